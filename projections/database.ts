@@ -1,0 +1,47 @@
+import { Kysely, PostgresDialect, type Transaction } from "kysely";
+import pg from "pg";
+
+/** A connection pool, or a transaction on one of its connections. Statements are written as SQL. */
+export type Database = Kysely<Record<string, never>>;
+export type Session = Database | Transaction<Record<string, never>>;
+
+const { builtins } = pg.types;
+
+/** What the driver returns: bytea as lower-case 0x hex, int8 and numeric(78,0) as bigint, times as Date. */
+const parsers: Record<number, (text: string) => unknown> = {
+  [builtins.BYTEA]: (text) => `0x${text.slice(2)}`,
+  [builtins.INT8]: BigInt,
+  [builtins.NUMERIC]: BigInt,
+};
+
+/** The driver's type parsers, for pools and for single clients alike. */
+export const driverTypes: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: "text" | "binary") =>
+    (format === "text" || format === undefined ? parsers[oid] : undefined) ??
+    pg.types.getTypeParser(oid, format)) as pg.CustomTypesConfig["getTypeParser"],
+};
+
+export type DatabaseOptions = {
+  url: string;
+  /** Shown in pg_stat_activity. */
+  applicationName: string;
+  /** Connections at most. */
+  max?: number;
+  /** Milliseconds a statement may take; 0 is no limit. */
+  statementTimeoutMs?: number;
+  /** Told of errors on idle connections (a database that went away); the pool itself reconnects. */
+  onIdleError: (error: Error) => void;
+};
+
+/** Opens a pool. It connects on first use; `destroy()` closes it. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: options.applicationName,
+    max: options.max ?? 10,
+    statement_timeout: options.statementTimeoutMs ?? 0,
+    types: driverTypes,
+  });
+  pool.on("error", options.onIdleError);
+  return new Kysely({ dialect: new PostgresDialect({ pool }) });
+}

@@ -1,0 +1,31 @@
+/**
+ * Kinds of facts and the number each is stored under. Numbers are permanent.
+ * What the typed columns of `log.fact` hold for each kind is told in `projections/log/README.md`.
+ */
+export const factKind = {
+  block_retracted: 1,
+  block_readopted: 2,
+
+  erc721_transfer: 10,
+  erc721_consecutive_transfer: 11,
+  erc1155_transfer: 12,
+
+  approval_for_all: 20,
+  erc20_approval: 21,
+  erc20_transfer: 22,
+  wrapped_deposit: 23,
+  wrapped_withdrawal: 24,
+
+  order_fulfilled: 30,
+  order_cancelled: 31,
+  counter_incremented: 32,
+  order_validated: 33,
+  orders_matched: 34,
+
+  channel_updated: 40,
+
+  collection_registered: 60,
+  contract_described: 61,
+} as const;
+
+export type FactKind = keyof typeof factKind;
