@@ -4,22 +4,74 @@ const only = (name, from, allowed, comment) => ({
   comment,
   severity: "error",
   from: { path: from, pathNot: "\\.test\\.ts$" },
-  to: { pathNot: [...allowed, "node_modules", "^node:", "^(fs|path|os|net|http|https|crypto|child_process|url|util|events|stream|timers|module|worker_threads|assert|zlib|buffer|perf_hooks)(/|$)"] },
+  to: {
+    pathNot: [
+      ...allowed,
+      "node_modules",
+      "^node:",
+      "^(fs|path|os|net|http|https|crypto|child_process|url|util|events|stream|timers|module|worker_threads|assert|zlib|buffer|perf_hooks)(/|$)",
+    ],
+  },
 });
 
 module.exports = {
   forbidden: [
     { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
-    { name: "no-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true, pathNot: "^ponder:" } },
+    {
+      name: "no-unresolvable",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true, pathNot: "^ponder:" },
+    },
     only("abis-stand-alone", "^abis/", ["^abis/"], "abis are data"),
-    only("src-decodes-only", "^(src/|ponder\\.)", ["^src/", "^abis/", "^ponder\\.", "^ponder:"], "Ponder stays quarantined"),
-    only("domain-is-pure", "^projections/domain/", ["^projections/domain/", "^abis/"], "rules take values and return values"),
-    only("log-knows-domain", "^projections/log/", ["^projections/(log|domain)/", "^abis/"], "the log is below every projection"),
-    only("projections-know-log", "^projections/", ["^projections/", "^abis/"], "no network, environment or clock"),
-    only("http-knows-no-domain", "^api/http/", ["^api/http/", "^projections/domain/rejection\\.ts$"], "the shell knows no domain noun except rejections"),
-    only("chain-and-partners-below", "^api/(chain|marketplaces|metadata)/", ["^api/(chain|marketplaces|metadata)/", "^api/config\\.ts$", "^projections/", "^abis/"], "doors to the outside stand below the endpoints"),
-    only("api-stays-inside", "^api/", ["^api/", "^projections/", "^abis/"], "nothing imports devnet, src or test"),
-    only("devnet-stands-beside", "^devnet/", ["^devnet/", "^abis/", "^projections/domain/"], "local chains are a stand-in for the outside world"),
+    only(
+      "src-decodes-only",
+      "^(src/|ponder\\.)",
+      ["^src/", "^abis/", "^ponder\\.", "^ponder:"],
+      "Ponder stays quarantined",
+    ),
+    only(
+      "domain-is-pure",
+      "^projections/domain/",
+      ["^projections/domain/", "^abis/"],
+      "rules take values and return values",
+    ),
+    only(
+      "log-knows-domain",
+      "^projections/log/",
+      ["^projections/(log|domain)/", "^abis/"],
+      "the log is below every projection",
+    ),
+    only(
+      "projections-know-log",
+      "^projections/",
+      ["^projections/", "^abis/"],
+      "no network, environment or clock",
+    ),
+    only(
+      "http-knows-no-domain",
+      "^api/http/",
+      ["^api/http/", "^projections/domain/rejection\\.ts$"],
+      "the shell knows no domain noun except rejections",
+    ),
+    only(
+      "chain-and-partners-below",
+      "^api/(chain|marketplaces|metadata)/",
+      ["^api/(chain|marketplaces|metadata)/", "^api/config\\.ts$", "^projections/", "^abis/"],
+      "doors to the outside stand below the endpoints",
+    ),
+    only(
+      "api-stays-inside",
+      "^api/",
+      ["^api/", "^projections/", "^abis/"],
+      "nothing imports devnet, src or test",
+    ),
+    only(
+      "devnet-stands-beside",
+      "^devnet/",
+      ["^devnet/", "^abis/", "^projections/domain/"],
+      "local chains are a stand-in for the outside world",
+    ),
     {
       name: "projections-do-no-io",
       comment: "folds read no clock, network or environment",
@@ -32,7 +84,10 @@ module.exports = {
       comment: "one projection reads another's table in SQL, never its functions",
       severity: "error",
       from: { path: "^projections/(ownership|sales|activity|collections)/" },
-      to: { path: "^projections/(ownership|sales|activity|collections)/", pathNot: "^projections/$1/" },
+      to: {
+        path: "^projections/(ownership|sales|activity|collections)/",
+        pathNot: "^projections/$1/",
+      },
     },
   ],
   options: {
@@ -40,6 +95,10 @@ module.exports = {
     exclude: { path: "devnet/contracts/artifacts" },
     tsConfig: { fileName: "tsconfig.json" },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { extensions: [".ts", ".mts", ".js", ".json"], exportsFields: ["exports"], conditionNames: ["import", "require", "node", "default"] },
+    enhancedResolveOptions: {
+      extensions: [".ts", ".mts", ".js", ".json"],
+      exportsFields: ["exports"],
+      conditionNames: ["import", "require", "node", "default"],
+    },
   },
 };

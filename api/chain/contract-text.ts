@@ -1,0 +1,43 @@
+import { type Hex, hexToBytes } from "viem";
+
+/** Characters kept of a contract's text. */
+const textLength = 256;
+const wordBytes = 32;
+
+/**
+ * A `string` (or, in the oldest contracts, a `bytes32`) that a contract returned, made fit to store and show:
+ * of 256 characters at most, without control characters, badly encoded bytes replaced. Null where nothing is left.
+ */
+export function parseContractText(returned: Hex): string | null {
+  const text = decode(textBytes(hexToBytes(returned.length % 2 === 0 ? returned : "0x")));
+  return text === "" ? null : text;
+}
+
+function textBytes(returned: Uint8Array): Uint8Array {
+  if (returned.length === wordBytes) return returned;
+  const offset = wordAt(returned, 0);
+  if (offset === undefined || offset > returned.length - wordBytes) return new Uint8Array();
+  const length = wordAt(returned, offset);
+  if (length === undefined) return new Uint8Array();
+  const start = offset + wordBytes;
+  return returned.subarray(start, Math.min(start + length, returned.length));
+}
+
+/** A word as a number, where it is small enough to be a place in memory. */
+function wordAt(bytes: Uint8Array, start: number): number | undefined {
+  const word = bytes.subarray(start, start + wordBytes);
+  if (word.length < wordBytes || word.subarray(0, 26).some((byte) => byte !== 0)) return undefined;
+  return word.subarray(26).reduce((value, byte) => value * 256 + byte, 0);
+}
+
+function decode(bytes: Uint8Array): string {
+  // A character has four bytes at most, so these hold all that is kept even after trimming what precedes it.
+  const kept = new TextDecoder().decode(bytes.subarray(0, textLength * 16));
+  const printable = kept.replaceAll(/\p{Cc}+/gu, " ").trim();
+  return [...printable].slice(0, textLength).join("").trim();
+}
+
+/** Whether a contract said `true`, and nothing else. */
+export function parseContractFlag(returned: Hex): boolean {
+  return returned === `0x${"0".repeat(63)}1`;
+}

@@ -1,0 +1,176 @@
+import { z } from "zod";
+import { commonConduit } from "../../abis/deployments.ts";
+import {
+  address,
+  bytes32,
+  collectionList,
+  onOff,
+  setting,
+  urlList,
+  urlOf,
+  wholeNumber,
+} from "./setting.ts";
+
+const blockNumber = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+const finality = wholeNumber(1, 100_000);
+const finalityMeaning = "blocks after which a block counts as final";
+const urlExpectation = "an http or https URL";
+
+const rpcUrl = (chain: string) =>
+  setting(urlList("http:", "https:").optional(), {
+    meaning: `JSON-RPC of ${chain}, comma-separated for several`,
+    expectation: "http or https URLs, comma-separated",
+    example: "https://rpc.example.com/key",
+    fallback: "absent: local chains",
+    secret: true,
+  });
+const wsUrl = (chain: string) =>
+  setting(urlOf("ws:", "wss:").optional(), {
+    meaning: `websocket of ${chain}, for new heads`,
+    expectation: "a ws or wss URL, beside the chain's RPC_URL",
+    example: "wss://rpc.example.com/key",
+    fallback: "absent: polling",
+    secret: true,
+  });
+const startBlock = (chain: string, example: string) =>
+  setting(blockNumber.optional(), {
+    meaning: `first block of ${chain} that is indexed`,
+    expectation: "a block number",
+    example,
+    fallback: "exchange deployment; local chains: 0",
+  });
+const wrappedNativeEvents = (currency: string, fallback: string) =>
+  setting(z.enum(["all", "none"]).optional(), {
+    meaning: `deposits, withdrawals and transfers of ${currency} that are indexed`,
+    expectation: "all or none",
+    example: "all",
+    fallback,
+  });
+
+/** Every setting, by its name in the environment. */
+export const Environment = z.object({
+  PORT: setting(wholeNumber(1, 65_535).default(4000), {
+    meaning: "port of the API",
+    expectation: "a port number, 1 to 65535",
+    example: "4000",
+  }),
+  HOST: setting(z.string().min(1).default("127.0.0.1"), {
+    meaning: "address the API listens on",
+    expectation: "a host name or IP address",
+    example: "0.0.0.0",
+  }),
+  BASE_URL: setting(urlOf("http:", "https:").optional(), {
+    meaning: "public address of the API",
+    expectation: urlExpectation,
+    example: "https://api.example.com",
+    fallback: "from HOST and PORT",
+  }),
+  SITE_URL: setting(urlOf("http:", "https:").optional(), {
+    meaning: "site that `urls` in answers point to",
+    expectation: urlExpectation,
+    example: "https://example.com",
+    fallback: "BASE_URL",
+  }),
+  DATABASE_URL: setting(urlOf("postgres:", "postgresql:").optional(), {
+    meaning: "PostgreSQL 15 to 18",
+    expectation: "a postgres:// URL",
+    example: "postgres://user:password@localhost:5432/orders",
+    fallback: "absent: embedded PostgreSQL in DATA_DIR",
+    secret: true,
+  }),
+  DATABASE_READ_URL: setting(urlOf("postgres:", "postgresql:").optional(), {
+    meaning: "replica for reads",
+    expectation: "a postgres:// URL, beside DATABASE_URL",
+    example: "postgres://user:password@replica:5432/orders",
+    fallback: "DATABASE_URL",
+    secret: true,
+  }),
+  DATA_DIR: setting(z.string().min(1).default(".data"), {
+    meaning: "everything embedded keeps; deleting it resets",
+    expectation: "a directory",
+    example: "/var/lib/orders",
+  }),
+  RPC_URL_1: rpcUrl("Ethereum"),
+  RPC_URL_33139: rpcUrl("ApeChain"),
+  WS_URL_1: wsUrl("Ethereum"),
+  WS_URL_33139: wsUrl("ApeChain"),
+  START_BLOCK_1: startBlock("Ethereum", "19000000"),
+  START_BLOCK_33139: startBlock("ApeChain", "1000000"),
+  COLLECTIONS_1: setting(collectionList.default([]), {
+    meaning: "collections added to the curated ones of Ethereum; `*` = every collection seen",
+    expectation: "addresses, comma-separated, or *",
+    example: "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d",
+    fallback: "the curated ones",
+  }),
+  COLLECTIONS_33139: setting(collectionList.default("*"), {
+    meaning: "the same for ApeChain",
+    expectation: "addresses, comma-separated, or *",
+    example: "*",
+    fallback: "`*`",
+  }),
+  CURATED_FILE: setting(z.string().min(1).optional(), {
+    meaning: "curated collections, as JSON",
+    expectation: "a readable file",
+    example: "/etc/orders/collections.json",
+    fallback: "`abis/curated-collections.json`",
+  }),
+  WRAPPED_NATIVE_EVENTS_1: wrappedNativeEvents("WETH on Ethereum", "none; local chains: all"),
+  WRAPPED_NATIVE_EVENTS_33139: wrappedNativeEvents("WAPE on ApeChain", "all"),
+  FINALITY_1: setting(finality.default(64), {
+    meaning: `${finalityMeaning} on Ethereum`,
+    expectation: "a number of blocks, 1 to 100000",
+    example: "64",
+  }),
+  FINALITY_33139: setting(finality.default(240), {
+    meaning: `${finalityMeaning} on ApeChain`,
+    expectation: "a number of blocks, 1 to 100000",
+    example: "240",
+  }),
+  DEVNET_MARKET: setting(onOff.default(true), {
+    meaning: "whether the local chains go on trading after their history",
+    expectation: "on or off",
+    example: "off",
+    fallback: "on",
+  }),
+  MARKET_PREFIX: setting(
+    z
+      .string()
+      .regex(/^[a-z][a-z0-9]{1,11}$/)
+      .default("mkt"),
+    {
+      meaning: "prefix of ids and keys that this market gives out",
+      expectation: "2 to 12 lower-case letters and digits, a letter first",
+      example: "mkt",
+    },
+  ),
+  FEE_BPS: setting(wholeNumber(0, 10_000).default(100), {
+    meaning: "the market's fee, in hundredths of a percent",
+    expectation: "basis points, 0 to 10000",
+    example: "100",
+  }),
+  FEE_RECIPIENT: setting(address.optional(), {
+    meaning: "receives the market's fee",
+    expectation: "an address (required with RPC_URL_1 or RPC_URL_33139)",
+    example: "0x00000000000000000000000000000000000fee01",
+    fallback: "required; local chains: theirs",
+  }),
+  CONDUIT_KEY: setting(bytes32.default(commonConduit.key), {
+    meaning: "conduit that orders are made for",
+    expectation: "32 bytes as hex",
+    example: commonConduit.key,
+    fallback: "the exchange's common conduit",
+  }),
+  LOG_LEVEL: setting(z.enum(["trace", "debug", "info", "warn", "error"]).default("info"), {
+    meaning: "least level of log lines",
+    expectation: "trace, debug, info, warn or error",
+    example: "debug",
+  }),
+  LOG_FORMAT: setting(z.enum(["pretty", "json"]).optional(), {
+    meaning: "form of log lines",
+    expectation: "pretty or json",
+    example: "json",
+    fallback: "pretty on a terminal, else json",
+  }),
+});
+
+export type Environment = z.output<typeof Environment>;

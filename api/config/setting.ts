@@ -1,0 +1,78 @@
+import { z } from "zod";
+
+/** What an operator is told about a setting; the table, `.env.example` and the problems are made from it. */
+type Setting = {
+  /** What it is for. */
+  meaning: string;
+  /** What a right value looks like, after "expected". */
+  expectation: string;
+  example: string;
+  /** The default in words, where it is not a plain value. */
+  fallback?: string;
+  /** Never printed whole: it holds, or may hold, a key or a password. */
+  secret?: boolean;
+};
+
+const registry = z.registry<Setting>();
+
+/** Describes a setting where it is declared. */
+export function setting<Schema extends z.ZodType>(schema: Schema, about: Setting): Schema {
+  registry.add(schema, about);
+  return schema;
+}
+
+export function aboutSetting(name: string, schema: z.ZodType): Setting {
+  const about = registry.get(schema);
+  if (about === undefined) throw new Error(`The setting ${name} is not described`);
+  return about;
+}
+
+/** Splits at commas; empty parts do not count. */
+const parts = (text: string): string[] =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+
+export const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,16}$/)
+    .transform(Number)
+    .pipe(z.number().int().min(least).max(most));
+
+export const urlOf = (...protocols: string[]) =>
+  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol));
+
+export const urlList = (...protocols: string[]) =>
+  z
+    .string()
+    .transform(parts)
+    .pipe(z.array(urlOf(...protocols)).min(1));
+
+export const address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .transform((text) => text.toLowerCase() as `0x${string}`);
+
+export const bytes32 = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/)
+  .transform((text) => text.toLowerCase() as `0x${string}`);
+
+/** `*`, or addresses. */
+export const collectionList = z.union([
+  z.literal("*"),
+  z.string().transform(parts).pipe(z.array(address)),
+]);
+
+export const onOff = z.enum(["on", "off"]).transform((text) => text === "on");
+
+/** Scheme and host of an address stay readable; user, path and query may be keys. */
+export function maskUrl(text: string): string {
+  if (!URL.canParse(text)) return "***";
+  const { protocol, host, pathname, search, username } = new URL(text);
+  if (protocol.startsWith("postgres")) return `${protocol}//***@${host}${pathname}`;
+  const hidden = username !== "" || search !== "" || pathname.length > 1;
+  return `${protocol}//${host}${hidden ? "/***" : ""}`;
+}

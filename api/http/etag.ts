@@ -1,0 +1,14 @@
+import { createHash } from "node:crypto";
+
+/** Weak, because compression may change the bytes sent. */
+export function etagOf(text: string): string {
+  return `W/"${createHash("sha1").update(text).digest("base64url")}"`;
+}
+
+/** The weak comparison of RFC 9110 §13.1.2, whatever the request's Cache-Control says. */
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === "*") return true;
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, "");
+  return ifNoneMatch.split(",").some((tag) => opaque(tag) === opaque(etag));
+}

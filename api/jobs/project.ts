@@ -1,0 +1,32 @@
+import type { Logger } from "pino";
+import type { Database } from "../../projections/database.ts";
+import type { Target } from "../../projections/engine/checkpoint.ts";
+import { type Tick, tick } from "../../projections/engine/tick.ts";
+import type { Wake } from "../roles/wake.ts";
+
+const POLL_MS = 250;
+const RETRY_MS = 1_000;
+
+type ProjectorOptions = {
+  db: Database;
+  targets: readonly Target[];
+  wake: Wake;
+  logger: Logger;
+  signal: AbortSignal;
+  onTick: (tick: Tick) => void;
+};
+
+/** Keeps the projections at the log's head until told to stop. */
+export async function keepProjecting(options: ProjectorOptions): Promise<void> {
+  const { db, targets, wake, logger, signal } = options;
+  while (!signal.aborted) {
+    try {
+      const done = await tick(db, targets);
+      options.onTick(done);
+      if (done.outcome !== "moved") await wake.wait(POLL_MS, signal);
+    } catch (error) {
+      logger.error({ err: error }, "projecting failed, trying again");
+      await wake.wait(RETRY_MS, signal);
+    }
+  }
+}

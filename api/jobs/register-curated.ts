@@ -1,0 +1,61 @@
+import { type Hex, keccak256, stringToHex } from "viem";
+import { readCuratedEntries } from "../../projections/collections/registry-entries.ts";
+import type { Database } from "../../projections/database.ts";
+import { appendObservations } from "../../projections/log/append.ts";
+import type { CuratedCollection } from "../config/curated.ts";
+
+/**
+ * Appends a `collection_registered` fact for each entry of the curated file that says something else than
+ * the file last said of that collection. What operators registered since then stands until the file changes.
+ */
+export async function registerCurated(
+  db: Database,
+  collections: readonly CuratedCollection[],
+  recordedAt: Date,
+): Promise<number> {
+  const known = new Map(
+    (await readCuratedEntries(db)).map((entry) => [`${entry.chainId} ${entry.primary}`, entry]),
+  );
+  const changed = collections.flatMap((collection) => {
+    const { chainId, primary } = collection;
+    const payload = entryOf(collection);
+    const last = known.get(`${chainId} ${primary}`);
+    if (
+      last !== undefined &&
+      identityOf(chainId, last.payload, 0n) === identityOf(chainId, payload, 0n)
+    )
+      return [];
+    const identity = identityOf(chainId, payload, last?.position ?? 0n);
+    return [
+      {
+        kind: "collection_registered",
+        chainId,
+        contract: primary,
+        identity,
+        recordedAt,
+        payload,
+      } as const,
+    ];
+  });
+  if (changed.length === 0) return 0;
+  return Number((await appendObservations(db, changed)).appended);
+}
+
+function entryOf({ slug, name, verified, primary, contracts }: CuratedCollection) {
+  return {
+    contracts: [...new Set([primary, ...contracts])].sort(),
+    name,
+    primary,
+    slug,
+    source: "curated",
+    verified,
+  };
+}
+
+/** Content and what it replaces: a change taken back is a change too. */
+function identityOf(chainId: number, payload: object, replaces: bigint): Hex {
+  const sorted = Object.entries(payload).sort(([one], [other]) => (one < other ? -1 : 1));
+  return keccak256(
+    stringToHex(JSON.stringify(["collection_registered", chainId, replaces.toString(), sorted])),
+  );
+}

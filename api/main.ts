@@ -1,0 +1,13 @@
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`Node ${process.versions.node} is too old: 20.19 or later is needed\n`);
+  process.exit(1);
+}
+if (major === 20 && process.send === undefined) {
+  process.stderr.write("Node 20 gets no security fixes any more; Node 24 is recommended\n");
+}
+
+// Behind the check: an old Node could not even load it.
+const { run } = await import("./supervisor/run.ts");
+process.exit(await run(process.argv.slice(2)));

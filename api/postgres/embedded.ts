@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { realpathSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { totalmem } from "node:os";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { locateBinaries } from "./binaries.ts";
+import { claim } from "./claim.ts";
+import {
+  clusterPaths,
+  directoryArgument,
+  endProcessesIn,
+  ensureCluster,
+  openServerLog,
+  readPidFile,
+  serverUser,
+} from "./cluster.ts";
+import { waitUntil } from "./processes.ts";
+
+export type EmbeddedPostgres = {
+  url: string;
+  port: number;
+  pid: number;
+  /** Settles, in words, when the server is gone, for whatever reason. */
+  exited: Promise<string>;
+  /** Fast shutdown: open transactions are rolled back, what was committed is kept. */
+  stop(timeoutMs?: number): Promise<void>;
+};
+
+type Options = {
+  dataDir: string;
+  logger: Logger;
+  /** The port to keep across a restart; a free one when absent. */
+  port?: number;
+  /** Told of the server's process before it is ready. */
+  onSpawn?: (pid: number) => void;
+  /** False for tests: a crash of the machine may lose data. */
+  durable?: boolean;
+};
+
+const recoveryTimeoutMs = 300_000;
+const fastShutdownMs = 7_000;
+
+/** Runs PostgreSQL on the loopback address, its data in `dataDir`; deleting that directory resets it. */
+export async function startPostgres(options: Options): Promise<EmbeddedPostgres> {
+  await mkdir(options.dataDir, { recursive: true });
+  const paths = clusterPaths(realpathSync(options.dataDir));
+  const release = claim(paths.owner);
+  try {
+    const durable = options.durable ?? true;
+    const user = await serverUser(paths);
+    const binaries = await locateBinaries(user !== undefined);
+    await ensureCluster(paths, binaries, user, durable);
+    if (await endProcessesIn(paths.cluster)) {
+      options.logger.warn("stopped a PostgreSQL that an earlier run had left behind");
+    }
+    const port = options.port ?? (await freePort());
+    const log = await openServerLog(paths);
+    const child = spawn(
+      join(binaries.directory, "bin", "postgres"),
+      ["-D", directoryArgument(paths.cluster), ...settings(port, durable)],
+      {
+        ...user,
+        cwd: paths.cluster,
+        // Its own group: Ctrl-C on the terminal reaches the supervisor alone, which stops it last.
+        detached: true,
+        env: { PATH: "/usr/bin:/bin", TZ: "UTC" },
+        stdio: ["ignore", log.fd, log.fd],
+      },
+    );
+    const exited = exitOf(child);
+    void exited.then(release);
+    await log.close();
+    if (child.pid !== undefined) options.onSpawn?.(child.pid);
+    await untilReady(child, paths.cluster, paths.log);
+    return {
+      url: await urlOf(paths.password, port),
+      port,
+      pid: child.pid ?? 0,
+      exited,
+      stop: (timeoutMs = fastShutdownMs) => endServer(child, exited, timeoutMs),
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function urlOf(passwordFile: string, port: number): Promise<string> {
+  const password = await readFile(passwordFile, "utf8");
+  return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+}
+
+function settings(port: number, durable: boolean): string[] {
+  const sharedMb = Math.min(durable ? 512 : 128, Math.floor(totalmem() / 8 / 2 ** 20));
+  const values: Record<string, string> = {
+    listen_addresses: "127.0.0.1",
+    port: `${port}`,
+    unix_socket_directories: "",
+    max_connections: "100",
+    shared_buffers: `${sharedMb}MB`,
+    effective_cache_size: `${sharedMb * 3}MB`,
+    work_mem: "32MB",
+    maintenance_work_mem: "256MB",
+    max_wal_size: "4GB",
+    min_wal_size: "256MB",
+    wal_compression: "on",
+    checkpoint_timeout: "15min",
+    random_page_cost: "1.1",
+    jit: "off",
+    log_line_prefix: "%m [%p] %a ",
+    log_checkpoints: "off",
+    ...(durable ? {} : { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }),
+  };
+  return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+}
+
+function exitOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("exit", (code, signal) => resolve(signal ?? `exit ${code}`));
+  });
+}
+
+const isOver = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
+
+async function untilReady(child: ChildProcess, cluster: string, logFile: string): Promise<void> {
+  const isReady = () => {
+    const server = readPidFile(cluster);
+    return server?.pid === child.pid && server?.isReady === true;
+  };
+  await waitUntil(() => child.pid === undefined || isOver(child) || isReady(), recoveryTimeoutMs);
+  if (isReady()) return;
+  const end = child.exitCode ?? child.signalCode ?? "not ready in time";
+  child.kill("SIGQUIT");
+  const words = (await readFile(logFile, "utf8")).trim().split("\n").slice(-6).join("\n");
+  throw new Error(`PostgreSQL did not start (${end}). ${logFile} ends with:\n${words}`);
+}
+
+async function endServer(
+  child: ChildProcess,
+  exited: Promise<string>,
+  timeoutMs: number,
+): Promise<void> {
+  if (!isOver(child)) child.kill("SIGINT");
+  if (await waitUntil(() => isOver(child), timeoutMs)) return;
+  child.kill("SIGQUIT");
+  await exited;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("No free port");
+  return address.port;
+}

@@ -1,0 +1,61 @@
+import pg from "pg";
+import type { Logger } from "pino";
+
+export type Listener = {
+  /** Hears another channel as well. */
+  listen(channel: string): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const RECONNECT_MS = 500;
+
+/**
+ * Listens for PostgreSQL's notifications on a connection of its own and reconnects when it is lost.
+ * Notifications sent meanwhile are lost: whoever listens also looks now and then.
+ */
+export function openListener(options: {
+  url: string;
+  channels: readonly string[];
+  onNotify: (channel: string) => void;
+  logger: Logger;
+}): Listener {
+  const channels = new Set(options.channels);
+  let client: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const connect = async () => {
+    const next = new pg.Client({ connectionString: options.url, application_name: "listener" });
+    next.on("notification", ({ channel }) => options.onNotify(channel));
+    next.on("error", () => reconnect(next));
+    next.on("end", () => reconnect(next));
+    client = next;
+    await next.connect();
+    for (const channel of channels) await next.query(`listen ${pg.escapeIdentifier(channel)}`);
+  };
+  const reconnect = (lost: pg.Client) => {
+    if (stopped || client !== lost) return;
+    client = undefined;
+    timer = setTimeout(begin, RECONNECT_MS);
+  };
+  const begin = () => {
+    connect().catch((error: unknown) => {
+      options.logger.warn({ err: error }, "listening for notifications failed, trying again");
+      if (client !== undefined) reconnect(client);
+    });
+  };
+  begin();
+
+  return {
+    async listen(channel) {
+      if (channels.has(channel)) return;
+      channels.add(channel);
+      await client?.query(`listen ${pg.escapeIdentifier(channel)}`);
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await client?.end();
+    },
+  };
+}

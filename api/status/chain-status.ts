@@ -1,0 +1,93 @@
+import type { Database } from "../../projections/database.ts";
+import {
+  type IndexedBlocks,
+  type RecordedHead,
+  readIndexedBlocks,
+  readRecordedHead,
+} from "../../projections/log/status.ts";
+import type { Head, HeadReading } from "../chain/head.ts";
+import { type Lag, trackFollower } from "./follower.ts";
+import type { ChainStatus, FailingPart, Findings } from "./service-status.ts";
+
+export type ChainSource = {
+  readonly chainId: number;
+  readonly readHead: () => Promise<HeadReading>;
+};
+
+/** Blocks between two looks count as followed at first sight. */
+const closeEnoughBlocks = 5;
+
+/** Looks at one chain and at how the indexer follows it. `db` is null while the database does not answer. */
+export function openChainStatus({ chainId, readHead }: ChainSource, lateSeconds: number) {
+  const indexer = trackFollower(closeEnoughBlocks);
+  const rpc = trackFollower(closeEnoughBlocks);
+  let lastHead: { at: number } | undefined;
+
+  return async (db: Database | null, now: number): Promise<Findings<ChainStatus>> => {
+    const [{ head, faults }, blocks] = await Promise.all([
+      readHead(),
+      db === null ? null : readIndexedBlocks(db, chainId),
+    ]);
+    const recorded =
+      db === null || blocks === null
+        ? null
+        : await readRecordedHead(db, chainId, blocks.indexed.number);
+    if (head !== null) lastHead = { at: now };
+
+    const failing: FailingPart[] = [];
+    if (head === null) failing.push(silent(chainId, faults, lastHead && now - lastHead.at));
+    if (db !== null && blocks === null) {
+      failing.push({ part: `chain ${chainId} indexer`, message: "has indexed nothing yet" });
+    }
+    if (head !== null && blocks !== null) {
+      const reached = blocks.indexed.number;
+      failing.push(...lateIndexer(chainId, indexer(head.number, reached, now), lateSeconds));
+      const back = rpc(reached, head.number, now);
+      if (back.seconds > lateSeconds) failing.push(lowHead(chainId, head, reached, back));
+    }
+    const warnings = head === null ? [] : faults;
+    return { status: present(chainId, head, blocks, recorded), failing, warnings };
+  };
+}
+
+function silent(chainId: number, faults: HeadReading["faults"], silentMs: number | undefined) {
+  const message = faults.map((fault) => fault.message).join("; ") || "no RPC is configured";
+  const part = `chain ${chainId} RPC`;
+  return silentMs === undefined
+    ? { part, message }
+    : { part, message, behind: { seconds: silentMs / 1000 } };
+}
+
+function lateIndexer(chainId: number, lag: Lag, lateSeconds: number): FailingPart[] {
+  if (lag.caughtUp && lag.seconds <= lateSeconds) return [];
+  const message = lag.caughtUp ? "does not follow the chain" : "is catching up";
+  const behind = { blocks: lag.behind, seconds: lag.seconds };
+  return [{ part: `chain ${chainId} indexer`, message: `${message}: ${lag.behind} blocks behind`, behind }];
+}
+
+function lowHead(chainId: number, head: Head, reached: number, back: Lag): FailingPart {
+  const message = `tells block ${head.number} as the head, though block ${reached} was indexed`;
+  const behind = { blocks: back.behind, seconds: back.seconds };
+  return { part: `chain ${chainId} RPC`, message, behind };
+}
+
+function present(
+  chainId: number,
+  head: Head | null,
+  blocks: IndexedBlocks | null,
+  recorded: RecordedHead | null,
+): ChainStatus {
+  const indexed = blocks && { ...blocks.indexed, hash: recorded?.hash ?? null };
+  const known = head !== null && indexed !== null;
+  const lagBlocks = known ? Math.max(0, head.number - indexed.number) : null;
+  const lagSeconds = known ? Math.max(0, head.timestamp - indexed.timestamp) : null;
+  return {
+    chainId,
+    head,
+    indexed,
+    recorded: recorded?.recorded ?? null,
+    finalized: blocks?.finalized ? { number: blocks.finalized.number } : null,
+    lagBlocks,
+    lagSeconds: lagBlocks === 0 ? 0 : lagSeconds,
+  };
+}

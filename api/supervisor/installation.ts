@@ -1,0 +1,39 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isAlive, type Owner, thisProcess } from "../postgres/claim.ts";
+
+type Variables = Record<string, string | undefined>;
+type Installation = { owner: Owner; environment: Record<string, string> };
+
+const fileIn = (dataDir: string): string => join(dataDir, "running.json");
+
+/**
+ * Tells other commands on this machine where the embedded database and the local chains are while
+ * this process runs them. Returns how to take it back.
+ */
+export function noteInstallation(dataDir: string, environment: Record<string, string>): () => void {
+  const note: Installation = { owner: thisProcess(), environment };
+  writeFileSync(fileIn(dataDir), JSON.stringify(note), { mode: 0o600 });
+  return () => rmSync(fileIn(dataDir), { force: true });
+}
+
+/** The environment, and what it does not name itself from the installation that runs in its `DATA_DIR`. */
+export function joinInstallation(environment: Variables): Variables {
+  const running = readInstallation(environment.DATA_DIR?.trim() || ".data");
+  const ownChains = Object.keys(environment).some((name) => /^RPC_URL_\d+$/.test(name) && environment[name]);
+  const joined: Variables = { ...environment };
+  for (const [name, value] of Object.entries(running)) {
+    if (ownChains && name !== "DATABASE_URL") continue;
+    joined[name] = environment[name] || value;
+  }
+  return joined;
+}
+
+function readInstallation(dataDir: string): Record<string, string> {
+  try {
+    const { owner, environment } = JSON.parse(readFileSync(fileIn(dataDir), "utf8")) as Installation;
+    return isAlive(owner) ? environment : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,51 @@
+import type { Logger } from "pino";
+import { type Config, ConfigurationError } from "../config.ts";
+import type { RoleConfig } from "../role.ts";
+import { loadRole, type RoleName } from "./role-modules.ts";
+
+/** Runs one role in this process until the signal, or until it fails. Settles with the exit code. */
+export async function runRole(
+  name: RoleName,
+  config: Config,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<number> {
+  const run = await loadRole(name);
+  const running = await run({ config: roleConfig(name, config), logger, signal });
+  const stopped = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve());
+  });
+  const ready = running.ready.then(() => {
+    logger.info("ready");
+    process.send?.({ ready: true });
+  });
+  try {
+    await Promise.race([Promise.all([ready, stopped]), stopped, running.failed]);
+    return 0;
+  } catch (error) {
+    logger.error({ err: error }, "the role failed");
+    return 1;
+  } finally {
+    await running.stop();
+  }
+}
+
+/** A role run apart is told where its database and its chains are. */
+function roleConfig(name: RoleName, config: Config): RoleConfig {
+  const { url, readUrl } = config.database;
+  const problems: string[] = [];
+  const missing = (setting: string, example: string) =>
+    problems.push(
+      `${setting}: expected for a role that runs apart, unless \`npm start\` runs in the same DATA_DIR. ` +
+        `Example: ${setting}=${example}`,
+    );
+  if (url === null) missing("DATABASE_URL", "postgres://user:password@localhost:5432/orders");
+  if (config.localChains && name !== "projector") {
+    missing("RPC_URL_1 or RPC_URL_33139", "https://rpc.example.com/key");
+  }
+  if (url === null || readUrl === null || problems.length > 0) {
+    throw new ConfigurationError(problems);
+  }
+  return { ...config, database: { url, readUrl } };
+}

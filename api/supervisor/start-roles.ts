@@ -1,0 +1,68 @@
+import { launchChild } from "./child.ts";
+import { keepRunning, type Part } from "./keep-running.ts";
+import { withOneChain } from "./local-chains.ts";
+import type { RoleName } from "./role-modules.ts";
+import type { Supervision } from "./supervision.ts";
+
+type Variables = Record<string, string | undefined>;
+
+/** One process: the indexer runs once per chain, so that no chain's trouble is another's. */
+type RoleProcess = { name: string; role: RoleName; environment: () => Variables };
+
+/** Starts every role's processes, without waiting for one another. */
+export async function startRoles(
+  supervision: Supervision,
+  environment: () => Variables,
+): Promise<{ parts: Part[]; areReady: () => boolean }> {
+  const processes = supervision.roles.flatMap((role) =>
+    processesOf(role, supervision, environment),
+  );
+  const ready = new Set<string>();
+  const workers = supervision.addStage();
+  const front = supervision.addStage();
+  for (const each of processes) {
+    if (supervision.signal.aborted) break;
+    const stage = each.role === "api" ? front : workers;
+    stage.push(await startRole(each, supervision, () => ready.add(each.name)));
+  }
+  return {
+    parts: [...workers, ...front],
+    areReady: () => processes.every(({ name }) => ready.has(name)),
+  };
+}
+
+function processesOf(
+  role: RoleName,
+  { config }: Supervision,
+  environment: () => Variables,
+): RoleProcess[] {
+  if (role !== "indexer") return [{ name: role, role, environment }];
+  return config.chains.map(({ chainId }) => ({
+    name: `indexer-${chainId}`,
+    role,
+    environment: () => withOneChain(environment(), chainId),
+  }));
+}
+
+function startRole(
+  { name, role, environment }: RoleProcess,
+  { logger, leash, sink, refuse }: Supervision,
+  onReady: () => void,
+): Promise<Part> {
+  logger.info(`starting ${name}`);
+  const launch = async () =>
+    launchChild({
+      name,
+      script: ["api/main.ts", "--only", role, "--name", name],
+      environment: environment(),
+      leash,
+      sink,
+      onMessage: (message) => {
+        if (isReadyMessage(message)) onReady();
+      },
+    });
+  return keepRunning({ name, launch, logger, onRefusal: refuse });
+}
+
+const isReadyMessage = (message: unknown): boolean =>
+  typeof message === "object" && message !== null && "ready" in message && message.ready === true;

@@ -1,0 +1,105 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { type ChainId, chainIds } from "../abis/deployments.ts";
+import { writeCollections } from "./collections-file.ts";
+import { runLocalChain } from "./local-chain.ts";
+
+const usage = `usage: node --import tsx devnet/main.ts --data-dir DIR [--market on|off] [--ports 1:8545,33139:8546]
+
+Runs both local chains until SIGTERM, SIGINT or the end of standard input, whichever comes first.
+Prints JSON lines: {"progress":"…"} while starting, then one {"ready":true,"chains":{…}}.
+`;
+
+/** The nodes keep their state at the stop; past this they are ended as they are. */
+const stopWithinMs = 2_500;
+
+type Flags = { directory: string; trading: boolean; ports: ReadonlyMap<ChainId, number> };
+
+/** Undefined when the command line makes no sense. */
+function readFlags(args: string[]): Flags | undefined {
+  const { values } = parseArgs({
+    args,
+    options: {
+      "data-dir": { type: "string" },
+      market: { type: "string", default: "on" },
+      ports: { type: "string", default: "" },
+    },
+  });
+  const dataDir = values["data-dir"];
+  const ports = readPorts(values.ports);
+  if (dataDir === undefined || ports === undefined || !/^(on|off)$/.test(values.market))
+    return undefined;
+  return { directory: join(dataDir, "devnet"), trading: values.market === "on", ports };
+}
+
+function readPorts(text: string): ReadonlyMap<ChainId, number> | undefined {
+  const ports = new Map<ChainId, number>();
+  for (const pair of text.split(",").filter(Boolean)) {
+    const [, id, port] = /^(\d+):(\d+)$/.exec(pair) ?? [];
+    const chainId = chainIds.find((known) => `${known}` === id);
+    if (chainId === undefined) return undefined;
+    ports.set(chainId, Number(port));
+  }
+  return ports;
+}
+
+function parseFlags(args: string[]): Flags {
+  try {
+    const flags = readFlags(args);
+    if (flags !== undefined) return flags;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  }
+  process.stderr.write(usage);
+  process.exit(2);
+}
+
+const printLine = (line: unknown) => process.stdout.write(`${JSON.stringify(line)}\n`);
+
+/** Whoever started this has gone, or wants it to end. */
+function toldToStop(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
+    process.stdin
+      .once("close", () => resolve())
+      .once("error", () => resolve())
+      .resume();
+    process.stdout.once("error", () => resolve());
+  });
+}
+
+async function run({ directory, trading, ports }: Flags): Promise<void> {
+  const stopping = toldToStop();
+  await mkdir(directory, { recursive: true });
+  await writeCollections(join(directory, "collections.json"));
+  const starting = Promise.all(
+    chainIds.map((chainId) =>
+      runLocalChain({
+        chainId,
+        port: ports.get(chainId) ?? 0,
+        stateFile: join(directory, `chain-${chainId}.state`),
+        trading,
+        say: (progress) => printLine({ progress }),
+      }),
+    ),
+  );
+  const chains = await Promise.race([starting, stopping]);
+  // Nodes of a start that was cut short end with this process.
+  if (chains === undefined) return;
+  const urls = chains.map(({ rpcUrl, wsUrl }, index) => [chainIds[index], { rpcUrl, wsUrl }]);
+  printLine({ ready: true, chains: Object.fromEntries(urls) });
+  await stopping;
+  await Promise.race([Promise.all(chains.map((chain) => chain.stop())), delay(stopWithinMs)]);
+}
+
+run(parseFlags(process.argv.slice(2))).then(
+  () => process.exit(0),
+  (error) => {
+    process.stderr.write(
+      `The local chains failed: ${error instanceof Error ? error.stack : error}\n`,
+    );
+    process.exit(1);
+  },
+);

@@ -1,0 +1,71 @@
+import type { Address } from "viem";
+import { seaport } from "../../abis/deployments.ts";
+import { seaportFunctions } from "../../abis/seaport.ts";
+import type { OrderTerms } from "../../projections/domain/seaport/listing-components.ts";
+import type {
+  OrderComponents,
+  SignedOrder,
+} from "../../projections/domain/seaport/order-components.ts";
+import {
+  exchangeDomain,
+  orderHash,
+  signingDigest,
+} from "../../projections/domain/seaport/order-hash.ts";
+import type { Price } from "../../projections/domain/seaport/price-legs.ts";
+import { accounts } from "../accounts.ts";
+import { collectionAbi } from "./fixture-abis.ts";
+import type { Party, Venue } from "./party.ts";
+
+const feeBps = 100;
+const lifetimeSeconds = 30n * 24n * 60n * 60n;
+
+/** Terms an order gets when its maker cares only for the price: valid at once, for thirty days. */
+export async function readTerms(
+  { client, sending, random }: Venue,
+  maker: Address,
+): Promise<OrderTerms> {
+  const [counter, startTime] = await Promise.all([
+    client.readContract({
+      address: seaport["1.6"],
+      abi: seaportFunctions,
+      functionName: "getCounter",
+      args: [maker],
+    }),
+    sending.now(),
+  ]);
+  const salt = random.between(0n, 2n ** 128n);
+  return { maker, counter, salt, startTime, endTime: startTime + lifetimeSeconds };
+}
+
+/** The price with the service fee, and the royalty the contract asks for. */
+export async function readPrice(
+  venue: Venue,
+  nft: { contract: Address; tokenId: bigint },
+  unitPriceWei: bigint,
+): Promise<Price> {
+  const fee = { recipient: accounts.feeRecipient, bps: feeBps };
+  return { unitPriceWei, fee, royalty: await readRoyalty(venue, nft, unitPriceWei) };
+}
+
+async function readRoyalty(
+  { client }: Venue,
+  { contract, tokenId }: { contract: Address; tokenId: bigint },
+  priceWei: bigint,
+): Promise<Price["royalty"]> {
+  const [recipient, royaltyWei] = await client.readContract({
+    address: contract,
+    abi: collectionAbi,
+    functionName: "royaltyInfo",
+    args: [tokenId, priceWei],
+  });
+  return { recipient, royaltyWei };
+}
+
+export async function signOrder(
+  { chainId }: Venue,
+  maker: Party,
+  components: OrderComponents,
+): Promise<SignedOrder> {
+  const digest = signingDigest(orderHash(components), exchangeDomain(chainId));
+  return { components, signature: await maker.sign(digest) };
+}

@@ -1,0 +1,33 @@
+import { commonConduit, multicall3, wrappedNative } from "../abis/deployments.ts";
+import { accounts } from "./accounts.ts";
+import type { DevnetClient } from "./client.ts";
+import { contracts } from "./contracts/addresses.ts";
+import type { OwnName } from "./contracts/artifacts.ts";
+import { create, place } from "./deploy.ts";
+
+const { alice, royaltyRecipient } = accounts;
+
+/** What stands at each fixture's address, and the arguments it is created with. */
+const fixtures: Record<keyof typeof contracts, readonly [OwnName, readonly unknown[]]> = {
+  validator: ["TransferValidator", [commonConduit.address]],
+  punks: ["Collection", ["Local Punks", "LPUNK", royaltyRecipient]],
+  editions: ["Editions", ["Local Editions", "LEDN", royaltyRecipient]],
+  familyOne: ["Collection", ["Local Family", "LFAM1", royaltyRecipient]],
+  familyTwo: ["Collection", ["Local Family", "LFAM2", royaltyRecipient]],
+  guarded: [
+    "GuardedCollection",
+    ["Local Guarded", "LGUARD", royaltyRecipient, contracts.validator],
+  ],
+  burnable: ["Collection", ["Local Burnable", "LBURN", royaltyRecipient]],
+  consecutive: ["ConsecutiveCollection", ["Local Consecutive", "LCONS", royaltyRecipient]],
+  smartWallet: ["SmartWallet", [alice.address]],
+};
+
+/** The fixtures, the wrapped native currency and Multicall3. */
+export async function installTokens(client: DevnetClient): Promise<void> {
+  const native = client.chain.id === 1 ? wrappedNative[1] : wrappedNative[33139];
+  await place(client, native, "WrappedNative");
+  await place(client, multicall3, "Multicall3");
+  for (const [name, [artifactName, args]] of Object.entries(fixtures))
+    await create(client, name, artifactName, args);
+}

@@ -1,0 +1,74 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Session } from "../database.ts";
+import { factKind } from "../log/fact-kind.ts";
+
+const {
+  erc721_transfer,
+  erc721_consecutive_transfer,
+  erc1155_transfer,
+  order_cancelled,
+  counter_incremented,
+} = factKind;
+const kinds = (...numbers: number[]) => sql.raw(`(${numbers.join(", ")})`);
+const transferKinds = kinds(erc721_transfer, erc721_consecutive_transfer, erc1155_transfer);
+const cancelKinds = kinds(order_cancelled, counter_incremented);
+
+const eventTable = (schema: string): RawBuilder<unknown> => sql.table(`${schema}.event`);
+
+/** Transfers and cancels that ceased to count take their rows with them. */
+export async function removeCeased(session: Session, schema: string): Promise<void> {
+  await sql`
+    delete from ${eventTable(schema)} e using change c
+    where c.weight < 0 and (c.kind in ${transferKinds} or c.kind in ${cancelKinds})
+      and e.block_id = c.block_id and e.log_index = c.log_index and e.sub_index = coalesce(c.sub_index, 0)
+  `.execute(session);
+}
+
+export async function foldTransfers(session: Session, schema: string): Promise<void> {
+  await sql`
+    insert into ${eventTable(schema)} (block_id, log_index, sub_index, transaction_index, contract_id, type,
+                                       token_id, quantity, from_address, to_address)
+    select block_id, log_index, coalesce(sub_index, 0), transaction_index, contract_id,
+           case
+             when from_address = ${zero} then 'mint'
+             when to_address in (${zero}, ${dead}) then 'burn'
+             else 'transfer'
+           end,
+           token_id, case kind when ${erc721_transfer} then 1 else amount end, from_address, to_address
+    from change
+    where weight > 0 and kind in ${transferKinds}
+  `.execute(session);
+}
+
+const zero = sql.raw(`'\\x${"00".repeat(20)}'::bytea`);
+const dead = sql.raw(`'\\x${"00".repeat(18)}dead'::bytea`);
+
+/** A raised counter cancels all of the maker's orders: a cancel without an order hash. */
+export async function foldCancels(session: Session, schema: string): Promise<void> {
+  await sql`
+    insert into ${eventTable(schema)} (block_id, log_index, sub_index, transaction_index, type, from_address,
+                                       order_hash)
+    select block_id, log_index, coalesce(sub_index, 0), transaction_index, 'cancel', from_address, order_hash
+    from change
+    where weight > 0 and kind in ${cancelKinds}
+  `.execute(session);
+}
+
+/** Copies the sales of the transactions that changed; `sub_index` is the sale's ordinal in its transaction. */
+export async function deriveSales(session: Session, schema: string): Promise<void> {
+  const event = eventTable(schema);
+  const dirty = sql`
+    select distinct block_id, transaction_index from change where transaction_index is not null`;
+  await sql`
+    delete from ${event} e using (${dirty}) d
+    where e.type = 'sale' and e.block_id = d.block_id and e.transaction_index = d.transaction_index
+  `.execute(session);
+  await sql`
+    insert into ${event} (block_id, log_index, sub_index, transaction_index, contract_id, type, token_id,
+                          quantity, price_wei, from_address, to_address, currency, order_hash)
+    select s.block_id, s.log_index, s.ordinal, s.transaction_index, s.contract_id, 'sale', s.token_id,
+           s.quantity, s.price_wei, s.seller, s.buyer, s.currency, s.order_hash
+    from sales.sale s
+    join (${dirty}) d on d.block_id = s.block_id and d.transaction_index = s.transaction_index
+  `.execute(session);
+}

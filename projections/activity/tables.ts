@@ -1,0 +1,27 @@
+/** What the columns hold is told in `README.md`. */
+export function tables(schema: string): readonly string[] {
+  const event = `"${schema}"."event"`;
+  return [
+    `create table ${event} (
+       block_id          bigint  not null,
+       log_index         integer not null,
+       sub_index         integer not null,
+       transaction_index integer not null,
+       contract_id       integer,
+       type              text    not null,
+       token_id          numeric(78,0),
+       quantity          numeric(78,0),
+       price_wei         numeric(78,0),
+       from_address      bytea,
+       to_address        bytea,
+       currency          bytea,
+       order_hash        bytea,
+       primary key (block_id, log_index, sub_index)
+     )`,
+    `create index event_contract on ${event} (contract_id, block_id, log_index, sub_index)
+     where contract_id is not null`,
+    `create index event_from on ${event} (from_address, block_id, log_index, sub_index) where type <> 'mint'`,
+    `create index event_to on ${event} (to_address, block_id, log_index, sub_index) where type <> 'burn'`,
+    `create index event_sale on ${event} (block_id, transaction_index) where type = 'sale'`,
+  ];
+}

@@ -1,0 +1,11 @@
+import type { Address } from "viem";
+import { activityProjection } from "./activity/project.ts";
+import { collectionsProjection } from "./collections/project.ts";
+import type { Projection } from "./engine/projection.ts";
+import { ownershipProjection } from "./ownership/project.ts";
+import { salesProjection } from "./sales/project.ts";
+
+/** Every projection, after those whose tables it reads. */
+export function allProjections(options: { feeRecipient: Address }): Projection[] {
+  return [ownershipProjection, collectionsProjection, salesProjection(options), activityProjection];
+}

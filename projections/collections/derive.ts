@@ -1,0 +1,77 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Session } from "../database.ts";
+
+/** Replaces the memberships of `contracts`. Returns the collections they left or joined. */
+export async function deriveMembers(
+  session: Session,
+  schema: string,
+  contracts: readonly number[],
+): Promise<number[]> {
+  if (contracts.length === 0) return [];
+  const member = sql.table(`${schema}.member`);
+  const left = await sql<{ collection_id: number }>`
+    delete from ${member} where contract_id = any (${contracts}::int[]) returning collection_id
+  `.execute(session);
+  const joined = await sql<{ collection_id: number }>`
+    insert into ${member}
+    select k.contract_id, coalesce(c.collection_id, k.contract_id), ${standard}, s.contract_id is not null
+    from log.contract k
+    left join ${sql.table(`${schema}.discovery`)} d on d.contract_id = k.contract_id
+    left join ${sql.table(`${schema}.claim`)} c on c.chain_id = k.chain_id and c.address = k.address
+    left join lateral (${newestDescription(schema)}) s on true
+    where k.contract_id = any (${contracts}::int[])
+      and (d.contract_id is not null
+           or c.collection_id = k.contract_id
+           or (c.collection_id is not null and s.contract_id is not null))
+    returning collection_id
+  `.execute(session);
+  return [...left.rows, ...joined.rows].map((row) => row.collection_id);
+}
+
+/** Transfers tell the standard; where a contract emits both sorts or none yet, its own word does. */
+const standard = sql`case
+  when d.erc721_block_id is not null and d.erc1155_block_id is null then 721
+  when d.erc1155_block_id is not null and d.erc721_block_id is null then 1155
+  else coalesce(s.standard, case when d.contract_id is not null then 721 end)
+end`;
+
+/** Replaces the rows of `collections`. A collection exists while its primary contract is a member of it. */
+export async function deriveCollections(
+  session: Session,
+  schema: string,
+  collections: readonly number[],
+): Promise<void> {
+  if (collections.length === 0) return;
+  const collection = sql.table(`${schema}.collection`);
+  const member = sql.table(`${schema}.member`);
+  await sql`
+    delete from ${collection} where collection_id = any (${collections}::int[])
+  `.execute(session);
+  await sql`
+    insert into ${collection}
+    select k.contract_id, k.chain_id, coalesce(r.slug, '0x' || encode(k.address, 'hex')),
+           coalesce(r.name, s.name), s.symbol, m.standard, coalesce(r.verified, false),
+           r.collection_id is not null, first.block_id, coalesce(b.timestamp, r.first_at),
+           greatest(b.timestamp, r.latest_at, s.recorded_at)
+    from log.contract k
+    join ${member} m on m.contract_id = k.contract_id and m.collection_id = k.contract_id
+    left join ${sql.table(`${schema}.registered`)} r on r.collection_id = k.contract_id
+    left join lateral (${newestDescription(schema)}) s on true
+    cross join lateral (
+      select min(least(d.erc721_block_id, d.erc1155_block_id)) as block_id
+      from ${member} one join ${sql.table(`${schema}.discovery`)} d on d.contract_id = one.contract_id
+      where one.collection_id = k.contract_id
+    ) first
+    left join log.block b on b.block_id = first.block_id
+    where k.contract_id = any (${collections}::int[])
+  `.execute(session);
+}
+
+/** Of contract `k`, by the block it was read at. */
+function newestDescription(schema: string): RawBuilder<unknown> {
+  return sql`
+    select * from ${sql.table(`${schema}.description`)} one
+    where one.contract_id = k.contract_id
+    order by one.block_id desc nulls last, one.position desc
+    limit 1`;
+}

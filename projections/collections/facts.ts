@@ -1,0 +1,122 @@
+import { sql } from "kysely";
+import type { Session } from "../database.ts";
+import type { Window } from "../engine/projection.ts";
+import { factKind } from "../log/fact-kind.ts";
+
+const { erc721_transfer, erc721_consecutive_transfer, erc1155_transfer } = factKind;
+const kinds = (...numbers: number[]) => sql.raw(`(${numbers.join(", ")})`);
+const transfers = kinds(erc721_transfer, erc721_consecutive_transfer, erc1155_transfer);
+
+/** Keeps the descriptions that count. Returns the contracts they are about. */
+export async function foldDescriptions(session: Session, schema: string): Promise<number[]> {
+  const description = sql.table(`${schema}.description`);
+  const { rows } = await sql<{ contract_id: number }>`
+    with gone as (
+      delete from ${description} d using change c
+      where c.kind = ${factKind.contract_described} and c.weight < 0 and d.position = c.position
+      returning d.contract_id
+    ), come as (
+      insert into ${description}
+      select c.position, c.contract_id, c.block_id, c.payload ->> 'name', c.payload ->> 'symbol',
+             case c.payload ->> 'standard' when 'erc721' then 721 when 'erc1155' then 1155 end, c.recorded_at
+      from change c
+      where c.kind = ${factKind.contract_described} and c.weight > 0
+      returning contract_id
+    )
+    select contract_id from gone union select contract_id from come`.execute(session);
+  return rows.map((row) => row.contract_id);
+}
+
+/** Keeps the registry's entries that count. Returns whether any came or went. */
+export async function foldRegistrations(session: Session, schema: string): Promise<boolean> {
+  const registration = sql.table(`${schema}.registration`);
+  const { rows } = await sql`
+    with gone as (
+      delete from ${registration} r using change c
+      where c.kind = ${factKind.collection_registered} and c.weight < 0 and r.position = c.position
+      returning 1
+    ), come as (
+      insert into ${registration}
+      select c.position, c.contract_id, k.chain_id, k.address, c.payload ->> 'slug', c.payload ->> 'name',
+             coalesce(c.payload -> 'verified' = 'true'::jsonb, false),
+             array(
+               select decode(substr(named, 3), 'hex')
+               from jsonb_array_elements_text(
+                 case jsonb_typeof(c.payload -> 'contracts') when 'array' then c.payload -> 'contracts' else '[]' end
+               ) named
+               where named ~ '^0x[0-9a-f]{40}$'
+               union
+               select k.address
+               order by 1
+             ),
+             c.recorded_at
+      from change c join log.contract k on k.contract_id = c.contract_id
+      where c.kind = ${factKind.collection_registered} and c.weight > 0
+      returning 1
+    )
+    select from gone union all select from come limit 1`.execute(session);
+  return rows.length > 0;
+}
+
+/** Keeps each contract's first block with a transfer. Returns the contracts whose first block changed. */
+export async function foldDiscoveries(
+  session: Session,
+  schema: string,
+  window: Window,
+): Promise<number[]> {
+  const found = await addDiscoveries(session, schema);
+  const lost = await recountLost(session, schema, window);
+  if (lost.length > 0) {
+    await sql`
+      delete from ${sql.table(`${schema}.discovery`)}
+      where contract_id = any (${lost}::int[]) and erc721_block_id is null and erc1155_block_id is null
+    `.execute(session);
+  }
+  return [...found, ...lost];
+}
+
+async function addDiscoveries(session: Session, schema: string): Promise<number[]> {
+  const { rows } = await sql<{ contract_id: number }>`
+    insert into ${sql.table(`${schema}.discovery`)} as d
+    select c.contract_id,
+           min(c.block_id) filter (where c.kind <> ${erc1155_transfer}),
+           min(c.block_id) filter (where c.kind = ${erc1155_transfer})
+    from change c
+    where c.weight > 0 and c.kind in ${transfers}
+    group by c.contract_id
+    on conflict (contract_id) do update set
+      erc721_block_id = least(d.erc721_block_id, excluded.erc721_block_id),
+      erc1155_block_id = least(d.erc1155_block_id, excluded.erc1155_block_id)
+    where (d.erc721_block_id, d.erc1155_block_id) is distinct from
+          (least(d.erc721_block_id, excluded.erc721_block_id), least(d.erc1155_block_id, excluded.erc1155_block_id))
+    returning contract_id`.execute(session);
+  return rows.map((row) => row.contract_id);
+}
+
+/** A contract whose first block was dropped is looked up in the log again. */
+async function recountLost(session: Session, schema: string, window: Window): Promise<number[]> {
+  const discovery = sql.table(`${schema}.discovery`);
+  const { rows } = await sql<{ contract_id: number }>`
+    with lost as (
+      select distinct d.contract_id
+      from change c join ${discovery} d on d.contract_id = c.contract_id
+      where c.weight < 0 and c.kind in ${transfers}
+        and c.block_id = case c.kind when ${erc1155_transfer} then d.erc1155_block_id else d.erc721_block_id end
+    )
+    update ${discovery} d set erc721_block_id = first.erc721, erc1155_block_id = first.erc1155
+    from lost cross join lateral (
+      select min(f.block_id) filter (where f.kind <> ${erc1155_transfer}) as erc721,
+             min(f.block_id) filter (where f.kind = ${erc1155_transfer}) as erc1155
+      from (
+        select block_id, kind, position from log.fact
+        where contract_id = lost.contract_id and kind in ${kinds(erc721_transfer, erc1155_transfer)}
+        union all
+        select block_id, kind, position from log.fact
+        where contract_id = lost.contract_id and kind in ${kinds(erc721_consecutive_transfer)}
+      ) f
+      where f.position <= ${window.upTo} and not exists (select from dropped x where x.block_id = f.block_id)
+    ) first
+    where d.contract_id = lost.contract_id
+    returning d.contract_id`.execute(session);
+  return rows.map((row) => row.contract_id);
+}

@@ -1,0 +1,26 @@
+import type { Projection } from "../engine/projection.ts";
+import { deriveCollections, deriveMembers } from "./derive.ts";
+import { foldDescriptions, foldDiscoveries, foldRegistrations } from "./facts.ts";
+import { deriveRegistry } from "./registry.ts";
+import { tables } from "./tables.ts";
+
+/** What people browse: contracts seen trading or moving, and the registry's families of them. */
+export const collections: Projection = {
+  name: "collections",
+  version: 1,
+  tables,
+  async apply(session, schema, window) {
+    const described = await foldDescriptions(session, schema);
+    const discovered = await foldDiscoveries(session, schema, window);
+    const registryChanged = await foldRegistrations(session, schema);
+    const registry = registryChanged
+      ? await deriveRegistry(session, schema)
+      : { contracts: [], collections: [] };
+
+    const contracts = [...new Set([...described, ...discovered, ...registry.contracts])];
+    const touched = await deriveMembers(session, schema, contracts);
+    await deriveCollections(session, schema, [
+      ...new Set([...contracts, ...touched, ...registry.collections]),
+    ]);
+  },
+};

@@ -1,0 +1,72 @@
+/** What each table holds is told in `README.md`. */
+export function tables(schema: string): readonly string[] {
+  const table = (name: string) => `"${schema}"."${name}"`;
+  return [
+    `create table ${table("collection")} (
+       collection_id  integer     primary key,
+       chain_id       integer     not null,
+       slug           text        not null,
+       name           text,
+       symbol         text,
+       standard       smallint,
+       verified       boolean     not null,
+       registered     boolean     not null,
+       first_block_id bigint,
+       created_at     timestamptz,
+       updated_at     timestamptz
+     )`,
+    `create index collection_slug on ${table("collection")} (chain_id, slug)`,
+    `create index collection_name on ${table("collection")} (chain_id, lower(name) text_pattern_ops)`,
+
+    `create table ${table("member")} (
+       contract_id   integer  primary key,
+       collection_id integer  not null,
+       standard      smallint,
+       described     boolean  not null
+     )`,
+    `create index member_collection on ${table("member")} (collection_id)`,
+    `create index member_undescribed on ${table("member")} (contract_id) where not described`,
+
+    `create table ${table("discovery")} (
+       contract_id      integer primary key,
+       erc721_block_id  bigint,
+       erc1155_block_id bigint
+     )`,
+    `create table ${table("description")} (
+       position    bigint   primary key,
+       contract_id integer  not null,
+       block_id    bigint,
+       name        text,
+       symbol      text,
+       standard    smallint,
+       recorded_at timestamptz
+     )`,
+    `create index description_contract on ${table("description")} (contract_id)`,
+
+    `create table ${table("registration")} (
+       position      bigint      primary key,
+       collection_id integer     not null,
+       chain_id      integer     not null,
+       address       bytea       not null,
+       slug          text,
+       name          text,
+       verified      boolean     not null,
+       contracts     bytea[]     not null,
+       recorded_at   timestamptz
+     )`,
+    `create table ${table("registered")} (
+       collection_id integer primary key,
+       slug          text    not null,
+       name          text,
+       verified      boolean not null,
+       first_at      timestamptz,
+       latest_at     timestamptz
+     )`,
+    `create table ${table("claim")} (
+       chain_id      integer not null,
+       address       bytea   not null,
+       collection_id integer not null,
+       primary key (chain_id, address)
+     )`,
+  ];
+}

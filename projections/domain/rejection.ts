@@ -1,0 +1,26 @@
+/** What exactly is wrong, for callers that want to point at it. */
+export type RejectionDetail = {
+  readonly field: string;
+  readonly expected?: string;
+  readonly actual?: string;
+  readonly message: string;
+};
+
+/** An expected refusal: the caller can act on it. Faults are thrown. */
+export type Rejection<Code extends string = string> = {
+  readonly rejected: Code;
+  readonly message: string;
+  readonly details?: readonly RejectionDetail[];
+};
+
+export function reject<const Code extends string>(
+  rejected: Code,
+  message: string,
+  details?: readonly RejectionDetail[],
+): Rejection<Code> {
+  return details === undefined ? { rejected, message } : { rejected, message, details };
+}
+
+export function isRejection<Value>(value: Value): value is Extract<Value, Rejection> {
+  return typeof value === "object" && value !== null && "rejected" in value;
+}

@@ -1,0 +1,73 @@
+import type { Address, Hex } from "viem";
+
+/** Seaport's `ItemType`. */
+export const itemType = {
+  native: 0,
+  erc20: 1,
+  erc721: 2,
+  erc1155: 3,
+  erc721WithCriteria: 4,
+  erc1155WithCriteria: 5,
+} as const;
+
+/** Seaport's `OrderType`, as far as orders are made here: anybody may fill, whole or in parts. */
+export const orderType = { fullOpen: 0, partialOpen: 1 } as const;
+
+export type OfferItem = {
+  itemType: number;
+  token: Address;
+  identifierOrCriteria: bigint;
+  startAmount: bigint;
+  endAmount: bigint;
+};
+
+export type ConsiderationItem = OfferItem & { recipient: Address };
+
+/** What a maker signs. Amounts are for the whole order; times are unix seconds. */
+export type OrderComponents = {
+  offerer: Address;
+  zone: Address;
+  offer: readonly OfferItem[];
+  consideration: readonly ConsiderationItem[];
+  orderType: number;
+  startTime: bigint;
+  endTime: bigint;
+  zoneHash: Hex;
+  salt: bigint;
+  conduitKey: Hex;
+  counter: bigint;
+};
+
+export type SignedOrder = { components: OrderComponents; signature: Hex };
+
+/** EIP-712 types of an order, members in the order Seaport hashes them. */
+export const orderTypes = {
+  OrderComponents: [
+    { name: "offerer", type: "address" },
+    { name: "zone", type: "address" },
+    { name: "offer", type: "OfferItem[]" },
+    { name: "consideration", type: "ConsiderationItem[]" },
+    { name: "orderType", type: "uint8" },
+    { name: "startTime", type: "uint256" },
+    { name: "endTime", type: "uint256" },
+    { name: "zoneHash", type: "bytes32" },
+    { name: "salt", type: "uint256" },
+    { name: "conduitKey", type: "bytes32" },
+    { name: "counter", type: "uint256" },
+  ],
+  OfferItem: [
+    { name: "itemType", type: "uint8" },
+    { name: "token", type: "address" },
+    { name: "identifierOrCriteria", type: "uint256" },
+    { name: "startAmount", type: "uint256" },
+    { name: "endAmount", type: "uint256" },
+  ],
+  ConsiderationItem: [
+    { name: "itemType", type: "uint8" },
+    { name: "token", type: "address" },
+    { name: "identifierOrCriteria", type: "uint256" },
+    { name: "startAmount", type: "uint256" },
+    { name: "endAmount", type: "uint256" },
+    { name: "recipient", type: "address" },
+  ],
+} as const;

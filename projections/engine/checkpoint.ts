@@ -1,0 +1,47 @@
+import { sql } from "kysely";
+import type { Session } from "../database.ts";
+import type { Projection } from "./projection.ts";
+
+/** A projection and the schema that holds its tables: its name, or another one while it is rebuilt beside. */
+export type Target = { readonly projection: Projection; readonly schema: string };
+
+export type Checkpoint = { schema: string; version: number; parameters: string; position: bigint };
+
+export async function readCheckpoints(session: Session): Promise<Map<string, Checkpoint>> {
+  const { rows } = await sql<Checkpoint>`
+    select projection as schema, version, parameters, position from engine.checkpoint`.execute(session);
+  return new Map(rows.map((row) => [row.schema, row]));
+}
+
+export async function readHead(session: Session): Promise<bigint> {
+  const { rows } = await sql<{ position: bigint }>`select position from log.head`.execute(session);
+  const head = rows[0];
+  if (head === undefined) throw new Error("log.head has no row: the log's migration did not run");
+  return head.position;
+}
+
+/** Makes empty tables and a checkpoint before the first fact. */
+export async function createTarget(session: Session, { projection, schema }: Target): Promise<void> {
+  await sql`create schema ${sql.id(schema)}`.execute(session);
+  for (const statement of projection.tables(schema)) await sql.raw(statement).execute(session);
+  await sql`
+    insert into engine.checkpoint (projection, version, parameters, position)
+    values (${schema}, ${projection.version}, ${projection.parameters ?? ""}, 0)`.execute(session);
+}
+
+export async function dropTarget(session: Session, schema: string): Promise<void> {
+  await sql`drop schema if exists ${sql.id(schema)} cascade`.execute(session);
+  await sql`delete from engine.checkpoint where projection = ${schema}`.execute(session);
+}
+
+/** Moves checkpoints that still stand at `after`. Returns how many: fewer than asked for means another moved them. */
+export async function moveCheckpoints(
+  session: Session,
+  schemas: readonly string[],
+  { after, upTo }: { after: bigint; upTo: bigint },
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update engine.checkpoint set position = ${upTo}, updated_at = now()
+    where projection = any (${schemas}::text[]) and position = ${after}`.execute(session);
+  return Number(numAffectedRows ?? 0n);
+}

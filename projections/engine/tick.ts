@@ -1,0 +1,73 @@
+import { sql } from "kysely";
+import type { Database } from "../database.ts";
+import { moveCheckpoints, readCheckpoints, readHead, type Target } from "./checkpoint.ts";
+import type { Window } from "./projection.ts";
+import { openWindow } from "./window.ts";
+
+export type Tick =
+  /** The targets furthest behind were brought from `window.after` to `window.upTo`; the log ends at `head`. */
+  | { outcome: "moved"; window: Window; head: bigint }
+  | { outcome: "idle"; head: bigint }
+  /** Another projector moved a checkpoint meanwhile: nothing was written. */
+  | { outcome: "fenced" };
+
+/** Facts that one tick folds at most. */
+export const TICK_FACTS = 10_000;
+
+/**
+ * Brings the targets furthest behind one window forward: their rows and their checkpoints in one transaction,
+ * so that a crash anywhere leaves all or nothing. Targets are applied in the order given.
+ */
+export async function tick(
+  db: Database,
+  targets: readonly Target[],
+  maxFacts = TICK_FACTS,
+): Promise<Tick> {
+  try {
+    return await db
+      .transaction()
+      .setIsolationLevel("repeatable read")
+      .execute(async (session): Promise<Tick> => {
+        const head = await readHead(session);
+        const checkpoints = await readCheckpoints(session);
+        const standing = targets.map((target) => ({
+          target,
+          position: positionOf(checkpoints.get(target.schema), target.schema),
+        }));
+        const window = nextWindow(standing.map(({ position }) => position), head, maxFacts);
+        if (window === null) return { outcome: "idle", head };
+
+        const due = standing.filter(({ position }) => position === window.after);
+        await openWindow(session, window);
+        for (const { target } of due) {
+          await target.projection.apply(session, target.schema, window);
+        }
+        const schemas = due.map(({ target }) => target.schema);
+        if ((await moveCheckpoints(session, schemas, window)) !== schemas.length) throw new Fenced();
+        await sql`select pg_notify('projected', ${window.upTo.toString()})`.execute(session);
+        return { outcome: "moved", window, head };
+      });
+  } catch (error) {
+    if (error instanceof Fenced || isSerializationFailure(error)) return { outcome: "fenced" };
+    throw error;
+  }
+}
+
+class Fenced extends Error {}
+
+function positionOf(checkpoint: { position: bigint } | undefined, schema: string): bigint {
+  if (checkpoint === undefined) throw new Error(`projection ${schema} has no checkpoint`);
+  return checkpoint.position;
+}
+
+/** From the lowest position up to the next one, the head, or `maxFacts` further, whichever is nearest. */
+function nextWindow(positions: readonly bigint[], head: bigint, maxFacts: number): Window | null {
+  const [after, ...others] = [...new Set(positions)].sort((a, b) => (a < b ? -1 : 1));
+  if (after === undefined || after >= head) return null;
+  const ends = [head, after + BigInt(maxFacts), ...others];
+  return { after, upTo: ends.reduce((nearest, end) => (end < nearest ? end : nearest)) };
+}
+
+function isSerializationFailure(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "40001";
+}

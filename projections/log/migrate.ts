@@ -1,0 +1,34 @@
+import { type Migration, Migrator } from "kysely";
+import type { Database } from "../database.ts";
+import * as log from "./migrations/0001-log.ts";
+import * as indexer from "./migrations/0002-indexer.ts";
+import * as append from "./migrations/0003-append.ts";
+import * as engine from "./migrations/0004-engine.ts";
+
+/** Numbered, forward only. A released one is never edited. */
+const migrations: Record<string, Migration> = {
+  "0001-log": log,
+  "0002-indexer": indexer,
+  "0003-append": append,
+  "0004-engine": engine,
+};
+
+function migrator(db: Database): Migrator {
+  return new Migrator({
+    db,
+    provider: { getMigrations: async () => migrations },
+    migrationTableSchema: "ops",
+  });
+}
+
+/** Brings the database to this version. Safe to run from several processes at once. */
+export async function migrate(db: Database): Promise<void> {
+  const { error } = await migrator(db).migrateToLatest();
+  if (error !== undefined) throw error;
+}
+
+/** Names of the migrations that the database still lacks. */
+export async function pendingMigrations(db: Database): Promise<string[]> {
+  const all = await migrator(db).getMigrations();
+  return all.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
+}

@@ -1,0 +1,72 @@
+/** Asks the chain which block stands at each height; null where it has none yet. Throws when it cannot be asked. */
+export type CanonicalHashes = (numbers: readonly bigint[]) => Promise<Map<bigint, string | null>>;
+
+export type PonderBlock = { number: bigint; hash: string; events: number };
+
+/** A block of the log. `dropped`: retracted, so that its facts do not count. */
+export type RecordedBlock = PonderBlock & { blockId: bigint; dropped: boolean };
+
+export type Plan = {
+  retract: bigint[];
+  readopt: bigint[];
+  /** Hashes of blocks with events that the log lacks. */
+  append: string[];
+  /** Blocks held back until Ponder and the chain agree. */
+  held: number;
+};
+
+/**
+ * Compares Ponder's blocks of a range with the log's. What Ponder has dropped is only suspected: Ponder also drops rows
+ * after a crash or behind a lagging node. The chain's own word retracts and re-adopts, and while it contradicts Ponder
+ * nothing of the disputed heights is appended, so that never two branches count at once.
+ */
+export async function reconcile(
+  inPonder: readonly PonderBlock[],
+  inLog: readonly RecordedBlock[],
+  canonicalHashes: CanonicalHashes,
+): Promise<Plan> {
+  const ponder = new Map(inPonder.map((block) => [block.hash, block]));
+  const log = new Map(inLog.map((block) => [block.hash, block]));
+  const suspects = inLog.filter((block) => !block.dropped && !ponder.has(block.hash));
+  const returning = inLog.filter((block) => block.dropped && ponder.has(block.hash));
+  const unseen = inPonder.filter((block) => block.events > (log.get(block.hash)?.events ?? 0));
+
+  if (suspects.length + returning.length === 0) {
+    return { retract: [], readopt: [], append: unseen.map(({ hash }) => hash), held: 0 };
+  }
+  const disputed = [...suspects, ...returning, ...unseen];
+  const canonical = await canonicalHashes([...new Set(disputed.map(({ number }) => number))]);
+  const stands = ({ number, hash }: PonderBlock) => canonical.get(number) === hash;
+
+  const retract = orphans(suspects, canonical);
+  const unresolved = suspects.filter((block) => !retract.includes(block) && !stands(block));
+  const readopt = returning.filter(stands);
+  const append = unresolved.length > 0 ? [] : unseen.filter(stands);
+  return {
+    retract: retract.map(({ blockId }) => blockId),
+    readopt: readopt.map(({ blockId }) => blockId),
+    append: append.map(({ hash }) => hash),
+    held: unseen.length - append.length,
+  };
+}
+
+/** Suspects whose height the chain gave to another block, and those above one of these where it has no block yet. */
+function orphans(
+  suspects: readonly RecordedBlock[],
+  canonical: ReadonlyMap<bigint, string | null>,
+): RecordedBlock[] {
+  const replaced = suspects.filter(({ number, hash }) => {
+    const other = canonical.get(number) ?? null;
+    return other !== null && other !== hash;
+  });
+  const fork = replaced.reduce<bigint | null>(
+    (lowest, { number }) => (lowest === null || number < lowest ? number : lowest),
+    null,
+  );
+  if (fork === null) return [];
+  return suspects.filter(
+    (block) =>
+      replaced.includes(block) ||
+      (block.number > fork && (canonical.get(block.number) ?? null) === null),
+  );
+}

@@ -1,0 +1,88 @@
+import { sql } from "kysely";
+import type { Database, Session } from "../database.ts";
+import { appendBlockStates } from "./block-states.ts";
+import { stageEvents } from "./ponder-events.ts";
+import { type CanonicalHashes, type Plan, reconcile } from "./reconcile.ts";
+import {
+  readChunkEnd,
+  readPonderBlocks,
+  readRecordedBlocks,
+  readStanding,
+  type Standing,
+} from "./recorder-reads.ts";
+import { appendStaged, openStage } from "./stage.ts";
+
+/** Finalized events that one transaction takes from Ponder's backlog. */
+const BACKLOG_EVENTS = 10_000;
+
+export type RecorderPass = {
+  /** Facts appended, retractions and re-adoptions included. */
+  appended: number;
+  /** More of the backlog waits: call again at once. */
+  more: boolean;
+  /** Blocks held back until Ponder and the chain agree about their heights. */
+  held: number;
+};
+
+/**
+ * Moves one chain's events from Ponder's tables into the log, a chunk of the finalized ones or all of the others.
+ * The blocks of the range are compared with the log's, and what differs is appended, retracted and re-adopted in one
+ * transaction: readers see the old branch or the new one. Throws when the chain had to be asked and did not answer.
+ */
+export async function recordChain(
+  db: Database,
+  chainId: number,
+  canonicalHashes: CanonicalHashes,
+  now: () => Date,
+): Promise<RecorderPass> {
+  const standing = await readStanding(db, chainId);
+  if (standing === null) return { appended: 0, more: false, held: 0 };
+
+  const isBacklog = standing.settledId < standing.finalizedId;
+  const upTo = isBacklog ? await readChunkEnd(db, standing, BACKLOG_EVENTS) : null;
+  const plan = await reconcile(
+    await readPonderBlocks(db, standing.schema, standing.settledId, upTo),
+    await readRecordedBlocks(db, chainId, standing.settledNumber, upTo === null ? null : blockNumberOf(upTo)),
+    canonicalHashes,
+  );
+  const settles = upTo !== null && plan.held === 0;
+  const appended = await carryOut(db, chainId, standing, { plan, upTo, settles }, now);
+  return { appended, more: settles, held: plan.held };
+}
+
+type Step = { plan: Plan; upTo: string | null; settles: boolean };
+
+async function carryOut(
+  db: Database,
+  chainId: number,
+  { schema, settledId }: Standing,
+  { plan, upTo, settles }: Step,
+  now: () => Date,
+): Promise<number> {
+  const changes = plan.retract.length + plan.readopt.length + plan.append.length;
+  if (changes === 0 && !settles) return 0;
+  return await db.transaction().execute(async (session) => {
+    let appended = 0;
+    appended += await appendBlockStates(session, "block_retracted", plan.retract, now());
+    appended += await appendBlockStates(session, "block_readopted", plan.readopt, now());
+    if (plan.append.length > 0) {
+      await openStage(session);
+      await stageEvents(session, schema, { after: settledId, upTo, blockHashes: plan.append });
+      appended += (await appendStaged(session)).appended;
+    }
+    if (settles && upTo !== null) await settle(session, chainId, schema, upTo);
+    return appended;
+  });
+}
+
+async function settle(session: Session, chainId: number, schema: string, id: string): Promise<void> {
+  await sql`
+    insert into ops.recorder (chain_id, ponder_schema, settled_id) values (${chainId}, ${schema}, ${id})
+    on conflict (chain_id, ponder_schema) do update set settled_id = excluded.settled_id, updated_at = now()
+  `.execute(session);
+}
+
+/** Ponder's event id: time (10 digits), chain (16), block number (16), then the place in the block. */
+function blockNumberOf(eventId: string): bigint {
+  return BigInt(eventId.slice(26, 42));
+}

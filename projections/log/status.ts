@@ -1,0 +1,93 @@
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import type { Database } from "../database.ts";
+import { blockIdRange, firstBlockId } from "./block-id.ts";
+
+/** How far a projection has read, and when the first fact it has not read was recorded. */
+export type ProjectionProgress = {
+  projection: string;
+  version: number;
+  position: bigint;
+  head: bigint;
+  waitingSince: Date | null;
+};
+
+export async function readProjectionProgress(db: Database): Promise<ProjectionProgress[]> {
+  const { rows } = await sql<ProjectionProgress>`
+    select c.projection, c.version, c.position, h.position as head, f.recorded_at as "waitingSince"
+    from engine.checkpoint c
+    cross join log.head h
+    left join log.fact f on f.position = c.position + 1
+    order by c.projection`.execute(db);
+  return rows;
+}
+
+export async function readLogHead(db: Database): Promise<bigint> {
+  const { rows } = await sql<{ position: bigint }>`select position from log.head`.execute(db);
+  return rows[0]?.position ?? 0n;
+}
+
+/** Where the indexer stands on a chain. Times are unix seconds. */
+export type IndexedBlocks = {
+  indexed: { number: number; timestamp: number };
+  finalized: { number: number };
+};
+
+/** Null while the indexer has no tables or no checkpoint for the chain. */
+export async function readIndexedBlocks(db: Database, chainId: number): Promise<IndexedBlocks | null> {
+  const { rows } = await sql<{ schema: string; exists: boolean }>`
+    select ponder_schema as schema,
+           to_regclass(format('%I._ponder_checkpoint', ponder_schema)) is not null as exists
+    from ops.indexer where chain_id = ${chainId}`.execute(db);
+  const indexer = rows[0];
+  if (indexer === undefined || !indexer.exists) return null;
+  const checkpoints = await sql<{ latest: string; finalized: string }>`
+    select latest_checkpoint as latest, finalized_checkpoint as finalized
+    from ${sql.id(indexer.schema, "_ponder_checkpoint")} where chain_id = ${chainId}`.execute(db);
+  const row = checkpoints.rows[0];
+  if (row === undefined) return null;
+  return { indexed: blockOf(row.latest), finalized: blockOf(row.finalized) };
+}
+
+/** Ponder's checkpoints are 75 digits: timestamp (10), chain id (16), block number (16), then more. */
+function blockOf(checkpoint: string): { number: number; timestamp: number } {
+  return { number: Number(checkpoint.slice(26, 42)), timestamp: Number(checkpoint.slice(0, 10)) };
+}
+
+export type RecordedHead = {
+  /** Hash of the block of that height that counts; null when the log holds no fact of it. */
+  hash: Hex | null;
+  /** The highest block with facts that count. */
+  recorded: { number: number; hash: Hex } | null;
+};
+
+export async function readRecordedHead(
+  db: Database,
+  chainId: number,
+  height: number,
+): Promise<RecordedHead> {
+  const chain = blockIdRange(chainId);
+  const from = firstBlockId(chainId, BigInt(height));
+  const to = firstBlockId(chainId, BigInt(height) + 1n);
+  const counting = sql`b.block_id not in (
+    select d.block_id from log.dropped((select position from log.head)) d)`;
+  const { rows } = await sql<{ hash: Hex | null; number: bigint | null; recordedHash: Hex | null }>`
+    select at_height.hash, highest.number, highest.hash as "recordedHash"
+    from (select) one
+    left join lateral (
+      select b.hash from log.block b
+      where b.block_id >= ${from} and b.block_id < ${to} and ${counting}
+      order by b.block_id desc limit 1
+    ) at_height on true
+    left join lateral (
+      select b.number, b.hash from log.block b
+      where b.block_id >= ${chain.from} and b.block_id < ${chain.to} and ${counting}
+      order by b.block_id desc limit 1
+    ) highest on true`.execute(db);
+  const row = rows[0];
+  const known = row !== undefined && row.number !== null && row.recordedHash !== null;
+  return {
+    hash: row?.hash ?? null,
+    recorded: known ? { number: Number(row.number), hash: row.recordedHash as Hex } : null,
+  };
+}

@@ -1,0 +1,76 @@
+import { sql } from "kysely";
+import type { Session } from "../database.ts";
+import { isBurnAddress } from "./burn.ts";
+
+const zeroAddress = sql`'\\x0000000000000000000000000000000000000000'::bytea`;
+
+/**
+ * An ERC-1155 balance is the sum of what came in less what went out. The sum is kept by what begins and ceases to
+ * count: an id may have millions of transfers, and sums do not depend on their order.
+ */
+export async function applyErc1155(session: Session, schema: string): Promise<void> {
+  await applyBalances(session, schema);
+  await applySupplies(session, schema);
+}
+
+async function applyBalances(session: Session, schema: string): Promise<void> {
+  await sql`
+    with moved as (
+      select contract_id, token_id, owner, sum(units) as units
+      from (
+        select contract_id, token_id, to_address as owner, weight * amount as units from change where kind = 12
+        union all
+        select contract_id, token_id, from_address, -weight * amount from change where kind = 12
+      ) leg
+      where owner <> ${zeroAddress}
+      group by contract_id, token_id, owner
+      having sum(units) <> 0
+    ), changed as materialized (
+      select m.contract_id, m.token_id, m.owner, coalesce(b.units, 0) as before,
+             coalesce(b.units, 0) + m.units as after
+      from moved m
+      left join ${sql.table(`${schema}.balance`)} b using (contract_id, token_id, owner)
+    ), removed as (
+      delete from ${sql.table(`${schema}.balance`)} b using changed c
+      where c.after = 0 and b.contract_id = c.contract_id and b.token_id = c.token_id and b.owner = c.owner
+    ), stored as (
+      insert into ${sql.table(`${schema}.balance`)} (contract_id, token_id, owner, units)
+      select contract_id, token_id, owner, after from changed where after <> 0
+      on conflict (contract_id, token_id, owner) do update set units = excluded.units
+    )
+    insert into holding_change (contract_id, owner, ids)
+    select contract_id, owner, (after > 0)::int - (before > 0)::int
+    from changed
+    where (after > 0) <> (before > 0) and not ${isBurnAddress(sql`owner`)}`.execute(session);
+}
+
+async function applySupplies(session: Session, schema: string): Promise<void> {
+  await sql`
+    with moved as (
+      select contract_id, token_id, sum(weight) as transfers,
+             sum(case when ${isBurnAddress(sql`to_address`)} then 0 else weight * amount end)
+             - sum(case when ${isBurnAddress(sql`from_address`)} then 0 else weight * amount end) as units
+      from change where kind = 12
+      group by contract_id, token_id
+    ), changed as materialized (
+      select m.contract_id, m.token_id, coalesce(t.transfers, 0) as transfers_before,
+             coalesce(t.transfers, 0) + m.transfers as transfers, coalesce(t.supply, 0) as before,
+             coalesce(t.supply, 0) + m.units as after
+      from moved m
+      left join ${sql.table(`${schema}.token`)} t
+        on t.contract_id = m.contract_id and t.token_id = m.token_id and t.standard = 1155
+    ), removed as (
+      delete from ${sql.table(`${schema}.token`)} t using changed c
+      where c.transfers = 0 and t.contract_id = c.contract_id and t.token_id = c.token_id and t.standard = 1155
+    ), stored as (
+      insert into ${sql.table(`${schema}.token`)} (contract_id, token_id, standard, supply, is_burned, transfers)
+      select contract_id, token_id, 1155, after, after <= 0, transfers from changed where transfers <> 0
+      on conflict (contract_id, token_id, standard) do update
+        set supply = excluded.supply, is_burned = excluded.is_burned, transfers = excluded.transfers
+    )
+    insert into collection_change (contract_id, erc721_tokens, tokens, supply, units)
+    select contract_id, 0, sum((transfers <> 0)::int - (transfers_before <> 0)::int),
+           sum((after > 0)::int - (before > 0)::int), sum(after - before)
+    from changed
+    group by contract_id`.execute(session);
+}

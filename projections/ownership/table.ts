@@ -1,0 +1,46 @@
+/** Owners of ERC-721 tokens, balances of ERC-1155 ids, and what is counted over them. */
+export function ownershipTables(schema: string): string[] {
+  return [
+    `create table ${schema}.token (
+       contract_id integer not null,
+       token_id    numeric(78,0) not null,
+       standard    smallint not null,
+       owner       bytea,
+       supply      numeric(78,0) not null,
+       is_burned   boolean not null,
+       transfers   bigint,
+       primary key (contract_id, token_id, standard)
+     )`,
+    `comment on column ${schema}.token.owner is 'ERC-721: the current owner, burn addresses included. ERC-1155: null'`,
+    `comment on column ${schema}.token.supply is 'Units not burned: 0 or 1 for ERC-721'`,
+    `comment on column ${schema}.token.transfers is 'ERC-1155: transfers that count; the row goes with the last of them'`,
+    `create index on ${schema}.token (owner, contract_id, token_id) where owner is not null`,
+    `create table ${schema}.balance (
+       contract_id integer not null,
+       token_id    numeric(78,0) not null,
+       owner       bytea not null,
+       units       numeric(79,0) not null,
+       primary key (contract_id, token_id, owner)
+     )`,
+    `comment on column ${schema}.balance.units is 'Below zero where the contract was indexed from a later block than its first transfer'`,
+    `create index on ${schema}.balance (owner, contract_id, token_id)`,
+    `create table ${schema}.holder (
+       contract_id integer not null,
+       owner       bytea not null,
+       tokens      bigint not null,
+       primary key (contract_id, owner)
+     )`,
+    `comment on table ${schema}.holder is 'How many token ids an address holds of a contract; burn addresses excluded'`,
+    `create table ${schema}.collection (
+       contract_id   integer primary key,
+       erc721_tokens bigint not null,
+       tokens        bigint not null,
+       supply        bigint not null,
+       units         numeric(78,0) not null,
+       holders       bigint not null,
+       standard      smallint generated always as (case when erc721_tokens > 0 then 721 else 1155 end) stored
+     )`,
+    `comment on column ${schema}.collection.tokens is 'Token ids ever seen'`,
+    `comment on column ${schema}.collection.supply is 'Token ids that are not burned'`,
+  ];
+}

@@ -1,0 +1,59 @@
+/** Statements that make the projection's empty tables. */
+export function tables(schema: string): readonly string[] {
+  return [
+    `create table ${schema}.sale (
+       block_id          bigint           not null,
+       transaction_index integer          not null,
+       ordinal           integer          not null,
+       sale_id           bytea            not null,
+       chain_id          integer          not null,
+       contract_id       integer          not null,
+       token_id          numeric(78,0)    not null,
+       quantity          numeric(78,0)    not null,
+       price_wei         numeric(78,0)    not null,
+       total_wei         numeric(78,0)    not null,
+       currency          bytea            not null,
+       usd               double precision,
+       seller            bytea            not null,
+       buyer             bytea            not null,
+       side              text             not null,
+       marketplace       text             not null,
+       protocol_version  text             not null,
+       exchange          bytea            not null,
+       order_hash        bytea            not null,
+       fees              jsonb            not null,
+       bundle_size       integer,
+       bundle_total_wei  numeric(78,0),
+       log_index         integer          not null,
+       transaction_hash  bytea            not null,
+       block_number      bigint           not null,
+       block_hash        bytea            not null,
+       timestamp         timestamptz      not null,
+       primary key (block_id, transaction_index, ordinal)
+     )`,
+    `create index sale_contract on ${schema}.sale
+       (contract_id, block_id desc, transaction_index desc, ordinal desc)`,
+    `create index sale_token on ${schema}.sale
+       (contract_id, token_id, block_id desc, transaction_index desc, ordinal desc)`,
+    `create index sale_id on ${schema}.sale (sale_id)`,
+    `comment on column ${schema}.sale.price_wei is 'Per unit, rounded down.'`,
+    `comment on column ${schema}.sale.currency is 'Twenty zero bytes: the native currency.'`,
+
+    `create table ${schema}.total (
+       chain_id    integer not null,
+       contract_id integer not null,
+       sales       bigint  not null,
+       primary key (chain_id, contract_id)
+     )`,
+    `comment on table ${schema}.total is 'Rows of sale; contract_id 0 is the whole chain.'`,
+
+    `create table ${schema}.volume (
+       contract_id integer       not null,
+       currency    bytea         not null,
+       hour        timestamptz   not null,
+       sales       bigint        not null,
+       wei         numeric(78,0) not null,
+       primary key (contract_id, currency, hour)
+     )`,
+  ];
+}
