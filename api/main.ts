@@ -1,3 +1,5 @@
+import process from "node:process";
+
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 if (major < 20 || (major === 20 && minor < 19)) {

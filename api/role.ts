@@ -1,8 +1,12 @@
 import type { Logger } from "pino";
+import type { Address } from "viem";
 import type { Config } from "./config.ts";
 
-/** The configuration of a role: its database is known, embedded or not. */
-export type RoleConfig = Omit<Config, "database"> & { database: { url: string; readUrl: string } };
+/** The configuration of a role: database and fee are known, whether named by the operator or by the supervisor. */
+export type RoleConfig = Omit<Config, "database" | "fees"> & {
+  database: { url: string; readUrl: string };
+  fees: { bps: number; recipient: Address };
+};
 
 /** What one part of the service gets; every role runs in a process of its own. */
 export type RoleContext = {

@@ -1,7 +1,6 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -79,23 +78,21 @@ function lastWords(stream: Readable): () => string {
 }
 
 function announcedPort(child: Child, complaint: () => string): Promise<number> {
-  const timeout = new AbortController();
-  const lines = createInterface({ input: child.stdout });
+  const onTime = new AbortController();
   const listening = new Promise<number>((resolve, reject) => {
-    lines.on("line", (line) => {
-      const port = /^Listening on .*:(\d+)$/.exec(line)?.[1];
+    let text = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      if (onTime.signal.aborted) return;
+      text += chunk;
+      const port = /^Listening on .*:(\d+)\n/m.exec(text)?.[1];
       if (port !== undefined) resolve(Number(port));
     });
-    child.once("exit", (code) => reject(new Error(explain(code, complaint()))));
+    child.once("close", (code) => reject(new Error(explain(code, complaint()))));
   });
-  const tooLate = delay(startTimeoutMs, undefined, { signal: timeout.signal }).then(() => {
+  const tooLate = delay(startTimeoutMs, undefined, { signal: onTime.signal }).then(() => {
     throw new Error(`anvil did not listen within ${startTimeoutMs / 1000} s. ${complaint()}`);
   });
-  return Promise.race([listening, tooLate]).finally(() => {
-    timeout.abort();
-    lines.close();
-    child.stdout.resume();
-  });
+  return Promise.race([listening, tooLate]).finally(() => onTime.abort());
 }
 
 function explain(code: number | null, complaint: string): string {

@@ -19,7 +19,7 @@ type AnvilOptions = {
   chainId: ChainId;
   /** A free one when absent or 0. */
   port?: number;
-  /** Blocks, logs and receipts are kept here: at the stop, and within a second for the case of a kill. */
+  /** Blocks, logs and receipts are kept here: at the stop, and soon after each head for the case of a kill. */
   stateFile?: string;
   /** Of the genesis block, unix seconds; a kept chain has its own and goes on at the present time. */
   timestamp?: number;

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ChainId } from "../abis/deployments.ts";
 import { type Anvil, startAnvil } from "./anvil.ts";
-import { connect, type DevnetClient } from "./client.ts";
+import { connect } from "./client.ts";
 import { installContracts } from "./install.ts";
 import { historySeconds, isSeeded, seedMarket } from "./market/seed.ts";
 import { keepTrading } from "./market/trading.ts";
@@ -23,32 +23,31 @@ type LocalChainOptions = {
 };
 
 /** A chain with its market, brought up again at the same port whenever its node dies. */
-export type LocalChain = Pick<Anvil, "rpcUrl" | "wsUrl"> & { stop(): Promise<void> };
+export type LocalChain = Pick<Anvil, "rpcUrl" | "wsUrl" | "pid" | "stop">;
 
 export async function runLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   const { chainId, say } = options;
   const stopping = new AbortController();
+  const stopped = new Promise((resolve) => stopping.signal.addEventListener("abort", resolve));
   let anvil = await bringUp(options, stopping.signal);
-  const port = Number(new URL(anvil.rpcUrl).port);
+  const { rpcUrl, wsUrl, pid } = anvil;
+  const port = Number(new URL(rpcUrl).port);
 
   const keepUp = async () => {
     while (!stopping.signal.aborted) {
-      await anvil.exited;
-      if (stopping.signal.aborted) return;
+      await Promise.race([anvil.exited, stopped]);
+      if (stopping.signal.aborted) break;
       say(`chain ${chainId}: the node ended, starting it again`);
       anvil = (await bringUpAgain({ ...options, port }, stopping.signal)) ?? anvil;
     }
+    await anvil.stop();
   };
   const kept = keepUp();
-  return {
-    rpcUrl: anvil.rpcUrl,
-    wsUrl: anvil.wsUrl,
-    async stop() {
-      stopping.abort();
-      await anvil.stop();
-      await kept;
-    },
+  const stop = () => {
+    stopping.abort();
+    return kept;
   };
+  return { rpcUrl, wsUrl, pid, stop };
 }
 
 /** Tries until the node is up or the chain is told to stop. */
@@ -68,46 +67,42 @@ async function bringUpAgain(
 }
 
 async function bringUp(options: LocalChainOptions, stopping: AbortSignal): Promise<Anvil> {
-  const anvil = await startSeeded(options);
+  const anvil = (await startWithHistory(options)) ?? (await startAfterMakingHistory(options));
   const client = connect(anvil);
   await client.setIntervalMining({ interval: blockSeconds });
   if (options.trading) {
     const ended = new AbortController();
-    anvil.exited.then(() => ended.abort());
+    void anvil.exited.then(() => ended.abort());
     const signal = AbortSignal.any([stopping, ended.signal]);
     void keepTrading(client, { chainId: options.chainId, everyMs: tradeEveryMs, signal });
   }
   return anvil;
 }
 
-/** A kept state without the whole history is of a start that was interrupted: nobody has seen it. */
-async function startSeeded(options: LocalChainOptions): Promise<Anvil> {
-  const { chainId, stateFile, say } = options;
-  if (existsSync(stateFile)) {
-    const kept = await startAnvil(options);
-    if (await isSeeded(connect(kept))) return kept;
-    await kept.stop();
-    await rm(stateFile, { force: true });
-  }
-  const timestamp = Math.floor(Date.now() / 1000) - historySeconds;
-  const anvil = await startAnvil({ ...options, timestamp });
-  try {
-    await makeHistory(connect(anvil), chainId, say);
-    return anvil;
-  } catch (error) {
-    await anvil.stop();
-    throw error;
-  }
+async function startWithHistory(options: LocalChainOptions): Promise<Anvil | undefined> {
+  if (!existsSync(options.stateFile)) return undefined;
+  const anvil = await startAnvil(options);
+  if (await isSeeded(connect(anvil))) return anvil;
+  await anvil.stop();
+  return undefined;
 }
 
-async function makeHistory(
-  client: DevnetClient,
-  chainId: ChainId,
-  say: (progress: string) => void,
-) {
-  say(`chain ${chainId}: installing the exchange and the collections`);
-  await installContracts(client);
-  say(`chain ${chainId}: playing three days of trading`);
-  await seedMarket(client, { chainId, seed });
-  say(`chain ${chainId}: ${await client.getBlockNumber()} blocks`);
+/** The history is on disk before anybody sees it: a node killed later comes back with the same blocks. */
+async function startAfterMakingHistory(options: LocalChainOptions): Promise<Anvil> {
+  const { chainId, stateFile, say } = options;
+  // What an interrupted start left: half a history, which nobody has seen.
+  await rm(stateFile, { force: true });
+  const timestamp = Math.floor(Date.now() / 1000) - historySeconds;
+  const maker = await startAnvil({ chainId, stateFile, timestamp });
+  try {
+    const client = connect(maker);
+    say(`chain ${chainId}: installing the exchange and the collections`);
+    await installContracts(client);
+    say(`chain ${chainId}: playing three days of trading`);
+    await seedMarket(client, { chainId, seed });
+    say(`chain ${chainId}: ${await client.getBlockNumber()} blocks`);
+  } finally {
+    await maker.stop();
+  }
+  return startAnvil(options);
 }

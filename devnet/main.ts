@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type ChainId, chainIds } from "../abis/deployments.ts";
+import { accounts } from "./accounts.ts";
 import { writeCollections } from "./collections-file.ts";
 import { runLocalChain } from "./local-chain.ts";
 
 const usage = `usage: node --import tsx devnet/main.ts --data-dir DIR [--market on|off] [--ports 1:8545,33139:8546]
 
 Runs both local chains until SIGTERM, SIGINT or the end of standard input, whichever comes first.
-Prints JSON lines: {"progress":"…"} while starting, then one {"ready":true,"chains":{…}}.
+Prints JSON lines: {"progress":"…"} while starting, then one {"ready":true,"chains":{…},"feeRecipient":"0x…"}.
 `;
 
 /** The nodes keep their state at the stop; past this they are ended as they are. */
@@ -88,8 +89,15 @@ async function run({ directory, trading, ports }: Flags): Promise<void> {
   const chains = await Promise.race([starting, stopping]);
   // Nodes of a start that was cut short end with this process.
   if (chains === undefined) return;
-  const urls = chains.map(({ rpcUrl, wsUrl }, index) => [chainIds[index], { rpcUrl, wsUrl }]);
-  printLine({ ready: true, chains: Object.fromEntries(urls) });
+  const nodes = chains.map(({ rpcUrl, wsUrl, pid }, index) => [
+    chainIds[index],
+    { rpcUrl, wsUrl, pid },
+  ]);
+  printLine({
+    ready: true,
+    chains: Object.fromEntries(nodes),
+    feeRecipient: accounts.feeRecipient,
+  });
   await stopping;
   await Promise.race([Promise.all(chains.map((chain) => chain.stop())), delay(stopWithinMs)]);
 }

@@ -40,10 +40,7 @@ export function addressOf(index: number): Address {
 }
 
 /** Appends events as the recorder does, in the order given. */
-export async function appendEvents(
-  db: Database,
-  events: readonly ChainEvent[],
-): Promise<Appended> {
+export async function appendEvents(db: Database, events: readonly ChainEvent[]): Promise<Appended> {
   return await db.transaction().execute(async (session) => {
     await openStage(session);
     await sql`

@@ -41,7 +41,10 @@ export function openHeadReader(options: Options): () => Promise<HeadReading> {
 
 type Told = { endpoint: string; head: Head } | HeadFault;
 
-async function readHighest(ask: (() => Promise<Told>)[], staleBlocks: number): Promise<HeadReading> {
+async function readHighest(
+  ask: (() => Promise<Told>)[],
+  staleBlocks: number,
+): Promise<HeadReading> {
   const told = await Promise.all(ask.map((endpoint) => endpoint()));
   const heads = told.filter((one) => "head" in one);
   const highest = heads.toSorted((a, b) => b.head.number - a.head.number)[0]?.head ?? null;
@@ -56,7 +59,9 @@ async function readHighest(ask: (() => Promise<Told>)[], staleBlocks: number): P
 
 function openEndpoint(url: string, { chainId, timeoutMs }: Options): () => Promise<Told> {
   const endpoint = URL.canParse(url) ? new URL(url).host : "unnamed";
-  const client = createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 0 }) });
+  const client = createPublicClient({
+    transport: http(url, { timeout: timeoutMs, retryCount: 0 }),
+  });
   return async () => {
     try {
       const [told, block] = await Promise.all([

@@ -75,9 +75,10 @@ async function post(
   calls: readonly RpcCall[],
 ): Promise<RpcAnswer[]> {
   const asked = [{ method: "eth_chainId", params: [] }, ...calls];
-  const response = await fetch(url, {
+  const { href, authorization } = addressOf(url);
+  const response = await fetch(href, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...authorization },
     body: JSON.stringify(asked.map((call, id) => ({ jsonrpc: "2.0", id, ...call }))),
     signal: AbortSignal.timeout(timeoutMs),
   });
@@ -86,6 +87,18 @@ async function post(
   const [named, ...answers] = parseAnswers(text, asked.length);
   assertChainId(chainId, named);
   return answers;
+}
+
+/** fetch() takes no user and password in a URL, and would quote them in its refusal. */
+function addressOf(url: string): { href: string; authorization?: { authorization: string } } {
+  const parsed = new URL(url);
+  const { username, password } = parsed;
+  if (username === "" && password === "") return { href: url };
+  parsed.username = "";
+  parsed.password = "";
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const encoded = Buffer.from(credentials).toString("base64");
+  return { href: parsed.href, authorization: { authorization: `Basic ${encoded}` } };
 }
 
 async function readBounded(response: Response): Promise<string> {
@@ -102,7 +115,7 @@ async function readBounded(response: Response): Promise<string> {
 const Answers = z.array(
   z.object({
     id: z.number().int(),
-    result: z.unknown(),
+    result: z.unknown().optional(),
     error: z.object({ code: z.number(), message: z.string() }).optional(),
   }),
 );

@@ -23,9 +23,12 @@ const CuratedFile = z
   .refine((all) => all.every(({ primary, contracts }) => contracts.includes(primary)), {
     message: "every primary must be one of its collection's contracts",
   })
-  .refine((all) => new Set(all.map(({ slug }) => slug)).size === all.length, {
-    message: "slugs must differ",
-  });
+  .refine(
+    (all) => new Set(all.map(({ chainId, slug }) => `${chainId}/${slug}`)).size === all.length,
+    {
+      message: "slugs of one chain must differ",
+    },
+  );
 
 /** The curated collections, or what is wrong with their file. */
 export function readCurated(
@@ -34,8 +37,8 @@ export function readCurated(
   try {
     const parsed = CuratedFile.safeParse(JSON.parse(readFileSync(path, "utf8")));
     if (parsed.success) return { collections: parsed.data };
-    const faults = parsed.error.issues.map(
-      (issue) => `${z.core.toDotPath(issue.path)} ${issue.message}`,
+    const faults = parsed.error.issues.map((issue) =>
+      `${z.core.toDotPath(issue.path)} ${issue.message}`.trim(),
     );
     return { fault: `${path}: ${faults.join("; ")}` };
   } catch (error) {

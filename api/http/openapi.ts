@@ -1,5 +1,9 @@
 import { z } from "zod";
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from "zod-openapi";
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from "zod-openapi";
 import type { Refusals, Route } from "./route.ts";
 
 type Description = { title: string; version: string; description: string; baseUrl: string };

@@ -88,7 +88,10 @@ export function routeFor<Context>(
   };
 }
 
-const nothing = z.unknown().transform(() => undefined);
+const nothing = z
+  .unknown()
+  .optional()
+  .transform(() => undefined);
 
 function inputParser(shape: Shape): (raw: Input) => Input | Rejection {
   const invalid = shape.method === "get" ? "invalid_parameters" : "bad_structure";

@@ -1,4 +1,4 @@
-import { createServer, STATUS_CODES, type Server } from "node:http";
+import { createServer, type Server, STATUS_CODES } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Express } from "express";
 
@@ -43,7 +43,8 @@ function close(server: Server): Promise<void> {
 
 /** What is not HTTP never reaches the app; it is answered in the same envelope. */
 function unreadable(status: 400 | 431): string {
-  const message = status === 431 ? "The headers are too large" : "The request is not well-formed HTTP";
+  const message =
+    status === 431 ? "The headers are too large" : "The request is not well-formed HTTP";
   const code = status === 431 ? "headers_too_large" : "bad_request";
   const body = JSON.stringify({ success: false, error: message, message, code });
   return [

@@ -1,10 +1,16 @@
 import { getWebSocketRpcClient } from "viem/utils";
 import { openHeadReader } from "../chain/head.ts";
-import type { ChainConfig } from "../config.ts";
 import { maskUrl } from "../config/setting.ts";
+import type { ChainConfig } from "../config.ts";
 
 /** RPCs that Ponder may use, and what is wrong with any of the configured ones, in words without keys. */
-export type ChosenRpcs = { rpcUrls: string[]; wsUrl: string | null; faults: string[] };
+export type ChosenRpcs = {
+  rpcUrls: string[];
+  wsUrl: string | null;
+  /** Those that serve another chain. */
+  wrongUrls: string[];
+  faults: string[];
+};
 
 const answerTimeoutMs = 5_000;
 
@@ -17,13 +23,15 @@ export async function chooseRpcs(chain: ChainConfig): Promise<ChosenRpcs> {
     Promise.all(chain.rpcUrls.map((url) => askHttp(url, chain.chainId))),
     chain.wsUrl === null ? undefined : askWebsocket(chain.wsUrl, chain.chainId),
   ]);
+  const asked = wsFault === undefined ? https : [...https, wsFault];
   const rightFirst = https.toSorted((a, b) => Number(b.proven) - Number(a.proven));
   return {
     rpcUrls: https.some(({ proven }) => proven)
       ? rightFirst.filter(({ wrong }) => !wrong).map(({ url }) => url)
       : [],
     wsUrl: wsFault?.wrong ? null : chain.wsUrl,
-    faults: [...https, ...(wsFault ? [wsFault] : [])].flatMap(({ fault }) => fault ?? []),
+    wrongUrls: asked.filter(({ wrong }) => wrong).map(({ url }) => url),
+    faults: asked.flatMap(({ fault }) => fault ?? []),
   };
 }
 

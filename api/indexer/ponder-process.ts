@@ -11,7 +11,6 @@ export type PonderProcess = {
   exited: Promise<string>;
   /** Ends it in order, and insists after a while. */
   stop(): Promise<void>;
-  kill(): void;
 };
 
 /** Of our own environment Ponder gets what the machine needs. `PORT` and others would mean something else to it. */
@@ -31,8 +30,9 @@ export function startPonder(
   onLine: (line: string) => void,
 ): PonderProcess {
   const command = [
-    ...[process.execPath, join(ponderDirectory, "dist/esm/bin/ponder.js"), "start"],
-    ...["--root", projectRoot, "--schema", schema, "--log-format", "json", "--log-level", "info"],
+    // It calls the driver in a way that the driver's next major version will refuse; told once a start.
+    ...[process.execPath, "--no-deprecation", join(ponderDirectory, "dist/esm/bin/ponder.js")],
+    ...["start", "--root", projectRoot, "--schema", schema, "--log-format", "json", "--log-level", "info"],
     ...["--hostname", "127.0.0.1", "--port", "0"],
   ];
   const child = spawn("/bin/sh", ["-c", lifeline, "sh", ...command], {
@@ -41,13 +41,12 @@ export function startPonder(
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on("line", onLine);
+    if (stream !== null) createInterface({ input: stream }).on("line", onLine);
   }
   const exited = exitOf(child);
   return {
     pid: child.pid,
     exited,
-    kill: () => void child.kill("SIGKILL"),
     async stop() {
       const insist = setTimeout(() => child.kill("SIGKILL"), patienceMs);
       // Of SIGTERM its bundler dies before Ponder has unlocked the schema.

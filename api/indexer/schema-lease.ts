@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Logger } from "pino";
 import pg from "pg";
+import type { Logger } from "pino";
 
 /** The right to run Ponder on a schema. It is held by a connection, so it ends with this process at the latest. */
 export type SchemaLease = {
@@ -47,34 +47,32 @@ async function untilAlone(
   signal: AbortSignal,
   logger: Logger,
 ): Promise<void> {
-  let waits = 0;
-  while (!(await isLeased(client, schema)) || (await hasPonder(client, schema))) {
-    if (waits === 20) logger.warn(`waiting: another process runs Ponder on ${schema}`);
-    waits += 1;
+  for (let waits = 0; !(await tryLease(client, schema)); waits += 1) {
+    if (waits === 50) logger.warn(`another process runs Ponder on ${schema}; waiting for its end`);
+    await delay(100, undefined, { signal });
+  }
+  for (let waits = 0; (await countPonders(client, schema, waits >= 50)) > 0; waits += 1) {
+    if (waits === 50) logger.warn(`ending the connections of a lost Ponder on ${schema}`);
     await delay(100, undefined, { signal });
   }
 }
 
-async function isLeased(client: pg.Client, schema: string): Promise<boolean> {
+async function tryLease(client: pg.Client, schema: string): Promise<boolean> {
   const { rows } = await client.query<{ leased: boolean }>(
-    `select exists (
-       select from pg_locks where locktype = 'advisory' and pid = pg_backend_pid() and granted
-     ) or pg_try_advisory_lock(hashtextextended('ponder ' || $1, 0)) as leased`,
+    "select pg_try_advisory_lock(hashtextextended('ponder ' || $1, 0)) as leased",
     [schema],
   );
   return rows[0]?.leased ?? false;
 }
 
-/** Ponder's connections carry the schema in their names. */
-async function hasPonder(client: pg.Client, schema: string): Promise<boolean> {
-  const { rows } = await client.query<{ alive: boolean }>(
-    `select exists (
-       select from pg_stat_activity
-       where datname = current_database() and application_name = any ($1)
-     ) as alive`,
-    [["internal", "user", "readonly"].map((pool) => `${schema}_${pool}`)],
+/** Connections of a Ponder carry its schema in their names; those of a vanished machine may linger for hours. */
+async function countPonders(client: pg.Client, schema: string, end: boolean): Promise<number> {
+  const { rowCount } = await client.query(
+    `select case when $2 then pg_terminate_backend(pid) end
+     from pg_stat_activity where datname = current_database() and application_name = any ($1)`,
+    [["internal", "user", "readonly"].map((pool) => `${schema}_${pool}`), end],
   );
-  return rows[0]?.alive ?? false;
+  return rowCount ?? 0;
 }
 
 /** What Ponder does itself at an orderly end. */

@@ -54,7 +54,9 @@ async function run({ context, db, signal, onReady }: Work): Promise<void> {
     logger,
     onNotify: (channel) => {
       if (channel === "log") projecting.ring();
-      else for (const [chainId, wake] of wakes) if (channel.startsWith(`ponder_${chainId}_`)) wake.ring();
+      else
+        for (const [chainId, wake] of wakes)
+          if (channel.startsWith(`ponder_${chainId}_`)) wake.ring();
     },
   });
   try {
@@ -80,7 +82,6 @@ async function run({ context, db, signal, onReady }: Work): Promise<void> {
 }
 
 async function prepare({ config, logger }: RoleContext, db: Database): Promise<Target[]> {
-  if (config.fees.recipient === null) throw new Error("FEE_RECIPIENT is not known");
   const projections = allProjections({ feeRecipient: config.fees.recipient });
   await prepareProjections(db, projections, ({ projection, position, head }) =>
     logger.info(`rebuilding ${projection}: ${position} of ${head} facts`),

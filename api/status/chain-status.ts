@@ -19,35 +19,44 @@ const closeEnoughBlocks = 5;
 
 /** Looks at one chain and at how the indexer follows it. `db` is null while the database does not answer. */
 export function openChainStatus({ chainId, readHead }: ChainSource, lateSeconds: number) {
-  const indexer = trackFollower(closeEnoughBlocks);
-  const rpc = trackFollower(closeEnoughBlocks);
-  let lastHead: { at: number } | undefined;
-
+  const judge = openJudgement(chainId, lateSeconds);
   return async (db: Database | null, now: number): Promise<Findings<ChainStatus>> => {
     const [{ head, faults }, blocks] = await Promise.all([
       readHead(),
-      db === null ? null : readIndexedBlocks(db, chainId),
+      db && readIndexedBlocks(db, chainId),
     ]);
-    const recorded =
-      db === null || blocks === null
-        ? null
-        : await readRecordedHead(db, chainId, blocks.indexed.number);
-    if (head !== null) lastHead = { at: now };
-
-    const failing: FailingPart[] = [];
-    if (head === null) failing.push(silent(chainId, faults, lastHead && now - lastHead.at));
-    if (db !== null && blocks === null) {
-      failing.push({ part: `chain ${chainId} indexer`, message: "has indexed nothing yet" });
-    }
-    if (head !== null && blocks !== null) {
-      const reached = blocks.indexed.number;
-      failing.push(...lateIndexer(chainId, indexer(head.number, reached, now), lateSeconds));
-      const back = rpc(reached, head.number, now);
-      if (back.seconds > lateSeconds) failing.push(lowHead(chainId, head, reached, back));
-    }
+    const recorded = db && blocks && (await readRecordedHead(db, chainId, blocks.indexed.number));
+    const failing = [
+      ...judge({ head, faults }, blocks, now),
+      ...(db !== null && blocks === null ? [notIndexed(chainId)] : []),
+    ];
     const warnings = head === null ? [] : faults;
     return { status: present(chainId, head, blocks, recorded), failing, warnings };
   };
+}
+
+/** Remembers what was seen of the chain, to tell for how long something lasts. */
+function openJudgement(chainId: number, lateSeconds: number) {
+  const indexer = trackFollower(closeEnoughBlocks);
+  const rpc = trackFollower(closeEnoughBlocks);
+  let heardAt: number | undefined;
+
+  return ({ head, faults }: HeadReading, blocks: IndexedBlocks | null, now: number) => {
+    if (head === null) {
+      return [silent(chainId, faults, heardAt === undefined ? undefined : now - heardAt)];
+    }
+    heardAt = now;
+    if (blocks === null) return [];
+    const reached = blocks.indexed.number;
+    const failing = lateIndexer(chainId, indexer(head.number, reached, now), lateSeconds);
+    const back = rpc(reached, head.number, now);
+    if (back.seconds > lateSeconds) failing.push(lowHead(chainId, head, reached, back));
+    return failing;
+  };
+}
+
+function notIndexed(chainId: number): FailingPart {
+  return { part: `chain ${chainId} indexer`, message: "has indexed nothing yet" };
 }
 
 function silent(chainId: number, faults: HeadReading["faults"], silentMs: number | undefined) {
@@ -62,7 +71,13 @@ function lateIndexer(chainId: number, lag: Lag, lateSeconds: number): FailingPar
   if (lag.caughtUp && lag.seconds <= lateSeconds) return [];
   const message = lag.caughtUp ? "does not follow the chain" : "is catching up";
   const behind = { blocks: lag.behind, seconds: lag.seconds };
-  return [{ part: `chain ${chainId} indexer`, message: `${message}: ${lag.behind} blocks behind`, behind }];
+  return [
+    {
+      part: `chain ${chainId} indexer`,
+      message: `${message}: ${lag.behind} blocks behind`,
+      behind,
+    },
+  ];
 }
 
 function lowHead(chainId: number, head: Head, reached: number, back: Lag): FailingPart {

@@ -32,10 +32,18 @@ export function gaugeStatus(registry: Registry, readStatus: StatusReader): void 
     });
   }
 
-  perChain("chain_head_block", "Head that the chain's RPC tells", ({ head }) => head?.number ?? null);
+  perChain(
+    "chain_head_block",
+    "Head that the chain's RPC tells",
+    ({ head }) => head?.number ?? null,
+  );
   perChain("indexer_block", "Last block indexed", ({ indexed }) => indexed?.number ?? null);
   perChain("indexer_lag_blocks", "Blocks not indexed yet", ({ lagBlocks }) => lagBlocks);
-  perChain("indexer_lag_seconds", "Age difference of head and indexed block", (one) => one.lagSeconds);
+  perChain(
+    "indexer_lag_seconds",
+    "Age difference of head and indexed block",
+    (one) => one.lagSeconds,
+  );
   perProjection("projection_position", "Facts of the log read", ({ position }) => position);
   perProjection("projection_lag_facts", "Facts of the log not read yet", ({ lag }) => lag);
 }

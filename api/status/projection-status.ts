@@ -15,7 +15,8 @@ export function openProjectionStatus(names: readonly string[], lateSeconds: numb
     const failing: FailingPart[] = names
       .filter((name) => !progress.some(({ projection }) => projection === name))
       .map((name) => ({ part: `projection ${name}`, message: "has not begun" }));
-    for (const one of progress) {
+    // A projection that is rebuilt beside the serving one has a checkpoint too, and keeps nothing waiting.
+    for (const one of progress.filter(({ projection }) => names.includes(projection))) {
       const follower = followers.get(one.projection) ?? trackFollower(closeEnoughPositions);
       followers.set(one.projection, follower);
       const lag = follower(Number(one.head), Number(one.position), now);

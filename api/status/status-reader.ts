@@ -16,13 +16,14 @@ export type StatusSources = {
   readonly logger: Logger;
   /** Seconds that the indexer and the projections may stay behind. */
   readonly lateSeconds: { readonly indexer: number; readonly projection: number };
+  /** Milliseconds a status is used again. */
+  readonly maxAgeMs: number;
 };
 
 export type StatusReader = () => Promise<ServiceStatus>;
 
-/** Milliseconds the database is given to answer, and a status is used again. */
+/** Milliseconds the database is given to answer. */
 const databaseMs = 2000;
-const maxAgeMs = 500;
 
 /** Measures every part. Callers at the same time share one measurement; changes are logged. */
 export function openStatusReader(sources: StatusSources): StatusReader {
@@ -34,7 +35,7 @@ export function openStatusReader(sources: StatusSources): StatusReader {
     const fresh = { promise: measure(), expiresAt: Infinity };
     current = fresh;
     const settle = (status?: ServiceStatus) => {
-      fresh.expiresAt = performance.now() + maxAgeMs;
+      fresh.expiresAt = performance.now() + sources.maxAgeMs;
       if (status !== undefined) tell(status);
     };
     fresh.promise.then(settle, () => settle());
@@ -114,7 +115,10 @@ function causeOf(error: unknown): string {
 function openReporter(logger: Logger): (status: ServiceStatus) => void {
   let told = "";
   return ({ ready, failing, warnings }) => {
-    const parts = [...failing.map(({ part }) => part), ...warnings.map((one) => one.endpoint + one.kind)];
+    const parts = [
+      ...failing.map(({ part }) => part),
+      ...warnings.map((one) => one.endpoint + one.kind),
+    ];
     const names = parts.sort().join(", ");
     if (names === told) return;
     told = names;

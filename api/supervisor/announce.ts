@@ -17,7 +17,7 @@ export function announce({ config, roles }: Supervision, local: LocalChains | un
     ["progress", `${baseUrl}/v1/status`],
     ["readiness", `${baseUrl}/readyz`],
     ["metrics", `${baseUrl}/metrics`],
-    ...(local?.chains ?? []).map(({ chainId, rpcUrl }): [string, string] => [
+    ...Object.entries(local?.chains ?? {}).map(([chainId, { rpcUrl }]): [string, string] => [
       `local chain ${chainId}`,
       rpcUrl,
     ]),

@@ -3,7 +3,6 @@ import { sql } from "kysely";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { migrate } from "../../projections/log/migrate.ts";
 import { noteInstallation } from "./installation.ts";
-import type { Part } from "./keep-running.ts";
 import { environmentOfLocalChains, type LocalChains } from "./local-chains.ts";
 import { readProgress } from "./read-progress.ts";
 import { startDatabase } from "./start-database.ts";
@@ -13,7 +12,7 @@ import type { Supervision } from "./supervision.ts";
 
 /** Starts the parts in order and waits until all of them are caught up. */
 export async function bringUp(supervision: Supervision): Promise<LocalChains | undefined> {
-  const { config, environment, roles, logger } = supervision;
+  const { config, environment, logger } = supervision;
   const databaseUrl = config.database.url ?? (await startDatabase(supervision));
   const db = openDatabase({
     url: databaseUrl,
@@ -23,26 +22,20 @@ export async function bringUp(supervision: Supervision): Promise<LocalChains | u
   });
   try {
     await prepareDatabase(db, supervision);
-    let parts: Part[] = [];
-    const restartRoles = () => void Promise.all(parts.map((part) => part.restart()));
-    const local =
-      config.localChains && roles.some((role) => role !== "projector")
-        ? await startLocalChains(supervision, restartRoles)
-        : undefined;
-    const found = (): Record<string, string> => ({
+    const local = config.localChains ? await startLocalChains(supervision) : undefined;
+    const found: Record<string, string> = {
       DATABASE_URL: databaseUrl,
-      ...(local === undefined ? {} : environmentOfLocalChains(config, environment, local.current())),
-    });
-    process.once("exit", noteInstallation(config.dataDir, found()));
-    const started = await startRoles(supervision, () => ({
+      ...(local === undefined ? {} : environmentOfLocalChains(config, environment, local)),
+    };
+    process.once("exit", noteInstallation(config.dataDir, found));
+    const areReady = await startRoles(supervision, {
       ...environment,
-      ...found(),
+      ...found,
       LOG_FORMAT: "json",
       PONDER_TELEMETRY_DISABLED: "1",
-    }));
-    parts = started.parts;
-    await showProgressUntil(started.areReady, db, supervision);
-    return local?.current();
+    });
+    await showProgressUntil(areReady, db, supervision);
+    return local;
   } finally {
     await db.destroy();
   }

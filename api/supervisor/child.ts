@@ -32,13 +32,15 @@ export function launchChild(options: ChildOptions): Life & { pid: number | undef
     cwd: projectRoot,
     env: environment,
     detached: true,
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    // An open input is a second leash: the local chains end with it.
+    stdio: ["pipe", "pipe", "pipe", "ipc"],
   });
   const { pid } = child;
   if (pid !== undefined) leash.hold(pid, "SIGTERM");
   if (options.onMessage) child.on("message", options.onMessage);
   // Writing to a process that has just died is no fault of this one.
   child.on("error", () => {});
+  child.stdin?.on("error", () => {});
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) readLines(stream, (line) => options.onLine?.(line) || sink(asLogLine(name, line)));
   }

@@ -20,7 +20,9 @@ export function noteInstallation(dataDir: string, environment: Record<string, st
 /** The environment, and what it does not name itself from the installation that runs in its `DATA_DIR`. */
 export function joinInstallation(environment: Variables): Variables {
   const running = readInstallation(environment.DATA_DIR?.trim() || ".data");
-  const ownChains = Object.keys(environment).some((name) => /^RPC_URL_\d+$/.test(name) && environment[name]);
+  const ownChains = Object.keys(environment).some(
+    (name) => /^RPC_URL_\d+$/.test(name) && environment[name],
+  );
   const joined: Variables = { ...environment };
   for (const [name, value] of Object.entries(running)) {
     if (ownChains && name !== "DATABASE_URL") continue;
@@ -31,7 +33,9 @@ export function joinInstallation(environment: Variables): Variables {
 
 function readInstallation(dataDir: string): Record<string, string> {
   try {
-    const { owner, environment } = JSON.parse(readFileSync(fileIn(dataDir), "utf8")) as Installation;
+    const { owner, environment } = JSON.parse(
+      readFileSync(fileIn(dataDir), "utf8"),
+    ) as Installation;
     return isAlive(owner) ? environment : {};
   } catch {
     return {};

@@ -12,12 +12,7 @@ export type Life = {
 export type Exit = { code: number | null; words: string };
 
 /** A part of the service that is started anew whenever it dies. */
-export type Part = {
-  name: string;
-  stop(timeoutMs: number): Promise<void>;
-  /** Ends this life; the next one begins as after a death. */
-  restart(): Promise<void>;
-};
+export type Part = { stop(timeoutMs: number): Promise<void> };
 
 type Options = {
   name: string;
@@ -38,9 +33,15 @@ export async function keepRunning(options: Options): Promise<Part> {
   const stopping = new AbortController();
   let life = await launch();
 
+  const launchAgain = async (delayMs: number): Promise<Life> => {
+    await delay(delayMs, undefined, { signal: stopping.signal });
+    const next = await launch().catch((error: unknown) => stillborn(String(error)));
+    if (stopping.signal.aborted) await next.stop(1_000);
+    return next;
+  };
   const watch = async () => {
     let delayMs = firstDelayMs;
-    while (!stopping.signal.aborted) {
+    for (;;) {
       const bornAt = Date.now();
       const { code, words } = await life.exited;
       if (stopping.signal.aborted) return;
@@ -48,21 +49,14 @@ export async function keepRunning(options: Options): Promise<Part> {
       if (Date.now() - bornAt > settledMs) delayMs = firstDelayMs;
       logger.error(`${name} ended (${words}); it starts again in ${delayMs / 1000} s`);
       life = await launchAgain(delayMs);
-      if (stopping.signal.aborted) await life.stop(1_000);
       delayMs = Math.min(delayMs * 2, longestDelayMs);
     }
-  };
-  const launchAgain = async (delayMs: number): Promise<Life> => {
-    await delay(delayMs, undefined, { signal: stopping.signal });
-    return launch().catch((error: unknown) => stillborn(String(error)));
   };
   const watching = watch().catch((error: unknown) => {
     if (!stopping.signal.aborted) throw error;
   });
 
   return {
-    name,
-    restart: () => life.stop(5_000),
     async stop(timeoutMs) {
       stopping.abort();
       await life.stop(timeoutMs);

@@ -1,36 +1,37 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { type ChainId, chainIds } from "../../abis/deployments.ts";
-import type { Config } from "../config.ts";
 import { address } from "../config/setting.ts";
+import type { Config } from "../config.ts";
 
 type Variables = Record<string, string | undefined>;
+
+const LocalChain = z.object({ rpcUrl: z.url(), wsUrl: z.url() });
 
 /** What the local chains print, as one line of JSON, when they can be used. */
 const ReadyLine = z.object({
   ready: z.literal(true),
-  chains: z.array(
-    z.object({
-      chainId: z.union(chainIds.map((chainId) => z.literal(chainId))),
-      rpcUrl: z.url(),
-      wsUrl: z.url(),
-    }),
-  ),
+  chains: z.object({ 1: LocalChain, 33139: LocalChain }),
   feeRecipient: address.optional(),
 });
 
 export type LocalChains = z.output<typeof ReadyLine>;
 
-export function parseReadyLine(line: string): LocalChains | undefined {
-  if (!line.startsWith("{")) return undefined;
+const ProgressLine = z.object({ progress: z.string() });
+
+/** A line of the local chains: that they are ready, how far they are, or something else. */
+export function parseLine(line: string): LocalChains | string | undefined {
   try {
-    return ReadyLine.safeParse(JSON.parse(line)).data;
+    const content: unknown = JSON.parse(line);
+    return ReadyLine.safeParse(content).data ?? ProgressLine.safeParse(content).data?.progress;
   } catch {
     return undefined;
   }
 }
 
-export const localChainsDirectory = (config: Config): string => join(config.dataDir, "devnet");
+/** The ports in the form of the local chains' own flag: started anew they stay where they were. */
+export const portsOf = ({ chains }: LocalChains): string =>
+  chainIds.map((chainId) => `${chainId}:${new URL(chains[chainId].rpcUrl).port}`).join(",");
 
 /** The local chains, told to a role in the words that name any other chain; the operator's own words stand. */
 export function environmentOfLocalChains(
@@ -39,25 +40,21 @@ export function environmentOfLocalChains(
   local: LocalChains,
 ): Record<string, string> {
   const environment: Record<string, string> = {
-    CURATED_FILE: given.CURATED_FILE || join(localChainsDirectory(config), "collections.json"),
+    CURATED_FILE: given.CURATED_FILE || join(config.dataDir, "devnet", "collections.json"),
   };
   const feeRecipient = config.fees.recipient ?? local.feeRecipient;
   if (feeRecipient !== undefined) environment.FEE_RECIPIENT = feeRecipient;
-  for (const { chainId, rpcUrl, wsUrl } of local.chains) {
-    const chain = config.chains.find((each) => each.chainId === chainId);
-    environment[`RPC_URL_${chainId}`] = rpcUrl;
-    environment[`WS_URL_${chainId}`] = wsUrl;
-    environment[`START_BLOCK_${chainId}`] = `${chain?.startBlock ?? 0}`;
-    environment[`WRAPPED_NATIVE_EVENTS_${chainId}`] = chain?.wrappedNativeEvents ?? "all";
+  for (const { chainId, startBlock, wrappedNativeEvents } of config.chains) {
+    environment[`RPC_URL_${chainId}`] = local.chains[chainId].rpcUrl;
+    environment[`WS_URL_${chainId}`] = local.chains[chainId].wsUrl;
+    environment[`START_BLOCK_${chainId}`] = `${startBlock}`;
+    environment[`WRAPPED_NATIVE_EVENTS_${chainId}`] = wrappedNativeEvents;
   }
   return environment;
 }
 
 /** The environment of a process that serves one chain: the others are blank, which counts as absent. */
-export function withOneChain(
-  environment: Variables,
-  served: ChainId,
-): Variables {
+export function withOneChain(environment: Variables, served: ChainId): Variables {
   const others = chainIds.filter((chainId) => chainId !== served);
   const blanks = others.flatMap((id) => [`RPC_URL_${id}`, `WS_URL_${id}`]);
   return { ...environment, ...Object.fromEntries(blanks.map((name) => [name, ""])) };

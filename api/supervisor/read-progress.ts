@@ -1,10 +1,12 @@
 import { sql } from "kysely";
-import { blockIdRange } from "../../projections/log/block-id.ts";
 import type { Database } from "../../projections/database.ts";
+import { blockIdRange } from "../../projections/log/block-id.ts";
 
 /** How far the log is: its facts, and the highest block of each chain that holds any. */
 export async function readProgress(db: Database, chainIds: number[]): Promise<string> {
-  const { rows: heads } = await sql<{ position: bigint }>`select position from log.head`.execute(db);
+  const { rows: heads } = await sql<{ position: bigint }>`select position from log.head`.execute(
+    db,
+  );
   const blocks = await Promise.all(chainIds.map((chainId) => readHighestBlock(db, chainId)));
   const chains = chainIds.map((chainId, i) => `chain ${chainId} at block ${blocks[i] ?? "-"}`);
   return [...chains, `${heads[0]?.position ?? 0n} facts`].join(", ");

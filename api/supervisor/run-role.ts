@@ -11,7 +11,7 @@ export async function runRole(
   signal: AbortSignal,
 ): Promise<number> {
   const run = await loadRole(name);
-  const running = await run({ config: roleConfig(name, config), logger, signal });
+  const running = await run({ config: roleConfig(config), logger, signal });
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve());
@@ -32,20 +32,22 @@ export async function runRole(
 }
 
 /** A role run apart is told where its database and its chains are. */
-function roleConfig(name: RoleName, config: Config): RoleConfig {
+function roleConfig(config: Config): RoleConfig {
   const { url, readUrl } = config.database;
+  const { bps, recipient } = config.fees;
   const problems: string[] = [];
-  const missing = (setting: string, example: string) =>
+  const require = (value: unknown, name: string, example: string) => {
+    if (value !== null) return;
     problems.push(
-      `${setting}: expected for a role that runs apart, unless \`npm start\` runs in the same DATA_DIR. ` +
-        `Example: ${setting}=${example}`,
+      `${name}: expected for a role that runs apart, unless \`npm start\` runs in the same DATA_DIR. ` +
+        `Example: ${name}=${example}`,
     );
-  if (url === null) missing("DATABASE_URL", "postgres://user:password@localhost:5432/orders");
-  if (config.localChains && name !== "projector") {
-    missing("RPC_URL_1 or RPC_URL_33139", "https://rpc.example.com/key");
-  }
-  if (url === null || readUrl === null || problems.length > 0) {
+  };
+  require(url, "DATABASE_URL", "postgres://user:password@localhost:5432/orders");
+  require(config.localChains ? null : true, "RPC_URL_1", "https://rpc.example.com/key");
+  require(recipient, "FEE_RECIPIENT", "0x00000000000000000000000000000000000fee01");
+  if (url === null || readUrl === null || recipient === null || problems.length > 0) {
     throw new ConfigurationError(problems);
   }
-  return { ...config, database: { url, readUrl } };
+  return { ...config, database: { url, readUrl }, fees: { bps, recipient } };
 }

@@ -7,13 +7,13 @@ import type { Supervision } from "./supervision.ts";
 type Variables = Record<string, string | undefined>;
 
 /** One process: the indexer runs once per chain, so that no chain's trouble is another's. */
-type RoleProcess = { name: string; role: RoleName; environment: () => Variables };
+type RoleProcess = { name: string; role: RoleName; environment: Variables };
 
-/** Starts every role's processes, without waiting for one another. */
+/** Starts every role's processes, without waiting for one another. Returns how to ask whether all have said that they work. */
 export async function startRoles(
   supervision: Supervision,
-  environment: () => Variables,
-): Promise<{ parts: Part[]; areReady: () => boolean }> {
+  environment: Variables,
+): Promise<() => boolean> {
   const processes = supervision.roles.flatMap((role) =>
     processesOf(role, supervision, environment),
   );
@@ -25,22 +25,19 @@ export async function startRoles(
     const stage = each.role === "api" ? front : workers;
     stage.push(await startRole(each, supervision, () => ready.add(each.name)));
   }
-  return {
-    parts: [...workers, ...front],
-    areReady: () => processes.every(({ name }) => ready.has(name)),
-  };
+  return () => processes.every(({ name }) => ready.has(name));
 }
 
 function processesOf(
   role: RoleName,
   { config }: Supervision,
-  environment: () => Variables,
+  environment: Variables,
 ): RoleProcess[] {
   if (role !== "indexer") return [{ name: role, role, environment }];
   return config.chains.map(({ chainId }) => ({
     name: `indexer-${chainId}`,
     role,
-    environment: () => withOneChain(environment(), chainId),
+    environment: withOneChain(environment, chainId),
   }));
 }
 
@@ -54,7 +51,7 @@ function startRole(
     launchChild({
       name,
       script: ["api/main.ts", "--only", role, "--name", name],
-      environment: environment(),
+      environment,
       leash,
       sink,
       onMessage: (message) => {

@@ -37,8 +37,11 @@ export async function supervise(
     await Promise.race([working, untilAborted(ended)]);
   } finally {
     supervision.logger.info("stopping");
-    await stopStages(stages);
+    const deadline = Date.now() + stopBudgetMs;
+    await stopStages(stages, deadline);
     await working.catch(() => {});
+    // What was being started when the signal came.
+    await stopStages(stages, deadline);
   }
   return refusal.signal.aborted ? configurationExitCode : 0;
 }
@@ -49,10 +52,9 @@ async function serve(supervision: Supervision): Promise<void> {
   await untilAborted(supervision.signal);
 }
 
-async function stopStages(stages: Part[][]): Promise<void> {
-  const deadline = Date.now() + stopBudgetMs;
-  for (let stage = stages.pop(); stage !== undefined; stage = stages.pop()) {
-    const timeoutMs = Math.max(500, deadline - Date.now() - stages.length * stageReserveMs);
+async function stopStages(stages: Part[][], deadline: number): Promise<void> {
+  for (const [stillToStop, stage] of [...stages.entries()].reverse()) {
+    const timeoutMs = Math.max(500, deadline - Date.now() - stillToStop * stageReserveMs);
     await Promise.all(stage.map((part) => part.stop(timeoutMs)));
   }
 }

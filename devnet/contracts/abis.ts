@@ -65,7 +65,6 @@ export const publicResolverAbi = parseAbi([
 ]);
 
 export const wildcardResolverAbi = parseAbi([
-  "error OffchainLookup(address sender, string[] urls, bytes callData, bytes4 callback, bytes extraData)",
   "function resolve(bytes name, bytes data) view returns (bytes)",
   "function supportsInterface(bytes4 interfaceId) view returns (bool)",
   "function setAddr(string label, uint256 coinType, bytes a)",

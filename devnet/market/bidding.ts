@@ -7,7 +7,7 @@ import { basicOrderForItemBid } from "../../projections/domain/seaport/fill.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
 import { matchBidWithMirror } from "../../projections/domain/seaport/mirror-order.ts";
 import type { SignedOrder } from "../../projections/domain/seaport/order-components.ts";
-import { type Marketplace, tagCalldata } from "./marketplace-tag.ts";
+import { type Tag, tagCalldata } from "./marketplace-tag.ts";
 import type { Party, Venue } from "./party.ts";
 import { readPrice, readTerms, signOrder } from "./signed-orders.ts";
 
@@ -24,7 +24,7 @@ type Acceptance = {
   units?: bigint;
   /** The ids the bid was limited to. */
   tokenIds?: readonly bigint[];
-  through?: Marketplace;
+  through?: Tag;
 };
 
 /** A mirror order is good for half an hour. */
@@ -35,7 +35,7 @@ export function bidding(venue: Venue, party: Party) {
   const currency = wrappedNative[venue.chainId];
   const exchange = seaport["1.6"];
   return {
-    async offers(wanted: Nft, { priceWei, quantity = 1n }: Offer): Promise<SignedOrder> {
+    offers: async (wanted: Nft, { priceWei, quantity = 1n }: Offer): Promise<SignedOrder> => {
       const [terms, price] = await Promise.all([
         readTerms(venue, party.address),
         readPrice(venue, wanted, priceWei),
@@ -47,7 +47,7 @@ export function bidding(venue: Venue, party: Party) {
       );
     },
 
-    async offersForCollection(offer: CollectionOffer): Promise<SignedOrder> {
+    offersForCollection: async (offer: CollectionOffer): Promise<SignedOrder> => {
       const { standard, contract, tokenIds, priceWei, quantity = 1n } = offer;
       const [terms, price] = await Promise.all([
         readTerms(venue, party.address),
@@ -63,7 +63,7 @@ export function bidding(venue: Venue, party: Party) {
     },
 
     /** Sells into an offer for one token, by the basic order. */
-    async accepts(bid: SignedOrder, through?: Marketplace) {
+    accepts: async (bid: SignedOrder, through?: Tag) => {
       const data = encodeFunctionData({
         abi: seaportFunctions,
         functionName: "fulfillBasicOrder_efficient_6GL6yc",
@@ -73,7 +73,7 @@ export function bidding(venue: Venue, party: Party) {
     },
 
     /** Sells into an offer for a collection, matched with the seller's mirror of it. */
-    async acceptsForCollection(bid: SignedOrder, acceptance: Acceptance) {
+    acceptsForCollection: async (bid: SignedOrder, acceptance: Acceptance) => {
       const { tokenId, units = 1n, tokenIds, through } = acceptance;
       const startTime = await venue.sending.now();
       const matched = matchBidWithMirror(bid, {

@@ -1,13 +1,12 @@
-import { concatHex, type Hex, keccak256, slice, stringToHex } from "viem";
+import { concatHex, type Hex } from "viem";
+import { marketplaces } from "../../abis/marketplaces.ts";
 
 /** Four bytes after the calldata that name the marketplace a fill came through; the exchange ignores them. */
-const marketplaceTags = {
-  native: slice(keccak256(stringToHex("mkt")), 0, 4),
-  opensea: slice(keccak256(stringToHex("opensea.io")), 0, 4),
-} as const;
+export type Tag = Hex;
 
-export type Marketplace = keyof typeof marketplaceTags;
+/** The tags that known marketplaces append. */
+export const knownTags: readonly Tag[] = marketplaces.flatMap(({ calldataTags }) => calldataTags);
 
-export function tagCalldata(data: Hex, marketplace: Marketplace | undefined): Hex {
-  return marketplace === undefined ? data : concatHex([data, marketplaceTags[marketplace]]);
+export function tagCalldata(data: Hex, tag: Tag | undefined): Hex {
+  return tag === undefined ? data : concatHex([data, tag]);
 }

@@ -14,6 +14,7 @@ const everyday = [
   trades.sellsToken,
   trades.sellsToken,
   trades.sellsToken,
+  trades.sellsElsewhere,
   trades.sellsPartOfEdition,
   trades.sellsIntoItemOffer,
   trades.sellsIntoCollectionOffer,

@@ -13,7 +13,7 @@ import { sendInThePast } from "./sending.ts";
 
 const daySeconds = 24 * 60 * 60;
 export const historySeconds = 3 * daySeconds;
-const blocks = 200;
+const blocks = 240;
 
 type SeedOptions = { chainId: ChainId; seed: number };
 
@@ -63,7 +63,7 @@ export async function isSeeded(client: DevnetClient): Promise<boolean> {
 function spreadTimes(head: number, below: (bound: number) => number): () => bigint {
   const now = Math.floor(Date.now() / 1000);
   let time = Math.max(head, now - historySeconds);
-  const gap = Math.max(0, Math.floor((now - time) / (blocks * 1.1)));
+  const gap = Math.max(0, Math.floor((now - time) / (blocks * 1.04)));
   return () => {
     const next = Math.min(time + Math.floor(gap / 2) + below(gap + 1), now - 1);
     time = Math.max(time + 1, next);

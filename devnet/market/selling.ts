@@ -20,29 +20,36 @@ import {
   orderHash,
   signingDigest,
 } from "../../projections/domain/seaport/order-hash.ts";
-import { type Marketplace, tagCalldata } from "./marketplace-tag.ts";
+import type { Price } from "../../projections/domain/seaport/price-legs.ts";
+import { type Tag, tagCalldata } from "./marketplace-tag.ts";
 import type { Party, Venue } from "./party.ts";
 import { readPrice, readTerms, signOrder } from "./signed-orders.ts";
 
-/** `priceWei` is per unit. */
-type Ask = { nft: Nft; priceWei: bigint; quantity?: bigint };
+type Ask = {
+  nft: Nft;
+  /** Per unit. */
+  priceWei: bigint;
+  quantity?: bigint;
+  /** The service's when absent. */
+  fee?: Price["fee"];
+};
 
 /** Listing and buying. Orders are signed, not published: who holds one can fill it. */
 export function selling(venue: Venue, party: Party) {
-  const listing = async ({ nft, priceWei, quantity = 1n }: Ask): Promise<OrderComponents> => {
+  const listing = async ({ nft, priceWei, quantity = 1n, fee }: Ask): Promise<OrderComponents> => {
     const [terms, price] = await Promise.all([
       readTerms(venue, party.address),
-      readPrice(venue, nft, priceWei),
+      readPrice(venue, nft, priceWei, fee),
     ]);
     return listingComponents({ ...terms, nft, quantity, price });
   };
   return {
-    async lists(nft: Nft, ask: Omit<Ask, "nft">): Promise<SignedOrder> {
+    lists: async (nft: Nft, ask: Omit<Ask, "nft">): Promise<SignedOrder> => {
       return signOrder(venue, party, await listing({ nft, ...ask }));
     },
 
     /** Several tokens for one price, all or none. */
-    async listsBundle(nfts: readonly [Nft, ...Nft[]], priceWei: bigint): Promise<SignedOrder> {
+    listsBundle: async (nfts: readonly [Nft, ...Nft[]], priceWei: bigint): Promise<SignedOrder> => {
       const components = await listing({ nft: nfts[0], priceWei });
       const offer = components.offer.flatMap((item) =>
         nfts.map((nft) => ({ ...item, token: nft.contract, identifierOrCriteria: nft.tokenId })),
@@ -51,7 +58,7 @@ export function selling(venue: Venue, party: Party) {
     },
 
     /** One signature over a tree of listings. */
-    async listsInBulk(asks: readonly Ask[]): Promise<SignedOrder[]> {
+    listsInBulk: async (asks: readonly Ask[]): Promise<SignedOrder[]> => {
       const orders = await Promise.all(asks.map(listing));
       const { root, height, proofs } = bulkOrderTree(orders.map(orderHash));
       const domain = exchangeDomain(venue.chainId);
@@ -63,7 +70,7 @@ export function selling(venue: Venue, party: Party) {
     },
 
     /** All that is left of the listing, or `units` of it. */
-    async buys(order: SignedOrder, options: { units?: bigint; through?: Marketplace } = {}) {
+    buys: async (order: SignedOrder, options: { units?: bigint; through?: Tag } = {}) => {
       const { units, through } = options;
       const data = encodeFunctionData({
         abi: seaportFunctions,

@@ -16,7 +16,7 @@ import { accounts } from "../accounts.ts";
 import { collectionAbi } from "./fixture-abis.ts";
 import type { Party, Venue } from "./party.ts";
 
-const feeBps = 100;
+const serviceFee = { recipient: accounts.feeRecipient, bps: 100 };
 const lifetimeSeconds = 30n * 24n * 60n * 60n;
 
 /** Terms an order gets when its maker cares only for the price: valid at once, for thirty days. */
@@ -37,13 +37,13 @@ export async function readTerms(
   return { maker, counter, salt, startTime, endTime: startTime + lifetimeSeconds };
 }
 
-/** The price with the service fee, and the royalty the contract asks for. */
+/** The price with a marketplace's fee, the service's unless told, and the royalty the contract asks for. */
 export async function readPrice(
   venue: Venue,
   nft: { contract: Address; tokenId: bigint },
   unitPriceWei: bigint,
+  fee: Price["fee"] = serviceFee,
 ): Promise<Price> {
-  const fee = { recipient: accounts.feeRecipient, bps: feeBps };
   return { unitPriceWei, fee, royalty: await readRoyalty(venue, nft, unitPriceWei) };
 }
 

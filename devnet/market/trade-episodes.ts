@@ -1,23 +1,35 @@
+import { zeroAddress } from "viem";
+import { marketplaces } from "../../abis/marketplaces.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
 import { contracts } from "../contracts/addresses.ts";
 import type { Actor } from "./actors.ts";
 import type { Episode } from "./episodes.ts";
-import type { Marketplace } from "./marketplace-tag.ts";
+import { knownTags, type Tag } from "./marketplace-tag.ts";
 import type { Venue } from "./party.ts";
 import { drawEdition, drawOther, drawPriceWei, drawPunk, punkRun } from "./stock.ts";
 
-/** Which marketplace a fill comes through; some say nothing. */
-const drawMarketplace = ({ random }: Venue) =>
-  random.pick<Marketplace | undefined>(["native", "native", "opensea", undefined]);
+/** Half of the fills say which marketplace they come through. */
+const drawTag = ({ random }: Venue): Tag | undefined =>
+  random.pick([undefined, random.pick([undefined, ...knownTags])]);
 
 const through = (venue: Venue) => {
-  const marketplace = drawMarketplace(venue);
-  return marketplace === undefined ? {} : { through: marketplace };
+  const tag = drawTag(venue);
+  return tag === undefined ? {} : { through: tag };
 };
 
 export const sellsToken: Episode = async (venue, actors) => {
   const { nft, owner } = await drawPunk(venue, actors);
   const order = await owner.lists(nft, { priceWei: drawPriceWei(venue, "erc721") });
+  await drawOther(venue, actors, owner).buys(order, through(venue));
+};
+
+/** A listing made elsewhere: its fee goes to another marketplace, or there is none. */
+export const sellsElsewhere: Episode = async (venue, actors) => {
+  const { nft, owner } = await drawPunk(venue, actors);
+  const recipients = marketplaces.flatMap(({ feeRecipients }) => feeRecipients);
+  const recipient = venue.random.pick([zeroAddress, ...recipients]);
+  const fee = { recipient, bps: recipient === zeroAddress ? 0 : 250 };
+  const order = await owner.lists(nft, { priceWei: drawPriceWei(venue, "erc721"), fee });
   await drawOther(venue, actors, owner).buys(order, through(venue));
 };
 
@@ -49,7 +61,7 @@ export const sellsBundle: Episode = async (venue, actors) => {
 /** Three listings under one signature, one of them bought. */
 export const sellsOneOfBulk: Episode = async (venue, actors) => {
   const { nft, owner } = await drawPunk(venue, actors);
-  const { nft: edition, owner: _ } = await drawEdition(venue, actors, 1n);
+  const { nft: edition } = await drawEdition(venue, actors, 1n);
   const orders = await owner.listsInBulk([
     { nft: edition, priceWei: drawPriceWei(venue, "erc1155") },
     { nft, priceWei: drawPriceWei(venue, "erc721") },
@@ -85,7 +97,7 @@ async function acceptsOffer(
   const priceWei = drawPriceWei(venue, nft.standard);
   await fund(bidder, priceWei * quantity);
   const bid = await bidder.offers(nft, { priceWei, quantity });
-  await owner.accepts(bid, drawMarketplace(venue));
+  await owner.accepts(bid, drawTag(venue));
 }
 
 /** Wraps and allows exactly what an offer needs. */

@@ -3,7 +3,7 @@ import { deriveSales, foldCancels, foldTransfers, removeCeased } from "./derive.
 import { tables } from "./tables.ts";
 
 /** What happened to tokens and orders, one row per event, for feeds of a collection or a wallet. */
-export const activity: Projection = {
+export const activityProjection: Projection = {
   name: "activity",
   version: 1,
   tables,

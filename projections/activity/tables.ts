@@ -11,7 +11,7 @@ export function tables(schema: string): readonly string[] {
        type              text    not null,
        token_id          numeric(78,0),
        quantity          numeric(78,0),
-       price_wei         numeric(78,0),
+       price_wei         numeric,
        from_address      bytea,
        to_address        bytea,
        currency          bytea,

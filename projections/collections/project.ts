@@ -5,7 +5,7 @@ import { deriveRegistry } from "./registry.ts";
 import { tables } from "./tables.ts";
 
 /** What people browse: contracts seen trading or moving, and the registry's families of them. */
-export const collections: Projection = {
+export const collectionsProjection: Projection = {
   name: "collections",
   version: 1,
   tables,

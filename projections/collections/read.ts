@@ -25,7 +25,14 @@ export type CollectionRow = {
   sortKey: bigint;
 };
 
-export type CollectionSort = "volume" | "floor" | "sales" | "listed" | "supply" | "holders" | "change";
+export type CollectionSort =
+  | "volume"
+  | "floor"
+  | "sales"
+  | "listed"
+  | "supply"
+  | "holders"
+  | "change";
 
 export type CollectionsFilter = {
   chainId: number;
@@ -66,7 +73,7 @@ export async function readCollections(
       select m.collection_id, m.contract_id from collections.member m join wanted w using (collection_id)
     ),
     ranked as (
-      select w.collection_id, coalesce(k.value, 0)::numeric(78,0) as sort_key
+      select w.collection_id, coalesce(k.value, 0)::numeric as sort_key
       from wanted w left join (${sortKeys(order, measure)}) k using (collection_id)
     ),
     page as (
@@ -86,19 +93,29 @@ export async function readCollections(
     left join lateral (${holdings}) owned on true
     left join lateral (${volumes(measure)}) traded on true
     order by p.sort_key ${towards}, p.collection_id ${towards}`.execute(db);
-  return { total: rows[0]?.total ?? 0n, rows: rows.filter((row) => row.collectionId !== null).map(deepen) };
+  return {
+    total: rows[0]?.total ?? 0n,
+    rows: rows.filter((row) => row.collectionId !== null).map(deepen),
+  };
 }
 
 type Traded = Record<`wei${Period}` | `sales${Period}`, bigint>;
-type FlatRow = Omit<CollectionRow, "traded"> & Traded & { total: bigint; collectionId: number | null };
+type FlatRow = Omit<CollectionRow, "traded"> &
+  Traded & { total: bigint; collectionId: number | null };
 
 function deepen(row: FlatRow & { collectionId: number }): CollectionRow {
   const of = (period: Period) => ({ wei: row[`wei${period}`], sales: row[`sales${period}`] });
   return { ...row, traded: { "24h": of("24h"), "7d": of("7d"), "30d": of("30d"), all: of("all") } };
 }
 
-function wanted({ chainId, collectionId, search, verified }: CollectionsFilter): RawBuilder<unknown> {
-  const pattern = search === null ? null : `%${search.toLowerCase().replaceAll(/[\\%_]/g, "\\$&")}%`;
+function wanted({
+  chainId,
+  collectionId,
+  search,
+  verified,
+}: CollectionsFilter): RawBuilder<unknown> {
+  const pattern =
+    search === null ? null : `%${search.toLowerCase().replaceAll(/[\\%_]/g, "\\$&")}%`;
   return sql`
     select c.* from collections.collection c
     where c.chain_id = ${chainId}
@@ -117,7 +134,7 @@ function wanted({ chainId, collectionId, search, verified }: CollectionsFilter):
 
 const periodHours = { "24h": 24, "7d": 168, "30d": 720 } as const;
 
-/** Start of the first hour that lies whole in the period. */
+/** Hours that begin after this lie whole in the period. */
 function since({ now }: Measure, period: keyof typeof periodHours): Date {
   return new Date(now.getTime() - periodHours[period] * 3_600_000);
 }
@@ -125,10 +142,9 @@ function since({ now }: Measure, period: keyof typeof periodHours): Date {
 /** Floors, listings and their change are not derived yet: all collections are equal in them. */
 function sortKeys({ sort, period }: CollectionOrder, measure: Measure): RawBuilder<unknown> {
   if (sort === "supply" || sort === "holders") {
-    return sql`select w.collection_id, owned.${sql.raw(sort)} as value
-               from wanted w cross join lateral (
-                 select p.collection_id from (select w.collection_id) p
-               ) p cross join lateral (${holdings}) owned`;
+    return sql`
+      select p.collection_id, owned.${sql.id(sort)} as value
+      from wanted p cross join lateral (${holdings}) owned`;
   }
   if (sort !== "volume" && sort !== "sales") {
     return sql`select w.collection_id, 0 as value from wanted w`;
@@ -150,83 +166,44 @@ function beyond({ direction }: CollectionOrder, after: CollectionKey | null): Ra
   return sql`where (r.sort_key, r.collection_id) ${than} (${after.sortKey}, ${after.collectionId})`;
 }
 
+/** Contracts of the collection of row `p`. */
+const ownFamily = sql`(
+  select p.collection_id as contract_id
+  union select m.contract_id from collections.member m where m.collection_id = p.collection_id
+) f`;
+
 const members = sql`
   select jsonb_agg(jsonb_build_object(
            'address', '0x' || encode(k.address, 'hex'), 'standard', coalesce(m.standard, o.standard))
            order by f.contract_id <> p.collection_id, f.contract_id) as contracts
-  from family f
+  from ${ownFamily}
   join log.contract k using (contract_id)
   left join collections.member m using (contract_id)
-  left join ownership.collection o using (contract_id)
-  where f.collection_id = p.collection_id`;
+  left join ownership.collection o using (contract_id)`;
 
 /** A family counts an owner once, in however many of its contracts. */
 const holdings = sql`
-  select coalesce(sum(case when o.standard = 1155 then o.units else o.supply end), 0)::numeric(78,0) as supply,
+  select coalesce(sum(case when o.standard = 1155 then o.units else o.supply end), 0)::numeric as supply,
          case when count(*) > 1
-           then (select count(distinct h.owner) from family f join ownership.holder h using (contract_id)
-                 where f.collection_id = p.collection_id)
+           then (select count(distinct h.owner) from ${ownFamily} join ownership.holder h using (contract_id))
            else coalesce(sum(o.holders), 0)::bigint end as holders
-  from family f join ownership.collection o using (contract_id)
-  where f.collection_id = p.collection_id`;
+  from ${ownFamily} join ownership.collection o using (contract_id)`;
 
 function volumes(measure: Measure): RawBuilder<unknown> {
   const ours = sql`v.currency = any (${currencies(measure)})`;
   const columns = (["24h", "7d", "30d"] as const).map((period) => {
     const recent = sql`v.hour > ${since(measure, period)}`;
     return sql`
-      coalesce(sum(v.wei) filter (where ${ours} and ${recent}), 0)::numeric(78,0) as ${sql.id(`wei${period}`)},
+      coalesce(sum(v.wei) filter (where ${ours} and ${recent}), 0)::numeric as ${sql.id(`wei${period}`)},
       coalesce(sum(v.sales) filter (where ${recent}), 0)::bigint as ${sql.id(`sales${period}`)},`;
   });
   return sql`
     select ${sql.join(columns, sql` `)}
-           coalesce(sum(v.wei) filter (where ${ours}), 0)::numeric(78,0) as "weiall",
+           coalesce(sum(v.wei) filter (where ${ours}), 0)::numeric as "weiall",
            coalesce(sum(v.sales), 0)::bigint as "salesall"
-    from family f join sales.volume v using (contract_id)
-    where f.collection_id = p.collection_id`;
+    from ${ownFamily} join sales.volume v using (contract_id)`;
 }
 
 function currencies({ currencies }: Measure): RawBuilder<unknown> {
   return sql`array(select decode(c, 'hex') from unnest(${currencies.map((one) => one.slice(2))}::text[]) c)`;
-}
-
-/** Which contracts a slug or an address stands for. */
-export type CollectionRef = {
-  collectionId: number;
-  address: Hex;
-  slug: string | null;
-  name: string | null;
-  /** The family, primary first. */
-  contractIds: number[];
-  /** The contract of the address asked for. */
-  contractId: number | null;
-};
-
-/** `key` is a slug or a 0x address, in any case. */
-export async function findCollection(
-  db: Database,
-  chainId: number,
-  key: string,
-): Promise<CollectionRef | null> {
-  const byAddress = /^0x[0-9a-f]{40}$/i.test(key);
-  const named = byAddress
-    ? sql`
-      select coalesce(m.collection_id, k.contract_id) as collection_id, k.contract_id
-      from log.contract k left join collections.member m using (contract_id)
-      where k.chain_id = ${chainId} and k.address = decode(${key.slice(2)}, 'hex')`
-    : sql`
-      select c.collection_id, null::int as contract_id from collections.collection c
-      where c.chain_id = ${chainId} and c.slug = ${key.toLowerCase()}`;
-  const { rows } = await sql<CollectionRef>`
-    select c.collection_id as "collectionId", k.address, c.slug, c.name, named.contract_id as "contractId",
-           array(
-             select f.contract_id from (
-               select c.collection_id as contract_id
-               union select m.contract_id from collections.member m where m.collection_id = c.collection_id
-             ) f order by f.contract_id <> c.collection_id, f.contract_id
-           ) as "contractIds"
-    from (${named}) named
-    join collections.collection c using (collection_id)
-    join log.contract k on k.contract_id = c.collection_id`.execute(db);
-  return rows[0] ?? null;
 }

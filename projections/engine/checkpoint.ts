@@ -9,8 +9,22 @@ export type Checkpoint = { schema: string; version: number; parameters: string; 
 
 export async function readCheckpoints(session: Session): Promise<Map<string, Checkpoint>> {
   const { rows } = await sql<Checkpoint>`
-    select projection as schema, version, parameters, position from engine.checkpoint`.execute(session);
+    select projection as schema, version, parameters, position from engine.checkpoint`.execute(
+    session,
+  );
   return new Map(rows.map((row) => [row.schema, row]));
+}
+
+/** Holds checkpoints until the transaction ends: another tick waits here, finds them moved, and is refused. */
+export async function lockCheckpoints(session: Session, schemas: readonly string[]): Promise<void> {
+  await sql`
+    select from engine.checkpoint where projection = any (${schemas}::text[]) order by projection for update
+  `.execute(session);
+}
+
+/** Whether the tables at a checkpoint were derived by this version of the projection, from these parameters. */
+export function isOf(checkpoint: Checkpoint, { version, parameters }: Projection): boolean {
+  return checkpoint.version === version && checkpoint.parameters === (parameters ?? "");
 }
 
 export async function readHead(session: Session): Promise<bigint> {
@@ -21,7 +35,10 @@ export async function readHead(session: Session): Promise<bigint> {
 }
 
 /** Makes empty tables and a checkpoint before the first fact. */
-export async function createTarget(session: Session, { projection, schema }: Target): Promise<void> {
+export async function createTarget(
+  session: Session,
+  { projection, schema }: Target,
+): Promise<void> {
   await sql`create schema ${sql.id(schema)}`.execute(session);
   for (const statement of projection.tables(schema)) await sql.raw(statement).execute(session);
   await sql`

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
-import { createTarget, dropTarget, readCheckpoints } from "./checkpoint.ts";
+import { createTarget, dropTarget, isOf, readCheckpoints, type Target } from "./checkpoint.ts";
 import type { Projection } from "./projection.ts";
 import { tick } from "./tick.ts";
 
@@ -9,24 +9,27 @@ const REBUILD_FACTS = 100_000;
 
 export type RebuildProgress = { projection: string; position: bigint; head: bigint };
 
-/** Makes the tables of new projections; rebuilds those whose version or parameters differ from what is stored. */
+/**
+ * Makes the tables of new projections; rebuilds those whose version or parameters differ from what is stored. None is
+ * brought beyond those before it in the list: it may read their tables, and would miss what they have not derived yet.
+ */
 export async function prepareProjections(
   db: Database,
   projections: readonly Projection[],
   onProgress: (progress: RebuildProgress) => void,
 ): Promise<void> {
+  let limit: bigint | undefined;
   for (const projection of projections) {
+    const target = { projection, schema: projection.name };
     const stored = (await readCheckpoints(db)).get(projection.name);
     if (stored === undefined) {
-      await db.transaction().execute(async (session) => {
-        await createTarget(session, { projection, schema: projection.name });
-      });
-    } else if (
-      stored.version !== projection.version ||
-      stored.parameters !== (projection.parameters ?? "")
-    ) {
-      await rebuild(db, projection, onProgress);
+      await db.transaction().execute((session) => createTarget(session, target));
+      await catchUp(db, target, limit, onProgress);
+    } else if (!isOf(stored, projection)) {
+      await rebuild(db, projection, onProgress, limit);
     }
+    const position = (await readCheckpoints(db)).get(projection.name)?.position ?? 0n;
+    limit = limit === undefined || position < limit ? position : limit;
   }
 }
 
@@ -38,25 +41,33 @@ export async function rebuild(
   db: Database,
   projection: Projection,
   onProgress: (progress: RebuildProgress) => void,
+  limit?: bigint,
 ): Promise<void> {
   const target = { projection, schema: `${projection.name}_next` };
   const begun = (await readCheckpoints(db)).get(target.schema);
-  if (
-    begun?.version !== projection.version ||
-    begun.parameters !== (projection.parameters ?? "")
-  ) {
+  if (begun === undefined || !isOf(begun, projection)) {
     await db.transaction().execute(async (session) => {
       await dropTarget(session, target.schema);
       await createTarget(session, target);
     });
   }
-  for (;;) {
-    const moved = await tick(db, [target], REBUILD_FACTS);
-    if (moved.outcome === "fenced") throw new Error(`${projection.name} is being rebuilt elsewhere`);
-    if (moved.outcome === "idle") break;
-    onProgress({ projection: projection.name, position: moved.window.upTo, head: moved.head });
-  }
+  await catchUp(db, target, limit, onProgress);
   await swap(db, projection);
+}
+
+async function catchUp(
+  db: Database,
+  target: Target,
+  limit: bigint | undefined,
+  onProgress: (progress: RebuildProgress) => void,
+): Promise<void> {
+  for (;;) {
+    const moved = await tick(db, [target], REBUILD_FACTS, limit);
+    if (moved.outcome === "fenced") throw new Error(`${target.schema} is being rebuilt elsewhere`);
+    if (moved.outcome === "idle") return;
+    const { window, head } = moved;
+    onProgress({ projection: target.projection.name, position: window.upTo, head });
+  }
 }
 
 /** Renames the schemas; readers wait for the commit and then see the new tables. The old ones go. */
@@ -69,6 +80,8 @@ async function swap(db: Database, { name }: Projection): Promise<void> {
     await sql`drop schema if exists ${sql.id(name)} cascade`.execute(session);
     await sql`alter schema ${sql.id(next)} rename to ${sql.id(name)}`.execute(session);
     await sql`delete from engine.checkpoint where projection = ${name}`.execute(session);
-    await sql`update engine.checkpoint set projection = ${name} where projection = ${next}`.execute(session);
+    await sql`update engine.checkpoint set projection = ${name} where projection = ${next}`.execute(
+      session,
+    );
   });
 }

@@ -1,6 +1,14 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
-import { moveCheckpoints, readCheckpoints, readHead, type Target } from "./checkpoint.ts";
+import {
+  type Checkpoint,
+  isOf,
+  lockCheckpoints,
+  moveCheckpoints,
+  readCheckpoints,
+  readHead,
+  type Target,
+} from "./checkpoint.ts";
 import type { Window } from "./projection.ts";
 import { openWindow } from "./window.ts";
 
@@ -16,12 +24,13 @@ export const TICK_FACTS = 10_000;
 
 /**
  * Brings the targets furthest behind one window forward: their rows and their checkpoints in one transaction,
- * so that a crash anywhere leaves all or nothing. Targets are applied in the order given.
+ * so that a crash anywhere leaves all or nothing. Targets are applied in the order given, and not beyond `limit`.
  */
 export async function tick(
   db: Database,
   targets: readonly Target[],
   maxFacts = TICK_FACTS,
+  limit?: bigint,
 ): Promise<Tick> {
   try {
     return await db
@@ -29,21 +38,25 @@ export async function tick(
       .setIsolationLevel("repeatable read")
       .execute(async (session): Promise<Tick> => {
         const head = await readHead(session);
+        const end = limit !== undefined && limit < head ? limit : head;
         const checkpoints = await readCheckpoints(session);
         const standing = targets.map((target) => ({
           target,
-          position: positionOf(checkpoints.get(target.schema), target.schema),
+          position: positionOf(checkpoints.get(target.schema), target),
         }));
-        const window = nextWindow(standing.map(({ position }) => position), head, maxFacts);
+        const positions = standing.map(({ position }) => position);
+        const window = nextWindow(positions, end, maxFacts);
         if (window === null) return { outcome: "idle", head };
 
         const due = standing.filter(({ position }) => position === window.after);
+        const schemas = due.map(({ target }) => target.schema);
+        await lockCheckpoints(session, schemas);
         await openWindow(session, window);
         for (const { target } of due) {
           await target.projection.apply(session, target.schema, window);
         }
-        const schemas = due.map(({ target }) => target.schema);
-        if ((await moveCheckpoints(session, schemas, window)) !== schemas.length) throw new Fenced();
+        if ((await moveCheckpoints(session, schemas, window)) !== schemas.length)
+          throw new Fenced();
         await sql`select pg_notify('projected', ${window.upTo.toString()})`.execute(session);
         return { outcome: "moved", window, head };
       });
@@ -55,17 +68,24 @@ export async function tick(
 
 class Fenced extends Error {}
 
-function positionOf(checkpoint: { position: bigint } | undefined, schema: string): bigint {
+/** Tables of another version are another projector's: this one would write rows that do not belong there. */
+function positionOf(checkpoint: Checkpoint | undefined, { projection, schema }: Target): bigint {
   if (checkpoint === undefined) throw new Error(`projection ${schema} has no checkpoint`);
+  if (!isOf(checkpoint, projection)) {
+    throw new Error(
+      `projection ${schema} holds rows of version ${checkpoint.version} or of other parameters, this process derives ` +
+        `version ${projection.version}: start it again, or let the newer one work`,
+    );
+  }
   return checkpoint.position;
 }
 
-/** From the lowest position up to the next one, the head, or `maxFacts` further, whichever is nearest. */
-function nextWindow(positions: readonly bigint[], head: bigint, maxFacts: number): Window | null {
+/** From the lowest position up to the next one, the end, or `maxFacts` further, whichever is nearest. */
+function nextWindow(positions: readonly bigint[], end: bigint, maxFacts: number): Window | null {
   const [after, ...others] = [...new Set(positions)].sort((a, b) => (a < b ? -1 : 1));
-  if (after === undefined || after >= head) return null;
-  const ends = [head, after + BigInt(maxFacts), ...others];
-  return { after, upTo: ends.reduce((nearest, end) => (end < nearest ? end : nearest)) };
+  if (after === undefined || after >= end) return null;
+  const ends = [end, after + BigInt(maxFacts), ...others];
+  return { after, upTo: ends.reduce((nearest, one) => (one < nearest ? one : nearest)) };
 }
 
 function isSerializationFailure(error: unknown): boolean {

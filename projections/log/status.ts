@@ -34,7 +34,10 @@ export type IndexedBlocks = {
 };
 
 /** Null while the indexer has no tables or no checkpoint for the chain. */
-export async function readIndexedBlocks(db: Database, chainId: number): Promise<IndexedBlocks | null> {
+export async function readIndexedBlocks(
+  db: Database,
+  chainId: number,
+): Promise<IndexedBlocks | null> {
   const { rows } = await sql<{ schema: string; exists: boolean }>`
     select ponder_schema as schema,
            to_regclass(format('%I._ponder_checkpoint', ponder_schema)) is not null as exists

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../database.ts";
+import { isBurnAddress } from "./burn.ts";
 
 /** A token as its transfers tell it. `supply` is units alive. */
 export type TokenRow = {
@@ -26,10 +27,8 @@ export async function readToken(
            t.supply, t.is_burned as "isBurned",
            case when t.standard = 721 then (not t.is_burned)::int::bigint else (
              select count(*) from ownership.balance b
-             where b.contract_id = t.contract_id and b.token_id = t.token_id
-               and b.owner <> all (array[
-                 '\\x0000000000000000000000000000000000000000', '\\x000000000000000000000000000000000000dead'
-               ]::bytea[])
+             where b.contract_id = t.contract_id and b.token_id = t.token_id and b.units > 0
+               and not ${isBurnAddress(sql`b.owner`)}
            ) end as holders
     from ownership.token t
     join log.contract k using (contract_id)

@@ -62,9 +62,10 @@ export async function readOrderTransactions(session: Session, upTo: bigint): Pro
         and transaction_index = any (dirty.transaction_indexes) and position <= ${upTo}
       offset 0
     ) f
-    join log.block using (block_id)
-    join log.transaction using (block_id, transaction_index)
-    join log.contract using (contract_id)
+    join log.block on block.block_id = f.block_id
+    join log.transaction on transaction.block_id = f.block_id
+      and transaction.transaction_index = f.transaction_index
+    join log.contract on contract.contract_id = f.contract_id
     where not exists (select from dropped where dropped.block_id = f.block_id)
     order by f.block_id, f.transaction_index, f.log_index`.execute(session);
 

@@ -1,4 +1,7 @@
-/** Statements that make the projection's empty tables. */
+/**
+ * Statements that make the projection's empty tables.
+ * Sums of wei have no width: a worthless currency's legs may add up to more than a uint256 holds.
+ */
 export function tables(schema: string): readonly string[] {
   return [
     `create table ${schema}.sale (
@@ -10,8 +13,8 @@ export function tables(schema: string): readonly string[] {
        contract_id       integer          not null,
        token_id          numeric(78,0)    not null,
        quantity          numeric(78,0)    not null,
-       price_wei         numeric(78,0)    not null,
-       total_wei         numeric(78,0)    not null,
+       price_wei         numeric          not null,
+       total_wei         numeric          not null,
        currency          bytea            not null,
        usd               double precision,
        seller            bytea            not null,
@@ -23,7 +26,7 @@ export function tables(schema: string): readonly string[] {
        order_hash        bytea            not null,
        fees              jsonb            not null,
        bundle_size       integer,
-       bundle_total_wei  numeric(78,0),
+       bundle_total_wei  numeric,
        log_index         integer          not null,
        transaction_hash  bytea            not null,
        block_number      bigint           not null,
@@ -52,7 +55,7 @@ export function tables(schema: string): readonly string[] {
        currency    bytea         not null,
        hour        timestamptz   not null,
        sales       bigint        not null,
-       wei         numeric(78,0) not null,
+       wei         numeric       not null,
        primary key (contract_id, currency, hour)
      )`,
   ];

@@ -1,0 +1,104 @@
+import compression from "compression";
+import express, { type Express } from "express";
+import type { Logger } from "pino";
+import { pinoHttp } from "pino-http";
+import { sendText } from "./http/answer.ts";
+import { measureRequests, openMetrics } from "./http/metrics.ts";
+import { mountRoutes, servePath } from "./http/mount.ts";
+import { describeRoutes } from "./http/openapi.ts";
+import { answerErrors, answerUnknownPath } from "./http/problem.ts";
+import { assignRequestId } from "./http/request-id.ts";
+import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
+import { answerHome } from "./pages/home.ts";
+import { mountReference } from "./pages/reference.ts";
+import { gaugeStatus } from "./status/gauges.ts";
+import { answerHealth, answerReadiness } from "./status/readiness.ts";
+import type { Context } from "./v1/context.ts";
+import { routes } from "./v1/routes.ts";
+
+export type AppOptions = {
+  readonly context: Context;
+  /** Address under which callers reach the app, without a slash at its end. */
+  readonly baseUrl: string;
+  readonly logger: Logger;
+};
+
+/** Everything that answers over HTTP. */
+export function createApp({ context, baseUrl, logger }: AppOptions): Express {
+  const app = express();
+  const metrics = openMetrics();
+  gaugeStatus(metrics, context.readStatus);
+
+  app.disable("x-powered-by");
+  app.set("etag", false);
+  app.set("query parser", "extended");
+  app.use(measureRequests(metrics), logRequests(logger), dataHeaders, openCors, compression());
+
+  const document = JSON.stringify(describe(baseUrl));
+  servePath(app, "/v1/openapi.json", {
+    get: [
+      (request, response) => {
+        const type = "application/json; charset=utf-8";
+        sendText(request, response, { type, text: document, cacheControl: "no-cache" });
+      },
+    ],
+  });
+  mountRoutes(app, routes, context, baseUrl);
+  mountReference(app);
+  servePath(app, "/", { get: [pageHeaders, answerHome(baseUrl, context.chains)] });
+  servePath(app, "/healthz", { get: [answerHealth] });
+  servePath(app, "/readyz", { get: [answerReadiness(context.readStatus)] });
+  servePath(app, "/metrics", {
+    get: [
+      async (_request, response) => {
+        const text = await metrics.metrics();
+        response
+          .set({ "Content-Type": metrics.contentType, "Cache-Control": "no-store" })
+          .end(text);
+      },
+    ],
+  });
+
+  app.use(answerUnknownPath);
+  app.use(answerErrors(logger));
+  return app;
+}
+
+/** The interface's own version, not the package's. */
+const interfaceVersion = "2.0.0";
+
+function describe(baseUrl: string) {
+  const info = {
+    title: "NFT market data and order book",
+    version: interfaceVersion,
+    description:
+      "Collections, tokens and sales of Ethereum (chain 1) and ApeChain (chain 33139). " +
+      "Amounts in wei and token ids are decimal strings; addresses are lower case; times are UTC.",
+    baseUrl,
+  };
+  return describeRoutes(routes, info, {
+    "/v1/openapi.json": {
+      get: {
+        operationId: "getOpenapiJson",
+        tags: ["Service"],
+        summary: "This document",
+        responses: {
+          "200": {
+            description: "OpenAPI 3.1",
+            content: { "application/json": { schema: { type: "object" } } },
+          },
+        },
+      },
+    },
+  });
+}
+
+/** Answered requests are told at debug: a busy service would say nothing else. Keys are never told. */
+function logRequests(logger: Logger) {
+  return pinoHttp({
+    logger,
+    genReqId: assignRequestId,
+    customLogLevel: (_request, response) => (response.statusCode >= 500 ? "warn" : "debug"),
+    redact: ["req.headers.authorization", 'req.headers["x-api-key"]', "req.headers.cookie"],
+  });
+}

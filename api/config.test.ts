@@ -1,0 +1,139 @@
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { renderExample, renderInForce, renderTable } from "./config/render.ts";
+import { ConfigurationError, readConfig } from "./config.ts";
+
+const feeRecipient = "0x00000000000000000000000000000000000fee01";
+const chainsOf = (variables: Record<string, string>) => readConfig(variables).chains;
+
+function problemsOf(variables: Record<string, string>): string[] {
+  try {
+    readConfig(variables);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+}
+
+describe("the configuration", () => {
+  it("needs nothing on one machine: embedded database, two local chains", () => {
+    const config = readConfig({});
+
+    expect(config.localChains).toBe(true);
+    expect(config.database.url).toBeNull();
+    expect(config.chains.map(({ chainId }) => chainId)).toEqual([1, 33139]);
+    expect(config.http.baseUrl).toBe("http://127.0.0.1:4000");
+  });
+
+  it("serves only the chains whose RPC is named, and then makes no local ones", () => {
+    const config = readConfig({
+      RPC_URL_33139: "https://one.example/key, https://two.example/key",
+      FEE_RECIPIENT: feeRecipient,
+    });
+
+    expect(config.localChains).toBe(false);
+    expect(config.chains).toHaveLength(1);
+    expect(config.chains[0]).toMatchObject({
+      chainId: 33139,
+      rpcUrls: ["https://one.example/key", "https://two.example/key"],
+      collections: "all",
+    });
+  });
+
+  it("counts an empty value as absent", () => {
+    expect(readConfig({ RPC_URL_1: "", DATABASE_URL: " " })).toEqual(readConfig({}));
+  });
+
+  it("indexes wrapped-native events of Ethereum only where asked to, or on a local chain", () => {
+    const real = { RPC_URL_1: "https://rpc.example", FEE_RECIPIENT: feeRecipient };
+
+    expect(chainsOf({})[0]?.wrappedNativeEvents).toBe("all");
+    expect(chainsOf(real)[0]?.wrappedNativeEvents).toBe("none");
+    expect(chainsOf({ ...real, WRAPPED_NATIVE_EVENTS_1: "all" })[0]?.wrappedNativeEvents).toBe(
+      "all",
+    );
+  });
+
+  it("lists every problem at once, each with what was expected and an example", () => {
+    const problems = problemsOf({
+      PORT: "http",
+      FEE_BPS: "10001",
+      COLLECTIONS_1: "0x12",
+      CONDUIT_KEY: "0x",
+      RPC_URL_137: "https://rpc.example",
+    });
+
+    expect(problems).toEqual([
+      "RPC_URL_137: no such chain; the chains are 1 and 33139",
+      'PORT: expected a port number, 1 to 65535, got "http". Example: PORT=4000',
+      expect.stringMatching(
+        /^COLLECTIONS_1: expected addresses, comma-separated, or \*, got "0x12"/,
+      ),
+      'FEE_BPS: expected basis points, 0 to 10000, got "10001". Example: FEE_BPS=100',
+      expect.stringMatching(/^CONDUIT_KEY: expected 32 bytes as hex, got "0x"/),
+    ]);
+  });
+
+  it("names the setting that another one calls for", () => {
+    const problems = problemsOf({
+      RPC_URL_1: "https://rpc.example",
+      WS_URL_33139: "wss://rpc.example",
+      DATABASE_READ_URL: "postgres://replica/orders",
+    });
+
+    expect(problems.map((problem) => problem.split(":")[0])).toEqual([
+      "RPC_URL_33139",
+      "FEE_RECIPIENT",
+      "DATABASE_URL",
+    ]);
+  });
+
+  it("prints no key and no password, neither in a problem nor in what is in force", () => {
+    const secrets = {
+      DATABASE_URL: "mysql://me:hunter2@db.example/orders",
+      RPC_URL_1: "ftp://rpc.example/v2/hunter2",
+      WS_URL_1: "https://rpc.example/hunter2",
+    };
+    const right = {
+      DATABASE_URL: "postgres://me:hunter2@db.example/orders",
+      RPC_URL_1: "https://rpc.example/v2/hunter2,https://me:hunter2@two.example",
+      WS_URL_1: "wss://rpc.example/?key=hunter2",
+    };
+
+    expect(problemsOf(secrets)).toHaveLength(4);
+    expect(problemsOf(secrets).join()).not.toContain("hunter2");
+    expect(JSON.stringify(renderInForce(right))).not.toContain("hunter2");
+    expect(renderInForce(right)).toContainEqual({
+      name: "DATABASE_URL",
+      value: "postgres://***@db.example/orders",
+      isDefault: false,
+    });
+  });
+
+  it("names what is wrong with the file of curated collections", () => {
+    const file = join(mkdtempSync(join(tmpdir(), "curated-")), "collections.json");
+    const collection = { chainId: 1, slug: "a", name: "A", verified: true, primary: feeRecipient };
+    writeFileSync(file, JSON.stringify([{ ...collection, contracts: [] }]));
+
+    expect(problemsOf({ CURATED_FILE: file }).join()).toMatch(/CURATED_FILE: .*contracts/);
+    expect(problemsOf({ CURATED_FILE: "/no/such" }).join()).toMatch(/CURATED_FILE: ENOENT/);
+  });
+});
+
+describe("the documents made from the configuration", () => {
+  const root = resolve(import.meta.dirname, "..");
+
+  it("keeps .env.example as `op config --example` prints it", () => {
+    expect(readFileSync(join(root, ".env.example"), "utf8")).toBe(renderExample());
+  });
+
+  it("keeps the README's table as `op config --table` prints it", () => {
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    const [, rest = ""] = readme.split("<!-- configuration -->");
+
+    expect(rest.split("<!-- /configuration -->")[0]?.trim()).toBe(renderTable());
+  });
+});

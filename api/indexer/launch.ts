@@ -1,0 +1,120 @@
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Database } from "../../projections/database.ts";
+import type { ChainConfig } from "../config.ts";
+import { activateFirstSchema, activateSchema } from "./active-schema.ts";
+import { type ChosenRpcs, chooseRpcs } from "./choose-rpcs.ts";
+import type { IndexedSources } from "./indexed-sources.ts";
+import { readPonderLog } from "./ponder-log.ts";
+import { startPonder } from "./ponder-process.ts";
+import { leaseSchema } from "./schema-lease.ts";
+
+type Life = { wasLive: boolean };
+
+type Options = {
+  chain: ChainConfig;
+  sources: IndexedSources;
+  schema: string;
+  databaseUrl: string;
+  db: Database;
+  logger: Logger;
+  signal: AbortSignal;
+  /** Told each time new blocks are followed. */
+  onLive: () => void;
+};
+
+const firstPauseMs = 100;
+const longestPauseMs = 30_000;
+const rpcCheckEveryMs = 15_000;
+
+/** Keeps a Ponder running for one chain until the signal. What befalls it touches no other chain. */
+export async function keepPonder(options: Options): Promise<void> {
+  const { chain, logger, signal } = options;
+  let pauseMs = firstPauseMs;
+  while (!signal.aborted) {
+    const life: Life = { wasLive: false };
+    const ending = await runOnce(options, life).catch(wordsOf);
+    if (signal.aborted) return;
+    pauseMs = life.wasLive ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs);
+    logger.warn(
+      `chain ${chain.chainId} is not indexed: ${ending}; next try in ${pauseMs / 1000} s`,
+    );
+    await delay(pauseMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** One life of Ponder, from the check of the RPCs to its end; returns what ended it. */
+async function runOnce(options: Options, life: Life): Promise<string> {
+  const { chain, schema, databaseUrl, db, logger, signal } = options;
+  const rpcs = await chooseRpcs(chain);
+  for (const fault of rpcs.faults) logger.error(`chain ${chain.chainId}: ${fault}`);
+  if (rpcs.rpcUrls.length === 0) return "none of its RPCs can be used";
+
+  const lease = await leaseSchema(databaseUrl, schema, signal, logger);
+  const over = new AbortController();
+  try {
+    await activateFirstSchema(db, chain.chainId, schema);
+    signal.throwIfAborted();
+    const ponder = startPonder(schema, settings(options, rpcs), logReader(options, life));
+    logger.info(`chain ${chain.chainId}: Ponder (process ${ponder.pid}) indexes into ${schema}`);
+    const ending = await Promise.race([
+      ponder.exited.then((words) => `Ponder ended (${words})`),
+      lease.lost.then(() => "the database went away"),
+      untilWrongChain(chain, rpcs, over.signal),
+      once(signal, "abort", { signal: over.signal }).then(() => "told to stop"),
+    ]);
+    await ponder.stop();
+    return ending;
+  } finally {
+    over.abort();
+    await lease.release();
+  }
+}
+
+function logReader({ chain, schema, databaseUrl, db, logger, onLive }: Options, life: Life) {
+  return readPonderLog({
+    chainId: chain.chainId,
+    logger,
+    secrets: [databaseUrl, ...chain.rpcUrls, ...(chain.wsUrl === null ? [] : [chain.wsUrl])],
+    onLive: () => {
+      life.wasLive = true;
+      activateSchema(db, chain.chainId, schema).then(onLive, (error: unknown) =>
+        logger.error(`${schema} is live, but could not be made active: ${wordsOf(error)}`),
+      );
+    },
+  });
+}
+
+/** What `ponder.config.ts` reads. */
+function settings({ sources, databaseUrl }: Options, rpcs: ChosenRpcs): Record<string, string> {
+  const { chainId, startBlock, transfersStartBlock, collections, wrappedNative } = sources;
+  return {
+    DATABASE_URL: databaseUrl,
+    INDEXER_CHAIN_ID: `${chainId}`,
+    INDEXER_RPC_URLS: rpcs.rpcUrls.join(","),
+    ...(rpcs.wsUrl === null ? {} : { INDEXER_WS_URL: rpcs.wsUrl }),
+    INDEXER_START_BLOCK: `${startBlock}`,
+    INDEXER_TRANSFERS_START_BLOCK: `${transfersStartBlock}`,
+    INDEXER_COLLECTIONS: collections === "*" ? "*" : collections.join(",") || "none",
+    INDEXER_WRAPPED_NATIVE: wrappedNative,
+  };
+}
+
+/** Settles when an RPC in use has turned out to serve another chain. */
+async function untilWrongChain(
+  chain: ChainConfig,
+  used: ChosenRpcs,
+  signal: AbortSignal,
+): Promise<string> {
+  while (!signal.aborted) {
+    await delay(rpcCheckEveryMs, undefined, { signal }).catch(() => {});
+    const { wrongUrls } = await chooseRpcs(chain);
+    if ([...used.rpcUrls, used.wsUrl].some((url) => url !== null && wrongUrls.includes(url))) {
+      return "an RPC serves another chain now";
+    }
+  }
+  return "over";
+}
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : `${error}`);

@@ -1,0 +1,36 @@
+import process from "node:process";
+import { Command, CommanderError } from "commander";
+import { ConfigurationError, configurationExitCode } from "../config.ts";
+import { config } from "./config.ts";
+import { migrate } from "./migrate.ts";
+
+/** Exit codes: 0 done, 1 failed, 2 the command line makes no sense, 78 the configuration cannot be used. */
+async function run(): Promise<number> {
+  const program = new Command("op").description("operator commands").exitOverride();
+  program
+    .command("config")
+    .description("print the settings in force, keys and passwords masked")
+    .option("--json", "for machines")
+    .option("--table", "the README's table of all settings instead")
+    .option("--example", "the contents of .env.example instead")
+    .exitOverride()
+    .action(config);
+  program
+    .command("migrate")
+    .description("bring the database to this version")
+    .option("--json", "for machines")
+    .exitOverride()
+    .action(migrate);
+  try {
+    await program.parseAsync();
+    return 0;
+  } catch (error) {
+    // The command line's own complaint is printed already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const words = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${words}\n`);
+    return error instanceof ConfigurationError ? configurationExitCode : 1;
+  }
+}
+
+process.exit(await run());

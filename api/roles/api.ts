@@ -1,0 +1,63 @@
+import { allProjections } from "../../projections/all.ts";
+import { openDatabase } from "../../projections/database.ts";
+import { createApp } from "../app.ts";
+import { openHeadReader } from "../chain/head.ts";
+import { type Listening, listen } from "../http/server.ts";
+import type { RoleContext, Running } from "../role.ts";
+import { openStatusReader } from "../status/status-reader.ts";
+
+/** How long parts may be behind before they are told as failing. */
+const lateSeconds = { indexer: 60, projection: 15 };
+
+/** Milliseconds between looks at the parts, so that the log tells of them when nobody asks. */
+const lookMs = 5000;
+
+const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };
+
+/** Everything that answers over HTTP. Any number of these processes may run. */
+export async function runRole({ config, logger }: RoleContext): Promise<Running> {
+  const db = openDatabase({
+    url: config.database.readUrl,
+    applicationName: "api",
+    max: 10,
+    statementTimeoutMs: 10_000,
+    onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
+  });
+  const readStatus = openStatusReader({
+    db,
+    chains: config.chains.map(({ chainId, rpcUrls }) => ({
+      chainId,
+      readHead: openHeadReader({ chainId, rpcUrls, ...rpc }),
+    })),
+    projections: allProjections({ feeRecipient: config.fees.recipient }).map(({ name }) => name),
+    now: () => new Date(),
+    logger,
+    lateSeconds,
+    maxAgeMs: 500,
+  });
+  const { host, port, baseUrl, siteUrl } = config.http;
+  const chains = config.chains.map(({ chainId }) => chainId);
+  const context = { db, siteUrl, chains, readStatus, now: () => new Date() };
+  const listening = await start(() => listen(createApp({ context, baseUrl, logger }), host, port));
+  const look = setInterval(() => {
+    readStatus().catch((error) => logger.error({ err: error }, "the parts cannot be looked at"));
+  }, lookMs);
+
+  async function start(open: () => Promise<Listening>): Promise<Listening> {
+    try {
+      return await open();
+    } catch (error) {
+      await db.destroy();
+      throw error;
+    }
+  }
+  return {
+    ready: Promise.resolve(),
+    failed: new Promise<never>(() => {}),
+    async stop() {
+      clearInterval(look);
+      await listening.close();
+      await db.destroy();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import {
+  type CollectionKey,
+  type CollectionRow,
+  readCollections,
+} from "../../../projections/collections/read.ts";
+import { isRejection } from "../../../projections/domain/rejection.ts";
+import {
+  cursorInteger,
+  cutPage,
+  pageFields,
+  pageMeta,
+  pageOf,
+  pageRefusals,
+} from "../../http/page.ts";
+import { route } from "../context.ts";
+import { chainId, chainRefusals, flag, text } from "../parameters.ts";
+import { Collection, presentCollection } from "../views/collection.ts";
+import { ownCurrencies } from "../views/money.ts";
+
+export const listCollections = route(
+  {
+    method: "get",
+    path: "/v1/collections",
+    tag: "Collections",
+    summary: "Collections by their figures",
+    query: z.object({
+      chainId,
+      period: z
+        .enum(["24h", "7d", "30d"])
+        .default("24h")
+        .meta({ description: "Window of volume and sales, shown and sorted by." }),
+      sort: z
+        .enum(["volume", "floor", "sales", "listed", "supply", "holders", "change"])
+        .default("volume"),
+      direction: z.enum(["asc", "desc"]).default("desc"),
+      search: text(100)
+        .optional()
+        .meta({ description: "Part of a name or an address, in any case." }),
+      verified: flag.optional(),
+      ...pageFields,
+    }),
+    data: z.array(Collection),
+    meta: pageMeta,
+    refuses: { ...chainRefusals, ...pageRefusals },
+  },
+  async ({ query }, { db, siteUrl, now }) => {
+    const { sort, direction, period } = query;
+    const filter = {
+      chainId: query.chainId,
+      search: query.search || null,
+      verified: query.verified ?? null,
+    };
+    const scope = { list: "collections", sort, direction, period, ...filter };
+    const request = pageOf(query, scope, collectionKey);
+    if (isRejection(request)) return request;
+    const { rows, total } = await readCollections(
+      db,
+      filter,
+      { sort, direction, period },
+      { now: now(), currencies: ownCurrencies(query.chainId) },
+      request.read,
+    );
+    const { shown, meta } = cutPage(request, rows, keyOf);
+    return {
+      data: shown.map((row) => presentCollection(row, [period], siteUrl)),
+      meta: { chainId: query.chainId, total: Number(total), ...meta },
+    };
+  },
+);
+
+/** A sum of wei has no bound of its own; an id is an integer column's. */
+const collectionKey = z
+  .tuple([cursorInteger(100), cursorInteger(9)])
+  .transform(([sortKey, id]): CollectionKey => ({ sortKey, collectionId: Number(id) }));
+
+function keyOf({ sortKey, collectionId }: CollectionRow) {
+  return [sortKey, collectionId];
+}

@@ -1,0 +1,24 @@
+import { type Address, formatEther, zeroAddress } from "viem";
+import { type ChainId, wrappedNative } from "../../../abis/deployments.ts";
+
+const symbols: Record<ChainId, { native: string; wrapped: string }> = {
+  1: { native: "ETH", wrapped: "WETH" },
+  33139: { native: "APE", wrapped: "WAPE" },
+};
+
+/** A price's currency; the symbol of a token that is not the chain's own is unknown. */
+export function presentCurrency(chainId: ChainId, address: Address) {
+  const { native, wrapped } = symbols[chainId];
+  if (address === zeroAddress) return { symbol: native, address };
+  return { symbol: address === wrappedNative[chainId] ? wrapped : null, address };
+}
+
+/** Currencies that count as the chain's own: native and wrapped. */
+export function ownCurrencies(chainId: ChainId): Address[] {
+  return [zeroAddress, wrappedNative[chainId]];
+}
+
+/** For display: the exact amount stands beside it in wei. */
+export function displayAmount(wei: bigint): number {
+  return Number(formatEther(wei));
+}

@@ -1,0 +1,32 @@
+import { z } from "zod";
+
+/** Pages of the site; the path follows the API's. */
+export type Site = { siteUrl: string; chainId: number };
+
+export const collectionUrls = z.object({ collection: z.url() });
+export const tokenUrls = z.object({ collection: z.url(), token: z.url() });
+export const saleUrls = z.object({ collection: z.url(), token: z.url(), sale: z.url() });
+
+export function presentCollectionUrls(site: Site, collection: string) {
+  return { collection: page(site, "collections", collection) };
+}
+
+export function presentTokenUrls(
+  site: Site,
+  collection: string,
+  contract: string,
+  tokenId: bigint,
+) {
+  return {
+    ...presentCollectionUrls(site, collection),
+    token: page(site, "collections", contract, "tokens", String(tokenId)),
+  };
+}
+
+export function presentSaleUrl(site: Site, saleId: string): string {
+  return page(site, "sales", saleId);
+}
+
+function page({ siteUrl, chainId }: Site, ...words: string[]): string {
+  return `${siteUrl}/${words.map(encodeURIComponent).join("/")}?chainId=${chainId}`;
+}

@@ -1,0 +1,24 @@
+import { z } from "zod";
+
+/** Formats every payload shares. Addresses and hashes are lower case on the way out. */
+export const address = z.string().regex(/^0x[0-9a-f]{40}$/);
+export const hash = z.string().regex(/^0x[0-9a-f]{64}$/);
+export const uint256Text = z.string().regex(/^(0|[1-9][0-9]*)$/);
+export const time = z.iso.datetime();
+export const chainIdValue = z.union([z.literal(1), z.literal(33139)]).meta({
+  override: { type: "integer", enum: [1, 33139], anyOf: undefined },
+});
+export const standardName = z.enum(["erc721", "erc1155"]);
+
+export const collectionRef = z
+  .object({ address, slug: z.string().nullable(), name: z.string().nullable() })
+  .meta({ id: "CollectionRef" });
+
+export const currency = z
+  .object({ symbol: z.string().nullable(), address })
+  .meta({ id: "Currency" });
+
+/** The standard's name of its number. */
+export function nameStandard(standard: 721 | 1155): "erc721" | "erc1155" {
+  return standard === 721 ? "erc721" : "erc1155";
+}

@@ -1,0 +1,128 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { accounts } from "./accounts.ts";
+import { type Anvil, startAnvil } from "./anvil.ts";
+import { connect } from "./client.ts";
+import { collectionAbi } from "./contracts/abis.ts";
+import { contracts } from "./contracts/addresses.ts";
+import { installContracts } from "./install.ts";
+
+let folder: string;
+let stateFile: string;
+let anvil: Anvil;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "devnet-"));
+  stateFile = join(folder, "chains", "33139");
+  anvil = await startAnvil({ chainId: 33139, stateFile, slotsInAnEpoch: 2 });
+});
+
+afterEach(async () => {
+  await anvil.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function mintPunk(): Promise<void> {
+  const client = connect(anvil);
+  const hash = await client.writeContract({
+    address: contracts.punks,
+    abi: collectionAbi,
+    account: accounts.alice,
+    functionName: "mint",
+    args: [accounts.bob.address, await client.getBlockNumber()],
+  });
+  await client.waitForTransactionReceipt({ hash });
+}
+
+/** What an indexer sees of the whole chain. */
+async function readChain() {
+  const client = connect(anvil);
+  const logs = await client.getLogs({ fromBlock: 0n });
+  const hashes = [...new Set(logs.map(({ transactionHash }) => transactionHash))];
+  return {
+    genesis: (await client.getBlock({ blockNumber: 0n })).hash,
+    head: (await client.getBlock()).hash,
+    finalized: (await client.getBlock({ blockTag: "finalized" })).number,
+    logs,
+    receipts: await Promise.all(hashes.map((hash) => client.getTransactionReceipt({ hash }))),
+  };
+}
+
+describe("a local chain with a state file", () => {
+  it("is the same chain after a stop, and goes on from there", { timeout: 30_000 }, async () => {
+    await installContracts(connect(anvil));
+    await mintPunk();
+    const before = await readChain();
+    await anvil.stop();
+    anvil = await startAnvil({ chainId: 33139, stateFile, slotsInAnEpoch: 2 });
+    expect(await readChain()).toEqual(before);
+    await mintPunk();
+    expect((await readChain()).logs).toHaveLength(before.logs.length + 1);
+  });
+
+  it("is the same chain after the node was killed", { timeout: 30_000 }, async () => {
+    await installContracts(connect(anvil));
+    await mintPunk();
+    const before = await readChain();
+    const minedAt = Date.now();
+    await vi.waitUntil(async () => (await lastKept()) > minedAt, { timeout: 5_000, interval: 50 });
+    process.kill(anvil.pid, "SIGKILL");
+    await anvil.exited;
+    anvil = await startAnvil({ chainId: 33139, stateFile, slotsInAnEpoch: 2 });
+    expect(await readChain()).toEqual(before);
+  });
+});
+
+const lastKept = () =>
+  stat(stateFile).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+
+describe("a local chain", () => {
+  it("ends when the process that started it is killed", { timeout: 30_000 }, async () => {
+    const module = new URL("./anvil.ts", import.meta.url).href;
+    const script = `const { startAnvil } = await import(${JSON.stringify(module)});
+      process.stdout.write((await startAnvil({ chainId: 1 })).rpcUrl);`;
+    const parent = spawn(process.execPath, ["--import", "tsx", "--eval", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [rpcUrl] = (await once(parent.stdout.setEncoding("utf8"), "data")) as [string];
+    expect(await answers(rpcUrl)).toBe(true);
+    parent.kill("SIGKILL");
+    await vi.waitUntil(async () => !(await answers(rpcUrl)), { timeout: 5_000, interval: 20 });
+  });
+});
+
+const answers = (rpcUrl: string) =>
+  connect({ chainId: 1, rpcUrl })
+    .getChainId()
+    .then(
+      () => true,
+      () => false,
+    );
+
+describe("starting a local chain", () => {
+  it("says why when its port is taken", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    await expect(startAnvil({ chainId: 1, port })).rejects.toThrow(
+      /anvil ended at start.*in use/is,
+    );
+    server.close();
+  });
+
+  it("takes a genesis in the past", async () => {
+    const past = await startAnvil({ chainId: 1, timestamp: 1_700_000_000 });
+    const genesis = await connect(past).getBlock({ blockNumber: 0n });
+    await past.stop();
+    expect(genesis.timestamp).toBe(1_700_000_000n);
+  });
+});

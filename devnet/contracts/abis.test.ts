@@ -1,0 +1,40 @@
+import { type Abi, toFunctionSelector } from "viem";
+import { describe, expect, it } from "vitest";
+import {
+  collectionAbi,
+  consecutiveCollectionAbi,
+  editionsAbi,
+  ensRegistryAbi,
+  guardedCollectionAbi,
+  publicResolverAbi,
+  reverseRegistrarAbi,
+  smartWalletAbi,
+  transferValidatorAbi,
+  wildcardResolverAbi,
+} from "./abis.ts";
+import { type OwnName, readArtifact } from "./artifacts.ts";
+
+const typed: [OwnName, Abi][] = [
+  ["Collection", collectionAbi],
+  ["ConsecutiveCollection", consecutiveCollectionAbi],
+  ["GuardedCollection", guardedCollectionAbi],
+  ["TransferValidator", transferValidatorAbi],
+  ["Editions", editionsAbi],
+  ["SmartWallet", smartWalletAbi],
+  ["EnsRegistry", ensRegistryAbi],
+  ["PublicResolver", publicResolverAbi],
+  ["WildcardResolver", wildcardResolverAbi],
+  ["ReverseRegistrar", reverseRegistrarAbi],
+];
+
+const functionsOf = (abi: Abi): string[] =>
+  abi.flatMap((item) =>
+    item.type === "function" ? [`${item.name} ${toFunctionSelector(item)}`] : [],
+  );
+
+describe("the typed ABIs", () => {
+  it.each(typed)("of %s hold only functions that it has", (artifactName, abi) => {
+    const compiled = functionsOf(readArtifact(artifactName).abi ?? []);
+    expect(compiled).toEqual(expect.arrayContaining(functionsOf(abi)));
+  });
+});

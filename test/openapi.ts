@@ -1,0 +1,86 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import type { Express } from "express";
+import { z } from "zod";
+import { type Listening, listen } from "../api/http/server.ts";
+
+const Operation = z.looseObject({
+  parameters: z.array(z.looseObject({ in: z.string(), name: z.string() })).optional(),
+  responses: z.record(z.string(), z.looseObject({})),
+});
+
+const Document = z.looseObject({
+  openapi: z.string(),
+  paths: z.record(z.string(), z.record(z.string(), Operation)),
+});
+
+export type ApiAnswer = { status: number; headers: Headers; body: unknown };
+
+/** A client whose every answer must be as the served document says. */
+export type ApiClient = {
+  url: string;
+  document: z.output<typeof Document>;
+  get(pathAndQuery: string, headers?: Record<string, string>): Promise<ApiAnswer>;
+  close(): Promise<void>;
+};
+
+/** Serves the app on a free port and reads its document. */
+export async function serve(app: Express): Promise<ApiClient> {
+  const listening: Listening = await listen(app, "127.0.0.1", 0);
+  const url = `http://127.0.0.1:${listening.port}`;
+  const json: unknown = await (await fetch(`${url}/v1/openapi.json`)).json();
+  const document = Document.parse(json);
+  const check = answerChecker(document);
+  return {
+    url,
+    document,
+    async get(pathAndQuery, headers = {}) {
+      const response = await fetch(url + pathAndQuery, { headers });
+      const text = await response.text();
+      const body: unknown = text === "" ? undefined : JSON.parse(text);
+      if (response.status !== 304) check(pathAndQuery, response, body);
+      return { status: response.status, headers: response.headers, body };
+    },
+    close: listening.close,
+  };
+}
+
+function answerChecker(document: z.output<typeof Document>) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema(document, "document");
+  const validators = new Map<string, ValidateFunction>();
+  const patterns = Object.keys(document.paths).map((path) => ({
+    path,
+    pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}/?$`),
+  }));
+
+  function validatorOf(path: string, status: string): ValidateFunction {
+    const pointer = ["paths", path, "get", "responses", status, "content", "application/json"];
+    const ref = `document#/${[...pointer, "schema"].map(escapePointer).join("/")}`;
+    const validate = validators.get(ref) ?? ajv.compile({ $ref: ref });
+    validators.set(ref, validate);
+    return validate;
+  }
+
+  return (pathAndQuery: string, response: Response, body: unknown) => {
+    const [asked = ""] = pathAndQuery.split("?");
+    const path = patterns.find(({ pattern }) => pattern.test(asked))?.path ?? "";
+    const status = String(response.status);
+    if (document.paths[path]?.get?.responses[status] === undefined) {
+      throw new Error(`${asked} answered ${status}, which is not documented`);
+    }
+    const validate = validatorOf(path, status);
+    if (!validate(body)) {
+      throw new Error(`${pathAndQuery} is not as documented: ${ajv.errorsText(validate.errors)}`);
+    }
+    const required = status === "200" ? ["x-request-id", "etag"] : ["x-request-id"];
+    const missing = required.filter((header) => !response.headers.has(header));
+    if (missing.length > 0) throw new Error(`${pathAndQuery} lacks ${missing.join()}`);
+  };
+}
+
+/** As a JSON pointer inside a URI fragment. */
+function escapePointer(word: string): string {
+  return encodeURIComponent(word.replaceAll("~", "~0").replaceAll("/", "~1"));
+}

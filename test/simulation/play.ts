@@ -1,0 +1,105 @@
+import { sql } from "kysely";
+import type { Database } from "../../projections/database.ts";
+import { readHead, type Target } from "../../projections/engine/checkpoint.ts";
+import { tick } from "../../projections/engine/tick.ts";
+import { appendObservations } from "../../projections/log/append.ts";
+import { appendEvents, setBlocks } from "../given.ts";
+import type { FaultyDatabase } from "./faults.ts";
+import type { Random } from "./random.ts";
+import type { Step } from "./script.ts";
+
+/** Statements of an append, and of a tick, that a fault may strike. */
+const APPEND_STATEMENTS = 8;
+const TICK_STATEMENTS = 60;
+
+/** Plays steps and ticks in turns, with faults, until the projections stand at the log's end. Returns broken laws. */
+export async function play(
+  faulty: FaultyDatabase,
+  targets: readonly Target[],
+  steps: readonly Step[],
+  random: Random,
+): Promise<string[]> {
+  const { db } = faulty;
+  const marks: Mark[] = [];
+  const broken: string[] = [];
+  for (const step of steps) {
+    await faulty.survive(random, APPEND_STATEMENTS, () => carryOut(db, step));
+    if (random.chance(0.4))
+      await faulty.survive(random, TICK_STATEMENTS, () => advance(db, targets, random));
+    if (random.chance(0.1)) broken.push(...(await race(db, targets, random)));
+    if (random.chance(0.1)) marks.push(await mark(db, await readHead(db)));
+  }
+  while (await advance(db, targets, random)) {}
+  return [...broken, ...(await brokenLaws(db, steps, marks))];
+}
+
+async function carryOut(db: Database, step: Step): Promise<void> {
+  if (step.does === "append") await appendEvents(db, step.events);
+  else if (step.does === "observe") await appendObservations(db, step.observations);
+  else await setBlocks(db, step.does, step.blocks);
+}
+
+async function advance(db: Database, targets: readonly Target[], random: Random): Promise<boolean> {
+  const { outcome } = await tick(db, targets, random.pick([1, 2, 3, 7, 20, 1_000]));
+  return outcome !== "idle";
+}
+
+/** Two projectors at once: no position is folded by both. */
+async function race(db: Database, targets: readonly Target[], random: Random): Promise<string[]> {
+  const sizes = [random.int(1, 20), random.int(1, 20)];
+  const moved = (await Promise.all(sizes.map((size) => tick(db, targets, size)))).filter(
+    (one) => one.outcome === "moved",
+  );
+  const [one, other] = moved.map(({ window }) => window);
+  if (one === undefined || other === undefined) return [];
+  const apart = one.upTo <= other.after || other.upTo <= one.after;
+  return apart
+    ? []
+    : [`two ticks moved over one range: ${one.after}–${one.upTo}, ${other.after}–${other.upTo}`];
+}
+
+/** The log's rows up to a position, in one number. */
+type Mark = { position: bigint; hash: string };
+
+async function mark(db: Database, position: bigint): Promise<Mark> {
+  const { rows } = await sql<{ hash: string }>`
+    select md5(coalesce(string_agg(f::text, '' order by f.position), '')) as hash
+    from log.fact f where f.position <= ${position}`.execute(db);
+  return { position, hash: rows[0]?.hash ?? "" };
+}
+
+async function brokenLaws(
+  db: Database,
+  steps: readonly Step[],
+  marks: readonly Mark[],
+): Promise<string[]> {
+  const broken: string[] = [];
+  const { rows } = await sql<
+    Record<"head" | "facts" | "first" | "last" | "events" | "observations", bigint>
+  >`
+    select (select position from log.head) as head, count(*) as facts, coalesce(min(position), 1) as first,
+           coalesce(max(position), 0) as last, count(*) filter (where log_index is not null) as events,
+           count(*) filter (where identity is not null) as observations
+    from log.fact`.execute(db);
+  const [log] = rows;
+  if (log === undefined) throw new Error("no answer");
+  if (log.first !== 1n || log.facts !== log.head || log.last !== log.head) {
+    broken.push(
+      `positions are not dense: ${log.facts} facts from ${log.first} to ${log.last}, head ${log.head}`,
+    );
+  }
+  const events = steps.flatMap((step) => (step.does === "append" ? step.events : []));
+  const places = events.map(
+    ({ block, logIndex, subIndex }) => `${block.hash} ${logIndex} ${subIndex ?? 0}`,
+  );
+  if (log.events !== BigInt(new Set(places).size))
+    broken.push(`${log.events} events of ${new Set(places).size}`);
+  const observed = steps.flatMap((step) => (step.does === "observe" ? step.observations : []));
+  if (log.observations !== BigInt(new Set(observed.map(({ identity }) => identity)).size)) {
+    broken.push(`${log.observations} observations`);
+  }
+  for (const { position, hash } of marks) {
+    if ((await mark(db, position)).hash !== hash) broken.push(`a row up to ${position} changed`);
+  }
+  return broken;
+}
