@@ -12,9 +12,12 @@ describe("parseContractText", () => {
       .string({ unit: "grapheme", minLength: 1, maxLength: 60 })
       .filter((text) => text === text.trim() && !/\p{Cc}/u.test(text) && [...text].length <= 256);
     fc.assert(
-      fc.property(printable.filter((text) => text !== "" && !text.startsWith("\ufeff")), (text) => {
-        expect(parseContractText(asString(text))).toBe(text);
-      }),
+      fc.property(
+        printable.filter((text) => text !== "" && !text.startsWith("\ufeff")),
+        (text) => {
+          expect(parseContractText(asString(text))).toBe(text);
+        },
+      ),
     );
   });
 

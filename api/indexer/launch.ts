@@ -26,6 +26,7 @@ type Options = {
 
 const firstPauseMs = 100;
 const longestPauseMs = 30_000;
+const localLanes = 16;
 const rpcCheckEveryMs = 15_000;
 
 /** Keeps a Ponder running for one chain until the signal. What befalls it touches no other chain. */
@@ -92,13 +93,22 @@ function settings({ sources, databaseUrl }: Options, rpcs: ChosenRpcs): Record<s
   return {
     DATABASE_URL: databaseUrl,
     INDEXER_CHAIN_ID: `${chainId}`,
-    INDEXER_RPC_URLS: rpcs.rpcUrls.join(","),
+    INDEXER_RPC_URLS: rpcs.rpcUrls.flatMap(withLanes).join(","),
     ...(rpcs.wsUrl === null ? {} : { INDEXER_WS_URL: rpcs.wsUrl }),
     INDEXER_START_BLOCK: `${startBlock}`,
     INDEXER_TRANSFERS_START_BLOCK: `${transfersStartBlock}`,
     INDEXER_COLLECTIONS: collections === "*" ? "*" : collections.join(",") || "none",
     INDEXER_WRAPPED_NATIVE: wrappedNative,
   };
+}
+
+/**
+ * Ponder allows each address 20 requests a second to begin with, and raises that slowly. A node on this machine sets
+ * no such limit: it is named once per lane.
+ */
+function withLanes(url: string): string[] {
+  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
+  return Array.from({ length: isLocal ? localLanes : 1 }, () => url);
 }
 
 /** Settles when an RPC in use has turned out to serve another chain. */

@@ -28,6 +28,10 @@ export async function stageEvents(
     ) e cross join lateral (${elements}) element`.execute(session);
 }
 
+/** Whether an event becomes a fact at all: a batch may be empty. */
+export const isFact = sql<boolean>`(
+  name <> 'TransferBatch' or (args -> 'ids' ->> 0 is not null and args -> 'values' ->> 0 is not null))`;
+
 function bytes(hex: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`decode(substr(${hex}, 3), 'hex')`;
 }
@@ -60,14 +64,14 @@ const from = sql`coalesce(a ->> 'from', a ->> 'src', a ->> 'owner', a ->> 'offer
 const to = sql`coalesce(a ->> 'to', a ->> 'dst', a ->> 'spender', a ->> 'recipient', a ->> 'toAddress',
   a ->> 'channel', a ->> 'operator')`;
 
-/** One element for most events, one per entry of a batch. */
+/** One element for most events, one per entry of a batch; what a batch of unequal lists has too much of is nothing. */
 const elements = sql`
   select (batch.place - 1)::int as sub_index, batch.id::numeric as token_id, batch.value::numeric as amount
   from unnest(
     array(select jsonb_array_elements_text(a -> 'ids')),
     array(select jsonb_array_elements_text(a -> 'values'))
   ) with ordinality as batch (id, value, place)
-  where e.name = 'TransferBatch'
+  where e.name = 'TransferBatch' and batch.id is not null and batch.value is not null
   union all
   select 0, coalesce(a ->> 'tokenId', a ->> 'fromTokenId', a ->> 'id')::numeric,
          case

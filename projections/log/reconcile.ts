@@ -41,12 +41,16 @@ export async function reconcile(
   const retract = orphans(suspects, canonical);
   const unresolved = suspects.filter((block) => !retract.includes(block) && !stands(block));
   const readopt = returning.filter(stands);
-  const append = unresolved.length > 0 ? [] : unseen.filter(stands);
+  // Pieces of a block that is dropped for good do not count; they are there should it come back.
+  const isDropped = ({ hash }: PonderBlock) => log.get(hash)?.dropped === true;
+  const append =
+    unresolved.length > 0 ? [] : unseen.filter((block) => stands(block) || isDropped(block));
+  const undecided = returning.filter(({ number }) => (canonical.get(number) ?? null) === null);
   return {
     retract: retract.map(({ blockId }) => blockId),
     readopt: readopt.map(({ blockId }) => blockId),
     append: append.map(({ hash }) => hash),
-    held: unseen.length - append.length,
+    held: unseen.length - append.length + unresolved.length + undecided.length,
   };
 }
 

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import { firstBlockId } from "./block-id.ts";
+import { isFact } from "./ponder-events.ts";
 import type { PonderBlock, RecordedBlock } from "./reconcile.ts";
 
 /** How far Ponder and the recorder are on a chain. Event ids are Ponder's, sortable text. */
@@ -59,7 +60,9 @@ export async function readChunkEnd(
 ): Promise<string> {
   const { rows } = await sql<{ id: string }>`
     select id from ${sql.table(`${schema}.event`)}
-    where id > ${settledId} and id <= ${finalizedId} order by id offset ${events - 1} limit 1`.execute(db);
+    where id > ${settledId} and id <= ${finalizedId} order by id offset ${events - 1} limit 1`.execute(
+    db,
+  );
   return rows[0]?.id ?? finalizedId;
 }
 
@@ -71,7 +74,7 @@ export async function readPonderBlocks(
   upTo: string | null,
 ): Promise<PonderBlock[]> {
   const { rows } = await sql<{ number: bigint; hash: string; events: bigint }>`
-    select block_number as number, block_hash as hash, count(*) as events
+    select block_number as number, block_hash as hash, count(*) filter (where ${isFact}) as events
     from ${sql.table(`${schema}.event`)}
     where id > ${after} ${upTo === null ? sql`` : sql`and id <= ${upTo}`}
     group by block_number, block_hash`.execute(db);

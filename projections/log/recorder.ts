@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import { appendBlockStates } from "./block-states.ts";
 import { stageEvents } from "./ponder-events.ts";
-import { type CanonicalHashes, type Plan, reconcile } from "./reconcile.ts";
+import { type CanonicalHashes, type Plan, type RecordedBlock, reconcile } from "./reconcile.ts";
 import {
   readChunkEnd,
   readPonderBlocks,
@@ -40,14 +40,30 @@ export async function recordChain(
 
   const isBacklog = standing.settledId < standing.finalizedId;
   const upTo = isBacklog ? await readChunkEnd(db, standing, BACKLOG_EVENTS) : null;
+  const inPonder = await readPonderBlocks(db, standing.schema, standing.settledId, upTo);
   const plan = await reconcile(
-    await readPonderBlocks(db, standing.schema, standing.settledId, upTo),
-    await readRecordedBlocks(db, chainId, standing.settledNumber, upTo === null ? null : blockNumberOf(upTo)),
+    inPonder,
+    await recorded(db, chainId, standing, upTo),
     canonicalHashes,
   );
   const settles = upTo !== null && plan.held === 0;
   const appended = await carryOut(db, chainId, standing, { plan, upTo, settles }, now);
   return { appended, more: settles, held: plan.held };
+}
+
+/**
+ * The log's blocks of the range. What is settled is not looked at again, so it is taken in whole whatever the counts
+ * say: another configuration's schema may have other events of a block. Those that the log holds are skipped there.
+ */
+async function recorded(
+  db: Database,
+  chainId: number,
+  { settledNumber }: Standing,
+  upTo: string | null,
+): Promise<RecordedBlock[]> {
+  if (upTo === null) return await readRecordedBlocks(db, chainId, settledNumber, null);
+  const blocks = await readRecordedBlocks(db, chainId, settledNumber, blockNumberOf(upTo));
+  return blocks.map((block) => ({ ...block, events: 0 }));
 }
 
 type Step = { plan: Plan; upTo: string | null; settles: boolean };
@@ -75,7 +91,12 @@ async function carryOut(
   });
 }
 
-async function settle(session: Session, chainId: number, schema: string, id: string): Promise<void> {
+async function settle(
+  session: Session,
+  chainId: number,
+  schema: string,
+  id: string,
+): Promise<void> {
   await sql`
     insert into ops.recorder (chain_id, ponder_schema, settled_id) values (${chainId}, ${schema}, ${id})
     on conflict (chain_id, ponder_schema) do update set settled_id = excluded.settled_id, updated_at = now()

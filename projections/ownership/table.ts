@@ -1,4 +1,7 @@
-/** Owners of ERC-721 tokens, balances of ERC-1155 ids, and what is counted over them. */
+/**
+ * Owners of ERC-721 tokens, balances of ERC-1155 ids, and what is counted over them. Sums have no upper bound: a
+ * contract may emit the largest amount as often as it likes.
+ */
 export function ownershipTables(schema: string): string[] {
   return [
     `create table ${schema}.token (
@@ -6,7 +9,7 @@ export function ownershipTables(schema: string): string[] {
        token_id    numeric(78,0) not null,
        standard    smallint not null,
        owner       bytea,
-       supply      numeric(78,0) not null,
+       supply      numeric not null,
        is_burned   boolean not null,
        transfers   bigint,
        primary key (contract_id, token_id, standard)
@@ -19,7 +22,7 @@ export function ownershipTables(schema: string): string[] {
        contract_id integer not null,
        token_id    numeric(78,0) not null,
        owner       bytea not null,
-       units       numeric(79,0) not null,
+       units       numeric not null,
        primary key (contract_id, token_id, owner)
      )`,
     `comment on column ${schema}.balance.units is 'Below zero where the contract was indexed from a later block than its first transfer'`,
@@ -36,7 +39,7 @@ export function ownershipTables(schema: string): string[] {
        erc721_tokens bigint not null,
        tokens        bigint not null,
        supply        bigint not null,
-       units         numeric(78,0) not null,
+       units         numeric not null,
        holders       bigint not null,
        standard      smallint generated always as (case when erc721_tokens > 0 then 721 else 1155 end) stored
      )`,

@@ -70,7 +70,9 @@ async function insertSales(session: Session, schema: string, rows: readonly Row[
       join log.block on block.block_id = row.block_id
       join log.transaction on transaction.block_id = row.block_id
         and transaction.transaction_index = row.transaction_index
-      left join log.contract on contract.chain_id = block.chain_id and contract.address = row.contract
+      left join log.contract_alias alias on alias.chain_id = block.chain_id and alias.address = row.contract
+      left join log.contract on contract.chain_id = block.chain_id
+        and contract.address = coalesce(alias.stands_for, row.contract)
       returning chain_id, contract_id, currency, timestamp, total_wei
     ), ${countersMoved(schema, 1)}
     select count(*) from counted`.execute(session);

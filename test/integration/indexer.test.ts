@@ -30,7 +30,7 @@ const played = [
   ...["ConduitApproval:ApprovalForAll", "ExchangeApproval:Approval", "Conduit:ChannelUpdated"],
   ...["WrappedNative:Deposit", "WrappedNative:Transfer"],
 ];
-const patience = { timeout: 25_000, interval: 100 };
+const patience = { timeout: 25_000, interval: 250 };
 
 let directory: string;
 let ethereum: LocalChain;
@@ -166,7 +166,7 @@ async function startIndexer(url: string, rpcs: Record<string, string>): Promise<
     FEE_RECIPIENT: "0x00000000000000000000000000000000000fee01",
   });
   const lines: string[] = [];
-  const logger = pino({ level: "debug" }, { write: (line) => {lines.push(JSON.parse(line).msg); process.stdout.write(line);} });
+  const logger = pino({ level: "info" }, { write: (line) => lines.push(JSON.parse(line).msg) });
   const running = await runRole({
     config: {
       ...config,

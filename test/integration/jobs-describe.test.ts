@@ -13,7 +13,7 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "../../abis/deployments.ts";
 import { openChain } from "../../api/chain/clients.ts";
-import { type Progress, describeContracts } from "../../api/jobs/describe-contracts.ts";
+import { describeContracts, type Progress } from "../../api/jobs/describe-contracts.ts";
 import { keepDescribing } from "../../api/jobs/keep-describing.ts";
 import { createWake } from "../../api/roles/wake.ts";
 import { type Anvil, startAnvil } from "../../devnet/anvil.ts";
@@ -78,7 +78,9 @@ function answering(answers: Partial<Record<keyof typeof asks, Hex>>): Hex {
     tests.push(concatHex(["0x6000357f", asks[question], "0x1461", two(target), "0x57"]));
     const length = two(size(answer));
     // jumpdest; codecopy(0, dataAt, length); return(0, length)
-    bodies.push(concatHex(["0x5b61", length, "0x61", two(dataAt), "0x600039", "0x61", length, "0x6000f3"]));
+    bodies.push(
+      concatHex(["0x5b61", length, "0x61", two(dataAt), "0x600039", "0x61", length, "0x6000f3"]),
+    );
     data.push(answer);
     dataAt += size(answer);
   });
@@ -92,9 +94,16 @@ const contracts = {
   reverting: "0x60006000fd",
   looping: "0x5b600056",
   invalid: "0xfe",
-  /** Ten megabytes of zeros. */
-  flooding: "0x62a000006000f3",
-  control: answering({ name: text("a\u0000b\nc"), symbol: text(" \u0000 "), erc721: yes, erc1155: yes }),
+  /** Ten megabytes of zeros, beyond the gas of a call. */
+  bursting: "0x62a000006000f3",
+  /** As many zeros as the gas of a call pays for: several such answers exceed what is read at once. */
+  flooding: "0x621500006000f3",
+  control: answering({
+    name: text("a\u0000b\nc"),
+    symbol: text(" \u0000 "),
+    erc721: yes,
+    erc1155: yes,
+  }),
   badUtf8: answering({
     name: encodeAbiParameters([{ type: "bytes" }], ["0x41ff42"]),
     symbol: text("x".repeat(5_000)),
@@ -152,6 +161,7 @@ async function expectHonestWords(): Promise<void> {
     [address("reverting")]: { name: null, symbol: null, standard: null },
     [address("looping")]: { name: null, symbol: null, standard: null },
     [address("invalid")]: { name: null, symbol: null, standard: null },
+    [address("bursting")]: { name: null, symbol: null, standard: null },
     [address("flooding")]: { name: null, symbol: null, standard: null },
     [address("control")]: { name: "a b c", symbol: null, standard: null },
     [address("badUtf8")]: { name: "A\ufffdB", symbol: "x".repeat(256), standard: null },

@@ -39,6 +39,17 @@ const statements = [
      unique (chain_id, address)
    )`,
 
+  `create table log.contract_alias (
+     chain_id   integer not null,
+     address    bytea   not null,
+     stands_for bytea   not null,
+     primary key (chain_id, address)
+   )`,
+  "comment on table log.contract_alias is 'Adapters that orders name in place of the NFT contract whose tokens they move.'",
+  // OpenSea's shared storefront is sold through lazy-minting adapters.
+  `insert into log.contract_alias values
+     (1, '\\xa604060890923ff400e8c6f5290461a83aedacec', '\\x495f947276749ce646f68ac8c248420045cb7b5e')`,
+
   `create table log.fact (
      position          bigint   not null,
      block_id          bigint,

@@ -71,10 +71,14 @@ begin
   from (
     select s.chain_id, s.contract from pg_temp.staged s where s.contract is not null
     union
-    select s.chain_id, decode(substr(item ->> 'token', 3), 'hex')
-    from pg_temp.staged s
-    cross join lateral jsonb_array_elements((s.payload -> 'offer') || (s.payload -> 'consideration')) item
-    where s.kind = 30 and (item ->> 'itemType')::int >= 2
+    select item.chain_id, coalesce(alias.stands_for, item.address)
+    from (
+      select s.chain_id, decode(substr(entry ->> 'token', 3), 'hex') as address
+      from pg_temp.staged s
+      cross join lateral jsonb_array_elements((s.payload -> 'offer') || (s.payload -> 'consideration')) entry
+      where s.kind = 30 and (entry ->> 'itemType')::int >= 2
+    ) item
+    left join log.contract_alias alias using (chain_id, address)
   ) named (chain_id, address)
   where not exists (
     select from log.contract c where c.chain_id = named.chain_id and c.address = named.address
