@@ -106,18 +106,19 @@ function badValue(name: string, value: string | undefined): string {
 
 function missingCompanions(named: Record<string, string>): string[] {
   const problems: string[] = [];
-  const require = (name: string, companion: string) => {
+  const demand = (name: string, companion: string) => {
     if (named[name] || !named[companion]) return;
     const { expectation, example } = about(name);
     problems.push(
       `${name}: expected ${expectation}, since ${companion} is set. Example: ${name}=${example}`,
     );
   };
-  for (const chainId of chainIds) require(`RPC_URL_${chainId}`, `WS_URL_${chainId}`);
-  require("FEE_RECIPIENT", chainIds
-    .map((chainId) => `RPC_URL_${chainId}`)
-    .find((name) => named[name]) ?? "");
-  require("DATABASE_URL", "DATABASE_READ_URL");
+  for (const chainId of chainIds) demand(`RPC_URL_${chainId}`, `WS_URL_${chainId}`);
+  demand(
+    "FEE_RECIPIENT",
+    chainIds.map((chainId) => `RPC_URL_${chainId}`).find((name) => named[name]) ?? "",
+  );
+  demand("DATABASE_URL", "DATABASE_READ_URL");
   return problems;
 }
 

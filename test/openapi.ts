@@ -14,7 +14,7 @@ const Document = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), Operation)),
 });
 
-export type ApiAnswer = { status: number; headers: Headers; body: unknown };
+type ApiAnswer = { status: number; headers: Headers; body: unknown };
 
 /** A client whose every answer must be as the served document says. */
 export type ApiClient = {

@@ -117,3 +117,19 @@ export async function until<Value>(
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
+
+/** Waits until the API calls itself ready; says what failed when it does not. */
+export async function untilReady(pipeline: Pipeline, withinMs = 60_000): Promise<void> {
+  let last: unknown;
+  await until(
+    "readiness",
+    async () => {
+      const { status, body } = await pipeline.get("/readyz");
+      last = body;
+      return status === 200;
+    },
+    withinMs,
+  ).catch((error: Error) => {
+    throw new Error(`${error.message}: ${JSON.stringify(last)}`);
+  });
+}

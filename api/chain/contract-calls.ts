@@ -18,7 +18,7 @@ import {
   requestBatch,
 } from "./rpc-batch.ts";
 
-export type ContractCall = { to: Address; data: Hex };
+type ContractCall = { to: Address; data: Hex };
 
 /** Bytes; or null: the contract refused; or undefined: the node did not say, so nothing is known. */
 export type ContractAnswer = Hex | null | undefined;

@@ -1,4 +1,4 @@
-import { createPublicClient, type Hex, http } from "viem";
+import { createPublicClient, type Hex, HttpRequestError, http } from "viem";
 
 export type Head = { readonly number: number; readonly hash: Hex; readonly timestamp: number };
 
@@ -51,7 +51,7 @@ async function readHighest(
   const stale = heads
     .filter(({ head }) => highest !== null && highest.number - head.number > staleBlocks)
     .map(({ endpoint, head }): HeadFault => {
-      const message = `RPC ${endpoint} is at block ${head.number}, another at ${highest?.number}`;
+      const message = `${endpoint} is at block ${head.number}, another at ${highest?.number}`;
       return { endpoint, kind: "stale", message };
     });
   return { head: highest, faults: [...told.filter((one) => "kind" in one), ...stale] };
@@ -69,7 +69,7 @@ function openEndpoint(url: string, { chainId, timeoutMs }: Options): () => Promi
         client.getBlock({ blockTag: "latest" }),
       ]);
       if (told !== chainId) {
-        const message = `RPC ${endpoint} serves chain ${told}, not ${chainId}`;
+        const message = `${endpoint} serves chain ${told}, not ${chainId}`;
         return { endpoint, kind: "wrong_chain", message };
       }
       const { number, hash, timestamp } = block;
@@ -83,10 +83,13 @@ function openEndpoint(url: string, { chainId, timeoutMs }: Options): () => Promi
 /** viem's messages quote the URL, which may hold a key: only the kind of failure is told. */
 function faultOf(endpoint: string, error: unknown, timeoutMs: number): HeadFault {
   if (error instanceof Error && error.name === "TimeoutError") {
-    const message = `RPC ${endpoint} gave no answer within ${timeoutMs} ms`;
+    const message = `${endpoint} gave no answer within ${timeoutMs} ms`;
     return { endpoint, kind: "slow", message };
   }
-  const status = error instanceof Error && "status" in error ? ` (HTTP ${error.status})` : "";
-  const kind = error instanceof Error ? error.name : "unknown error";
-  return { endpoint, kind: "down", message: `RPC ${endpoint} failed: ${kind}${status}` };
+  return { endpoint, kind: "down", message: `${endpoint} ${failureOf(error)}` };
+}
+
+function failureOf(error: unknown): string {
+  if (!(error instanceof HttpRequestError)) return "gave an answer that cannot be read";
+  return error.status === undefined ? "cannot be reached" : `answered HTTP ${error.status}`;
 }

@@ -3,7 +3,7 @@ import { hexToNumber, isHex } from "viem";
 import { z } from "zod";
 
 /** Where a chain is asked. Several URLs are tried in order. */
-export type RpcTarget = {
+type RpcTarget = {
   readonly chainId: number;
   readonly rpcUrls: readonly string[];
   readonly timeoutMs: number;

@@ -6,11 +6,15 @@ import type { ChainConfig } from "../config.ts";
 import { activateFirstSchema, activateSchema } from "./active-schema.ts";
 import { type ChosenRpcs, chooseRpcs } from "./choose-rpcs.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
-import { readPonderLog } from "./ponder-log.ts";
+import { readPonderLog, rememberWords } from "./ponder-log.ts";
 import { startPonder } from "./ponder-process.ts";
 import { leaseSchema } from "./schema-lease.ts";
 
-type Life = { wasLive: boolean };
+type Life = {
+  /** Kept from starting, started, or following new blocks. */
+  reached: "kept" | "started" | "live";
+  tell: (words: string) => void;
+};
 
 type Options = {
   chain: ChainConfig;
@@ -25,23 +29,27 @@ type Options = {
 };
 
 const firstPauseMs = 100;
-const longestPauseMs = 30_000;
+/** The longest pause where Ponder itself failed, and where the chain or the database was not there for it. */
+const longestPauseMs = { started: 30_000, kept: 2_000 };
 const localLanes = 16;
 const rpcCheckEveryMs = 15_000;
 
 /** Keeps a Ponder running for one chain until the signal. What befalls it touches no other chain. */
 export async function keepPonder(options: Options): Promise<void> {
   const { chain, logger, signal } = options;
+  const isRepeated = rememberWords();
   let pauseMs = firstPauseMs;
   while (!signal.aborted) {
-    const life: Life = { wasLive: false };
+    const life: Life = {
+      reached: "kept",
+      tell: (words) => isRepeated(words) || logger.error(words),
+    };
     const ending = await runOnce(options, life).catch(wordsOf);
     if (signal.aborted) return;
-    pauseMs = life.wasLive ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs);
-    logger.warn(
-      `chain ${chain.chainId} is not indexed: ${ending}; next try in ${pauseMs / 1000} s`,
-    );
+    life.tell(`chain ${chain.chainId} is not indexed: ${ending}`);
     await delay(pauseMs, undefined, { signal }).catch(() => {});
+    pauseMs =
+      life.reached === "live" ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs[life.reached]);
   }
 }
 
@@ -49,7 +57,7 @@ export async function keepPonder(options: Options): Promise<void> {
 async function runOnce(options: Options, life: Life): Promise<string> {
   const { chain, schema, databaseUrl, db, logger, signal } = options;
   const rpcs = await chooseRpcs(chain);
-  for (const fault of rpcs.faults) logger.error(`chain ${chain.chainId}: ${fault}`);
+  for (const fault of rpcs.faults) life.tell(`chain ${chain.chainId}: ${fault}`);
   if (rpcs.rpcUrls.length === 0) return "none of its RPCs can be used";
 
   const lease = await leaseSchema(databaseUrl, schema, signal, logger);
@@ -58,10 +66,14 @@ async function runOnce(options: Options, life: Life): Promise<string> {
     await activateFirstSchema(db, chain.chainId, schema);
     signal.throwIfAborted();
     const ponder = startPonder(schema, settings(options, rpcs), logReader(options, life));
+    life.reached = "started";
     logger.info(`chain ${chain.chainId}: Ponder (process ${ponder.pid}) indexes into ${schema}`);
     const ending = await Promise.race([
       ponder.exited.then((words) => `Ponder ended (${words})`),
-      lease.lost.then(() => "the database went away"),
+      lease.lost.then(() => {
+        ponder.kill();
+        return "the database went away";
+      }),
       untilWrongChain(chain, rpcs, over.signal),
       once(signal, "abort", { signal: over.signal }).then(() => "told to stop"),
     ]);
@@ -79,7 +91,7 @@ function logReader({ chain, schema, databaseUrl, db, logger, onLive }: Options, 
     logger,
     secrets: [databaseUrl, ...chain.rpcUrls, ...(chain.wsUrl === null ? [] : [chain.wsUrl])],
     onLive: () => {
-      life.wasLive = true;
+      life.reached = "live";
       activateSchema(db, chain.chainId, schema).then(onLive, (error: unknown) =>
         logger.error(`${schema} is live, but could not be made active: ${wordsOf(error)}`),
       );
@@ -119,6 +131,7 @@ async function untilWrongChain(
 ): Promise<string> {
   while (!signal.aborted) {
     await delay(rpcCheckEveryMs, undefined, { signal }).catch(() => {});
+    if (signal.aborted) break;
     const { wrongUrls } = await chooseRpcs(chain);
     if ([...used.rpcUrls, used.wsUrl].some((url) => url !== null && wrongUrls.includes(url))) {
       return "an RPC serves another chain now";

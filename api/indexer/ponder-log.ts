@@ -28,13 +28,7 @@ const errorLevel = 50;
 
 /** Takes Ponder's log lines: what an operator can act on is told in our words, the same complaint once in 30 s. */
 export function readPonderLog({ chainId, logger, secrets, onLive }: Options) {
-  const toldAt = new Map<string, number>();
-  const isRepeated = (words: string): boolean => {
-    const now = performance.now();
-    if (now - (toldAt.get(words) ?? -repeatSilenceMs) < repeatSilenceMs) return true;
-    toldAt.set(words, now);
-    return false;
-  };
+  const isRepeated = rememberWords();
   const tell = (level: number, words: string) => {
     if (level < warnLevel) return logger.debug(words);
     if (isRepeated(words)) return;
@@ -48,6 +42,17 @@ export function readPonderLog({ chainId, logger, secrets, onLive }: Options) {
     if (known !== undefined) return tell(errorLevel, known);
     const level = ordinary.includes(line.msg ?? "") ? debugLevel : (line.level ?? warnLevel);
     tell(level, `Ponder: ${summary(line)}`);
+  };
+}
+
+/** Says of words whether they were said in the last 30 s. */
+export function rememberWords(): (words: string) => boolean {
+  const saidAt = new Map<string, number>();
+  return (words) => {
+    const now = performance.now();
+    if (now - (saidAt.get(words) ?? Number.NEGATIVE_INFINITY) < repeatSilenceMs) return true;
+    saidAt.set(words, now);
+    return false;
   };
 }
 

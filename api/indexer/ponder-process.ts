@@ -11,6 +11,7 @@ export type PonderProcess = {
   exited: Promise<string>;
   /** Ends it in order, and insists after a while. */
   stop(): Promise<void>;
+  kill(): void;
 };
 
 /** Of our own environment Ponder gets what the machine needs. `PORT` and others would mean something else to it. */
@@ -32,7 +33,17 @@ export function startPonder(
   const command = [
     // It calls the driver in a way that the driver's next major version will refuse; told once a start.
     ...[process.execPath, "--no-deprecation", join(ponderDirectory, "dist/esm/bin/ponder.js")],
-    ...["start", "--root", projectRoot, "--schema", schema, "--log-format", "json", "--log-level", "info"],
+    ...[
+      "start",
+      "--root",
+      projectRoot,
+      "--schema",
+      schema,
+      "--log-format",
+      "json",
+      "--log-level",
+      "info",
+    ],
     ...["--hostname", "127.0.0.1", "--port", "0"],
   ];
   const child = spawn("/bin/sh", ["-c", lifeline, "sh", ...command], {
@@ -47,6 +58,7 @@ export function startPonder(
   return {
     pid: child.pid,
     exited,
+    kill: () => void child.kill("SIGKILL"),
     async stop() {
       const insist = setTimeout(() => child.kill("SIGKILL"), patienceMs);
       // Of SIGTERM its bundler dies before Ponder has unlocked the schema.

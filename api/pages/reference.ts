@@ -6,7 +6,8 @@ import { servePath } from "../http/mount.ts";
 import { pageHeaders } from "../http/security.ts";
 import { styleSheet } from "./style.ts";
 
-const swaggerUi = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+const require = createRequire(import.meta.url);
+const swaggerUi = dirname(require.resolve("swagger-ui-dist/package.json"));
 
 /** Swagger UI over our own document, from our own host: nothing is fetched elsewhere. */
 export function mountReference(app: Express): void {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { openChain } from "../chain/clients.ts";
 import { keepDescribing } from "../jobs/keep-describing.ts";
@@ -60,6 +61,8 @@ async function run({ context, db, signal, onReady }: Work): Promise<void> {
     onReady();
     await Promise.race([
       leadership.lost,
+      // A chain may take long to answer; what it says after the end is not waited for.
+      aborted(signal),
       Promise.all(
         chains.map(({ wake, ...chain }) =>
           keepDescribing({ db, client: openChain(chain), wake, logger, signal }),
@@ -70,4 +73,8 @@ async function run({ context, db, signal, onReady }: Work): Promise<void> {
     await listener.stop();
     await leadership.release();
   }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }

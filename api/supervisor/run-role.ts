@@ -36,16 +36,16 @@ function roleConfig(config: Config): RoleConfig {
   const { url, readUrl } = config.database;
   const { bps, recipient } = config.fees;
   const problems: string[] = [];
-  const require = (value: unknown, name: string, example: string) => {
+  const demand = (value: unknown, name: string, example: string) => {
     if (value !== null) return;
     problems.push(
       `${name}: expected for a role that runs apart, unless \`npm start\` runs in the same DATA_DIR. ` +
         `Example: ${name}=${example}`,
     );
   };
-  require(url, "DATABASE_URL", "postgres://user:password@localhost:5432/orders");
-  require(config.localChains ? null : true, "RPC_URL_1", "https://rpc.example.com/key");
-  require(recipient, "FEE_RECIPIENT", "0x00000000000000000000000000000000000fee01");
+  demand(url, "DATABASE_URL", "postgres://user:password@localhost:5432/orders");
+  demand(config.localChains ? null : true, "RPC_URL_1", "https://rpc.example.com/key");
+  demand(recipient, "FEE_RECIPIENT", "0x00000000000000000000000000000000000fee01");
   if (url === null || readUrl === null || recipient === null || problems.length > 0) {
     throw new ConfigurationError(problems);
   }

@@ -26,7 +26,7 @@ export const collectionKey = z.string().min(1).meta({
 
 const maxUint256 = 2n ** 256n - 1n;
 
-export const uint256 = z
+const uint256 = z
   .string()
   .regex(/^(0|[1-9]\d{0,77})$/, "must be a decimal uint256")
   .transform(BigInt)

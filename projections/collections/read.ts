@@ -25,7 +25,7 @@ export type CollectionRow = {
   sortKey: bigint;
 };
 
-export type CollectionSort =
+type CollectionSort =
   | "volume"
   | "floor"
   | "sales"

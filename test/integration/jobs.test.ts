@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
@@ -135,6 +137,27 @@ describe("the jobs role", () => {
     expect(rows).toEqual([]);
   });
 
+  it("stops at once while a chain keeps it waiting", async () => {
+    target = await createProjection(database.db, collectionsProjection);
+    let ask = () => {};
+    const asked = new Promise<void>((resolve) => {
+      ask = resolve;
+    });
+    const mute = createServer(() => ask());
+    await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
+    const { port } = mute.address() as AddressInfo;
+    const role = await start([apes], `http://127.0.0.1:${port}`);
+    await role.ready;
+    await project(database.db, [target]);
+    await asked;
+
+    const begun = performance.now();
+    await role.stop();
+    expect(performance.now() - begun).toBeLessThan(3_000);
+    mute.closeAllConnections();
+    mute.close();
+  });
+
   it("fails when the connection that holds its lock is lost", async () => {
     const role = await start([]);
     await role.ready;
@@ -144,16 +167,17 @@ describe("the jobs role", () => {
     await expect(role.failed).rejects.toThrow(/lock of jobs/);
   });
 
-  async function start(collections: CuratedCollection[]): Promise<Running> {
+  async function start(collections: CuratedCollection[], rpcUrl = anvil.rpcUrl): Promise<Running> {
     const config = readConfig({
       DATABASE_URL: database.url,
-      RPC_URL_1: anvil.rpcUrl,
+      RPC_URL_1: rpcUrl,
       FEE_RECIPIENT: addressOf(9),
     });
     const context: RoleContext = {
       config: {
         ...config,
         database: { url: database.url, readUrl: database.url },
+        fees: { bps: 100, recipient: addressOf(9) },
         curated: { file: "none", collections },
       },
       logger: pino({ level: "silent" }),

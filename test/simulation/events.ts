@@ -59,7 +59,7 @@ function single1155(random: Random): Happening {
     kind: "erc1155_transfer",
     contract: random.pick(contracts),
     tokenId: random.pick(tokenIds),
-    amount: random.chance(0.05) ? maximum : BigInt(random.int(0, 20)),
+    amount: random.chance(0.1) ? maximum : BigInt(random.int(0, 20)),
     from: anyone(random),
     to: anyone(random),
   };
@@ -98,7 +98,8 @@ const nft = (random: Random): Item => {
   };
 };
 
-function money(random: Random, chainId: number, wei: number): Item {
+function money(random: Random, chainId: number): Item {
+  const wei = random.chance(0.05) ? maximum : random.int(0, 10_000);
   const wrapped = wrappedNative[chainId === 1 ? 1 : 33139];
   const [itemType, token] = random.pick([
     [0, zeroAddress],
@@ -110,7 +111,7 @@ function money(random: Random, chainId: number, wei: number): Item {
 
 function ask(random: Random, chainId: number, nfts: Item[]): Order {
   const maker = random.pick(people);
-  const price = money(random, chainId, random.int(0, 10_000));
+  const price = money(random, chainId);
   const fee = { ...price, amount: "100", recipient: random.pick([feeRecipient, addressOf(98)]) };
   return {
     maker,
@@ -125,7 +126,7 @@ function bid(random: Random, chainId: number, nfts: Item[]): Order {
   return {
     maker,
     taker: random.pick(people),
-    offer: [money(random, chainId, random.int(0, 10_000))],
+    offer: [money(random, chainId)],
     consideration: nfts.map((item) => ({ ...item, recipient: maker })),
   };
 }
