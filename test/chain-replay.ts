@@ -46,15 +46,33 @@ export async function replayChain(
     const { logIndex, transactionIndex, transactionHash } = log;
     const contract = lower(log.address);
     for (const [subIndex, meaning] of readLog(log, chainId, call).entries()) {
-      events.push({ block, logIndex, transactionIndex, transactionHash, contract, subIndex, ...meaning });
+      events.push({
+        block,
+        logIndex,
+        transactionIndex,
+        transactionHash,
+        contract,
+        subIndex,
+        ...meaning,
+      });
     }
   }
   if (events.length > 0) await appendEvents(db, events);
 }
 
-type Meaning = Pick<ChainEvent, "kind" | "tokenId" | "amount" | "from" | "to" | "orderHash" | "payload">;
+type Meaning = Pick<
+  ChainEvent,
+  "kind" | "tokenId" | "amount" | "from" | "to" | "orderHash" | "payload"
+>;
 
-const abi = [...seaportEvents, ...conduitAbi, ...erc1155Abi, ...erc721Abi, ...erc20Abi, ...wrappedNativeAbi];
+const abi = [
+  ...seaportEvents,
+  ...conduitAbi,
+  ...erc1155Abi,
+  ...erc721Abi,
+  ...erc20Abi,
+  ...wrappedNativeAbi,
+];
 
 /** The facts of one log: none where the log is not followed, several for a batch. */
 function readLog(log: ChainLog, chainId: 1 | 33139, call: Call): Meaning[] {
@@ -68,7 +86,8 @@ function readLog(log: ChainLog, chainId: 1 | 33139, call: Call): Meaning[] {
   const is16 = address === seaport["1.6"];
 
   if (isWrapped) return readWrapped(name, args, of);
-  if (isExchange) return is16 || name === "OrderFulfilled" ? readExchange(name, args, call, of) : [];
+  if (isExchange)
+    return is16 || name === "OrderFulfilled" ? readExchange(name, args, call, of) : [];
   if (address === commonConduit.address) {
     if (name !== "ChannelUpdated") return [];
     return of("channel_updated", { to: lower(args.channel), amount: args.open ? 1n : 0n });
@@ -82,12 +101,17 @@ type Of = (kind: FactKind, rest: Omit<Meaning, "kind">) => Meaning[];
 
 function readWrapped(name: string, args: Args, of: Of): Meaning[] {
   if (name === "Deposit") return of("wrapped_deposit", { to: lower(args.dst), amount: args.wad });
-  if (name === "Withdrawal") return of("wrapped_withdrawal", { from: lower(args.src), amount: args.wad });
+  if (name === "Withdrawal")
+    return of("wrapped_withdrawal", { from: lower(args.src), amount: args.wad });
   if (name === "Transfer") {
     return of("erc20_transfer", { from: lower(args.src), to: lower(args.dst), amount: args.wad });
   }
   if (name !== "Approval" || lower(args.spender) !== seaport["1.6"]) return [];
-  return of("erc20_approval", { from: lower(args.owner), to: lower(args.spender), amount: args.value });
+  return of("erc20_approval", {
+    from: lower(args.owner),
+    to: lower(args.spender),
+    amount: args.value,
+  });
 }
 
 function readExchange(name: string, args: Args, call: Call, of: Of): Meaning[] {
@@ -95,10 +119,19 @@ function readExchange(name: string, args: Args, call: Call, of: Of): Meaning[] {
   if (name === "OrderFulfilled") {
     const { zone, offer, consideration } = plain(args);
     const payload = { zone, offer, consideration, ...call };
-    return of("order_fulfilled", { from: offerer, to: lower(args.recipient), orderHash: args.orderHash, payload });
+    return of("order_fulfilled", {
+      from: offerer,
+      to: lower(args.recipient),
+      orderHash: args.orderHash,
+      payload,
+    });
   }
   if (name === "OrderCancelled") {
-    return of("order_cancelled", { from: offerer, orderHash: args.orderHash, payload: { zone: lower(args.zone) } });
+    return of("order_cancelled", {
+      from: offerer,
+      orderHash: args.orderHash,
+      payload: { zone: lower(args.zone) },
+    });
   }
   if (name === "CounterIncremented") {
     return of("counter_incremented", { from: offerer, amount: args.newCounter });
@@ -113,7 +146,11 @@ function readExchange(name: string, args: Args, call: Call, of: Of): Meaning[] {
 
 function readToken(name: string, args: Args, of: Of): Meaning[] {
   if (name === "Transfer") {
-    return of("erc721_transfer", { from: lower(args.from), to: lower(args.to), tokenId: args.tokenId });
+    return of("erc721_transfer", {
+      from: lower(args.from),
+      to: lower(args.to),
+      tokenId: args.tokenId,
+    });
   }
   if (name === "ConsecutiveTransfer") {
     const amount = args.toTokenId - args.fromTokenId + 1n;
@@ -133,7 +170,10 @@ function readToken(name: string, args: Args, of: Of): Meaning[] {
   return of("approval_for_all", { ...parties, amount: args.approved ? 1n : 0n });
 }
 
-function decode({ topics, data }: ChainLog, isWrapped: boolean): { name: string; args: Args } | null {
+function decode(
+  { topics, data }: ChainLog,
+  isWrapped: boolean,
+): { name: string; args: Args } | null {
   try {
     const known = isWrapped ? [...wrappedNativeAbi, ...erc20Abi] : abi;
     const { eventName, args } = decodeEventLog({ abi: known, topics, data, strict: true });

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { type Address, type Hex, keccak256, pad, stringToHex, toHex } from "viem";
-import type { Database } from "../projections/database.ts";
+import type { Database, Session } from "../projections/database.ts";
 import { createTarget, type Target } from "../projections/engine/checkpoint.ts";
 import type { Projection } from "../projections/engine/projection.ts";
 import { tick } from "../projections/engine/tick.ts";
@@ -41,9 +41,16 @@ export function addressOf(index: number): Address {
 
 /** Appends events as the recorder does, in the order given. */
 export async function appendEvents(db: Database, events: readonly ChainEvent[]): Promise<Appended> {
-  return await db.transaction().execute(async (session) => {
-    await openStage(session);
-    await sql`
+  return await db.transaction().execute((session) => appendEventsIn(session, events));
+}
+
+/** The same, in a transaction of the caller's. */
+export async function appendEventsIn(
+  session: Session,
+  events: readonly ChainEvent[],
+): Promise<Appended> {
+  await openStage(session);
+  await sql`
       insert into staged (ord, kind, chain_id, block_number, block_hash, block_timestamp, transaction_index,
                           transaction_hash, log_index, sub_index, contract, token_id, amount, from_address,
                           to_address, order_hash, payload)
@@ -56,8 +63,7 @@ export async function appendEvents(db: Database, events: readonly ChainEvent[]):
         transaction_index integer, transaction_hash text, log_index integer, sub_index integer, contract text,
         token_id numeric, amount numeric, from_address text, to_address text, order_hash text, payload jsonb
       )`.execute(session);
-    return await appendStaged(session);
-  });
+  return await appendStaged(session);
 }
 
 function stagedRow(event: ChainEvent, index: number) {

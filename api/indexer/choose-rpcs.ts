@@ -51,7 +51,7 @@ async function askHttp(url: string, chainId: number): Promise<Asked> {
     url,
     proven: head !== null,
     wrong: fault?.kind === "wrong_chain",
-    ...(fault ? { fault: fault.message } : {}),
+    ...(fault ? { fault: `RPC ${fault.message}` } : {}),
   };
 }
 

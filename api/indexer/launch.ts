@@ -5,6 +5,7 @@ import type { Database } from "../../projections/database.ts";
 import type { ChainConfig } from "../config.ts";
 import { activateFirstSchema, activateSchema } from "./active-schema.ts";
 import { type ChosenRpcs, chooseRpcs } from "./choose-rpcs.ts";
+import { findForeignBlock } from "./find-foreign-block.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 import { readPonderLog, rememberWords } from "./ponder-log.ts";
 import { startPonder } from "./ponder-process.ts";
@@ -59,6 +60,9 @@ async function runOnce(options: Options, life: Life): Promise<string> {
   const rpcs = await chooseRpcs(chain);
   for (const fault of rpcs.faults) life.tell(`chain ${chain.chainId}: ${fault}`);
   if (rpcs.rpcUrls.length === 0) return "none of its RPCs can be used";
+
+  const foreign = await findForeignBlock(db, { ...chain, rpcUrls: rpcs.rpcUrls });
+  if (foreign !== undefined) return foreign;
 
   const lease = await leaseSchema(databaseUrl, schema, signal, logger);
   const over = new AbortController();

@@ -30,18 +30,18 @@ const errorLevel = 50;
 export function readPonderLog({ chainId, logger, secrets, onLive }: Options) {
   const isRepeated = rememberWords();
   const tell = (level: number, words: string) => {
-    if (level < warnLevel) return logger.debug(words);
-    if (isRepeated(words)) return;
-    if (level >= errorLevel) logger.error(words);
+    if (level < warnLevel) logger.debug(words);
+    else if (isRepeated(words)) return;
+    else if (level >= errorLevel) logger.error(words);
     else logger.warn(words);
   };
   return (text: string): void => {
     const line = parseLine(mask(text, secrets));
     if (line.msg === "Started returning 200 responses" && line.endpoint === "/ready") onLive();
     const known = explain(line, chainId);
-    if (known !== undefined) return tell(errorLevel, known);
-    const level = ordinary.includes(line.msg ?? "") ? debugLevel : (line.level ?? warnLevel);
-    tell(level, `Ponder: ${summary(line)}`);
+    const isOrdinary = ordinary.includes(line.msg ?? "");
+    if (known !== undefined) tell(errorLevel, known);
+    else tell(isOrdinary ? debugLevel : (line.level ?? warnLevel), `Ponder: ${summary(line)}`);
   };
 }
 

@@ -8,6 +8,9 @@ export const thisProcess = (): Owner => ({ pid: process.pid, birth: birthOf(proc
 export const isAlive = ({ pid, birth }: Owner): boolean =>
   birth !== undefined && birthOf(pid) === birth;
 
+/** Another living process runs the server of the directory. */
+export class InUseError extends Error {}
+
 /**
  * Makes this process the one that runs the server of a directory, until it lets go or dies.
  * The note names the process by id and birth, so that one left by a killed process claims nothing.
@@ -21,9 +24,7 @@ export function claim(file: string): () => void {
     } catch (error) {
       const owner = readOwner(file);
       if (owner !== undefined) {
-        throw new Error(`${file}: the directory is in use by process ${owner.pid}`, {
-          cause: error,
-        });
+        throw new InUseError(`the directory is in use by process ${owner.pid}`, { cause: error });
       }
       if (attempt === 3) throw error;
       rmSync(file, { force: true });

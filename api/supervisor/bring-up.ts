@@ -24,6 +24,8 @@ export async function bringUp(supervision: Supervision): Promise<LocalChains | u
     await prepareDatabase(db, supervision);
     const local = config.localChains ? await startLocalChains(supervision) : undefined;
     const found: Record<string, string> = {
+      DATA_DIR: config.dataDir,
+      CURATED_FILE: config.curated.file,
       DATABASE_URL: databaseUrl,
       ...(local === undefined ? {} : environmentOfLocalChains(config, environment, local)),
     };
@@ -68,7 +70,7 @@ async function showProgressUntil(
   let shown = "";
   let shownAt = Date.now();
   while (!(await isReady())) {
-    await delay(200, undefined, { signal });
+    await delay(250, undefined, { signal });
     if (Date.now() - shownAt < 1_000) continue;
     shownAt = Date.now();
     const progress = await readProgress(db, chainIds).catch((error: Error) => error.message);

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Environment } from "../config/environment.ts";
 import { isAlive, type Owner, thisProcess } from "../postgres/claim.ts";
 
 type Variables = Record<string, string | undefined>;
@@ -19,7 +20,9 @@ export function noteInstallation(dataDir: string, environment: Record<string, st
 
 /** The environment, and what it does not name itself from the installation that runs in its `DATA_DIR`. */
 export function joinInstallation(environment: Variables): Variables {
-  const running = readInstallation(environment.DATA_DIR?.trim() || ".data");
+  const running = readInstallation(
+    Environment.shape.DATA_DIR.parse(environment.DATA_DIR || undefined),
+  );
   const ownChains = Object.keys(environment).some(
     (name) => /^RPC_URL_\d+$/.test(name) && environment[name],
   );

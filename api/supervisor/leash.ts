@@ -15,9 +15,8 @@ const script = `
 held=
 kill_all() {
   for one in $held; do
-    # PostgreSQL's own way of dropping everything: it recovers at its next start.
-    [ "\${one#*:}" = INT ] && kill -s QUIT "\${one%:*}"
-    kill -s KILL -- "-\${one%:*}"
+    # PostgreSQL is told to drop everything: it recovers at its next start.
+    if [ "\${one#*:}" = INT ]; then kill -s QUIT "\${one%:*}"; else kill -s KILL -- "-\${one%:*}"; fi
   done
 }
 while read -r verb pid name; do

@@ -1,3 +1,5 @@
+import { ConfigurationError } from "../config.ts";
+import { InUseError } from "../postgres/claim.ts";
 import { startPostgres } from "../postgres/embedded.ts";
 import { keepRunning } from "./keep-running.ts";
 import type { Supervision } from "./supervision.ts";
@@ -21,7 +23,15 @@ export async function startDatabase(supervision: Supervision): Promise<string> {
     });
     return { exited, stop: server.stop };
   };
-  addStage().push(await keepRunning({ name: "postgres", launch, logger, onRefusal: refuse }));
+  const stage = addStage();
+  try {
+    stage.push(await keepRunning({ name: "postgres", launch, logger, onRefusal: refuse }));
+  } catch (error) {
+    if (!(error instanceof InUseError)) throw error;
+    throw new ConfigurationError([
+      `DATA_DIR: expected a directory of this start's own; ${error.message}. Example: DATA_DIR=.data-2`,
+    ]);
+  }
   if (address === undefined) throw new Error("PostgreSQL has no address");
   return address.url;
 }

@@ -86,7 +86,8 @@ function pageOf({ chainId, contractIds, tokenId }: SalesFilter, slice: Slice): R
   const older =
     after === null
       ? sql``
-      : sql`and (s.block_id, s.transaction_index, s.ordinal)
+      : sql`and s.block_id <= ${after.blockId}
+            and (s.block_id, s.transaction_index, s.ordinal)
               < (${after.blockId}, ${after.transactionIndex}, ${after.ordinal})`;
   if (contractIds === null) {
     const chain = blockIdRange(chainId);

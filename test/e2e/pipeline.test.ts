@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { accounts } from "../../devnet/accounts.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { allProjections } from "../../projections/all.ts";
-import { accounts } from "../../devnet/accounts.ts";
 import { dumpFacts, dumpState, replayChain } from "../chain-replay.ts";
 import { createProjection, project } from "../given.ts";
 import { type Market, openMarket } from "../market.ts";
@@ -18,7 +18,8 @@ describe("the pipeline", () => {
     markets = await Promise.all(
       ([1, 33139] as const).map((chainId) => openMarket({ chainId, timestamp })),
     );
-    for (const { client, anvil } of markets) await seedMarket(client, { chainId: anvil.chainId, seed: 7 });
+    for (const { client, anvil } of markets)
+      await seedMarket(client, { chainId: anvil.chainId, seed: 7 });
     database = await createDatabase();
     pipeline = await startPipeline({
       databaseUrl: database.url,
@@ -37,7 +38,8 @@ describe("the pipeline", () => {
     for (const { client } of markets) await client.setIntervalMining({ interval: 1 });
     await untilReady(pipeline, 20_000);
     const replay = await createDatabase();
-    for (const { client, anvil } of markets) await replayChain(replay.db, client as never, anvil.chainId);
+    for (const { client, anvil } of markets)
+      await replayChain(replay.db, client as never, anvil.chainId);
     const targets = [];
     for (const projection of allProjections({ feeRecipient: accounts.feeRecipient })) {
       targets.push(await createProjection(replay.db, projection));

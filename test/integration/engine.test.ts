@@ -28,13 +28,13 @@ beforeEach(async () => {
 
 type Apply = Projection["apply"];
 
-const insertion = (schema: string): RawBuilder<unknown> => sql`
+const removal = (schema: string): RawBuilder<unknown> => sql`
   delete from ${sql.id(schema, "seen")} s using change c where c.weight < 0 and s.token_id = c.token_id`;
 
 /** Keeps the ids of tokens whose transfers count, and remarks of its own. */
 function tokens(
   remark: string,
-  more: { version?: number; parameters?: string; then?: Apply } = {},
+  more: { version?: number; parameters?: string; afterwards?: Apply } = {},
 ): Projection {
   return {
     name: "tokens",
@@ -42,12 +42,12 @@ function tokens(
     ...(more.parameters === undefined ? {} : { parameters: more.parameters }),
     tables: (schema) => [`create table ${schema}.seen (token_id numeric primary key, remark text)`],
     async apply(session, schema, window) {
-      await insertion(schema).execute(session);
+      await removal(schema).execute(session);
       await sql`
         insert into ${sql.id(schema, "seen")} select token_id, ${remark} from change where weight > 0`.execute(
         session,
       );
-      await more.then?.(session, schema, window);
+      await more.afterwards?.(session, schema, window);
     },
   };
 }
@@ -58,7 +58,7 @@ const copies = (version = 1): Projection => ({
   version,
   tables: (schema) => [`create table ${schema}.seen (token_id numeric primary key, remark text)`],
   async apply(session, schema) {
-    await insertion(schema).execute(session);
+    await removal(schema).execute(session);
     await sql`
       insert into ${sql.id(schema, "seen")}
       select s.* from tokens.seen s join change c using (token_id) where c.weight > 0`.execute(
@@ -84,6 +84,26 @@ const remarks = (rows: readonly string[]) => [
   ...new Set(rows.map((row) => row.slice(1, -1).split(",")[1])),
 ];
 
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+/** Until a session of this database waits for another's lock. */
+async function someoneWaits(): Promise<void> {
+  for (let deadline = Date.now() + 10_000; Date.now() < deadline; ) {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+      db,
+    );
+    if (rows.length > 0) return;
+  }
+  throw new Error("nobody waits for a lock");
+}
+
 async function standing(): Promise<Record<string, [number, bigint]>> {
   const checkpoints = await readCheckpoints(db);
   return Object.fromEntries(
@@ -94,7 +114,7 @@ async function standing(): Promise<Record<string, [number, bigint]>> {
 describe("a tick", () => {
   it("that fails leaves neither rows nor a moved checkpoint", async () => {
     const failing = tokens("first", {
-      then: async () => {
+      afterwards: async () => {
         throw new Error("out of luck");
       },
     });
@@ -138,18 +158,27 @@ describe("a tick", () => {
     expect(await standing()).toEqual({ tokens: [1, 50n] });
   });
 
-  it("of a projector that was overtaken in the middle of it is refused and leaves nothing", async () => {
-    let overtake: (() => Promise<unknown>) | undefined;
-    const slow = tokens("slow", { then: async () => void (await overtake?.()) });
+  it("that another one overtakes is refused and leaves nothing", async () => {
+    const entered = gate();
+    const released = gate();
+    const slow = tokens("slow", {
+      afterwards: async () => {
+        entered.open();
+        await released.opened;
+      },
+    });
     const target = await createProjection(db, slow);
     await appendEvents(db, transfers(2));
-    overtake = () => sql`select pg_advisory_xact_lock(1)`.execute(db);
 
-    const quick = tick(db, [{ ...target, projection: tokens("quick") }]);
-    const outcomes = (await Promise.all([quick, tick(db, [target])])).map(({ outcome }) => outcome);
+    const first = tick(db, [target]);
+    await entered.opened;
+    const second = tick(db, [{ ...target, projection: tokens("second") }]);
+    await someoneWaits();
+    released.open();
 
-    expect(outcomes.sort()).not.toEqual(["moved", "moved"]);
-    expect(remarks(await dumpTable(db, "tokens.seen"))).toHaveLength(1);
+    expect((await first).outcome).toBe("moved");
+    expect((await second).outcome).toBe("fenced");
+    expect(remarks(await dumpTable(db, "tokens.seen"))).toEqual(["slow"]);
   });
 
   it("of a projector of another version is refused", async () => {

@@ -144,6 +144,28 @@ describe("an indexer whose RPC serves another chain", () => {
   });
 });
 
+describe("an indexer whose database was filled from another chain of the same id", () => {
+  it("names the differing block and starts no Ponder", async () => {
+    const database = await createDatabase();
+    const rpcs = { RPC_URL_33139: apeChain.anvil.rpcUrl };
+    const first = await startIndexer(database.url, rpcs);
+    await first.running.ready;
+    await first.stop();
+    const stranger = await startAnvil({ chainId: 33139, timestamp: 1_700_000_000 });
+    await connect(stranger).mine({ blocks: 300 });
+    const second = await startIndexer(database.url, { RPC_URL_33139: stranger.rpcUrl });
+    try {
+      const named = expect.stringMatching(/^chain 33139 is not indexed: block \d+ is 0x/);
+      await vi.waitFor(() => expect(second.lines).toContainEqual(named), patience);
+      expect(ponderPid(second.lines, 33139)).toBeNaN();
+    } finally {
+      await second.stop();
+      await stranger.stop();
+      await database.drop();
+    }
+  });
+});
+
 async function openSeeded(chainId: ChainId): Promise<LocalChain> {
   const anvil = await startAnvil({
     chainId,

@@ -21,6 +21,7 @@ import ts from "typescript";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startPostgres } from "../../api/postgres/embedded.ts";
 import { birthOf, processesIn } from "../../api/postgres/processes.ts";
+import { startLeash } from "../../api/supervisor/leash.ts";
 import { createDatabase } from "../postgres.ts";
 
 const sources = resolve(import.meta.dirname, "../../api/postgres");
@@ -48,8 +49,14 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+const leash = startLeash();
 const start = (dataDir: string) =>
-  startPostgres({ dataDir, logger: pino({ level: "silent" }), durable: false });
+  startPostgres({
+    dataDir,
+    logger: pino({ level: "silent" }),
+    durable: false,
+    onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+  });
 
 async function query(url: string, text: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
@@ -92,8 +99,9 @@ const launcher = `
   const logger = { warn: (warning) => say({ warning }) };
   const server = await startPostgres({ dataDir: process.argv[2], logger, durable: false });
   say({ url: server.url, pid: server.pid });
-  process.on("SIGTERM", () => server.stop().then(() => process.exit(0)));
-  setInterval(() => {}, 1000);
+  const stop = () => server.stop().then(() => process.exit(0));
+  process.on("SIGTERM", stop);
+  process.stdin.on("end", stop).resume();
 `;
 
 /** Runs the copied launcher as a process, until its server is up. */
@@ -102,7 +110,7 @@ async function launch(script: string, dataDir: string, uid?: number) {
     ...(uid === undefined ? {} : { uid, gid: uid }),
     cwd: "/",
     env: { PATH: "/usr/bin:/bin" },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
   });
   children.push(child);
   let complaint = "";

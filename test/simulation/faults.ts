@@ -6,11 +6,13 @@ import type { Random } from "./random.ts";
 /** What goes wrong at a statement: it is not sent, its answer is lost, or the connection breaks under it. */
 type Fault = { at: number | "commit"; how: "unsent" | "unanswered" | "cut" };
 
+type Faults = { planned: Fault | null; seen: number };
+
 class Injected extends Error {}
 
 export type FaultyDatabase = {
   db: Database;
-  /** Runs an operation with a fault somewhere in it, again and again until none strikes. Returns the last answer. */
+  /** Runs an operation with a fault somewhere in it, again and again until none strikes. Errors with no fault are its own. */
   survive<T>(random: Random, statements: number, operation: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
@@ -20,23 +22,23 @@ export function openFaulty(url: string): FaultyDatabase {
   const pool = new pg.Pool({ connectionString: url, types: driverTypes, max: 4 });
   pool.on("connect", (client) => client.on("error", () => {}));
   pool.on("error", () => {});
-  const faults: { planned: Fault | null; seen: number } = { planned: null, seen: 0 };
+  const faults: Faults = { planned: null, seen: 0 };
   const db: Database = new Kysely({ dialect: new PostgresDialect({ pool: wrap(pool, faults) }) });
   return {
     db,
     close: () => db.destroy(),
     async survive(random, statements, operation) {
-      for (;;) {
+      while (random.chance(0.6)) {
         faults.seen = 0;
-        faults.planned = random.chance(0.6) ? plan(random, statements) : null;
-        try {
-          return await operation();
-        } catch (error) {
-          if (faults.planned === null) throw error;
-        } finally {
-          faults.planned = null;
-        }
+        faults.planned = plan(random, statements);
+        const outcome = await operation().then(
+          (answer) => ({ answer }),
+          () => null,
+        );
+        faults.planned = null;
+        if (outcome !== null) return outcome.answer;
       }
+      return await operation();
     },
   };
 }
@@ -46,32 +48,35 @@ function plan(random: Random, statements: number): Fault {
   return { at: random.chance(0.3) ? "commit" : random.int(0, statements), how };
 }
 
-function wrap(pool: pg.Pool, faults: { planned: Fault | null; seen: number }): PostgresPool {
-  const query = async (client: pg.PoolClient, text: string, values: unknown[]) => {
-    if (text === "rollback") return await client.query(text);
-    const { planned } = faults;
-    const strikes =
-      planned !== null &&
-      (planned.at === "commit" ? text === "commit" : planned.at === faults.seen);
-    faults.seen += 1;
-    if (!strikes) return await client.query(text, values);
-    if (planned.how === "unsent") throw new Injected("not sent");
-    if (planned.how === "cut") {
-      const broken = client.query(text, values);
-      breakConnection(client);
-      return await broken;
-    }
-    await client.query(text, values);
-    throw new Injected("no answer");
-  };
+function wrap(pool: pg.Pool, faults: Faults): PostgresPool {
   const connect = async () => {
     const client = await pool.connect();
     return {
-      query: (text: string, values: unknown[]) => query(client, text, values),
+      query: (text: string, values: unknown[]) => query(client, faults, text, values),
       release: () => client.release(),
     };
   };
   return { connect, end: () => pool.end() } as unknown as PostgresPool;
+}
+
+async function query(client: pg.PoolClient, faults: Faults, text: string, values: unknown[]) {
+  const how = text === "rollback" ? null : strike(faults, text);
+  if (how === "unsent") throw new Injected("not sent");
+  const answer = client.query(text, values);
+  if (how === "cut") breakConnection(client);
+  const result = await answer;
+  if (how === "unanswered") throw new Injected("no answer");
+  return result;
+}
+
+/** What goes wrong at the statement that comes next. */
+function strike(faults: Faults, text: string): Fault["how"] | null {
+  const { planned } = faults;
+  const place = faults.seen;
+  faults.seen += 1;
+  if (planned === null) return null;
+  const strikes = planned.at === "commit" ? text === "commit" : planned.at === place;
+  return strikes ? planned.how : null;
 }
 
 function breakConnection(client: pg.PoolClient): void {

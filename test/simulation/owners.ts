@@ -17,26 +17,36 @@ class Sums extends Map<string, bigint> {
   }
 }
 
+type Folded = {
+  owners: Map<string, Address>;
+  balances: Sums;
+  supplies: Sums;
+  transfers: Sums;
+};
+
 /** The tables of ownership, folded one event after the other in the order in which they stand on their chains. */
 export function foldOwnership(canonical: Iterable<Mined>): Contents {
-  const owners = new Map<string, Address>();
-  const balances = new Sums();
-  const supplies = new Sums();
-  const moves = new Sums();
+  const folded: Folded = {
+    owners: new Map(),
+    balances: new Sums(),
+    supplies: new Sums(),
+    transfers: new Sums(),
+  };
   const blocks = [...canonical].sort((one, other) => one.number - other.number);
   for (const event of blocks.flatMap(({ events }) => events)) {
     const contract = `${event.block.chainId}/${event.contract.slice(2)}`;
-    for (const tokenId of idsOf(event))
-      owners.set(`${contract} ${tokenId}`, event.to ?? zeroAddress);
-    if (event.kind !== "erc1155_transfer") continue;
-    const { from = zeroAddress, to = zeroAddress, tokenId = 0n, amount = 0n } = event;
-    if (to !== zeroAddress) balances.add([contract, tokenId, to], amount);
-    if (from !== zeroAddress) balances.add([contract, tokenId, from], -amount);
-    const alive = (isBurn(to) ? 0n : amount) - (isBurn(from) ? 0n : amount);
-    supplies.add([contract, tokenId], alive);
-    moves.add([contract, tokenId], 1n);
+    for (const id of idsOf(event)) folded.owners.set(`${contract} ${id}`, event.to ?? zeroAddress);
+    if (event.kind === "erc1155_transfer") foldUnits(folded, contract, event);
   }
-  return tables(owners, balances, supplies, moves);
+  return tables(folded);
+}
+
+function foldUnits({ balances, supplies, transfers }: Folded, contract: string, event: ChainEvent) {
+  const { from = zeroAddress, to = zeroAddress, tokenId = 0n, amount = 0n } = event;
+  if (to !== zeroAddress) balances.add([contract, tokenId, to], amount);
+  if (from !== zeroAddress) balances.add([contract, tokenId, from], -amount);
+  supplies.add([contract, tokenId], (isBurn(to) ? 0n : amount) - (isBurn(from) ? 0n : amount));
+  transfers.add([contract, tokenId], 1n);
 }
 
 function idsOf({ kind, tokenId = 0n, amount = 0n }: ChainEvent): bigint[] {
@@ -45,89 +55,75 @@ function idsOf({ kind, tokenId = 0n, amount = 0n }: ChainEvent): bigint[] {
   return Array.from({ length: Math.max(0, Number(amount)) }, (_, index) => tokenId + BigInt(index));
 }
 
-function tables(
-  owners: Map<string, Address>,
-  balances: Sums,
-  supplies: Sums,
-  moves: Sums,
-): Contents {
-  const contents: Record<string, Record<string, string | null>[]> = {
-    token: [],
-    balance: [],
-    holder: [],
-    collection: [],
+type TokenRow = { contract_id: string; token_id: string; standard: string; supply: string };
+
+function tables(folded: Folded): Contents {
+  const tokens = [...erc721Tokens(folded), ...erc1155Tokens(folded)];
+  const balances = [...folded.balances]
+    .filter(([, units]) => units !== 0n)
+    .map(([key, units]) => {
+      const [contract_id = "", token_id = "", owner = ""] = key.split(" ");
+      return { contract_id, token_id, owner: bytes(owner), units: `${units}` };
+    });
+  const holders = countHolders(folded);
+  const collections = collectionsOf(tokens, holders);
+  const holderRows = [...holders].map(([key, ids]) => {
+    const [contract_id = "", owner = ""] = key.split(" ");
+    return { contract_id, owner: bytes(owner), tokens: `${ids}` };
+  });
+  return {
+    token: tokens.map(rowText),
+    balance: balances.map(rowText),
+    holder: holderRows.map(rowText),
+    collection: collections.map(rowText),
   };
+}
+
+function erc721Tokens({ owners }: Folded) {
+  return [...owners].map(([key, owner]) => {
+    const [contract_id = "", token_id = ""] = key.split(" ");
+    const is_burned = isBurn(owner);
+    const row = { contract_id, token_id, standard: "721", owner: bytes(owner), transfers: null };
+    return { ...row, supply: is_burned ? "0" : "1", is_burned: `${is_burned}` };
+  });
+}
+
+function erc1155Tokens({ supplies, transfers }: Folded) {
+  return [...supplies].map(([key, supply]) => {
+    const [contract_id = "", token_id = ""] = key.split(" ");
+    const row = { contract_id, token_id, standard: "1155", owner: null, supply: `${supply}` };
+    return { ...row, is_burned: `${supply <= 0n}`, transfers: `${transfers.get(key)}` };
+  });
+}
+
+/** Ids by contract and holder. */
+function countHolders({ owners, balances }: Folded): Sums {
   const holders = new Sums();
-  const counters = new Map<
-    string,
-    { erc721: bigint; tokens: bigint; supply: bigint; units: bigint }
-  >();
-  const count = (contract: string, standard: 721 | 1155, supply: bigint) => {
-    const counted = counters.get(contract) ?? { erc721: 0n, tokens: 0n, supply: 0n, units: 0n };
-    counted.erc721 += standard === 721 ? 1n : 0n;
-    counted.tokens += 1n;
-    counted.supply += supply > 0n ? 1n : 0n;
-    counted.units += supply;
-    counters.set(contract, counted);
-  };
-  for (const [key, owner] of owners) {
-    const [contract = "", token_id = ""] = key.split(" ");
-    const supply = isBurn(owner) ? 0n : 1n;
-    if (supply > 0n) holders.add([contract, owner], 1n);
-    count(contract, 721, supply);
-    contents.token?.push({
-      contract_id: contract,
-      token_id,
-      standard: "721",
-      owner: bytes(owner),
-      supply: `${supply}`,
-      is_burned: `${supply === 0n}`,
-      transfers: null,
-    });
-  }
-  for (const [key, supply] of supplies) {
-    const [contract = "", token_id = ""] = key.split(" ");
-    count(contract, 1155, supply);
-    contents.token?.push({
-      contract_id: contract,
-      token_id,
-      standard: "1155",
-      owner: null,
-      supply: `${supply}`,
-      is_burned: `${supply <= 0n}`,
-      transfers: `${moves.get(key)}`,
-    });
-  }
-  for (const [key, units] of balances) {
-    const [contract = "", token_id = "", owner = ""] = key.split(" ");
-    if (units === 0n) continue;
-    if (units > 0n && !burnAddresses.includes(owner)) holders.add([contract, owner], 1n);
-    contents.balance?.push({
-      contract_id: contract,
-      token_id,
-      owner: bytes(owner),
-      units: `${units}`,
-    });
-  }
-  for (const [key, tokens] of holders) {
-    const [contract = "", owner = ""] = key.split(" ");
-    contents.holder?.push({ contract_id: contract, owner: bytes(owner), tokens: `${tokens}` });
-  }
-  for (const [contract, { erc721, tokens, supply, units }] of counters) {
-    const held = [...holders.keys()].filter((key) => key.startsWith(`${contract} `)).length;
-    contents.collection?.push({
-      contract_id: contract,
+  const held = [
+    ...[...owners].map(([key, owner]) => [key.split(" ")[0] ?? "", owner] as const),
+    ...[...balances]
+      .filter(([, units]) => units > 0n)
+      .map(([key]) => [key.split(" ")[0] ?? "", key.split(" ")[2] as Address] as const),
+  ];
+  for (const [contract, owner] of held) if (!isBurn(owner)) holders.add([contract, owner], 1n);
+  return holders;
+}
+
+function collectionsOf(tokens: readonly TokenRow[], holders: Sums) {
+  return [...new Set(tokens.map((token) => token.contract_id))].map((contract_id) => {
+    const own = tokens.filter((token) => token.contract_id === contract_id);
+    const erc721 = own.filter(({ standard }) => standard === "721").length;
+    const supplies = own.map(({ supply }) => BigInt(supply));
+    return {
+      contract_id,
       erc721_tokens: `${erc721}`,
-      tokens: `${tokens}`,
-      supply: `${supply}`,
-      units: `${units}`,
-      holders: `${held}`,
-      standard: erc721 > 0n ? "721" : "1155",
-    });
-  }
-  return Object.fromEntries(
-    Object.entries(contents).map(([table, rows]) => [table, rows.map(rowText).sort()]),
-  );
+      tokens: `${own.length}`,
+      supply: `${supplies.filter((supply) => supply > 0n).length}`,
+      units: `${supplies.reduce((sum, supply) => sum + supply, 0n)}`,
+      holders: `${[...holders.keys()].filter((key) => key.startsWith(`${contract_id} `)).length}`,
+      standard: erc721 > 0 ? "721" : "1155",
+    };
+  });
 }
 
 function bytes(address: string): string {

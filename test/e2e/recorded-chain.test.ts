@@ -1,0 +1,214 @@
+import { sql } from "kysely";
+import { decodeEventLog, type Hex, zeroAddress } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seaport } from "../../abis/deployments.ts";
+import { erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
+import { type Pipeline, startPipeline, untilReady } from "../pipeline.ts";
+import { createDatabase, type TestDatabase } from "../postgres.ts";
+import {
+  hasRecordedBlocks,
+  type RecordedBlock,
+  type RecordedLog,
+  readRecordedBlocks,
+  serveRecordedChain,
+} from "../recorded-chain.ts";
+
+const fulfilledTopic = "0x9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31";
+
+/** A transfer of ids, as the chain's logs tell it; a range of ids is as many transfers. */
+type Move = { contract: Hex; standard: 721 | 1155; from: Hex; to: Hex; id: bigint; units: bigint };
+
+type WireSale = {
+  contract: Hex;
+  tokenId: string;
+  quantity: string;
+  totalWei: string;
+  currency: { address: Hex };
+  seller: Hex;
+  buyer: Hex;
+  txHash: Hex;
+  orderHash: Hex;
+  protocol: { version: string };
+  bundle: { size: number; totalWei: string } | null;
+};
+
+describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () => {
+  let blocks: RecordedBlock[];
+  let node: Awaited<ReturnType<typeof serveRecordedChain>>;
+  let database: TestDatabase;
+  let pipeline: Pipeline;
+  let sales: WireSale[];
+
+  beforeAll(async () => {
+    blocks = readRecordedBlocks();
+    node = await serveRecordedChain(blocks);
+    database = await createDatabase();
+    pipeline = await startPipeline({
+      databaseUrl: database.url,
+      // Ponder paces its requests per address; one node under several names is read faster.
+      chains: [
+        { chainId: 1, rpcUrl: [1, 2, 3, 4, 5, 6].map((n) => `${node.rpcUrl}/${n}`).join(",") },
+      ],
+      settings: { START_BLOCK_1: String((blocks[0]?.number ?? 0) - 10), COLLECTIONS_1: "*" },
+    });
+    await untilReady(pipeline, 120_000);
+    sales = await walkSales(pipeline);
+  });
+
+  afterAll(async () => {
+    await pipeline?.stop();
+    await database?.drop();
+    await node?.stop();
+  });
+
+  it("serves a sale for every order that was fulfilled, of every version of the exchange", () => {
+    const fulfilled = blocks.flatMap(({ logs }) => logs.filter(isFulfilment));
+    expect(fulfilled.length).toBeGreaterThan(40);
+    expect([...new Set(sales.map(({ protocol }) => protocol.version))].sort()).toEqual([
+      "1.1",
+      "1.4",
+      "1.5",
+      "1.6",
+    ]);
+    for (const { transactionHash } of fulfilled) {
+      expect(sales.map(({ txHash }) => txHash)).toContain(transactionHash);
+    }
+  });
+
+  it("finds each NFT sold on its way from the seller to the buyer in the block's transfers", () => {
+    for (const sale of sales) {
+      const moves = logsOf(sale.txHash).flatMap(movesOf);
+      const holder = moves
+        .filter(({ contract, id }) => contract === sale.contract && id === BigInt(sale.tokenId))
+        .reduce((at, { from, to }) => (from === at ? to : at), sale.seller);
+      const isMinted = moves.some(
+        ({ contract, id, from, to }) =>
+          contract === sale.contract &&
+          id === BigInt(sale.tokenId) &&
+          from === zeroAddress &&
+          to === sale.buyer,
+      );
+      expect(holder === sale.buyer || isMinted, `${sale.txHash} ${sale.tokenId}`).toBe(true);
+    }
+  });
+
+  it("makes one sale per NFT that a transaction straight to the exchange moved, at the value it brought", () => {
+    const exchanges: string[] = Object.values(seaport);
+    const direct = blocks.flatMap(({ transactions }) =>
+      transactions.filter(({ to }) => exchanges.includes(String(to).toLowerCase())),
+    );
+    expect(direct.length).toBeGreaterThan(10);
+    for (const { hash, value } of direct) {
+      const rows = sales.filter(({ txHash }) => txHash === hash);
+      if (rows.length === 0) continue;
+      expect(rows.length).toBe(logsOf(hash as Hex).flatMap(movesOf).length);
+      const native = rows.filter(({ currency }) => currency.address === zeroAddress);
+      const total = native.reduce((sum, { totalWei }) => sum + BigInt(totalWei), 0n);
+      if (native.length > 0) expect(total, String(hash)).toBe(BigInt(value as string));
+    }
+  });
+
+  it("knows the owners and balances that a fold of the transfer logs gives", async () => {
+    const { owners, balances } = fold(blocks.flatMap(({ logs }) => logs.flatMap(movesOf)));
+    const stored = await sql<{ key: string; owner: Hex }>`
+      select concat_ws('/', '0x' || encode(c.address, 'hex'), t.token_id) as key, t.owner
+      from ownership.token t join log.contract c using (contract_id)
+      where t.standard = 721`.execute(database.db);
+    expect(owners.size).toBeGreaterThan(100);
+    expect(new Map(stored.rows.map(({ key, owner }) => [key, owner]))).toEqual(owners);
+
+    const held = await sql<{ key: string; units: bigint }>`
+      select concat_ws('/', '0x' || encode(c.address, 'hex'), b.token_id, '0x' || encode(b.owner, 'hex')) as key,
+             b.units
+      from ownership.balance b join log.contract c using (contract_id)`.execute(database.db);
+    expect(balances.size).toBeGreaterThan(10);
+    expect(new Map(held.rows.map(({ key, units }) => [key, units]))).toEqual(balances);
+  });
+
+  function logsOf(hash: Hex): RecordedLog[] {
+    return blocks.flatMap(({ logs }) => logs.filter((log) => log.transactionHash === hash));
+  }
+});
+
+async function walkSales(pipeline: Pipeline): Promise<WireSale[]> {
+  const all: WireSale[] = [];
+  let cursor = "";
+  for (;;) {
+    const { body } = await pipeline.get(`/v1/sales?chainId=1&per_page=20${cursor}`);
+    const { data, meta } = body as {
+      data: WireSale[];
+      meta: { next_cursor: string | null; total: number };
+    };
+    all.push(...data);
+    if (meta.next_cursor === null) {
+      expect(all.length).toBe(meta.total);
+      return all;
+    }
+    cursor = `&cursor=${encodeURIComponent(meta.next_cursor)}`;
+  }
+}
+
+function isFulfilment({ address, topics }: RecordedLog): boolean {
+  const exchanges: string[] = Object.values(seaport);
+  return exchanges.includes(address.toLowerCase()) && topics[0] === fulfilledTopic;
+}
+
+/** Last receiver of each ERC-721 token; what came in less what went out of each ERC-1155 id. */
+function fold(moves: readonly Move[]) {
+  const owners = new Map<string, Hex>();
+  const balances = new Map<string, bigint>();
+  const add = (key: string, units: bigint) => {
+    const next = (balances.get(key) ?? 0n) + units;
+    if (next === 0n) balances.delete(key);
+    else balances.set(key, next);
+  };
+  for (const { contract, standard, from, to, id, units } of moves) {
+    if (standard === 721) owners.set(`${contract}/${id}`, to);
+    else {
+      if (from !== zeroAddress) add(`${contract}/${id}/${from}`, -units);
+      if (to !== zeroAddress) add(`${contract}/${id}/${to}`, units);
+    }
+  }
+  return { owners, balances };
+}
+
+function movesOf({ address, topics, data }: RecordedLog): Move[] {
+  const contract = address.toLowerCase() as Hex;
+  const event = decode(topics, data);
+  if (event === null) return [];
+  const parties = (from: Hex, to: Hex) => ({
+    contract,
+    from: from.toLowerCase() as Hex,
+    to: to.toLowerCase() as Hex,
+  });
+  if (event.eventName === "Transfer") {
+    const { from, to, tokenId } = event.args;
+    return [{ ...parties(from, to), standard: 721, id: tokenId, units: 1n }];
+  }
+  if (event.eventName === "TransferSingle") {
+    const { from, to, id, value } = event.args;
+    return [{ ...parties(from, to), standard: 1155, id, units: value }];
+  }
+  if (event.eventName === "TransferBatch") {
+    const { from, to, ids, values } = event.args;
+    return ids.map((id, at) => ({
+      ...parties(from, to),
+      standard: 1155,
+      id,
+      units: values[at] ?? 0n,
+    }));
+  }
+  return [];
+}
+
+function decode(topics: Hex[], data: Hex) {
+  try {
+    return decodeEventLog({
+      abi: [...erc721Abi, ...erc1155Abi],
+      topics: topics as [Hex, ...Hex[]],
+      data,
+    });
+  } catch {
+    return null;
+  }
+}
