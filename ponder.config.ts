@@ -34,6 +34,7 @@ function collectionsSetting(): Address[] | undefined {
 const chainId = chainSetting();
 const chain = `chain_${chainId}`;
 const ws = process.env.INDEXER_WS_URL;
+const logsBlockRange = process.env.INDEXER_LOGS_BLOCK_RANGE;
 const startBlock = Number(setting("INDEXER_START_BLOCK"));
 const collections = collectionsSetting();
 const collectionSource = {
@@ -58,6 +59,7 @@ export default createConfig({
       rpc: setting("INDEXER_RPC_URLS").split(","),
       pollingInterval: 200,
       ...(ws === undefined ? {} : { ws }),
+      ...(logsBlockRange === undefined ? {} : { ethGetLogsBlockRange: Number(logsBlockRange) }),
     },
   },
   contracts: {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Address, Hex } from "viem";
-import { type ChainId, chainIds, exchangeDeploymentBlock } from "../abis/deployments.ts";
+import { type ChainId, chainIds } from "../abis/deployments.ts";
 import { type CuratedCollection, readCurated } from "./config/curated.ts";
 import { Environment } from "./config/environment.ts";
 import { aboutSetting } from "./config/setting.ts";
@@ -9,7 +9,10 @@ export type ChainConfig = {
   chainId: ChainId;
   rpcUrls: string[];
   wsUrl: string | null;
-  startBlock: number;
+  /** Null: each source from its own beginning. */
+  startBlock: number | null;
+  /** Blocks that one `eth_getLogs` asks for; null: found out by trying. */
+  logsBlockRange: number | null;
   finalityBlocks: number;
   /** Every collection seen, or the curated ones and these. */
   collections: "all" | Address[];
@@ -92,7 +95,9 @@ function withoutBlanks(variables: Record<string, string | undefined>): Record<st
 function unknownChains(named: Record<string, string>): string[] {
   return Object.keys(named)
     .filter((name) =>
-      /^(RPC_URL|WS_URL|START_BLOCK|COLLECTIONS|FINALITY|WRAPPED_NATIVE_EVENTS)_\d+$/.test(name),
+      /^(RPC_URL|WS_URL|START_BLOCK|LOGS_BLOCK_RANGE|COLLECTIONS|FINALITY|WRAPPED_NATIVE_EVENTS)_\d+$/.test(
+        name,
+      ),
     )
     .filter((name) => !Object.hasOwn(Environment.shape, name))
     .map((name) => `${name}: no such chain; the chains are ${chainIds.join(" and ")}`);
@@ -164,7 +169,8 @@ function shapeChain(env: Environment, chainId: ChainId, local: boolean): ChainCo
     chainId,
     rpcUrls: env[`RPC_URL_${chainId}`] ?? [],
     wsUrl: env[`WS_URL_${chainId}`] ?? null,
-    startBlock: env[`START_BLOCK_${chainId}`] ?? (local ? 0 : exchangeDeploymentBlock[chainId]),
+    startBlock: env[`START_BLOCK_${chainId}`] ?? (local ? 0 : null),
+    logsBlockRange: env[`LOGS_BLOCK_RANGE_${chainId}`] ?? null,
     finalityBlocks: env[`FINALITY_${chainId}`],
     collections: collections === "*" ? "all" : collections,
     wrappedNativeEvents: env[`WRAPPED_NATIVE_EVENTS_${chainId}`] ?? (quiet ? "none" : "all"),

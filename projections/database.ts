@@ -33,6 +33,9 @@ export type DatabaseOptions = {
   onIdleError: (error: Error) => void;
 };
 
+/** A database that does not answer is a fault, not a wait without end. */
+const CONNECTION_TIMEOUT_MS = 10_000;
+
 /** Opens a pool. It connects on first use; `destroy()` closes it. */
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
@@ -40,6 +43,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     application_name: options.applicationName,
     max: options.max ?? 10,
     statement_timeout: options.statementTimeoutMs ?? 0,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     types: driverTypes,
   });
   pool.on("error", options.onIdleError);

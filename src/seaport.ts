@@ -15,6 +15,11 @@ for (const source of ["Seaport", "SeaportLegacy"] as const) {
   });
 }
 
+ponder.on("SeaportLegacy:OrdersMatched", async ({ event, context }) => {
+  const row = emitted(event, context.chain.id, "SeaportLegacy", "OrdersMatched");
+  await context.db.insert(events).values(row);
+});
+
 const orderEvents = [
   "OrderCancelled",
   "OrderValidated",

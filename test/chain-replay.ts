@@ -27,7 +27,7 @@ type Call = { sender: Hex; target: Hex | null; calldataTail: Hex | null };
  */
 export async function replayChain(
   db: Database,
-  client: PublicClient,
+  client: Pick<PublicClient, "getLogs" | "getBlock" | "getTransaction">,
   chainId: 1 | 33139,
 ): Promise<void> {
   const logs = await client.getLogs({ fromBlock: 0n, toBlock: "latest" });
@@ -153,8 +153,9 @@ function readToken(name: string, args: Args, of: Of): Meaning[] {
     });
   }
   if (name === "ConsecutiveTransfer") {
-    const amount = args.toTokenId - args.fromTokenId + 1n;
+    const [first, last]: bigint[] = [args.fromTokenId, args.toTokenId];
     const parties = { from: lower(args.fromAddress), to: lower(args.toAddress) };
+    const amount = (last ?? 0n) - (first ?? 0n) + 1n;
     return of("erc721_consecutive_transfer", { ...parties, tokenId: args.fromTokenId, amount });
   }
   if (name === "TransferSingle" || name === "TransferBatch") {

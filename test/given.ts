@@ -117,14 +117,15 @@ export async function createProjection(
   return target;
 }
 
-/** Ticks until the targets stand at the log's head. */
+/** Ticks until the targets stand at the log's head, or at `limit`. */
 export async function project(
   db: Database,
   targets: readonly Target[],
   maxFacts?: number,
+  limit?: bigint,
 ): Promise<void> {
   for (;;) {
-    const { outcome } = await tick(db, targets, maxFacts);
+    const { outcome } = await tick(db, targets, maxFacts, limit);
     if (outcome === "idle") return;
     if (outcome === "fenced") throw new Error("a tick was fenced");
   }

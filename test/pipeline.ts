@@ -41,6 +41,7 @@ export async function pipelineSettings(options: PipelineOptions): Promise<Record
     DATABASE_URL: options.databaseUrl,
     FEE_RECIPIENT: accounts.feeRecipient,
     COLLECTIONS_1: "*",
+    CURATED_FILE: join(import.meta.dirname, "no-collections.json"),
     LOG_LEVEL: "warn",
     LOG_FORMAT: "json",
   };

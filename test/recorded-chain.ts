@@ -34,6 +34,14 @@ export type RecordedBlock = {
   logs: RecordedLog[];
 };
 
+type Receipt = Fields & { logs: RecordedLog[] };
+
+/** What a receipt tells of its transaction: of some blocks nothing more was recorded. */
+function transactionOf(receipt: Receipt): Fields {
+  const { transactionHash, transactionIndex, blockHash, blockNumber, from, to } = receipt;
+  return { hash: transactionHash, transactionIndex, blockHash, blockNumber, from, to } as Fields;
+}
+
 /** The recorded blocks in order of height. */
 export function readRecordedBlocks(): RecordedBlock[] {
   return readdirSync(recordedBlocksDir)
@@ -42,10 +50,10 @@ export function readRecordedBlocks(): RecordedBlock[] {
     .map(({ header, transactions, receipts }) => ({
       number: Number(header.number),
       hash: header.hash,
-      timestamp: Number(header.timestamp),
+      timestamp: Number(header.timestamp ?? receipts[0]?.logs[0]?.blockTimestamp),
       header,
-      transactions,
-      logs: receipts.flatMap((receipt: { logs: RecordedLog[] }) => receipt.logs),
+      transactions: transactions.length > 0 ? transactions : receipts.map(transactionOf),
+      logs: receipts.flatMap((receipt: Receipt) => receipt.logs),
     }))
     .sort((a, b) => a.number - b.number);
 }
@@ -90,7 +98,7 @@ function openChain(blocks: readonly RecordedBlock[]) {
     const recorded = byNumber.get(number);
     return recorded === undefined
       ? emptyBlock(number, blocks, hashAt)
-      : wireBlock(recorded, full, hashAt(number - 1));
+      : { ...emptyBlock(number, blocks, hashAt), ...wireBlock(recorded, full, hashAt(number - 1)) };
   };
   const hashAt = (number: number): Hex =>
     byNumber.get(number)?.hash ?? keccak256(stringToHex(`empty block ${number}`));
@@ -208,8 +216,9 @@ function emptyBlock(
   blocks: readonly RecordedBlock[],
   hashAt: (number: number) => Hex,
 ): Fields {
-  const below = blocks.findLast((block) => block.number < number);
-  const above = blocks.find((block) => block.number > number);
+  const timed = blocks.filter(({ timestamp }) => Number.isFinite(timestamp));
+  const below = timed.findLast((block) => block.number < number);
+  const above = timed.find((block) => block.number > number);
   const from = below ?? { number: 0, timestamp: 1_438_269_973 };
   const to = above ?? { number: from.number + 100, timestamp: from.timestamp + 1_200 };
   const share = (number - from.number) / (to.number - from.number);

@@ -37,7 +37,14 @@ const startBlock = (chain: string, example: string) =>
     meaning: `first block of ${chain} that is indexed`,
     expectation: "a block number",
     example,
-    fallback: "exchange deployment; local chains: 0",
+    fallback: "exchange deployment, for transfers the curated contracts'; local chains: 0",
+  });
+const logsBlockRange = (chain: string) =>
+  setting(wholeNumber(1, 100_000_000).optional(), {
+    meaning: `blocks of ${chain} that one eth_getLogs asks for`,
+    expectation: "a number of blocks that every RPC of the chain accepts",
+    example: "10000",
+    fallback: "500, less where the RPC refuses, more while it does not",
   });
 const wrappedNativeEvents = (currency: string, fallback: string) =>
   setting(z.enum(["all", "none"]).optional(), {
@@ -96,6 +103,8 @@ export const Environment = z.object({
   WS_URL_33139: wsUrl("ApeChain"),
   START_BLOCK_1: startBlock("Ethereum", "19000000"),
   START_BLOCK_33139: startBlock("ApeChain", "1000000"),
+  LOGS_BLOCK_RANGE_1: logsBlockRange("Ethereum"),
+  LOGS_BLOCK_RANGE_33139: logsBlockRange("ApeChain"),
   COLLECTIONS_1: setting(collectionList.default([]), {
     meaning: "collections added to the curated ones of Ethereum; `*` = every collection seen",
     expectation: "addresses, comma-separated, or *",

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { exchangeDeploymentBlock } from "../../abis/deployments.ts";
 import type { CuratedCollection } from "../config/curated.ts";
 import type { ChainConfig } from "../config.ts";
 import { indexedSources } from "./indexed-sources.ts";
@@ -26,7 +27,8 @@ const chain = (changed: Partial<ChainConfig> = {}): ChainConfig => ({
   chainId: 1,
   rpcUrls: ["http://127.0.0.1:1"],
   wsUrl: null,
-  startBlock: 1_000,
+  startBlock: null,
+  logsBlockRange: null,
   finalityBlocks: 64,
   collections: [],
   wrappedNativeEvents: "none",
@@ -38,11 +40,16 @@ describe("indexedSources", () => {
   it("reads transfers from the chain's oldest curated contract on, the exchange from its start", () => {
     expect(indexedSources(chain(), curated(old, elsewhere))).toEqual({
       chainId: 1,
-      startBlock: 1_000,
+      startBlock: exchangeDeploymentBlock[1],
       transfersStartBlock: 100,
       collections: [a, b],
       wrappedNative: "none",
     });
+  });
+
+  it("reads everything from the first block named, where one is", () => {
+    const sources = indexedSources(chain({ startBlock: 1_000 }), curated(old));
+    expect([sources.startBlock, sources.transfersStartBlock]).toEqual([1_000, 1_000]);
   });
 
   it("adds configured collections to the curated ones, in one order", () => {
@@ -67,7 +74,9 @@ describe("schemaName", () => {
   it("stays when only RPCs, finality or the order of collections change", () => {
     const before = name({ collections: [c, a] });
     const rpcUrls = ["https://rpc.example.com"];
-    expect(name({ collections: [a, c], rpcUrls, finalityBlocks: 5 })).toBe(before);
+    expect(name({ collections: [a, c], rpcUrls, finalityBlocks: 5, logsBlockRange: 9 })).toBe(
+      before,
+    );
   });
 
   it("changes with every source", () => {

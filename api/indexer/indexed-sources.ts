@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { ChainId } from "../../abis/deployments.ts";
+import { type ChainId, exchangeDeploymentBlock } from "../../abis/deployments.ts";
 import type { ChainConfig, Config } from "../config.ts";
 
 /** What is indexed of a chain. Two configurations with equal sources share a Ponder schema. */
@@ -13,20 +13,22 @@ export type IndexedSources = {
   wrappedNative: "all" | "none";
 };
 
-/** Transfers are read from the oldest curated contract on, which may be older than the exchange. */
+/**
+ * From the first block named. Without one the exchange is read from its deployment on, and transfers from the oldest
+ * curated contract's, which may be older.
+ */
 export function indexedSources(
   { chainId, startBlock, collections, wrappedNativeEvents }: ChainConfig,
   curated: Config["curated"],
 ): IndexedSources {
   const known = curated.collections.filter((collection) => collection.chainId === chainId);
   const addresses = known.flatMap(({ contracts }) => contracts);
+  const exchangeBlock = exchangeDeploymentBlock[chainId];
+  const deployments = known.map(({ fromBlock }) => fromBlock ?? exchangeBlock);
   return {
     chainId,
-    startBlock,
-    transfersStartBlock: Math.min(
-      startBlock,
-      ...known.map(({ fromBlock }) => fromBlock ?? startBlock),
-    ),
+    startBlock: startBlock ?? exchangeBlock,
+    transfersStartBlock: startBlock ?? Math.min(exchangeBlock, ...deployments),
     collections: collections === "all" ? "*" : sortedUnique([...addresses, ...collections]),
     wrappedNative: wrappedNativeEvents,
   };

@@ -104,7 +104,10 @@ function logReader({ chain, schema, databaseUrl, db, logger, onLive }: Options, 
 }
 
 /** What `ponder.config.ts` reads. */
-function settings({ sources, databaseUrl }: Options, rpcs: ChosenRpcs): Record<string, string> {
+function settings(
+  { chain, sources, databaseUrl }: Options,
+  rpcs: ChosenRpcs,
+): Record<string, string> {
   const { chainId, startBlock, transfersStartBlock, collections, wrappedNative } = sources;
   return {
     DATABASE_URL: databaseUrl,
@@ -115,6 +118,9 @@ function settings({ sources, databaseUrl }: Options, rpcs: ChosenRpcs): Record<s
     INDEXER_TRANSFERS_START_BLOCK: `${transfersStartBlock}`,
     INDEXER_COLLECTIONS: collections === "*" ? "*" : collections.join(",") || "none",
     INDEXER_WRAPPED_NATIVE: wrappedNative,
+    ...(chain.logsBlockRange === null
+      ? {}
+      : { INDEXER_LOGS_BLOCK_RANGE: `${chain.logsBlockRange}` }),
   };
 }
 

@@ -24,29 +24,35 @@ type RecorderOptions = {
 /** Records one chain until told to stop. A failure is logged and tried again: nothing is lost by waiting. */
 export async function keepRecording(options: RecorderOptions): Promise<void> {
   const { signal, wake, logger, chainId } = options;
-  let wasHeld = false;
+  let held = 0;
   while (!signal.aborted) {
     const pass = await attempt(options);
-    if (pass === null) {
-      await wake.wait(RETRY_MS, signal);
-      continue;
-    }
     if (pass.appended > 0) options.onAppended(pass.appended);
-    if (pass.held > 0 && !wasHeld) {
+    if (pass.held > 0 && held === 0) {
       logger.warn({ chainId, held: pass.held }, "blocks wait until Ponder and the chain agree");
     }
-    wasHeld = pass.held > 0;
-    if (!pass.more) await wake.wait(wasHeld ? HELD_MS : POLL_MS, signal);
+    held = pass.held;
+    if (!pass.more) await wake.wait(pause(pass), signal);
   }
 }
 
-async function attempt(options: RecorderOptions): Promise<RecorderPass | null> {
+function pause({ failed, held }: Attempt): number {
+  if (failed) return RETRY_MS;
+  return held > 0 ? HELD_MS : POLL_MS;
+}
+
+type Attempt = RecorderPass & { failed: boolean };
+
+async function attempt(options: RecorderOptions): Promise<Attempt> {
   const { db, chainId, canonicalHashes, logger } = options;
   try {
     await options.beforePass();
-    return await recordChain(db, chainId, canonicalHashes, () => new Date());
+    return {
+      ...(await recordChain(db, chainId, canonicalHashes, () => new Date())),
+      failed: false,
+    };
   } catch (error) {
     logger.warn({ chainId, err: error }, "recording failed, trying again");
-    return null;
+    return { appended: 0, more: false, held: 0, failed: true };
   }
 }

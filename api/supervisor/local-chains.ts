@@ -47,7 +47,7 @@ export function environmentOfLocalChains(
   for (const { chainId, startBlock, wrappedNativeEvents } of config.chains) {
     environment[`RPC_URL_${chainId}`] = local.chains[chainId].rpcUrl;
     environment[`WS_URL_${chainId}`] = local.chains[chainId].wsUrl;
-    environment[`START_BLOCK_${chainId}`] = `${startBlock}`;
+    environment[`START_BLOCK_${chainId}`] = `${startBlock ?? 0}`;
     environment[`WRAPPED_NATIVE_EVENTS_${chainId}`] = wrappedNativeEvents;
   }
   return environment;

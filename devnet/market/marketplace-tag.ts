@@ -1,5 +1,5 @@
 import { concatHex, type Hex } from "viem";
-import { marketplaces } from "../../abis/marketplaces.ts";
+import { marketplaces } from "../../projections/domain/marketplaces.ts";
 
 /** Four bytes after the calldata that name the marketplace a fill came through; the exchange ignores them. */
 export type Tag = Hex;

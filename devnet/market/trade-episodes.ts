@@ -1,5 +1,5 @@
 import { zeroAddress } from "viem";
-import { marketplaces } from "../../abis/marketplaces.ts";
+import { marketplaces } from "../../projections/domain/marketplaces.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
 import { contracts } from "../contracts/addresses.ts";
 import type { Actor } from "./actors.ts";

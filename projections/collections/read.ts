@@ -25,14 +25,7 @@ export type CollectionRow = {
   sortKey: bigint;
 };
 
-type CollectionSort =
-  | "volume"
-  | "floor"
-  | "sales"
-  | "listed"
-  | "supply"
-  | "holders"
-  | "change";
+type CollectionSort = "volume" | "floor" | "sales" | "listed" | "supply" | "holders" | "change";
 
 export type CollectionsFilter = {
   chainId: number;
@@ -124,11 +117,10 @@ function wanted({
     ${
       pattern === null
         ? sql``
-        : sql`and (lower(c.name) like ${pattern} or exists (
-            select from log.contract k
-            where (k.contract_id = c.collection_id or k.contract_id in (
-                select m.contract_id from collections.member m where m.collection_id = c.collection_id))
-              and '0x' || encode(k.address, 'hex') like ${pattern}))`
+        : sql`and (lower(c.name) like ${pattern} or c.collection_id in (
+            select coalesce(m.collection_id, k.contract_id)
+            from log.contract k left join collections.member m using (contract_id)
+            where k.chain_id = ${chainId} and '0x' || encode(k.address, 'hex') like ${pattern}))`
     }`;
 }
 

@@ -20,7 +20,7 @@ export type Tick =
   | { outcome: "fenced" };
 
 /** Facts that one tick folds at most. */
-export const TICK_FACTS = 10_000;
+const TICK_FACTS = 10_000;
 
 /**
  * Brings the targets furthest behind one window forward: their rows and their checkpoints in one transaction,

@@ -1,16 +1,16 @@
 import { type Migration, Migrator } from "kysely";
 import type { Database } from "../database.ts";
-import * as log from "./migrations/0001-log.ts";
-import * as indexer from "./migrations/0002-indexer.ts";
-import * as append from "./migrations/0003-append.ts";
-import * as engine from "./migrations/0004-engine.ts";
+import { up as log } from "./migrations/0001-log.ts";
+import { up as indexer } from "./migrations/0002-indexer.ts";
+import { up as append } from "./migrations/0003-append.ts";
+import { up as engine } from "./migrations/0004-engine.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
-  "0001-log": log,
-  "0002-indexer": indexer,
-  "0003-append": append,
-  "0004-engine": engine,
+  "0001-log": { up: log },
+  "0002-indexer": { up: indexer },
+  "0003-append": { up: append },
+  "0004-engine": { up: engine },
 };
 
 function migrator(db: Database): Migrator {

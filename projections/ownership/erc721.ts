@@ -30,7 +30,8 @@ export async function applyErc721(session: Session, schema: string, upTo: bigint
           union all
           (select f.to_address, f.block_id, f.log_index from log.fact f
            where f.kind = 11 and f.contract_id = t.contract_id and ${counts}
-             and t.token_id >= f.token_id and t.token_id < f.token_id + least(f.amount, ${range})
+             and f.token_id <= t.token_id and f.token_id > t.token_id - ${range}
+             and t.token_id < f.token_id + f.amount
            order by f.block_id desc, f.log_index desc limit 1)
         ) e order by e.block_id desc, e.log_index desc limit 1
       ) last on true

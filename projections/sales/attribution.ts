@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { type Marketplace, marketplaces } from "../../abis/marketplaces.ts";
+import { type Marketplace, marketplaces } from "../domain/marketplaces.ts";
 
 /** The wire name of each known key. */
 function index<Key>(keys: (marketplace: Marketplace) => readonly Key[]): ReadonlyMap<Key, string> {

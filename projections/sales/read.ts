@@ -86,14 +86,15 @@ function pageOf({ chainId, contractIds, tokenId }: SalesFilter, slice: Slice): R
   const older =
     after === null
       ? sql``
-      : sql`and s.block_id <= ${after.blockId}
-            and (s.block_id, s.transaction_index, s.ordinal)
+      : sql`and (s.block_id, s.transaction_index, s.ordinal)
               < (${after.blockId}, ${after.transactionIndex}, ${after.ordinal})`;
   if (contractIds === null) {
     const chain = blockIdRange(chainId);
+    // A second upper bound beside the cursor's would make the index scan start there and walk the whole depth.
+    const below = after === null ? sql`and s.block_id < ${chain.to}` : older;
     return sql`
       select s.* from sales.sale s
-      where s.block_id >= ${chain.from} and s.block_id < ${chain.to} ${older}
+      where s.block_id >= ${chain.from} ${below}
       ${newestFirst} limit ${limit} offset ${offset}`;
   }
   const ofToken = tokenId === null ? sql`` : sql`and s.token_id = ${tokenId}`;

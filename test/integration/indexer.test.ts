@@ -60,7 +60,7 @@ describe("the indexer", () => {
     });
     await indexer.running.ready;
     // Over a websocket Ponder looks at the chain's last blocks when the next one is announced.
-    await apeChain.client.mine({ blocks: 1 });
+    await apeChain.client.setIntervalMining({ interval: 1 });
   });
 
   afterAll(async () => {

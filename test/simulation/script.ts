@@ -55,7 +55,7 @@ function stepsOf(random: Random, turn: Turn): Step[] {
   return random.chance(0.7) ? [...states, ...appended] : random.shuffle([...states, ...appended]);
 }
 
-/** A block's events in calls of their own, cut anywhere. */
+/** A block's events in calls of their own, cut anywhere; now and then once more all together. */
 function pieces(random: Random, { events }: Mined): Step[] {
   const steps: Step[] = [];
   for (let start = 0; start < events.length; ) {
@@ -63,6 +63,7 @@ function pieces(random: Random, { events }: Mined): Step[] {
     steps.push({ does: "append", events: events.slice(start, end) });
     start = end;
   }
+  if (events.length > 0 && random.chance(0.2)) steps.push({ does: "append", events });
   return steps;
 }
 

@@ -73,6 +73,6 @@ const statements = [
   `create index fact_block_state on log.fact (block_id, position) where kind in (1, 2)`,
   `create index fact_observation on log.fact (block_id) where log_index is null and kind not in (1, 2)`,
   `create index fact_token on log.fact (contract_id, token_id, block_id) where kind in (10, 12)`,
-  `create index fact_token_range on log.fact (contract_id) where kind = 11`,
+  `create index fact_token_range on log.fact (contract_id, token_id) where kind = 11`,
   `create index fact_order on log.fact (order_hash) where order_hash is not null`,
 ];
