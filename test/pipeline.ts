@@ -4,7 +4,11 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
 import { readConfig } from "../api/config.ts";
+import type { LogSink } from "../api/logger.ts";
 import type { Running } from "../api/role.ts";
+import { launchChild } from "../api/supervisor/child.ts";
+import { keepRunning, type Part } from "../api/supervisor/keep-running.ts";
+import type { Leash } from "../api/supervisor/leash.ts";
 import { loadRole, type RoleName } from "../api/supervisor/role-modules.ts";
 import { accounts } from "../devnet/accounts.ts";
 
@@ -102,6 +106,43 @@ export function spawnRole(role: RoleName, settings: Record<string, string>): Chi
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
     stdio: ["ignore", "inherit", "inherit"],
   });
+}
+
+export type KeptRole = Part & {
+  /** Of its present life. */
+  pid(): number;
+  /** Settles when its first life calls itself ready. */
+  ready: Promise<void>;
+};
+
+type KeepOptions = { settings: Record<string, string>; leash: Leash; sink: LogSink };
+
+/** Runs a role as the supervisor does: in a process of its own, started again whenever it dies. */
+export async function keepRole(role: RoleName, options: KeepOptions): Promise<KeptRole> {
+  const { settings, leash, sink } = options;
+  let pid = 0;
+  let onReady = () => {};
+  const ready = new Promise<void>((resolve) => {
+    onReady = resolve;
+  });
+  const part = await keepRunning({
+    name: role,
+    launch: async () => {
+      const life = launchChild({
+        name: role,
+        script: ["api/main.ts", "--only", role],
+        environment: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
+        leash,
+        sink,
+        onMessage: () => onReady(),
+      });
+      pid = life.pid ?? 0;
+      return life;
+    },
+    logger: pino({ level: "warn" }, { write: sink }),
+    onRefusal: () => sink(`${role} refuses its configuration`),
+  });
+  return { ...part, pid: () => pid, ready };
 }
 
 /** Looks again until `condition` gives a value; names what was awaited when it does not come in time. */

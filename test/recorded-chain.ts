@@ -42,7 +42,10 @@ function transactionOf(receipt: Receipt): Fields {
   return { hash: transactionHash, transactionIndex, blockHash, blockNumber, from, to } as Fields;
 }
 
-/** The recorded blocks in order of height. */
+/** Blocks from one recorded block to the next: the years between them hold nothing to test and take minutes to scan. */
+const SPACING = 40;
+
+/** The recorded blocks in order, moved together: hashes, times, transactions and logs are the chain's. */
 export function readRecordedBlocks(): RecordedBlock[] {
   return readdirSync(recordedBlocksDir)
     .filter((name) => name.endsWith(".json.gz"))
@@ -55,12 +58,12 @@ export function readRecordedBlocks(): RecordedBlock[] {
       transactions: transactions.length > 0 ? transactions : receipts.map(transactionOf),
       logs: receipts.flatMap((receipt: Receipt) => receipt.logs),
     }))
-    .sort((a, b) => a.number - b.number);
+    .sort((a, b) => a.number - b.number)
+    .map((block, place, all) => ({ ...block, number: (all[0]?.number ?? 0) + place * SPACING }));
 }
 
 /**
- * A JSON-RPC node whose chain is the recorded blocks at their heights, with empty blocks between them, up to a fixed
- * head. It answers what an indexer asks.
+ * A JSON-RPC node whose chain is the recorded blocks with empty blocks between them, up to a fixed head. It answers what an indexer asks.
  */
 export async function serveRecordedChain(blocks: readonly RecordedBlock[]) {
   const chain = openChain(blocks);
@@ -171,14 +174,18 @@ function wireBlock(block: RecordedBlock, full: boolean, parentHash: Hex): Fields
     ...header,
     parentHash,
     ...hexed(header, [...blockQuantities]),
+    number: numberToHex(block.number),
     transactions: full
-      ? transactions.map((transaction) => ({ ...transaction, ...hexed(transaction, quantities) }))
+      ? transactions.map((transaction) => ({
+          ...transaction,
+          ...hexed(transaction, quantities),
+          blockNumber: numberToHex(block.number),
+        }))
       : transactions.map(({ hash }) => hash ?? null),
   };
 }
 
 const blockQuantities = [
-  "number",
   "timestamp",
   "gasLimit",
   "gasUsed",
@@ -189,7 +196,6 @@ const blockQuantities = [
 ] as const;
 
 const quantities = [
-  "blockNumber",
   "transactionIndex",
   "gas",
   "gasPrice",

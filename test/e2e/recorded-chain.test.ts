@@ -46,10 +46,7 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
     pipeline = await startPipeline({
       databaseUrl: database.url,
       chains: [{ chainId: 1, rpcUrl: node.rpcUrl }],
-      settings: {
-        START_BLOCK_1: String((blocks[0]?.number ?? 0) - 10),
-        LOGS_BLOCK_RANGE_1: "1000000",
-      },
+      settings: { START_BLOCK_1: String((blocks[0]?.number ?? 0) - 10) },
     });
     await untilReady(pipeline, 120_000);
     sales = await walkSales(pipeline);

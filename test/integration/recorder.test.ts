@@ -99,10 +99,9 @@ async function counting(blocks: Record<string, Block>): Promise<Record<string, n
 const b1 = block(1, 1);
 const b2 = block(1, 2);
 const b3 = block(1, 3);
-const b4 = block(1, 4);
 const c2 = block(1, 2, "fork");
 const c3 = block(1, 3, "fork");
-const blocks = { b1, b2, b3, b4, c2, c3 };
+const blocks = { b1, b2, b3, c2, c3 };
 
 describe("recording", () => {
   it("takes the backlog in chunks that may cut a block and a transaction, and nothing twice", async () => {
@@ -238,16 +237,15 @@ describe("a reorg", () => {
   });
 
   it("does not settle a height while the chain is too short to tell what stands there", async () => {
-    await emit(database.db, schema, [transfer(b4)]);
-    await finalize(database.db, schema, 1, endOf(b4));
+    await finalize(database.db, schema, 1, endOf(b3));
     chainIs(b1);
     const waiting = await record();
-    chainIs(b1, c2, c3, b4);
+    chainIs(b1, c2, c3);
     await recordAll();
 
     expect(waiting).toMatchObject({ appended: 0, more: false });
     expect(waiting.held).toBeGreaterThan(0);
-    expect(await counting(blocks)).toEqual({ b1: 1, b4: 1 });
+    expect(await counting(blocks)).toEqual({ b1: 1 });
   });
 
   it("is taken back when the chain returns to the dropped branch", async () => {
@@ -481,13 +479,13 @@ describe("what an event becomes", () => {
       transfer(b1, 1),
     ]);
     await recordAll();
-    const blocked = await holdHead();
+    const release = await holdHead();
+    const waits = new Promise((resolve) => setTimeout(resolve, 5_000, "waits for the log's head"));
 
-    try {
-      expect(await record()).toEqual({ appended: 0, more: false, held: 0 });
-    } finally {
-      await blocked();
-    }
+    const outcome = await Promise.race([record(), waits]);
+    await release();
+
+    expect(outcome).toEqual({ appended: 0, more: false, held: 0 });
   });
 
   async function facts(): Promise<Record<string, unknown>[]> {

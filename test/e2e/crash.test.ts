@@ -1,0 +1,206 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it, onTestFailed } from "vitest";
+import { startPostgres } from "../../api/postgres/embedded.ts";
+import { keepRunning, type Part } from "../../api/supervisor/keep-running.ts";
+import { type Leash, startLeash } from "../../api/supervisor/leash.ts";
+import { seedMarket } from "../../devnet/market/seed.ts";
+import { keepTrading } from "../../devnet/market/trading.ts";
+import { type Database, openDatabase } from "../../projections/database.ts";
+import { migrate } from "../../projections/log/migrate.ts";
+import { untilCanonical } from "../canonical.ts";
+import { type Market, openMarket } from "../market.ts";
+import { type KeptRole, keepRole, pipelineSettings, until } from "../pipeline.ts";
+
+const lines: string[] = [];
+const sink = (line: string) => void lines.push(line.trimEnd());
+
+let leash: Leash;
+let directory: string;
+let server: KeptPostgres;
+let markets: Market[];
+
+beforeAll(async () => {
+  leash = startLeash();
+  directory = await mkdtemp(join(tmpdir(), "crash-"));
+  const timestamp = Math.floor(Date.now() / 1000) - 4 * 86_400;
+  [server, markets] = await Promise.all([
+    keepPostgres(),
+    Promise.all(([1, 33139] as const).map((chainId) => openMarket({ chainId, timestamp }))),
+  ]);
+  for (const [index, { client, anvil }] of markets.entries()) {
+    await seedMarket(client, { chainId: anvil.chainId, seed: 21 + index });
+    await client.setIntervalMining({ interval: 1 });
+  }
+});
+
+afterAll(async () => {
+  await Promise.all((markets ?? []).map((market) => market.stop()));
+  await server?.stop(5_000);
+  await rm(directory, { recursive: true, force: true });
+  leash.killAll();
+});
+
+const victims = {
+  Ponder: async ({ indexer }: Service) => {
+    const ponders = await pondersOf(indexer.pid());
+    expect(ponders).toHaveLength(2);
+    for (const pid of ponders) process.kill(pid, "SIGKILL");
+  },
+  "the projector": async ({ projector }: Service) => {
+    process.kill(projector.pid(), "SIGKILL");
+  },
+  PostgreSQL: async () => {
+    process.kill(server.pid(), "SIGKILL");
+  },
+};
+
+describe.each(Object.entries(victims))("kill -9 of %s", (_victim, kill) => {
+  let service: Service;
+  let db: Database;
+
+  beforeAll(async () => {
+    service = await openService();
+    db = service.db;
+  });
+
+  afterAll(async () => {
+    await service?.stop();
+  });
+
+  it("in the middle of a backfill loses no fact and doubles none", async () => {
+    onTestFailed(tellLog);
+    await until("the first facts", async () => (await headOf(db)) >= 100n);
+    const headAtKill = await headOf(db);
+    await kill(service);
+
+    await untilCanonical(db, markets);
+    await expectSoundLog(db);
+    expect(headAtKill).toBeLessThan((await headOf(db)) / 2n);
+  });
+
+  it("in the middle of live trading loses no fact and doubles none", async () => {
+    onTestFailed(tellLog);
+    const before = await headOf(db);
+    await whileTrading(async () => {
+      await until("live trades", async () => (await headOf(db)) > before + 10n);
+      const headAtKill = await headOf(db);
+      await kill(service);
+      const head = () => headOf(db).catch(() => 0n);
+      await until("trades after the kill", async () => (await head()) > headAtKill + 10n);
+    });
+
+    await untilCanonical(db, markets);
+    await expectSoundLog(db);
+  });
+});
+
+type Service = {
+  indexer: KeptRole;
+  projector: KeptRole;
+  db: Database;
+  stop(): Promise<void>;
+};
+
+let opened = 0;
+
+/** An indexer and a projector on an empty database. */
+async function openService(): Promise<Service> {
+  opened += 1;
+  const url = server.url.replace(/\/postgres$/, `/service_${opened}`);
+  const admin = connect(server.url);
+  await sql.raw(`create database service_${opened}`).execute(admin);
+  await admin.destroy();
+  const db = connect(url);
+  await migrate(db);
+  const settings = await pipelineSettings({
+    databaseUrl: url,
+    chains: markets.map(({ anvil }) => anvil),
+  });
+  const projector = await keepRole("projector", { settings, leash, sink });
+  const indexer = await keepRole("indexer", { settings, leash, sink });
+  return {
+    indexer,
+    projector,
+    db,
+    async stop() {
+      await Promise.all([indexer.stop(8_000), projector.stop(8_000)]);
+      await db.destroy();
+    },
+  };
+}
+
+function connect(url: string): Database {
+  return openDatabase({ url, applicationName: "test", onIdleError: () => {} });
+}
+
+type KeptPostgres = Part & { url: string; pid(): number };
+
+/** PostgreSQL as the supervisor keeps it: durable, started again on its port when it dies. */
+async function keepPostgres(): Promise<KeptPostgres> {
+  let life: Awaited<ReturnType<typeof startPostgres>> | undefined;
+  const launch = async () => {
+    life = await startPostgres({
+      dataDir: directory,
+      logger: pino({ level: "silent" }),
+      ...(life === undefined ? {} : { port: life.port }),
+      onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+    });
+    const { pid, exited, stop } = life;
+    void exited.then(() => leash.release(pid));
+    return { exited: exited.then((words) => ({ code: null, words })), stop };
+  };
+  const logger = pino({ level: "warn" }, { write: sink });
+  const part = await keepRunning({ name: "postgres", launch, logger, onRefusal: () => {} });
+  return { ...part, url: life?.url ?? "", pid: () => life?.pid ?? 0 };
+}
+
+/** Keeps both markets trading until `work` is done; the last trade is mined when this settles. */
+async function whileTrading(work: () => Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const trading = markets.map(({ client, anvil }) =>
+    keepTrading(client, { chainId: anvil.chainId, everyMs: 50, signal: over.signal }),
+  );
+  try {
+    await work();
+  } finally {
+    over.abort();
+    await Promise.all(trading);
+  }
+}
+
+/** The chains were never reorganised, so every fact counts and no block was ever taken back. */
+async function expectSoundLog(db: Database): Promise<void> {
+  const { rows } = await sql`
+    select (select position from log.head) - count(*) as missing, max(position) - count(*) as gaps,
+           count(*) filter (where kind in (1, 2)) as "blockStates"
+    from log.fact`.execute(db);
+  expect(rows).toEqual([{ missing: 0n, gaps: 0n, blockStates: 0n }]);
+}
+
+async function headOf(db: Database): Promise<bigint> {
+  const { rows } = await sql<{ position: bigint }>`select position from log.head`.execute(db);
+  return rows[0]?.position ?? 0n;
+}
+
+/** The Ponders that an indexer has started, one per chain. */
+async function pondersOf(indexerPid: number): Promise<number[]> {
+  const found: number[] = [];
+  for (const name of await readdir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const read = (file: string) => readFile(`/proc/${name}/${file}`, "utf8").catch(() => "");
+    const stat = await read("stat");
+    const parent = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1];
+    if (Number(parent) === indexerPid && (await read("cmdline")).includes("ponder.js")) {
+      found.push(Number(name));
+    }
+  }
+  return found;
+}
+
+function tellLog(): void {
+  process.stderr.write(`${lines.slice(-60).join("\n")}\n`);
+}
