@@ -7,5 +7,6 @@ import { salesProjection } from "./sales/project.ts";
 
 /** Every projection, after those whose tables it reads. */
 export function allProjections(options: { feeRecipient: Address }): Projection[] {
-  return [ownershipProjection, collectionsProjection, salesProjection(options), activityProjection];
+  const sales = salesProjection(options);
+  return [ownershipProjection, collectionsProjection, sales, activityProjection(sales)];
 }

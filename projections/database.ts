@@ -47,5 +47,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     types: driverTypes,
   });
   pool.on("error", options.onIdleError);
+  // A connection that breaks while a transaction holds it also fails the statement; unheard, its event would end the process.
+  pool.on("connect", (client) => client.on("error", options.onIdleError));
+  // The pool listens to idle connections only; unheard, the end of one in use would end the process.
+  pool.on("connect", (client) => client.on("error", () => {}));
   return new Kysely({ dialect: new PostgresDialect({ pool }) });
 }

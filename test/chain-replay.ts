@@ -30,11 +30,21 @@ export async function replayChain(
   client: Pick<PublicClient, "getLogs" | "getBlock" | "getTransaction">,
   chainId: 1 | 33139,
 ): Promise<void> {
-  const logs = await client.getLogs({ fromBlock: 0n, toBlock: "latest" });
+  const logs = (await client.getLogs({ fromBlock: 0n, toBlock: "latest" })) as ChainLog[];
+  const blocks = await readEach(
+    logs.map((log) => log.blockNumber),
+    (blockNumber) => client.getBlock({ blockNumber }),
+  );
+  const transactions = await readEach(
+    logs.map((log) => log.transactionHash),
+    (hash) => client.getTransaction({ hash }),
+  );
   const events: ChainEvent[] = [];
-  for (const log of logs as ChainLog[]) {
-    const { timestamp } = await client.getBlock({ blockNumber: log.blockNumber });
-    const { from, to, input } = await client.getTransaction({ hash: log.transactionHash });
+  for (const log of logs) {
+    const timestamp = blocks.get(log.blockNumber)?.timestamp;
+    const transaction = transactions.get(log.transactionHash);
+    if (timestamp === undefined || transaction === undefined) throw new Error("the chain moved");
+    const { from, to, input } = transaction;
     const tail: Hex | null = input.length >= 10 ? `0x${input.slice(-8)}` : null;
     const call = { sender: lower(from), target: to && lower(to), calldataTail: tail };
     const block = {
@@ -58,6 +68,16 @@ export async function replayChain(
     }
   }
   if (events.length > 0) await appendEvents(db, events);
+}
+
+/** Reads each key once, many at a time. */
+async function readEach<Key, Value>(
+  keys: readonly Key[],
+  read: (key: Key) => Promise<Value>,
+): Promise<Map<Key, Value>> {
+  const unique = [...new Set(keys)];
+  const values = await Promise.all(unique.map(read));
+  return new Map(unique.map((key, at) => [key, values[at] as Value]));
 }
 
 type Meaning = Pick<

@@ -10,6 +10,7 @@ import type { IndexedSources } from "./indexed-sources.ts";
 import { readPonderLog, rememberWords } from "./ponder-log.ts";
 import { startPonder } from "./ponder-process.ts";
 import { leaseSchema } from "./schema-lease.ts";
+import { untilFrozen } from "./until-frozen.ts";
 
 type Life = {
   /** Kept from starting, started, or following new blocks. */
@@ -69,7 +70,11 @@ async function runOnce(options: Options, life: Life): Promise<string> {
   try {
     await activateFirstSchema(db, chain.chainId, schema);
     signal.throwIfAborted();
-    const ponder = startPonder(schema, settings(options, rpcs), logReader(options, life));
+    let watch = () => {};
+    const live = new Promise<void>((resolve) => {
+      watch = resolve;
+    });
+    const ponder = startPonder(schema, settings(options, rpcs), logReader(options, life, watch));
     life.reached = "started";
     logger.info(`chain ${chain.chainId}: Ponder (process ${ponder.pid}) indexes into ${schema}`);
     const ending = await Promise.race([
@@ -79,6 +84,7 @@ async function runOnce(options: Options, life: Life): Promise<string> {
         return "the database went away";
       }),
       untilWrongChain(chain, rpcs, over.signal),
+      live.then(() => untilFrozen(db, chain, rpcs.rpcUrls, over.signal)),
       once(signal, "abort", { signal: over.signal }).then(() => "told to stop"),
     ]);
     await ponder.stop();
@@ -89,13 +95,18 @@ async function runOnce(options: Options, life: Life): Promise<string> {
   }
 }
 
-function logReader({ chain, schema, databaseUrl, db, logger, onLive }: Options, life: Life) {
+function logReader(
+  { chain, schema, databaseUrl, db, logger, onLive }: Options,
+  life: Life,
+  watch: () => void,
+) {
   return readPonderLog({
     chainId: chain.chainId,
     logger,
     secrets: [databaseUrl, ...chain.rpcUrls, ...(chain.wsUrl === null ? [] : [chain.wsUrl])],
     onLive: () => {
       life.reached = "live";
+      watch();
       activateSchema(db, chain.chainId, schema).then(onLive, (error: unknown) =>
         logger.error(`${schema} is live, but could not be made active: ${wordsOf(error)}`),
       );

@@ -2,7 +2,6 @@ import { openDatabase } from "../../projections/database.ts";
 import { migrate } from "../../projections/log/migrate.ts";
 import { indexedSources } from "../indexer/indexed-sources.ts";
 import { keepPonder } from "../indexer/launch.ts";
-import { watchProgress } from "../indexer/progress-watch.ts";
 import { schemaName } from "../indexer/schema-name.ts";
 import type { RoleContext, Running } from "../role.ts";
 
@@ -22,13 +21,12 @@ export async function runRole({ config, logger, signal }: RoleContext): Promise<
   const chains = config.chains.map((chain) => {
     const sources = indexedSources(chain, config.curated);
     const schema = schemaName(sources);
-    const watched = watchProgress(db, chain, logger, stopping.signal);
     let kept = Promise.resolve();
     const live = new Promise<void>((onLive) => {
       const signal = stopping.signal;
       kept = keepPonder({ chain, sources, schema, databaseUrl: url, db, logger, signal, onLive });
     });
-    return { live, over: Promise.all([kept, watched]) };
+    return { live, over: kept };
   });
   const over = Promise.all(chains.map((chain) => chain.over));
   return {

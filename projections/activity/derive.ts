@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { isBurnAddress, zeroAddress } from "../burn-address.ts";
 import type { Session } from "../database.ts";
 import { factKind } from "../log/fact-kind.ts";
 
@@ -30,8 +31,8 @@ export async function foldTransfers(session: Session, schema: string): Promise<v
                                        token_id, quantity, from_address, to_address)
     select block_id, log_index, coalesce(sub_index, 0), transaction_index, contract_id,
            case
-             when from_address = ${zero} then 'mint'
-             when to_address in (${zero}, ${dead}) then 'burn'
+             when from_address = ${zeroAddress} then 'mint'
+             when ${isBurnAddress(sql`to_address`)} then 'burn'
              else 'transfer'
            end,
            token_id, case kind when ${erc721_transfer} then 1 else amount end, from_address, to_address
@@ -39,9 +40,6 @@ export async function foldTransfers(session: Session, schema: string): Promise<v
     where weight > 0 and kind in ${transferKinds}
   `.execute(session);
 }
-
-const zero = sql.raw(`'\\x${"00".repeat(20)}'::bytea`);
-const dead = sql.raw(`'\\x${"00".repeat(18)}dead'::bytea`);
 
 /** A raised counter cancels all of the maker's orders: a cancel without an order hash. */
 export async function foldCancels(session: Session, schema: string): Promise<void> {

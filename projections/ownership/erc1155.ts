@@ -1,8 +1,6 @@
 import { sql } from "kysely";
+import { isBurnAddress, zeroAddress } from "../burn-address.ts";
 import type { Session } from "../database.ts";
-import { isBurnAddress } from "./burn.ts";
-
-const zeroAddress = sql`'\\x0000000000000000000000000000000000000000'::bytea`;
 
 /**
  * An ERC-1155 balance is the sum of what came in less what went out. The sum is kept by what begins and ceases to

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
+import { isBurnAddress } from "../burn-address.ts";
 import type { Database } from "../database.ts";
-import { isBurnAddress } from "./burn.ts";
 
 /** A token as its transfers tell it. `supply` is units alive. */
 export type TokenRow = {

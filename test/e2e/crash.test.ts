@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from "vitest";
 import { startPostgres } from "../../api/postgres/embedded.ts";
+import { birthOf } from "../../api/postgres/processes.ts";
 import { keepRunning, type Part } from "../../api/supervisor/keep-running.ts";
 import { type Leash, startLeash } from "../../api/supervisor/leash.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
@@ -14,6 +15,7 @@ import { migrate } from "../../projections/log/migrate.ts";
 import { untilCanonical } from "../canonical.ts";
 import { type Market, openMarket } from "../market.ts";
 import { type KeptRole, keepRole, pipelineSettings, until } from "../pipeline.ts";
+import { childrenOf } from "../processes.ts";
 
 const lines: string[] = [];
 const sink = (line: string) => void lines.push(line.trimEnd());
@@ -44,21 +46,14 @@ afterAll(async () => {
   leash.killAll();
 });
 
+/** Whom to kill, by process ids. */
 const victims = {
-  Ponder: async ({ indexer }: Service) => {
-    const ponders = await pondersOf(indexer.pid());
-    expect(ponders).toHaveLength(2);
-    for (const pid of ponders) process.kill(pid, "SIGKILL");
-  },
-  "the projector": async ({ projector }: Service) => {
-    process.kill(projector.pid(), "SIGKILL");
-  },
-  PostgreSQL: async () => {
-    process.kill(server.pid(), "SIGKILL");
-  },
+  Ponder: ({ indexer }: Service) => pondersOf(indexer),
+  "the projector": ({ projector }: Service) => [projector.pid()],
+  PostgreSQL: () => [server.pid()],
 };
 
-describe.each(Object.entries(victims))("kill -9 of %s", (_victim, kill) => {
+describe.each(Object.entries(victims))("kill -9 of %s", (_victim, find) => {
   let service: Service;
   let db: Database;
 
@@ -71,11 +66,26 @@ describe.each(Object.entries(victims))("kill -9 of %s", (_victim, kill) => {
     await service?.stop();
   });
 
+  /** Settles with the log's head at the kill, once the database answers again. */
+  const kill = async (): Promise<bigint> => {
+    const head = await headOf(db);
+    const pids = find(service);
+    expect(pids).not.toEqual([]);
+    for (const pid of pids) process.kill(pid, "SIGKILL");
+    await until("the victims' end", async () => pids.every((pid) => birthOf(pid) === undefined));
+    const isBack = () =>
+      headOf(db).then(
+        () => true,
+        () => false,
+      );
+    await until("the database", isBack);
+    return head;
+  };
+
   it("in the middle of a backfill loses no fact and doubles none", async () => {
     onTestFailed(tellLog);
     await until("the first facts", async () => (await headOf(db)) >= 100n);
-    const headAtKill = await headOf(db);
-    await kill(service);
+    const headAtKill = await kill();
 
     await untilCanonical(db, markets);
     await expectSoundLog(db);
@@ -87,10 +97,8 @@ describe.each(Object.entries(victims))("kill -9 of %s", (_victim, kill) => {
     const before = await headOf(db);
     await whileTrading(async () => {
       await until("live trades", async () => (await headOf(db)) > before + 10n);
-      const headAtKill = await headOf(db);
-      await kill(service);
-      const head = () => headOf(db).catch(() => 0n);
-      await until("trades after the kill", async () => (await head()) > headAtKill + 10n);
+      const headAtKill = await kill();
+      await until("trades after the kill", async () => (await headOf(db)) > headAtKill + 10n);
     });
 
     await untilCanonical(db, markets);
@@ -186,19 +194,11 @@ async function headOf(db: Database): Promise<bigint> {
   return rows[0]?.position ?? 0n;
 }
 
-/** The Ponders that an indexer has started, one per chain. */
-async function pondersOf(indexerPid: number): Promise<number[]> {
-  const found: number[] = [];
-  for (const name of await readdir("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    const read = (file: string) => readFile(`/proc/${name}/${file}`, "utf8").catch(() => "");
-    const stat = await read("stat");
-    const parent = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1];
-    if (Number(parent) === indexerPid && (await read("cmdline")).includes("ponder.js")) {
-      found.push(Number(name));
-    }
-  }
-  return found;
+/** One per chain. */
+function pondersOf(indexer: KeptRole): number[] {
+  return childrenOf(indexer.pid())
+    .filter(({ command }) => command.includes("ponder.js"))
+    .map(({ pid }) => pid);
 }
 
 function tellLog(): void {

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { drawEpisode } from "../../devnet/market/programme.ts";
 import { seededRandom } from "../../devnet/market/random.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
@@ -31,6 +31,8 @@ describe("a reorg on one chain", () => {
       chains: [ethereum.anvil, apechain.anvil],
     });
     await untilReady(pipeline);
+    // From here on a block per trade: the blocks that go hold something.
+    await ethereum.client.setAutomine(true);
   });
 
   afterAll(async () => {
@@ -46,6 +48,7 @@ describe("a reorg on one chain", () => {
       await untilCanonical(database.db, [ethereum, apechain]);
       const before = await logUpTo(database.db);
       const watch = watchChain(pipeline, database.db);
+      onTestFinished(() => watch.stop().then(() => {}));
 
       await ethereum.client.request({
         method: "anvil_reorg",

@@ -19,6 +19,7 @@ import {
 import { createDatabase, type TestDatabase } from "../postgres.ts";
 
 const sales = salesProjection({ feeRecipient: addressOf(99) });
+const activity = activityProjection(sales);
 const collection = addressOf(1);
 const exchange = "0x0000000000000068f116a894984e2db1123eb395";
 const dead = "0x000000000000000000000000000000000000dead";
@@ -114,7 +115,7 @@ describe("activity", () => {
         const arriving = order.flatMap((index) => events.slice(index, index + 1));
         const live = [
           await createProjection(database.db, sales),
-          await createProjection(database.db, activityProjection),
+          await createProjection(database.db, activity),
         ];
         const half = Math.floor(arriving.length / 2);
         await appendEvents(database.db, arriving.slice(0, half));
@@ -127,7 +128,7 @@ describe("activity", () => {
         await appendEvents(database.db, arriving.slice(half));
         await project(database.db, live, 3);
 
-        const beside = await createProjection(database.db, activityProjection, "activity_beside");
+        const beside = await createProjection(database.db, activity, "activity_beside");
         await project(database.db, [beside]);
         const rows = await dumpTable(database.db, "activity.event");
         expect(await dumpTable(database.db, "activity_beside.event")).toEqual(rows);
@@ -191,7 +192,7 @@ describe("activity", () => {
     ]);
     const targets = [
       await createProjection(database.db, sales),
-      await createProjection(database.db, activityProjection),
+      await createProjection(database.db, activity),
     ];
     await project(database.db, targets);
 

@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { startPostgres } from "../../api/postgres/embedded.ts";
+import { startLeash } from "../../api/supervisor/leash.ts";
+import type { RoleName } from "../../api/supervisor/role-modules.ts";
+import { seedMarket } from "../../devnet/market/seed.ts";
+import { openDatabase } from "../../projections/database.ts";
+import { migrate } from "../../projections/log/migrate.ts";
+import { type Market, openMarket } from "../market.ts";
+import { getJson, keepRole, type PipelineChain, pipelineSettings, until } from "../pipeline.ts";
+
+const roles: readonly RoleName[] = ["indexer", "projector", "api"];
+const stopMs = 8_000;
+
+export type Installation = {
+  ethereum: Market;
+  apechain: Market;
+  /** Runs the roles over these chains, each in a process of its own, while `work` is done. */
+  whileServing<Result>(
+    chains: readonly PipelineChain[],
+    work: (baseUrl: string) => Promise<Result>,
+  ): Promise<Result>;
+};
+
+/** Two seeded chains and a durable PostgreSQL while `work` is done; no role runs yet. */
+export async function withInstallation<Result>(
+  work: (installation: Installation) => Promise<Result>,
+): Promise<Result> {
+  const leash = startLeash();
+  const directory = await mkdtemp(join(tmpdir(), "bench-"));
+  const endings: (() => Promise<unknown>)[] = [
+    async () => leash.killAll(),
+    () => rm(directory, { recursive: true, force: true }),
+  ];
+  try {
+    const server = await startPostgres({
+      dataDir: directory,
+      logger: pino({ level: "silent" }),
+      onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+    });
+    endings.push(() => server.stop());
+    await prepareDatabase(server.url);
+    const open = async (chainId: 1 | 33139): Promise<Market> => {
+      const market = await openMarket({ chainId, timestamp: fourDaysAgo() });
+      endings.push(market.stop);
+      await seedMarket(market.client, { chainId, seed: 31 });
+      return market;
+    };
+    const [ethereum, apechain] = await Promise.all([open(1), open(33139)]);
+    return await work({
+      ethereum,
+      apechain,
+      whileServing: (chains, task) => serve({ url: server.url, chains, leash }, task),
+    });
+  } finally {
+    for (const end of endings.reverse()) await end().catch(() => undefined);
+  }
+}
+
+type Serving = {
+  url: string;
+  chains: readonly PipelineChain[];
+  leash: ReturnType<typeof startLeash>;
+};
+
+async function serve<Result>(
+  { url, chains, leash }: Serving,
+  task: (baseUrl: string) => Promise<Result>,
+): Promise<Result> {
+  const settings = await pipelineSettings({ databaseUrl: url, chains });
+  const baseUrl = `http://127.0.0.1:${settings.PORT}`;
+  const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
+  const running = await Promise.all(roles.map((role) => keepRole(role, { settings, leash, sink })));
+  try {
+    await Promise.all(running.map(({ ready }) => ready));
+    const isReady = async () => (await getJson(baseUrl, "/readyz")).status === 200;
+    await until("readiness", isReady, 120_000);
+    return await task(baseUrl);
+  } finally {
+    await Promise.all(running.map((role) => role.stop(stopMs)));
+  }
+}
+
+async function prepareDatabase(url: string): Promise<void> {
+  const db = openDatabase({ url, applicationName: "bench", onIdleError: () => {} });
+  await migrate(db).finally(() => db.destroy());
+}
+
+const fourDaysAgo = (): number => Math.floor(Date.now() / 1000) - 4 * 86_400;

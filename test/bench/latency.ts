@@ -1,0 +1,111 @@
+import { Agent, get } from "node:http";
+import { json } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Hex } from "viem";
+import { gatherActors } from "../../devnet/market/actors.ts";
+import type { Venue } from "../../devnet/market/party.ts";
+import { seededRandom } from "../../devnet/market/random.ts";
+import type { Sending } from "../../devnet/market/sending.ts";
+import { sellsToken } from "../../devnet/market/trade-episodes.ts";
+import { keepTrading } from "../../devnet/market/trading.ts";
+import type { Market } from "../market.ts";
+import { type Figure, percentileFigures } from "./figure.ts";
+import { type Installation, withInstallation } from "./installation.ts";
+
+const samples = 80;
+const warmUps = 5;
+const pollEveryMs = 2;
+/** Blocks come at any phase of the second. */
+const pauseMs = { least: 300, span: 900 };
+const giveUpMs = 30_000;
+
+/** From just before a block of chain 1 is mined until its sale is in the answer of `GET /v1/sales`. */
+export function run(): Promise<Figure[]> {
+  return withInstallation(async (installation) => {
+    const over = new AbortController();
+    const { client } = installation.apechain;
+    await client.setIntervalMining({ interval: 1 });
+    const others = keepTrading(client, { chainId: 33139, everyMs: 1_000, signal: over.signal });
+    try {
+      const on = await measure(installation, "websocket");
+      const off = await measure(installation, "polling");
+      return [...on, ...off];
+    } finally {
+      over.abort();
+      await others;
+    }
+  });
+}
+
+async function measure(
+  { ethereum, apechain, whileServing }: Installation,
+  heads: "websocket" | "polling",
+): Promise<Figure[]> {
+  const chains = [ethereum.anvil, apechain.anvil].map(({ chainId, rpcUrl, wsUrl }) =>
+    heads === "websocket" ? { chainId, rpcUrl, wsUrl } : { chainId, rpcUrl },
+  );
+  // A websocket tells of new blocks only: the head would not be reached while none is mined.
+  await ethereum.client.setIntervalMining({ interval: 1 });
+  const size = (sales: number) =>
+    `2 chains of about 250 blocks, ${sales} sales on chain 1, ${heads}`;
+  return whileServing(chains, async (baseUrl) => {
+    const durationsMs = await timeSales(ethereum, baseUrl);
+    const { meta } = await readSales(baseUrl, new Agent({ keepAlive: true }));
+    const goals = heads === "websocket" ? { 50: 60, 99: 250 } : {};
+    const percentiles = [50, 95, 99].map((percent) => ({
+      percent,
+      goalMs: (goals as Record<number, number>)[percent] ?? null,
+    }));
+    return percentileFigures(`latency, ${heads},`, durationsMs, percentiles, size(meta.total));
+  });
+}
+
+/** One sale after the other, each in a block of its own. */
+async function timeSales({ client }: Market, baseUrl: string): Promise<number[]> {
+  await client.setIntervalMining({ interval: 0 });
+  await client.setAutomine(false);
+  const random = seededRandom(5);
+  const agent = new Agent({ keepAlive: true });
+  const durationsMs: number[] = [];
+  const sending: Sending = {
+    now: async () => (await client.getBlock()).timestamp,
+    async send(account, call) {
+      const { chain } = client;
+      const hash = await client.sendTransaction({ account, chain, ...call, gas: 1_500_000n });
+      const minedAt = performance.now();
+      await client.mine({ blocks: 1 });
+      await untilSold(baseUrl, agent, hash);
+      durationsMs.push(performance.now() - minedAt);
+      return client.getTransactionReceipt({ hash });
+    },
+  };
+  const venue: Venue = { chainId: 1, client, random, sending };
+  const actors = gatherActors(venue);
+  for (let sale = 0; sale < warmUps + samples; sale += 1) {
+    await delay(pauseMs.least + random.below(pauseMs.span));
+    await sellsToken(venue, actors);
+  }
+  agent.destroy();
+  return durationsMs.slice(warmUps);
+}
+
+async function untilSold(baseUrl: string, agent: Agent, hash: Hex): Promise<void> {
+  const deadline = performance.now() + giveUpMs;
+  for (;;) {
+    const { data } = await readSales(baseUrl, agent);
+    if (data[0]?.txHash === hash) return;
+    if (performance.now() > deadline) throw new Error(`the sale of ${hash} does not appear`);
+    await delay(pollEveryMs);
+  }
+}
+
+type Sales = { data: { txHash: Hex }[]; meta: { total: number } };
+
+/** The newest sale of chain 1, on a connection that stays open. */
+function readSales(baseUrl: string, agent: Agent): Promise<Sales> {
+  return new Promise((resolve, reject) => {
+    get(`${baseUrl}/v1/sales?chainId=1&per_page=1`, { agent }, (response) => {
+      json(response).then((body) => resolve(body as Sales), reject);
+    }).on("error", reject);
+  });
+}

@@ -1,0 +1,176 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ChainId, chainIds } from "../../abis/deployments.ts";
+import { type Leash, startLeash } from "../../api/supervisor/leash.ts";
+import { type Database, openDatabase } from "../../projections/database.ts";
+import { dumpFacts } from "../chain-replay.ts";
+import { type ListingFill, readListingFills } from "../listing-fills.ts";
+import { freePort, getJson, until } from "../pipeline.ts";
+import { descendantsOf, watchProcesses } from "../processes.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const stopWithinMs = 10_000;
+
+let directory: string;
+let leash: Leash;
+let service: Service;
+
+beforeAll(async () => {
+  leash = startLeash();
+  directory = await mkdtemp(join(tmpdir(), "start-"));
+  service = await start();
+});
+
+afterAll(async () => {
+  await service?.end();
+  leash.killAll();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe("npm start in an empty directory", () => {
+  it.each(chainIds)("shows the trades of chain %i as its receipts tell them", async (chainId) => {
+    const rpcUrl = installation()[`RPC_URL_${chainId}`] ?? "";
+    const fills = await readListingFills(rpcUrl, chainId);
+    expect(fills.length).toBeGreaterThan(20);
+
+    const sales = await allSales(chainId);
+    for (const fill of fills) {
+      const sold = sales.filter(
+        ({ txHash, orderHash }) => txHash === fill.txHash && orderHash === fill.orderHash,
+      );
+      expect(sold.map(tradeOf)).toEqual([fill]);
+    }
+  });
+
+  it("adds no fact twice when it starts again, and leaves no process either time", async () => {
+    const before = await withDatabase(readLog);
+    await expectCleanStop();
+
+    service = await start();
+    const after = await withDatabase(readLog);
+    expect(after.facts).toEqual(before.facts);
+    expect(after.distinct).toBe(after.facts.length);
+    expect(after.blockStates).toBe(0);
+    await expectCleanStop();
+  });
+});
+
+type Service = {
+  baseUrl: string;
+  pid: number;
+  /** Settles with the exit code. */
+  exited: Promise<number | null>;
+  end(): Promise<void>;
+};
+
+async function start(): Promise<Service> {
+  const port = await freePort();
+  const child = spawn(process.execPath, ["--import", "tsx", "api/main.ts"], {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      DATA_DIR: directory,
+      PORT: `${port}`,
+      DEVNET_MARKET: "off",
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const { pid = 0 } = child;
+  leash.hold(pid, "SIGTERM");
+  const exited = once(child, "exit").then(([code]: (number | null)[]) => {
+    leash.release(pid);
+    return code ?? null;
+  });
+  const baseUrl = await readyLine(child);
+  expect(baseUrl).toBe(`http://127.0.0.1:${port}`);
+  const end = async () => {
+    child.kill("SIGTERM");
+    await exited;
+  };
+  return { baseUrl, pid, exited, end };
+}
+
+/** The address that `ready` names; throws with the last words of a start that fails. */
+function readyLine(child: ChildProcess): Promise<string> {
+  const said: string[] = [];
+  return new Promise((onReady, onFailure) => {
+    if (child.stdout === null) return onFailure(new Error("there is no output"));
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      said.push(line);
+      const url = /^ready (\S+)$/.exec(line)?.[1];
+      if (url !== undefined) onReady(url);
+    });
+    child.once("exit", () => onFailure(new Error(said.slice(-20).join("\n"))));
+  });
+}
+
+async function expectCleanStop(): Promise<void> {
+  const left = watchProcesses(descendantsOf(service.pid));
+  expect(left().length).toBeGreaterThan(8);
+  const askedAt = performance.now();
+  process.kill(service.pid, "SIGTERM");
+  expect(await service.exited).toBe(0);
+  expect(performance.now() - askedAt).toBeLessThan(stopWithinMs);
+  await until("the end of every process", async () => left().length === 0, 1_000).catch(() => {});
+  expect(left()).toEqual([]);
+}
+
+/** Where the parts of the running service are. */
+function installation(): Record<string, string> {
+  const note = JSON.parse(readFileSync(join(directory, "running.json"), "utf8"));
+  return (note as { environment: Record<string, string> }).environment;
+}
+
+async function withDatabase<Result>(work: (db: Database) => Promise<Result>): Promise<Result> {
+  const url = installation().DATABASE_URL ?? "";
+  const db = openDatabase({ url, applicationName: "test", onIdleError: () => {} });
+  try {
+    return await work(db);
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function readLog(db: Database) {
+  const { rows } = await sql<{ distinct: bigint; blockStates: bigint }>`
+    select count(distinct (b.chain_id, b.hash, f.log_index, f.sub_index)) filter (where f.log_index is not null)
+             as distinct,
+           count(*) filter (where f.kind in (1, 2)) as "blockStates"
+    from log.fact f left join log.block b using (block_id)`.execute(db);
+  const { distinct, blockStates } = rows[0] ?? {};
+  const facts = await dumpFacts(db);
+  return { facts, distinct: Number(distinct), blockStates: Number(blockStates) };
+}
+
+type Sale = ListingFill & { currency: { address: string } };
+
+async function allSales(chainId: ChainId): Promise<Sale[]> {
+  const sales: Sale[] = [];
+  for (let page = 1; ; page += 1) {
+    const path = `/v1/sales?chainId=${chainId}&per_page=100&page=${page}`;
+    const { status, body } = await getJson(service.baseUrl, path);
+    expect(status).toBe(200);
+    const { data, meta } = body as { data: Sale[]; meta: { total: number } };
+    sales.push(...data);
+    if (sales.length >= meta.total || data.length === 0) return sales;
+  }
+}
+
+/** What a sale says of itself, in the words of a fill. */
+function tradeOf(sale: Sale): ListingFill {
+  const { txHash, orderHash, contract, tokenId, quantity, priceWei, totalWei } = sale;
+  const { seller, buyer, side, blockHash, blockNumber, logIndex, timestamp } = sale;
+  return {
+    ...{ txHash, orderHash, contract, tokenId, quantity, priceWei, totalWei },
+    ...{ seller, buyer, side, blockHash, blockNumber, logIndex, timestamp },
+    fees: sale.fees.map(({ recipient, wei }) => ({ recipient, wei })),
+  };
+}
