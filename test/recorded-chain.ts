@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { type Hex, keccak256, numberToHex, pad, stringToHex } from "viem";
 
 /** Where recorded mainnet blocks are, when they are there. */
-export const recordedBlocksDir = join(
+const recordedBlocksDir = join(
   process.env.REAL_DATA_DIR ?? join(import.meta.dirname, "../../shared/realdata"),
   "blocks",
 );

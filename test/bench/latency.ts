@@ -12,7 +12,7 @@ import type { Market } from "../market.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { type Installation, withInstallation } from "./installation.ts";
 
-const samples = 80;
+const samples = 100;
 const warmUps = 5;
 const pollEveryMs = 2;
 /** Blocks come at any phase of the second. */

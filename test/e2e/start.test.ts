@@ -83,7 +83,8 @@ async function start(): Promise<Service> {
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const { pid = 0 } = child;
+  const { pid } = child;
+  if (pid === undefined) throw new Error("npm start did not start");
   leash.hold(pid, "SIGTERM");
   const exited = once(child, "exit").then(([code]: (number | null)[]) => {
     leash.release(pid);
