@@ -29,6 +29,8 @@ export type DatabaseOptions = {
   max?: number;
   /** Milliseconds a statement may take; 0 is no limit. */
   statementTimeoutMs?: number;
+  /** Milliseconds a transaction may wait for its next statement before the server ends it; 0 is no limit. */
+  idleInTransactionTimeoutMs?: number;
   /** Told of errors on idle connections (a database that went away); the pool itself reconnects. */
   onIdleError: (error: Error) => void;
 };
@@ -43,6 +45,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     application_name: options.applicationName,
     max: options.max ?? 10,
     statement_timeout: options.statementTimeoutMs ?? 0,
+    idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 0,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     types: driverTypes,
   });

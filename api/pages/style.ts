@@ -18,6 +18,7 @@ pre { margin: 0; padding: .75rem 1rem; border: 1px solid var(--line); border-rad
 body.reference { --paper: #fff; color-scheme: light; }
 .reference header { display: flex; gap: 1rem; align-items: baseline; padding: .75rem 1.25rem; border-bottom: 1px solid #d9dee4; }
 .reference header a { color: #0b57d0; }
+.reference main { max-width: none; padding: 0; }
 .reference .swagger-ui { max-width: 72rem; margin: 0 auto; }
 .reference .swagger-ui, .reference .swagger-ui .info .title, .reference .swagger-ui .opblock-tag,
 .reference .swagger-ui .opblock .opblock-summary-description { font-family: system-ui, sans-serif; }
