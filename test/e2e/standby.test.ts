@@ -1,0 +1,174 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seedMarket } from "../../devnet/market/seed.ts";
+import { keepTrading } from "../../devnet/market/trading.ts";
+import type { Database } from "../../projections/database.ts";
+import { untilCanonical } from "../canonical.ts";
+import { type Market, openMarket } from "../market.ts";
+import { type Pipeline, pipelineSettings, spawnRole, startPipeline, until } from "../pipeline.ts";
+import { createDatabase, type TestDatabase } from "../postgres.ts";
+
+const takeoverMs = 3_000;
+
+let market: Market;
+let database: TestDatabase;
+let indexer: Pipeline;
+let settings: Record<string, string>;
+const projectors: ChildProcess[] = [];
+
+beforeAll(async () => {
+  const timestamp = Math.floor(Date.now() / 1000) - 4 * 86_400;
+  market = await openMarket({ chainId: 33139, timestamp });
+  await seedMarket(market.client, { chainId: 33139, seed: 41 });
+  await market.client.setIntervalMining({ interval: 1 });
+  database = await createDatabase();
+  const options = { databaseUrl: database.url, chains: [market.anvil] };
+  settings = await pipelineSettings(options);
+  await startProjector();
+  await until("a leader", async () => (await leader())?.works);
+  await startProjector();
+  indexer = await startPipeline({ ...options, roles: ["indexer"] });
+});
+
+afterAll(async () => {
+  for (const one of projectors) await end(one);
+  await indexer?.stop();
+  await database?.drop();
+  await market?.stop();
+});
+
+async function startProjector(): Promise<void> {
+  projectors.push(spawnRole("projector", settings));
+}
+
+async function end(one: ChildProcess): Promise<void> {
+  if (one.exitCode !== null || one.signalCode !== null) return;
+  const gone = once(one, "exit");
+  one.kill("SIGCONT");
+  one.kill("SIGTERM");
+  await gone;
+}
+
+/** Who holds the lease: its holder names its process. */
+async function leader(): Promise<{ pid: number; works: boolean } | undefined> {
+  const { rows } = await sql<{ owner: string; works: boolean }>`
+    select owner, expires_at > clock_timestamp() as works from ops.lease where role = 'projector'
+  `.execute(database.db);
+  const [row] = rows;
+  return row && { pid: Number(row.owner.split(" ")[1]), works: row.works };
+}
+
+async function leading(): Promise<ChildProcess> {
+  const held = await until("a leader", async () => {
+    const found = await leader();
+    return found?.works === true && found;
+  });
+  const one = projectors.find(({ pid }) => pid === held.pid);
+  if (one === undefined) throw new Error(`process ${held.pid} leads, which is none of ours`);
+  return one;
+}
+
+/** Settles, with the milliseconds it took, when another than `former` works. */
+async function untilTakenOver(former: ChildProcess): Promise<number> {
+  const since = performance.now();
+  await until("another leader", async () => {
+    const found = await leader();
+    return found?.works === true && found.pid !== former.pid;
+  });
+  return performance.now() - since;
+}
+
+async function headOf(db: Database): Promise<bigint> {
+  const { rows } = await sql<{ position: bigint }>`select position from log.head`.execute(db);
+  return rows[0]?.position ?? 0n;
+}
+
+async function untilRecorded(facts: bigint): Promise<void> {
+  const from = await headOf(database.db);
+  await until(`${facts} more facts`, async () => (await headOf(database.db)) >= from + facts);
+}
+
+async function whileTrading(work: () => Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const trading = keepTrading(market.client, {
+    chainId: 33139,
+    everyMs: 50,
+    signal: over.signal,
+  });
+  try {
+    await work();
+  } finally {
+    over.abort();
+    await trading;
+  }
+}
+
+/** Every fact is there once, the positions have no gap, and the tables are what a replay of the chain makes. */
+async function expectSound(): Promise<void> {
+  await untilCanonical(database.db, [market]);
+  const { rows } = await sql`
+    select (select position from log.head) - count(*) as missing, max(position) - count(*) as gaps,
+           count(*) filter (where kind in (1, 2)) as "blockStates"
+    from log.fact`.execute(database.db);
+  expect(rows).toEqual([{ missing: 0n, gaps: 0n, blockStates: 0n }]);
+}
+
+describe("two projectors", () => {
+  it("of which the leader is killed: the other works within 3 s, nothing is lost or doubled", async () => {
+    await whileTrading(async () => {
+      await untilRecorded(10n);
+      const former = await leading();
+      former.kill("SIGKILL");
+      expect(await untilTakenOver(former)).toBeLessThan(takeoverMs);
+      await untilRecorded(10n);
+      await startProjector();
+    });
+    await expectSound();
+  });
+
+  it("of which the leader freezes in a transaction: the other takes over, the first is fenced when it wakes", async () => {
+    let former: ChildProcess | undefined;
+    await whileTrading(async () => {
+      former = await leading();
+      await freezeInTransaction(former);
+      const frozenAt = performance.now();
+      expect(await untilTakenOver(former)).toBeLessThan(takeoverMs);
+      await untilRecorded(10n);
+      await until("five seconds of frost", async () => performance.now() - frozenAt > 5_000);
+      const gone = once(former, "exit");
+      former.kill("SIGCONT");
+      expect(await gone).toEqual([1, null]);
+      await untilRecorded(10n);
+      await startProjector();
+    });
+    await expectSound();
+    expect((await leading()).pid).not.toBe(former?.pid);
+  });
+
+  it("of which the leader is told to stop: the other works at once", async () => {
+    const former = await leading();
+    const gone = once(former, "exit");
+    former.kill("SIGTERM");
+    await gone;
+    expect(await untilTakenOver(former)).toBeLessThan(1_000);
+    await whileTrading(() => untilRecorded(10n));
+    await expectSound();
+  });
+});
+
+/** Stops a process while it waits, in a transaction, for the log's head; then the head is its, and it does not know. */
+async function freezeInTransaction(one: ChildProcess): Promise<void> {
+  await database.db.transaction().execute(async (session) => {
+    await sql`select from log.head for update`.execute(session);
+    await until("a transaction that waits", async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity
+        where datname = current_database() and application_name = 'projector' and wait_event_type = 'Lock'
+      `.execute(database.db);
+      return rows.length > 0;
+    });
+    one.kill("SIGSTOP");
+  });
+}
