@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createServer, type Server, STATUS_CODES } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Express } from "express";
@@ -46,11 +47,15 @@ function unreadable(status: 400 | 431): string {
   const message =
     status === 431 ? "The headers are too large" : "The request is not well-formed HTTP";
   const code = status === 431 ? "headers_too_large" : "bad_request";
-  const body = JSON.stringify({ success: false, error: message, message, code });
+  const requestId = randomUUID();
+  const body = JSON.stringify({ success: false, error: message, message, code, requestId });
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "Content-Type: application/json; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(body)}`,
+    "Cache-Control: no-store",
+    "Access-Control-Allow-Origin: *",
+    `X-Request-Id: ${requestId}`,
     "Connection: close",
     "",
     body,

@@ -81,18 +81,24 @@ describe("the envelope of refusals", () => {
     expect(await response.json()).toMatchObject({ code: "unsupported_chain" });
   });
 
-  it("answers what is not HTTP", async () => {
+  it.each([
+    ["what is not HTTP", "nonsense", 400],
+    ["a path longer than headers may be", `GET /${"x".repeat(60_000)} HTTP/1.1`, 431],
+  ])("answers %s, under a request id too", async (_case, line, status) => {
     const answer = await new Promise<string>((resolve, fail) => {
       let text = "";
-      const socket = connect(listening.port, "127.0.0.1", () => socket.write("nonsense\r\n\r\n"));
+      const socket = connect(listening.port, "127.0.0.1", () => socket.write(`${line}\r\n\r\n`));
       socket.on("data", (chunk) => {
         text += chunk.toString();
       });
       socket.on("close", () => resolve(text));
       socket.on("error", fail);
     });
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ success: false });
+    const [head = "", body = ""] = answer.split("\r\n\r\n");
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const requestId = /^X-Request-Id: (.+)$/m.exec(head)?.[1];
+    expect(requestId).toMatch(/^[\w-]{36}$/);
+    expect(JSON.parse(body)).toMatchObject({ success: false, requestId });
   });
 });
 
