@@ -52,7 +52,7 @@ module.exports = {
       "http-knows-no-domain",
       "^api/http/",
       ["^api/http/", "^projections/domain/rejection\\.ts$"],
-      "the shell knows no domain noun except rejections",
+      "HTTP is about requests and answers, not about orders and tokens",
     ),
     only(
       "chain-and-partners-below",
@@ -81,7 +81,7 @@ module.exports = {
     },
     {
       name: "projection-reads-tables-not-functions",
-      comment: "one projection reads another's table in SQL, never its functions",
+      comment: "projections meet in tables only, so that each can be rebuilt alone",
       severity: "error",
       from: { path: "^projections/(ownership|sales|activity|collections)/" },
       to: {

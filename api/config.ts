@@ -76,7 +76,8 @@ export function readConfig(variables: Record<string, string | undefined>): Confi
   problems.push(...missingCompanions(named));
   const curatedFile = resolve(named.CURATED_FILE ?? defaultCuratedFile);
   const curated = readCurated(curatedFile);
-  if ("fault" in curated) problems.push(`CURATED_FILE: ${curated.fault}`);
+  if ("fault" in curated)
+    problems.push(`${badValue("CURATED_FILE", named.CURATED_FILE)} (${curated.fault})`);
   if (!parsed.success || "fault" in curated || problems.length > 0) {
     throw new ConfigurationError(problems);
   }

@@ -8,7 +8,7 @@ import { readProgress } from "./read-progress.ts";
 import { startDatabase } from "./start-database.ts";
 import { startLocalChains } from "./start-local-chains.ts";
 import { startRoles } from "./start-roles.ts";
-import type { Supervision } from "./supervision.ts";
+import { keepsData, type Supervision } from "./supervision.ts";
 
 /** Starts the parts in order and waits until all of them are caught up. */
 export async function bringUp(supervision: Supervision): Promise<LocalChains | undefined> {
@@ -29,7 +29,7 @@ export async function bringUp(supervision: Supervision): Promise<LocalChains | u
       DATABASE_URL: databaseUrl,
       ...(local === undefined ? {} : environmentOfLocalChains(config, environment, local)),
     };
-    process.once("exit", noteInstallation(config.dataDir, found));
+    if (keepsData(config)) process.once("exit", noteInstallation(config.dataDir, found));
     const areReady = await startRoles(supervision, {
       ...environment,
       ...found,

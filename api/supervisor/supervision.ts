@@ -20,3 +20,7 @@ export type Supervision = {
   /** Parts are stopped stage by stage, the last stage first. */
   addStage: () => Part[];
 };
+
+/** Whether this start keeps something in `DATA_DIR`: its own database or its own chains. */
+export const keepsData = ({ database, localChains }: Config): boolean =>
+  database.url === null || localChains;

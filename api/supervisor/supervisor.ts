@@ -2,9 +2,10 @@ import { createServer } from "node:net";
 import { type Config, ConfigurationError, configurationExitCode } from "../config.ts";
 import { announce } from "./announce.ts";
 import { bringUp } from "./bring-up.ts";
+import { makeDataDirectory } from "./data-directory.ts";
 import type { Part } from "./keep-running.ts";
 import { startLeash } from "./leash.ts";
-import type { Supervision } from "./supervision.ts";
+import { keepsData, type Supervision } from "./supervision.ts";
 
 /** From the signal to the last process gone. */
 const stopBudgetMs = 9_300;
@@ -47,7 +48,9 @@ export async function supervise(
 }
 
 async function serve(supervision: Supervision): Promise<void> {
-  if (supervision.roles.includes("api")) await assertPortIsFree(supervision.config.http);
+  const { config, roles } = supervision;
+  if (roles.includes("api")) await assertPortIsFree(config.http);
+  if (keepsData(config)) makeDataDirectory(config.dataDir);
   announce(supervision, await bringUp(supervision));
   await untilAborted(supervision.signal);
 }
@@ -71,6 +74,11 @@ async function assertPortIsFree({ host, port }: Config["http"]): Promise<void> {
     server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     server.listen(port, host, () => resolve(undefined));
   });
+  if (code === "ENOTFOUND" || code === "EADDRNOTAVAIL") {
+    throw new ConfigurationError([
+      `HOST: expected a name or address of this machine, got ${JSON.stringify(host)} (${code}). Example: HOST=127.0.0.1`,
+    ]);
+  }
   if (code !== undefined) {
     const other = port === 65_535 ? port - 1 : port + 1;
     throw new ConfigurationError([

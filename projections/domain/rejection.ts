@@ -6,7 +6,7 @@ export type RejectionDetail = {
   readonly message: string;
 };
 
-/** An expected refusal: the caller can act on it. Faults are thrown. */
+/** Something asked for that is turned down for a reason the asker can mend. What nobody expects is thrown instead. */
 export type Rejection<Code extends string = string> = {
   readonly rejected: Code;
   readonly message: string;

@@ -49,6 +49,14 @@ describe("npm start in an empty directory", () => {
     }
   });
 
+  it("lets other roles join it and go, and still tells later ones where it is", async () => {
+    const before = installation();
+    const joined = await start("--only", "api,projector");
+    expect((await getJson(joined.baseUrl, "/v1/sales?chainId=1")).status).toBe(200);
+    await joined.end();
+    expect(installation()).toEqual(before);
+  });
+
   it("adds no fact twice when it starts again, and leaves no process either time", async () => {
     const before = await withDatabase(readLog);
     await expectCleanStop();
@@ -70,9 +78,9 @@ type Service = {
   end(): Promise<void>;
 };
 
-async function start(): Promise<Service> {
+async function start(...options: string[]): Promise<Service> {
   const port = await freePort();
-  const child = spawn(process.execPath, ["--import", "tsx", "api/main.ts"], {
+  const child = spawn(process.execPath, ["--import", "tsx", "api/main.ts", ...options], {
     cwd: root,
     env: {
       PATH: process.env.PATH,
