@@ -53,3 +53,14 @@ export async function canonicalHashes(
     ]),
   );
 }
+
+/** Reads the hash of a chain's block; null where it has none, undefined while it cannot be asked. */
+export function openHashReader(
+  options: ChainOptions,
+): (number: number) => Promise<Hex | null | undefined> {
+  const client = openChain(options);
+  return async (number) => {
+    const hashes = await canonicalHashes(client, [BigInt(number)]).catch(() => undefined);
+    return hashes?.get(BigInt(number));
+  };
+}

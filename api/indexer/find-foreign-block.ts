@@ -20,8 +20,8 @@ export async function findForeignBlock(
   const { number, hash } = foreign;
   return (
     `block ${number} is ${hash} in Ponder's store and ${hashes.get(number)} on the chain. Either the database was ` +
-    "filled from another chain of that id, or the chain was reorganised below what Ponder holds for final; " +
-    "its rows in the schema ponder_sync must be deleted"
+    "filled from another chain of that id, or the chain was reorganised below what Ponder holds for final: " +
+    `if this is the right chain, run \`npm run op -- recover --chain ${chainId}\``
   );
 }
 

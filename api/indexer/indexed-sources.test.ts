@@ -64,7 +64,7 @@ describe("indexedSources", () => {
 
 describe("schemaName", () => {
   const name = (changed: Partial<ChainConfig>) =>
-    schemaName(indexedSources(chain(changed), curated(old)));
+    schemaName(indexedSources(chain(changed), curated(old)), 0);
 
   it("is the chain's and a hash's, short enough for Ponder", () => {
     expect(name({})).toMatch(/^ponder_1_[0-9a-f]{8}$/);

@@ -3,13 +3,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database } from "../../projections/database.ts";
 import type { ChainConfig } from "../config.ts";
-import { activateFirstSchema, activateSchema } from "./active-schema.ts";
+import {
+  activateFirstSchema,
+  activateSchema,
+  readGeneration,
+  untilGenerationEnds,
+} from "./active-schema.ts";
 import { type ChosenRpcs, chooseRpcs } from "./choose-rpcs.ts";
 import { findForeignBlock } from "./find-foreign-block.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 import { readPonderLog, rememberWords } from "./ponder-log.ts";
 import { startPonder } from "./ponder-process.ts";
 import { leaseSchema } from "./schema-lease.ts";
+import { schemaName } from "./schema-name.ts";
 import { untilFrozen } from "./until-frozen.ts";
 
 type Life = {
@@ -21,7 +27,6 @@ type Life = {
 type Options = {
   chain: ChainConfig;
   sources: IndexedSources;
-  schema: string;
   databaseUrl: string;
   db: Database;
   logger: Logger;
@@ -57,7 +62,7 @@ export async function keepPonder(options: Options): Promise<void> {
 
 /** One life of Ponder, from the check of the RPCs to its end; returns what ended it. */
 async function runOnce(options: Options, life: Life): Promise<string> {
-  const { chain, schema, databaseUrl, db, logger, signal } = options;
+  const { chain, sources, databaseUrl, db, logger, signal } = options;
   const rpcs = await chooseRpcs(chain);
   for (const fault of rpcs.faults) life.tell(`chain ${chain.chainId}: ${fault}`);
   if (rpcs.rpcUrls.length === 0) return "none of its RPCs can be used";
@@ -65,6 +70,8 @@ async function runOnce(options: Options, life: Life): Promise<string> {
   const foreign = await findForeignBlock(db, { ...chain, rpcUrls: rpcs.rpcUrls });
   if (foreign !== undefined) return foreign;
 
+  const generation = await readGeneration(db, chain.chainId);
+  const schema = schemaName(sources, generation);
   const lease = await leaseSchema(databaseUrl, schema, signal, logger);
   const over = new AbortController();
   try {
@@ -74,7 +81,11 @@ async function runOnce(options: Options, life: Life): Promise<string> {
     const live = new Promise<void>((resolve) => {
       watch = resolve;
     });
-    const ponder = startPonder(schema, settings(options, rpcs), logReader(options, life, watch));
+    const ponder = startPonder(
+      schema,
+      settings(options, rpcs),
+      logReader(options, schema, life, watch),
+    );
     life.reached = "started";
     logger.info(`chain ${chain.chainId}: Ponder (process ${ponder.pid}) indexes into ${schema}`);
     const ending = await Promise.race([
@@ -85,6 +96,7 @@ async function runOnce(options: Options, life: Life): Promise<string> {
       }),
       untilWrongChain(chain, rpcs, over.signal),
       live.then(() => untilFrozen(db, chain, rpcs.rpcUrls, over.signal)),
+      untilGenerationEnds(db, chain.chainId, generation, over.signal),
       once(signal, "abort", { signal: over.signal }).then(() => "told to stop"),
     ]);
     await ponder.stop();
@@ -96,7 +108,8 @@ async function runOnce(options: Options, life: Life): Promise<string> {
 }
 
 function logReader(
-  { chain, schema, databaseUrl, db, logger, onLive }: Options,
+  { chain, databaseUrl, db, logger, onLive }: Options,
+  schema: string,
   life: Life,
   watch: () => void,
 ) {

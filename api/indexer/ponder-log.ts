@@ -71,7 +71,7 @@ function explain({ msg, error, finalized_block }: Line, chainId: number): string
   if (msg === "Encountered unrecoverable reorg") {
     return (
       `chain ${chainId} is frozen: it was reorganised below block ${finalized_block}, which Ponder holds for final. ` +
-      "Its stored blocks from there on must be dropped, and the chain indexed anew"
+      `Run \`npm run op -- recover --chain ${chainId}\``
     );
   }
   if (error?.message?.includes("cannot move backwards")) {

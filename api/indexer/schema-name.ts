@@ -10,9 +10,11 @@ export const ponderDirectory = join(projectRoot, "node_modules/ponder");
 /**
  * The schema of what is indexed, and how: `ponder_<chain id>_<8 hex digits>`. It covers everything that makes Ponder
  * refuse a schema that it wrote itself, so the same name always means the same rows. RPC addresses are no part of it.
+ * Each generation of a chain's indexing has a schema of its own.
  */
-export function schemaName(sources: IndexedSources): string {
+export function schemaName(sources: IndexedSources, generation: number): string {
   const hash = createHash("sha256").update(JSON.stringify(normalised(sources)));
+  if (generation > 0) hash.update(`\0generation ${generation}\0`);
   hash.update(ponderVersion());
   for (const file of decoderFiles()) {
     hash.update(`\0${file}\0`).update(readFileSync(join(projectRoot, file)));

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Database } from "../../projections/database.ts";
 import type { Target } from "../../projections/engine/checkpoint.ts";
 import { type Tick, tick } from "../../projections/engine/tick.ts";
+import { openSwitch } from "../../projections/log/switches.ts";
 import type { Wake } from "../roles/wake.ts";
 
 const POLL_MS = 250;
@@ -13,14 +14,21 @@ type ProjectorOptions = {
   wake: Wake;
   logger: Logger;
   signal: AbortSignal;
+  /** Whether the work is still this process's. */
+  holds: () => boolean | Promise<boolean>;
   onTick: (tick: Tick) => void;
 };
 
 /** Keeps the projections at the log's head until told to stop. */
 export async function keepProjecting(options: ProjectorOptions): Promise<void> {
-  const { db, targets, wake, logger, signal } = options;
-  while (!signal.aborted) {
+  const { db, targets, wake, logger, signal, holds } = options;
+  const isPaused = openSwitch(db, "projecting");
+  while (!signal.aborted && (await holds())) {
     try {
+      if (await isPaused()) {
+        await wake.wait(POLL_MS, signal);
+        continue;
+      }
       const done = await tick(db, targets);
       options.onTick(done);
       if (done.outcome !== "moved") await wake.wait(POLL_MS, signal);

@@ -1,8 +1,19 @@
 import process from "node:process";
 import { Command, CommanderError } from "commander";
 import { ConfigurationError, configurationExitCode } from "../config.ts";
+import { addAudit } from "./audit.ts";
 import { config } from "./config.ts";
+import { addDoctor } from "./doctor.ts";
+import { addExplain } from "./explain.ts";
 import { migrate } from "./migrate.ts";
+import { addPause } from "./pause.ts";
+import { addPrune } from "./prune.ts";
+import { addRebuild } from "./rebuild.ts";
+import { addRecover } from "./recover.ts";
+import { addRollback } from "./rollback.ts";
+import { addStatus } from "./status.ts";
+import { addTail } from "./tail.ts";
+import { addVerify } from "./verify.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 the command line makes no sense, 78 the configuration cannot be used. */
 async function run(): Promise<number> {
@@ -21,9 +32,20 @@ async function run(): Promise<number> {
     .option("--json", "for machines")
     .exitOverride()
     .action(migrate);
+  addStatus(program);
+  addTail(program);
+  addExplain(program);
+  addVerify(program);
+  addRebuild(program);
+  addRollback(program);
+  addPause(program);
+  addPrune(program);
+  addDoctor(program);
+  addAudit(program);
+  addRecover(program);
   try {
     await program.parseAsync();
-    return 0;
+    return Number(process.exitCode ?? 0);
   } catch (error) {
     // The command line's own complaint is printed already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

@@ -1,16 +1,12 @@
 import { allProjections } from "../../projections/all.ts";
 import { openDatabase } from "../../projections/database.ts";
 import { createApp } from "../app.ts";
+import { openHashReader } from "../chain/clients.ts";
 import { openHeadReader } from "../chain/head.ts";
 import { type Listening, listen } from "../http/server.ts";
 import type { RoleContext, Running } from "../role.ts";
+import { lateSeconds, lookMs } from "../status/limits.ts";
 import { openStatusReader } from "../status/status-reader.ts";
-
-/** How long parts may be behind before they are told as failing. */
-const lateSeconds = { indexer: 60, projection: 15 };
-
-/** Milliseconds between looks at the parts, so that the log tells of them when nobody asks. */
-const lookMs = 5000;
 
 const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };
 
@@ -28,6 +24,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
     chains: config.chains.map(({ chainId, rpcUrls }) => ({
       chainId,
       readHead: openHeadReader({ chainId, rpcUrls, ...rpc }),
+      readHash: openHashReader({ chainId, rpcUrls, timeoutMs: rpc.timeoutMs }),
     })),
     projections: allProjections({ feeRecipient: config.fees.recipient }).map(({ name }) => name),
     now: () => new Date(),

@@ -2,7 +2,6 @@ import { openDatabase } from "../../projections/database.ts";
 import { migrate } from "../../projections/log/migrate.ts";
 import { indexedSources } from "../indexer/indexed-sources.ts";
 import { keepPonder } from "../indexer/launch.ts";
-import { schemaName } from "../indexer/schema-name.ts";
 import type { RoleContext, Running } from "../role.ts";
 
 /** One Ponder per chain, each in a schema of its own on the shared cache of chain data. */
@@ -20,11 +19,10 @@ export async function runRole({ config, logger, signal }: RoleContext): Promise<
 
   const chains = config.chains.map((chain) => {
     const sources = indexedSources(chain, config.curated);
-    const schema = schemaName(sources);
     let kept = Promise.resolve();
     const live = new Promise<void>((onLive) => {
       const signal = stopping.signal;
-      kept = keepPonder({ chain, sources, schema, databaseUrl: url, db, logger, signal, onLive });
+      kept = keepPonder({ chain, sources, databaseUrl: url, db, logger, signal, onLive });
     });
     return { live, over: kept };
   });

@@ -4,7 +4,7 @@ import { openChain } from "../chain/clients.ts";
 import { keepDescribing } from "../jobs/keep-describing.ts";
 import { registerCurated } from "../jobs/register-curated.ts";
 import type { RoleContext, Running } from "../role.ts";
-import { lead } from "./leader.ts";
+import { lead, leaseMs } from "./leader.ts";
 import { openListener } from "./listener.ts";
 import { createWake } from "./wake.ts";
 
@@ -15,6 +15,7 @@ export async function runRole(context: RoleContext): Promise<Running> {
     url: config.database.url,
     applicationName: "jobs",
     max: 2 + config.chains.length,
+    idleInTransactionTimeoutMs: leaseMs,
     onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
   });
   const ending = new AbortController();
@@ -44,6 +45,7 @@ async function run({ context, db, signal, onReady }: Work): Promise<void> {
   const { url } = config.database;
   const leadership = await lead({ url, role: "jobs", logger, signal });
   if (leadership === null) return;
+  const leading = AbortSignal.any([signal, leadership.signal]);
   const chains = config.chains.map((chain) => ({ ...chain, wake: createWake() }));
   const listener = openListener({
     url,
@@ -65,7 +67,7 @@ async function run({ context, db, signal, onReady }: Work): Promise<void> {
       aborted(signal),
       Promise.all(
         chains.map(({ wake, ...chain }) =>
-          keepDescribing({ db, client: openChain(chain), wake, logger, signal }),
+          keepDescribing({ db, client: openChain(chain), wake, logger, signal: leading }),
         ),
       ),
     ]);

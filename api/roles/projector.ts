@@ -7,7 +7,7 @@ import { canonicalHashes, openChain } from "../chain/clients.ts";
 import { keepProjecting } from "../jobs/project.ts";
 import { keepRecording } from "../jobs/record.ts";
 import type { RoleContext, Running } from "../role.ts";
-import { lead } from "./leader.ts";
+import { type Leadership, lead, leaseMs } from "./leader.ts";
 import { type Listener, openListener } from "./listener.ts";
 import { createWake, type Wake } from "./wake.ts";
 
@@ -17,7 +17,8 @@ export async function runRole(context: RoleContext): Promise<Running> {
   const db = openDatabase({
     url: config.database.url,
     applicationName: "projector",
-    max: 2 + config.chains.length,
+    max: 2 + 2 * config.chains.length,
+    idleInTransactionTimeoutMs: leaseMs,
     onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
   });
   const ending = new AbortController();
@@ -59,22 +60,24 @@ async function run({ context, db, signal, onReady }: Work): Promise<void> {
           if (channel.startsWith(`ponder_${chainId}_`)) wake.ring();
     },
   });
-  try {
+  const leading = AbortSignal.any([signal, leadership.signal]);
+  const work = async () => {
     const targets = await prepare(context, db);
-    await Promise.race([
-      leadership.lost,
-      Promise.all([
-        keepProjecting({
-          db,
-          targets,
-          wake: projecting,
-          logger,
-          signal,
-          onTick: ({ outcome }) => outcome === "idle" && onReady(),
-        }),
-        ...record({ context, db, signal, wakes, projecting, listener }),
-      ]),
+    await Promise.all([
+      keepProjecting({
+        db,
+        targets,
+        wake: projecting,
+        logger,
+        signal: leading,
+        holds: leadership.holds,
+        onTick: ({ outcome }) => outcome === "idle" && onReady(),
+      }),
+      ...record({ context, db, signal: leading, leadership, wakes, projecting, listener }),
     ]);
+  };
+  try {
+    await Promise.race([leadership.lost, work()]);
   } finally {
     await listener.stop();
     await leadership.release();
@@ -83,29 +86,36 @@ async function run({ context, db, signal, onReady }: Work): Promise<void> {
 
 async function prepare({ config, logger }: RoleContext, db: Database): Promise<Target[]> {
   const projections = allProjections({ feeRecipient: config.fees.recipient });
-  await prepareProjections(db, projections, ({ projection, position, head }) =>
-    logger.info(`rebuilding ${projection}: ${position} of ${head} facts`),
+  await prepareProjections(db, projections, ({ projection, position, head, step }) =>
+    logger.info(`deriving ${projection}: ${step ?? `${position} of ${head} facts`}`),
   );
   return projections.map((projection) => ({ projection, schema: projection.name }));
 }
 
 type Recording = Omit<Work, "onReady"> & {
+  leadership: Leadership;
   wakes: Map<number, Wake>;
   projecting: Wake;
   listener: Listener;
 };
 
 /** One recorder a chain: what one chain's node does never holds the other. */
-function record({ context, db, signal, wakes, projecting, listener }: Recording): Promise<void>[] {
-  return context.config.chains.map(({ chainId, rpcUrls }) => {
+function record(recording: Recording): Promise<void>[] {
+  const { context, db, signal, leadership, wakes, projecting, listener } = recording;
+  return context.config.chains.map(({ chainId, rpcUrls, finalityBlocks }) => {
     const client = openChain({ chainId, rpcUrls });
     return keepRecording({
       db,
-      chainId,
-      canonicalHashes: (numbers) => canonicalHashes(client, [...numbers]),
+      recording: {
+        chainId,
+        canonicalHashes: (numbers) => canonicalHashes(client, [...numbers]),
+        fence: leadership.fence,
+      },
+      finalityBlocks,
       wake: wakes.get(chainId) ?? createWake(),
       logger: context.logger,
       signal,
+      holds: leadership.holds,
       onAppended: () => projecting.ring(),
       beforePass: async () => {
         const schema = await readPonderSchema(db, chainId);

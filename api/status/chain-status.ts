@@ -3,31 +3,42 @@ import {
   type IndexedBlocks,
   type RecordedHead,
   readIndexedBlocks,
+  readNewestEvent,
   readRecordedHead,
 } from "../../projections/log/status.ts";
 import type { Head, HeadReading } from "../chain/head.ts";
 import { type Lag, trackFollower } from "./follower.ts";
+import type { LateSeconds } from "./limits.ts";
+import { openLogJudgement } from "./log-judgement.ts";
 import type { ChainStatus, FailingPart, Findings } from "./service-status.ts";
 
 export type ChainSource = {
   readonly chainId: number;
   readonly readHead: () => Promise<HeadReading>;
+  /** Hash of a block; null where the chain has none, undefined while it cannot be asked. */
+  readonly readHash: (number: number) => Promise<string | null | undefined>;
 };
 
 /** Blocks between two looks count as followed at first sight. */
 const closeEnoughBlocks = 5;
 
 /** Looks at one chain and at how the indexer follows it. `db` is null while the database does not answer. */
-export function openChainStatus({ chainId, readHead }: ChainSource, lateSeconds: number) {
-  const judge = openJudgement(chainId, lateSeconds);
+export function openChainStatus(
+  { chainId, readHead, readHash }: ChainSource,
+  lateSeconds: LateSeconds,
+) {
+  const judge = openJudgement(chainId, lateSeconds.indexer);
+  const judgeLog = openLogJudgement({ chainId, readHash, lateSeconds });
   return async (db: Database | null, now: number): Promise<Findings<ChainStatus>> => {
     const [{ head, faults }, blocks] = await Promise.all([
       readHead(),
       db && readIndexedBlocks(db, chainId),
     ]);
     const recorded = db && blocks && (await readRecordedHead(db, chainId, blocks.indexed.number));
+    const newest = db && blocks && (await readNewestEvent(db, chainId));
     const failing = [
       ...judge({ head, faults }, blocks, now),
+      ...(await judgeLog({ head, newest, recorded: recorded?.recorded ?? null }, now)),
       ...(db !== null && blocks === null ? [notIndexed(chainId)] : []),
     ];
     const warnings = head === null ? [] : faults;

@@ -44,6 +44,17 @@ export function gaugeStatus(registry: Registry, readStatus: StatusReader): void 
     "Age difference of head and indexed block",
     (one) => one.lagSeconds,
   );
+  perChain(
+    "log_block",
+    "Highest block that the log holds facts of",
+    ({ recorded }) => recorded?.number ?? null,
+  );
+  gauge(
+    "part_failing",
+    "1 for each part that keeps the service from being ready",
+    "part",
+    (status) => status.failing.map(({ part }) => [part, 1]),
+  );
   perProjection("projection_position", "Facts of the log read", ({ position }) => position);
   perProjection("projection_lag_facts", "Facts of the log not read yet", ({ lag }) => lag);
 }

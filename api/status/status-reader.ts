@@ -2,8 +2,9 @@ import { sql } from "kysely";
 import type { Logger } from "pino";
 import type { Database } from "../../projections/database.ts";
 import { pendingMigrations } from "../../projections/log/migrate.ts";
-import { readLogHead } from "../../projections/log/status.ts";
+import { readIdleRoles, readLogHead } from "../../projections/log/status.ts";
 import { type ChainSource, openChainStatus } from "./chain-status.ts";
+import type { LateSeconds } from "./limits.ts";
 import { openProjectionStatus } from "./projection-status.ts";
 import type { FailingPart, Findings, ProjectionStatus, ServiceStatus } from "./service-status.ts";
 
@@ -14,8 +15,7 @@ export type StatusSources = {
   readonly projections: readonly string[];
   readonly now: () => Date;
   readonly logger: Logger;
-  /** Seconds that the indexer and the projections may stay behind. */
-  readonly lateSeconds: { readonly indexer: number; readonly projection: number };
+  readonly lateSeconds: LateSeconds;
   /** Milliseconds a status is used again. */
   readonly maxAgeMs: number;
 };
@@ -44,7 +44,7 @@ export function openStatusReader(sources: StatusSources): StatusReader {
 }
 
 function openMeasurement({ db, chains, projections, now, lateSeconds }: StatusSources) {
-  const chainStatuses = chains.map((chain) => openChainStatus(chain, lateSeconds.indexer));
+  const chainStatuses = chains.map((chain) => openChainStatus(chain, lateSeconds));
   const projectionStatus = openProjectionStatus(projections, lateSeconds.projection);
   const none: Findings<ProjectionStatus[]> = { status: [], failing: [], warnings: [] };
   const checkDatabase = openDatabaseCheck(db);
@@ -53,14 +53,16 @@ function openMeasurement({ db, chains, projections, now, lateSeconds }: StatusSo
     const at = now().getTime();
     const broken = await checkDatabase();
     const readable = broken === undefined ? db : null;
-    const [logPosition, folded, ...looked] = await Promise.all([
+    const [logPosition, idle, folded, ...looked] = await Promise.all([
       readable && readLogHead(readable),
+      readable === null ? [] : findIdleRoles(readable, lateSeconds.lease),
       readable === null ? none : projectionStatus(readable, at),
       ...chainStatuses.map((look) => look(readable, at)),
     ]);
     const findings = [...looked, folded];
     const failing = [
       ...(broken === undefined ? [] : [broken]),
+      ...idle,
       ...findings.flatMap((one) => one.failing),
     ];
     return {
@@ -72,6 +74,18 @@ function openMeasurement({ db, chains, projections, now, lateSeconds }: StatusSo
       projections: folded.status,
     };
   };
+}
+
+/** Roles in which nobody works, though somebody did: their last process is gone, frozen or cut off. */
+async function findIdleRoles(db: Database, lateSeconds: number): Promise<FailingPart[]> {
+  const roles = await readIdleRoles(db);
+  return roles
+    .filter(({ seconds }) => seconds > lateSeconds)
+    .map(({ role, seconds }) => ({
+      part: role,
+      message: `no process works as the ${role}`,
+      behind: { seconds },
+    }));
 }
 
 /** Migrations only go forward: once current, they stay current. */

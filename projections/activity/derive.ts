@@ -9,10 +9,14 @@ const {
   erc1155_transfer,
   order_cancelled,
   counter_incremented,
+  order_fulfilled,
+  orders_matched,
 } = factKind;
 const kinds = (...numbers: number[]) => sql.raw(`(${numbers.join(", ")})`);
 const transferKinds = kinds(erc721_transfer, erc721_consecutive_transfer, erc1155_transfer);
 const cancelKinds = kinds(order_cancelled, counter_incremented);
+/** Facts that sales are made of. */
+const saleKinds = kinds(order_fulfilled, orders_matched);
 
 const eventTable = (schema: string): RawBuilder<unknown> => sql.table(`${schema}.event`);
 
@@ -56,17 +60,29 @@ export async function foldCancels(session: Session, schema: string): Promise<voi
 export async function deriveSales(session: Session, schema: string): Promise<void> {
   const event = eventTable(schema);
   const dirty = sql`
-    select distinct block_id, transaction_index from change where transaction_index is not null`;
+    select distinct block_id, transaction_index from change where kind in ${saleKinds}`;
   await sql`
     delete from ${event} e using (${dirty}) d
     where e.type = 'sale' and e.block_id = d.block_id and e.transaction_index = d.transaction_index
   `.execute(session);
+  await copySales(
+    session,
+    schema,
+    sql`join (${dirty}) d on d.block_id = s.block_id and d.transaction_index = s.transaction_index`,
+  );
+}
+
+/** Copies sales as they stand; all of them, or those that are joined with something. */
+export async function copySales(
+  session: Session,
+  schema: string,
+  joined: RawBuilder<unknown> = sql``,
+): Promise<void> {
   await sql`
-    insert into ${event} (block_id, log_index, sub_index, transaction_index, contract_id, type, token_id,
-                          quantity, price_wei, from_address, to_address, currency, order_hash)
+    insert into ${eventTable(schema)} (block_id, log_index, sub_index, transaction_index, contract_id, type,
+                                       token_id, quantity, price_wei, from_address, to_address, currency,
+                                       order_hash)
     select s.block_id, s.log_index, s.ordinal, s.transaction_index, s.contract_id, 'sale', s.token_id,
            s.quantity, s.price_wei, s.seller, s.buyer, s.currency, s.order_hash
-    from sales.sale s
-    join (${dirty}) d on d.block_id = s.block_id and d.transaction_index = s.transaction_index
-  `.execute(session);
+    from sales.sale s ${joined}`.execute(session);
 }

@@ -1,5 +1,5 @@
 import type { Projection } from "../engine/projection.ts";
-import { deriveSales, foldCancels, foldTransfers, removeCeased } from "./derive.ts";
+import { copySales, deriveSales, foldCancels, foldTransfers, removeCeased } from "./derive.ts";
 import { tables } from "./tables.ts";
 
 /**
@@ -11,12 +11,25 @@ export function activityProjection(sales: Projection): Projection {
     name: "activity",
     version: 1,
     parameters: `sales ${sales.version} ${sales.parameters ?? ""}`,
+    reads: ["sales"],
+    sample: {
+      key: ["block_id", "transaction_index"],
+      where: "log_index is not null",
+      tables: ["event"],
+    },
     tables,
     async apply(session, schema) {
       await removeCeased(session, schema);
       await foldTransfers(session, schema);
       await foldCancels(session, schema);
       await deriveSales(session, schema);
+    },
+    async deriveAll(session, schema, _window, onProgress) {
+      onProgress("transfers and cancels");
+      await foldTransfers(session, schema);
+      await foldCancels(session, schema);
+      onProgress("sales");
+      await copySales(session, schema);
     },
   };
 }

@@ -8,6 +8,11 @@ import { tables } from "./tables.ts";
 export const collectionsProjection: Projection = {
   name: "collections",
   version: 1,
+  sample: {
+    key: ["contract_id"],
+    where: "log_index is null or kind in (10, 11, 12)",
+    tables: ["discovery", "description"],
+  },
   tables,
   async apply(session, schema, window) {
     const described = await foldDescriptions(session, schema);

@@ -3,17 +3,29 @@ import type { Session } from "../database.ts";
 /** Facts with after < position ≤ upTo. */
 export type Window = { readonly after: bigint; readonly upTo: bigint };
 
+/** The facts with a key, of those that hold `where`, make the rows of `tables` with that key, and no others do. */
+export type Sample = {
+  /** Columns of `log.fact` and of each table. */
+  readonly key: readonly string[];
+  readonly where: string;
+  readonly tables: readonly string[];
+};
+
 /**
  * State derived from the log: equal logs give equal rows, however often and in whatever windows it ran.
  * `apply` reads no clock, network, environment or randomness.
  */
 export type Projection = {
-  /** Names the checkpoint and the schema of its tables. Permanent: a new name is a new projection. */
+  /** The checkpoint and the schema of the tables go by it: a projection under another name starts from nothing. */
   readonly name: string;
   /** Raised when derived rows would differ; the projection is then rebuilt. */
   readonly version: number;
   /** What the rows depend on besides the log (configuration), as text: rebuilt when it differs. */
   readonly parameters?: string;
+  /** Projections whose tables it reads, by their own names. */
+  readonly reads?: readonly string[];
+  /** How a few of its keys are verified without the rest; absent: only the whole is. */
+  readonly sample?: Sample;
   /** Statements that make its empty tables in `schema`. */
   readonly tables: (schema: string) => readonly string[];
   /**
@@ -22,4 +34,14 @@ export type Projection = {
    * `dropped`, the blocks that do not count at its end.
    */
   readonly apply: (session: Session, schema: string, window: Window) => Promise<void>;
+  /**
+   * Fills empty tables that have no indexes from all of the log up to `window.upTo`; `change` is a view of it that is
+   * read once where possible. Without it `apply` does the same, on tables with their indexes.
+   */
+  readonly deriveAll?: (
+    session: Session,
+    schema: string,
+    window: Window,
+    onProgress: (step: string) => void,
+  ) => Promise<void>;
 };

@@ -1,13 +1,13 @@
-import { sql } from "kysely";
-import type { Database } from "../database.ts";
-import { createTarget, dropTarget, isOf, readCheckpoints, type Target } from "./checkpoint.ts";
+import type { Database, Session } from "../database.ts";
+import { alone, besides, dropUnread, exchange, renameTarget } from "./beside.ts";
+import { type BuildProgress, bringForward, build, endOf, fold } from "./build.ts";
+import { type Checkpoint, isOf, readCheckpoints, readHead, type Target } from "./checkpoint.ts";
 import type { Projection } from "./projection.ts";
-import { tick } from "./tick.ts";
 
-/** Facts a rebuilding window holds: larger than a live one, since nobody reads the tables yet. */
-const REBUILD_FACTS = 100_000;
+type OnProgress = (progress: BuildProgress) => void;
 
-export type RebuildProgress = { projection: string; position: bigint; head: bigint };
+/** Facts that the exchange itself still folds; more of them are folded before it. */
+const LAST_FACTS = 2_000n;
 
 /**
  * Makes the tables of new projections; rebuilds those whose version or parameters differ from what is stored. None is
@@ -16,72 +16,91 @@ export type RebuildProgress = { projection: string; position: bigint; head: bigi
 export async function prepareProjections(
   db: Database,
   projections: readonly Projection[],
-  onProgress: (progress: RebuildProgress) => void,
+  onProgress: OnProgress,
 ): Promise<void> {
   let limit: bigint | undefined;
   for (const projection of projections) {
     const target = { projection, schema: projection.name };
-    const stored = (await readCheckpoints(db)).get(projection.name);
-    if (stored === undefined) {
-      await db.transaction().execute((session) => createTarget(session, target));
-      await catchUp(db, target, limit, onProgress);
-    } else if (!isOf(stored, projection)) {
-      await rebuild(db, projection, onProgress, limit);
-    }
+    await alone(db, projection.name, async () => {
+      const stored = (await readCheckpoints(db)).get(projection.name);
+      if (stored === undefined) await build(db, target, limit, onProgress);
+      else if (!isOf(stored, projection)) await replace(db, projection, onProgress, limit);
+    });
     const position = (await readCheckpoints(db)).get(projection.name)?.position ?? 0n;
     limit = limit === undefined || position < limit ? position : limit;
   }
 }
 
+/** Those named and all that read their tables, in the order of the list: what is read is rebuilt first. */
+export function withDependents(
+  projections: readonly Projection[],
+  names: readonly string[],
+): Projection[] {
+  const chosen = new Set(names);
+  return projections.filter(({ name, reads = [] }) => {
+    if (reads.some((one) => chosen.has(one))) chosen.add(name);
+    return chosen.has(name);
+  });
+}
+
 /**
- * Derives a projection anew from the log beside the serving tables and swaps the two in one transaction.
- * A rebuild that was killed is taken up where it stood.
+ * Derives a projection anew from the log beside the serving tables, which live ticks go on moving, and exchanges the
+ * two in one short transaction. The old ones are kept. A rebuild that was killed is taken up where it stood.
  */
 export async function rebuild(
   db: Database,
   projection: Projection,
-  onProgress: (progress: RebuildProgress) => void,
+  onProgress: OnProgress,
+): Promise<void> {
+  await alone(db, projection.name, () => replace(db, projection, onProgress));
+}
+
+async function replace(
+  db: Database,
+  projection: Projection,
+  onProgress: OnProgress,
   limit?: bigint,
 ): Promise<void> {
-  const target = { projection, schema: `${projection.name}_next` };
-  const begun = (await readCheckpoints(db)).get(target.schema);
-  if (begun === undefined || !isOf(begun, projection)) {
-    await db.transaction().execute(async (session) => {
-      await dropTarget(session, target.schema);
-      await createTarget(session, target);
+  const target = { projection, schema: besides(projection.name).next };
+  await build(db, target, limit, onProgress);
+  await makeRoom(db, projection.name);
+  while (!(await exchange(db, (session) => swap(session, target, limit)))) {
+    await bringForward(db, target, limit, onProgress);
+  }
+}
+
+/** Puts what the last rebuild replaced back in its place. Null when nothing is kept; then nothing is done. */
+export async function rollBack(db: Database, name: string): Promise<Checkpoint | null> {
+  const { previous, replaced } = besides(name);
+  return await alone(db, name, async () => {
+    const kept = (await readCheckpoints(db)).get(previous);
+    if (kept === undefined) return null;
+    await dropUnread(db, replaced);
+    await exchange(db, async (session) => {
+      await renameTarget(session, name, replaced);
+      await renameTarget(session, previous, name);
     });
-  }
-  await catchUp(db, target, limit, onProgress);
-  await swap(db, projection);
-}
-
-async function catchUp(
-  db: Database,
-  target: Target,
-  limit: bigint | undefined,
-  onProgress: (progress: RebuildProgress) => void,
-): Promise<void> {
-  for (;;) {
-    const moved = await tick(db, [target], REBUILD_FACTS, limit);
-    if (moved.outcome === "fenced") throw new Error(`${target.schema} is being rebuilt elsewhere`);
-    if (moved.outcome === "idle") return;
-    const { window, head } = moved;
-    onProgress({ projection: target.projection.name, position: window.upTo, head });
-  }
-}
-
-/** Renames the schemas; readers wait for the commit and then see the new tables. The old ones go. */
-async function swap(db: Database, { name }: Projection): Promise<void> {
-  await db.transaction().execute(async (session) => {
-    const next = `${name}_next`;
-    await sql`
-      select from engine.checkpoint where projection in (${name}, ${next}) order by projection for update
-    `.execute(session);
-    await sql`drop schema if exists ${sql.id(name)} cascade`.execute(session);
-    await sql`alter schema ${sql.id(next)} rename to ${sql.id(name)}`.execute(session);
-    await sql`delete from engine.checkpoint where projection = ${name}`.execute(session);
-    await sql`update engine.checkpoint set projection = ${name} where projection = ${next}`.execute(
-      session,
-    );
+    return kept;
   });
+}
+
+/** Earlier tables go first, apart: dropping them takes longer than an exchange may. */
+async function makeRoom(db: Database, name: string): Promise<void> {
+  const { previous, replaced } = besides(name);
+  for (const schema of [previous, replaced]) await dropUnread(db, schema);
+}
+
+/** Folds what is missing and renames. False when too much is missing for a transaction that others wait for. */
+async function swap(session: Session, target: Target, limit?: bigint): Promise<boolean> {
+  const { projection, schema } = target;
+  const { name } = projection;
+  const checkpoints = await readCheckpoints(session);
+  const after = checkpoints.get(schema)?.position ?? 0n;
+  const serving = checkpoints.get(name)?.position ?? (await readHead(session));
+  const upTo = endOf(target, checkpoints, limit === undefined ? [serving] : [serving, limit]);
+  if (upTo - after > LAST_FACTS) return false;
+  await fold(session, target, { after, upTo });
+  if (checkpoints.has(name)) await renameTarget(session, name, besides(name).previous);
+  await renameTarget(session, schema, name);
+  return true;
 }

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { Window } from "./projection.ts";
 
@@ -14,9 +14,7 @@ const ANALYZE_FACTS = 2_000n;
  * window's two ends, with the sign of the difference.
  */
 export async function openWindow(session: Session, { after, upTo }: Window): Promise<void> {
-  await sql`
-    create temporary table if not exists dropped (block_id bigint primary key) on commit delete rows
-  `.execute(session);
+  await openDropped(session, upTo);
   await sql`
     create temporary table if not exists change (
       weight integer, position bigint, block_id bigint, transaction_index integer, log_index integer,
@@ -24,24 +22,67 @@ export async function openWindow(session: Session, { after, upTo }: Window): Pro
       from_address bytea, to_address bytea, order_hash bytea, recorded_at timestamptz, payload jsonb
     ) on commit delete rows`.execute(session);
 
-  await sql`insert into dropped select block_id from log.dropped(${upTo})`.execute(session);
   await sql`
     insert into change
     select 1, ${columns} from log.fact f
     where f.position > ${after} and f.position <= ${upTo} and f.kind not in (1, 2)
       and not exists (select from dropped d where d.block_id = f.block_id)`.execute(session);
   await sql`
+    with named as materialized (
+      select distinct block_id from log.fact where kind in (1, 2) and position > ${after} and position <= ${upTo}
+    ), flipped as materialized (
+      select s.block_id, (was.state is not distinct from 1)::int - (d.block_id is not null)::int as weight
+      from named s
+      left join lateral (
+        select f.kind as state from log.fact f
+        where f.block_id = s.block_id and f.kind in (1, 2) and f.position <= ${after}
+        order by f.position desc limit 1
+      ) was on true
+      left join dropped d using (block_id)
+    )
     insert into change
     select flipped.weight, ${columns}
-    from (
-      select s.block_id, (was.block_id is not null)::int - (d.block_id is not null)::int as weight
-      from (
-        select distinct block_id from log.fact where kind in (1, 2) and position > ${after} and position <= ${upTo}
-      ) s
-      left join log.dropped(${after}) was using (block_id)
-      left join dropped d using (block_id)
-    ) flipped
-    join log.fact f using (block_id)
-    where flipped.weight <> 0 and f.position <= ${after} and f.kind not in (1, 2)`.execute(session);
-  if (upTo - after > ANALYZE_FACTS) await sql`analyze change`.execute(session);
+    from flipped cross join lateral (${factsOf(sql`flipped.block_id`)}) f
+    where flipped.weight <> 0 and f.position <= ${after}`.execute(session);
+  if (upTo - after > ANALYZE_FACTS)
+    await sql`
+      analyze change (weight, block_id, transaction_index, contract_id, kind, token_id)`.execute(
+      session,
+    );
+}
+
+/** A block's facts, each sort by the index that holds it: no index holds both. */
+function factsOf(blockId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select * from log.fact event where event.block_id = ${blockId} and event.log_index is not null
+    union all
+    select * from log.fact observed
+    where observed.block_id = ${blockId} and observed.log_index is null and observed.kind not in (1, 2)`;
+}
+
+/**
+ * The same for the window that is all of the log up to a position. `change` is no table but a view of the log: nothing
+ * is copied.
+ */
+export async function openHistory(session: Session, upTo: bigint): Promise<void> {
+  await openDropped(session, upTo);
+  await sql`analyze dropped`.execute(session);
+  await sql`drop table if exists pg_temp.change`.execute(session);
+  await sql`
+    create temporary view change as
+    select 1 as weight, ${columns} from log.fact f
+    where f.position <= ${sql.raw(upTo.toString())} and f.kind not in (1, 2)
+      and not exists (select from dropped d where d.block_id = f.block_id)`.execute(session);
+}
+
+/** Makes room for the next window of the connection. */
+export async function closeHistory(session: Session): Promise<void> {
+  await sql`drop view pg_temp.change`.execute(session);
+}
+
+async function openDropped(session: Session, upTo: bigint): Promise<void> {
+  await sql`
+    create temporary table if not exists dropped (block_id bigint primary key) on commit delete rows
+  `.execute(session);
+  await sql`insert into dropped select block_id from log.dropped(${upTo})`.execute(session);
 }

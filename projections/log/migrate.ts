@@ -4,6 +4,8 @@ import { up as log } from "./migrations/0001-log.ts";
 import { up as indexer } from "./migrations/0002-indexer.ts";
 import { up as append } from "./migrations/0003-append.ts";
 import { up as engine } from "./migrations/0004-engine.ts";
+import { up as lease } from "./migrations/0005-lease.ts";
+import { up as switches } from "./migrations/0006-switch.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -11,6 +13,8 @@ const migrations: Record<string, Migration> = {
   "0002-indexer": { up: indexer },
   "0003-append": { up: append },
   "0004-engine": { up: engine },
+  "0005-lease": { up: lease },
+  "0006-switch": { up: switches },
 };
 
 function migrator(db: Database): Migrator {

@@ -11,6 +11,57 @@ export async function stageEvents(
   schema: string,
   { after, upTo, blockHashes }: EventSelection,
 ): Promise<void> {
+  await stageRows(
+    session,
+    sql`
+      select event.*, event.args::jsonb as a from ${sql.table(`${schema}.event`)} event
+      where event.id > ${after} ${upTo === null ? sql`` : sql`and event.id <= ${upTo}`}
+        and event.block_hash = any (${blockHashes}::text[])
+      offset 0`,
+  );
+}
+
+/** An event as a row of Ponder's table holds it, read from the chain by ourselves. */
+export type DecodedEvent = {
+  chainId: number;
+  name: string;
+  address: string;
+  blockNumber: number;
+  blockHash: string;
+  /** Unix seconds. */
+  blockTimestamp: number;
+  transactionHash: string;
+  transactionIndex: number;
+  logIndex: number;
+  args: Record<string, unknown>;
+  sender: string | null;
+  target: string | null;
+  calldataTail: string | null;
+};
+
+/** Stages such events as the facts that Ponder's rows of them become. */
+export async function stageDecoded(
+  session: Session,
+  events: readonly DecodedEvent[],
+): Promise<void> {
+  const rows = events.map((event, index) => ({ ...event, id: String(index).padStart(10, "0") }));
+  await stageRows(
+    session,
+    sql`
+      select row.id, row."chainId" as chain_id, row.name, row.address, row."blockNumber" as block_number,
+             row."blockHash" as block_hash, row."blockTimestamp" as block_timestamp,
+             row."transactionHash" as transaction_hash, row."transactionIndex" as transaction_index,
+             row."logIndex" as log_index, row.args as a, row.sender, row.target,
+             row."calldataTail" as calldata_tail
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (
+        id text, "chainId" integer, name text, address text, "blockNumber" bigint, "blockHash" text,
+        "blockTimestamp" bigint, "transactionHash" text, "transactionIndex" integer, "logIndex" integer,
+        args jsonb, sender text, target text, "calldataTail" text
+      )`,
+  );
+}
+
+async function stageRows(session: Session, events: RawBuilder<unknown>): Promise<void> {
   await sql`
     insert into staged (ord, kind, chain_id, block_number, block_hash, block_timestamp, transaction_index,
                         transaction_hash, log_index, sub_index, contract, token_id, amount, from_address,
@@ -20,12 +71,7 @@ export async function stageEvents(
            ${bytes(sql`e.transaction_hash`)}, e.log_index, element.sub_index, ${bytes(sql`e.address`)},
            element.token_id, element.amount, ${bytes(from)}, ${bytes(to)}, ${bytes(sql`a ->> 'orderHash'`)},
            ${payload}
-    from (
-      select event.*, event.args::jsonb as a from ${sql.table(`${schema}.event`)} event
-      where event.id > ${after} ${upTo === null ? sql`` : sql`and event.id <= ${upTo}`}
-        and event.block_hash = any (${blockHashes}::text[])
-      offset 0
-    ) e cross join lateral (${elements}) element`.execute(session);
+    from (${events}) e cross join lateral (${elements}) element`.execute(session);
 }
 
 /** Whether an event becomes a fact at all: a batch may be empty. */

@@ -55,7 +55,7 @@ export async function reconcile(
 }
 
 /** Suspects whose height the chain gave to another block, and those above one of these where it has no block yet. */
-function orphans(
+export function orphans(
   suspects: readonly RecordedBlock[],
   canonical: ReadonlyMap<bigint, string | null>,
 ): RecordedBlock[] {

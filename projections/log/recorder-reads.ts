@@ -81,7 +81,7 @@ export async function readPonderBlocks(
   return rows.map(({ number, hash, events }) => ({ number, hash, events: Number(events) }));
 }
 
-/** The log's blocks of a chain with chain events at heights in (after, upTo]. */
+/** The log's blocks of a chain at heights in (after, upTo] that hold chain events or are dropped. */
 export async function readRecordedBlocks(
   db: Database,
   chainId: number,
@@ -92,7 +92,7 @@ export async function readRecordedBlocks(
   const to = upTo === null ? firstBlockId(chainId + 1, 0n) : firstBlockId(chainId, upTo + 1n);
   const { rows } = await sql<RecordedBlock & { events: bigint }>`
     with dropped as (select block_id from log.dropped((select position from log.head)))
-    select b.block_id as "blockId", b.number, b.hash, counted.events,
+    select b.block_id as "blockId", b.number, b.hash, coalesce(counted.events, 0) as events,
            b.block_id in (select block_id from dropped) as dropped
     from (
       select f.block_id, count(*) filter (where f.sub_index = 0) as events
@@ -100,6 +100,7 @@ export async function readRecordedBlocks(
       where f.block_id >= ${from} and f.block_id < ${to} and f.log_index is not null
       group by f.block_id
     ) counted
+    full join (select block_id from dropped where block_id >= ${from} and block_id < ${to}) gone using (block_id)
     join log.block b using (block_id)`.execute(db);
   return rows.map((row) => ({ ...row, events: Number(row.events) }));
 }

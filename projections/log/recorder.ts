@@ -24,17 +24,21 @@ export type RecorderPass = {
   held: number;
 };
 
+export type Recording = {
+  chainId: number;
+  canonicalHashes: CanonicalHashes;
+  now: () => Date;
+  /** Asked before each commit; throws when another process records by now. */
+  fence: (session: Session) => Promise<void>;
+};
+
 /**
  * Moves one chain's events from Ponder's tables into the log, a chunk of the finalized ones or all of the others.
  * The blocks of the range are compared with the log's, and what differs is appended, retracted and re-adopted in one
  * transaction: readers see the old branch or the new one. Throws when the chain had to be asked and did not answer.
  */
-export async function recordChain(
-  db: Database,
-  chainId: number,
-  canonicalHashes: CanonicalHashes,
-  now: () => Date,
-): Promise<RecorderPass> {
+export async function recordChain(db: Database, recording: Recording): Promise<RecorderPass> {
+  const { chainId, canonicalHashes } = recording;
   const standing = await readStanding(db, chainId);
   if (standing === null) return { appended: 0, more: false, held: 0 };
 
@@ -47,7 +51,7 @@ export async function recordChain(
     canonicalHashes,
   );
   const settles = upTo !== null && plan.held === 0;
-  const appended = await carryOut(db, chainId, standing, { plan, upTo, settles }, now);
+  const appended = await carryOut(db, recording, standing, { plan, upTo, settles });
   return { appended, more: settles, held: plan.held };
 }
 
@@ -70,10 +74,9 @@ type Step = { plan: Plan; upTo: string | null; settles: boolean };
 
 async function carryOut(
   db: Database,
-  chainId: number,
+  { chainId, now, fence }: Recording,
   { schema, settledId }: Standing,
   { plan, upTo, settles }: Step,
-  now: () => Date,
 ): Promise<number> {
   const changes = plan.retract.length + plan.readopt.length + plan.append.length;
   if (changes === 0 && !settles) return 0;
@@ -87,6 +90,7 @@ async function carryOut(
       appended += (await appendStaged(session)).appended;
     }
     if (settles && upTo !== null) await settle(session, chainId, schema, upTo);
+    await fence(session);
     return appended;
   });
 }

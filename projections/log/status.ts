@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../database.ts";
 import { blockIdRange, firstBlockId } from "./block-id.ts";
+import { isFact } from "./ponder-events.ts";
 
 /** How far a projection has read, and when the first fact it has not read was recorded. */
 export type ProjectionProgress = {
@@ -12,12 +13,14 @@ export type ProjectionProgress = {
   waitingSince: Date | null;
 };
 
+/** What a rebuild or a rollback replaced, and what is derived only to be compared, stand still and are left out. */
 export async function readProjectionProgress(db: Database): Promise<ProjectionProgress[]> {
   const { rows } = await sql<ProjectionProgress>`
     select c.projection, c.version, c.position, h.position as head, f.recorded_at as "waitingSince"
     from engine.checkpoint c
     cross join log.head h
     left join log.fact f on f.position = c.position + 1
+    where c.projection !~ '_(previous|replaced|verify)$'
     order by c.projection`.execute(db);
   return rows;
 }
@@ -93,4 +96,35 @@ export async function readRecordedHead(
     hash: row?.hash ?? null,
     recorded: known ? { number: Number(row.number), hash: row.recordedHash as Hex } : null,
   };
+}
+
+export type NewestEvent = { number: number; isRecorded: boolean };
+
+/** The newest event that the indexer holds of a chain, and whether the log has it; null when there is none. */
+export async function readNewestEvent(db: Database, chainId: number): Promise<NewestEvent | null> {
+  const { rows } = await sql<{ schema: string; exists: boolean }>`
+    select ponder_schema as schema, to_regclass(format('%I.event', ponder_schema)) is not null as exists
+    from ops.indexer where chain_id = ${chainId}`.execute(db);
+  const indexer = rows[0];
+  if (indexer === undefined || !indexer.exists) return null;
+  const newest = await sql<{ number: bigint; isRecorded: boolean }>`
+    select e.block_number as number, exists (
+      select from log.block b join log.fact f using (block_id)
+      where b.chain_id = ${chainId} and b.hash = decode(substr(e.block_hash, 3), 'hex')
+        and f.log_index = e.log_index
+    ) as "isRecorded"
+    from (
+      select block_number, block_hash, log_index from ${sql.id(indexer.schema, "event")}
+      where chain_id = ${chainId} and ${isFact} order by id desc limit 1
+    ) e`.execute(db);
+  const row = newest.rows[0];
+  return row === undefined ? null : { number: Number(row.number), isRecorded: row.isRecorded };
+}
+
+/** Roles that some process has worked in, and for how long nobody has, by the clock of the database. */
+export async function readIdleRoles(db: Database): Promise<{ role: string; seconds: number }[]> {
+  const { rows } = await sql<{ role: string; seconds: number }>`
+    select role, extract(epoch from clock_timestamp() - expires_at)::float8 as seconds from ops.lease
+    where expires_at < clock_timestamp() order by role`.execute(db);
+  return rows;
 }

@@ -4,7 +4,7 @@ import type { Session } from "../database.ts";
 /** Where a tick notes by how much its counters move, until both standards are done. */
 export async function openChanges(session: Session): Promise<void> {
   await sql`
-    create temporary table if not exists holding_change (contract_id integer, owner bytea, ids bigint)
+    create temporary table if not exists holding_change (contract_id integer, owner bytea, ids integer)
     on commit delete rows`.execute(session);
   await sql`
     create temporary table if not exists collection_change (
@@ -19,7 +19,8 @@ export async function openChanges(session: Session): Promise<void> {
 export async function storeHolders(session: Session, schema: string): Promise<void> {
   await sql`
     with changed as materialized (
-      select d.contract_id, d.owner, coalesce(h.tokens, 0) as before, coalesce(h.tokens, 0) + d.ids as after
+      select d.contract_id, d.owner, h.tokens is null as is_new, coalesce(h.tokens, 0) as before,
+             coalesce(h.tokens, 0) + d.ids as after
       from (
         select contract_id, owner, sum(ids) as ids from holding_change
         group by contract_id, owner having sum(ids) <> 0
@@ -29,9 +30,11 @@ export async function storeHolders(session: Session, schema: string): Promise<vo
       delete from ${sql.table(`${schema}.holder`)} h using changed c
       where c.after = 0 and h.contract_id = c.contract_id and h.owner = c.owner
     ), stored as (
+      update ${sql.table(`${schema}.holder`)} h set tokens = c.after from changed c
+      where c.after <> 0 and not c.is_new and h.contract_id = c.contract_id and h.owner = c.owner
+    ), found as (
       insert into ${sql.table(`${schema}.holder`)} (contract_id, owner, tokens)
-      select contract_id, owner, after from changed where after <> 0
-      on conflict (contract_id, owner) do update set tokens = excluded.tokens
+      select contract_id, owner, after from changed where is_new
     )
     insert into collection_change (contract_id, holders)
     select contract_id, sum((after > 0)::int - (before > 0)::int) from changed group by contract_id
@@ -40,14 +43,26 @@ export async function storeHolders(session: Session, schema: string): Promise<vo
 
 export async function storeCollections(session: Session, schema: string): Promise<void> {
   await sql`
-    insert into ${sql.table(`${schema}.collection`)} as c
+    with moved as materialized (
+      select d.*, c.contract_id is null as is_new
+      from (
+        select contract_id, sum(erc721_tokens) as erc721_tokens, sum(tokens) as tokens, sum(supply) as supply,
+               sum(units) as units, sum(holders) as holders
+        from collection_change group by contract_id
+      ) d
+      left join ${sql.table(`${schema}.collection`)} c using (contract_id)
+    ), stored as (
+      update ${sql.table(`${schema}.collection`)} c
+      set erc721_tokens = c.erc721_tokens + m.erc721_tokens, tokens = c.tokens + m.tokens,
+          supply = c.supply + m.supply, units = c.units + m.units, holders = c.holders + m.holders
+      from moved m
+      where not m.is_new and c.contract_id = m.contract_id
+    )
+    insert into ${sql.table(`${schema}.collection`)}
       (contract_id, erc721_tokens, tokens, supply, units, holders)
-    select contract_id, sum(erc721_tokens), sum(tokens), sum(supply), sum(units), sum(holders)
-    from collection_change group by contract_id
-    on conflict (contract_id) do update
-      set erc721_tokens = c.erc721_tokens + excluded.erc721_tokens, tokens = c.tokens + excluded.tokens,
-          supply = c.supply + excluded.supply, units = c.units + excluded.units,
-          holders = c.holders + excluded.holders`.execute(session);
+    select contract_id, erc721_tokens, tokens, supply, units, holders from moved where is_new`.execute(
+    session,
+  );
   await sql`
     delete from ${sql.table(`${schema}.collection`)} c using (select distinct contract_id from collection_change) d
     where c.contract_id = d.contract_id and c.tokens = 0`.execute(session);

@@ -24,7 +24,7 @@ async function applyBalances(session: Session, schema: string): Promise<void> {
       group by contract_id, token_id, owner
       having sum(units) <> 0
     ), changed as materialized (
-      select m.contract_id, m.token_id, m.owner, coalesce(b.units, 0) as before,
+      select m.contract_id, m.token_id, m.owner, b.units is null as is_new, coalesce(b.units, 0) as before,
              coalesce(b.units, 0) + m.units as after
       from moved m
       left join ${sql.table(`${schema}.balance`)} b using (contract_id, token_id, owner)
@@ -32,9 +32,12 @@ async function applyBalances(session: Session, schema: string): Promise<void> {
       delete from ${sql.table(`${schema}.balance`)} b using changed c
       where c.after = 0 and b.contract_id = c.contract_id and b.token_id = c.token_id and b.owner = c.owner
     ), stored as (
+      update ${sql.table(`${schema}.balance`)} b set units = c.after from changed c
+      where c.after <> 0 and not c.is_new
+        and b.contract_id = c.contract_id and b.token_id = c.token_id and b.owner = c.owner
+    ), found as (
       insert into ${sql.table(`${schema}.balance`)} (contract_id, token_id, owner, units)
-      select contract_id, token_id, owner, after from changed where after <> 0
-      on conflict (contract_id, token_id, owner) do update set units = excluded.units
+      select contract_id, token_id, owner, after from changed where is_new
     )
     insert into holding_change (contract_id, owner, ids)
     select contract_id, owner, (after > 0)::int - (before > 0)::int
@@ -51,7 +54,7 @@ async function applySupplies(session: Session, schema: string): Promise<void> {
       from change where kind = 12
       group by contract_id, token_id
     ), changed as materialized (
-      select m.contract_id, m.token_id, coalesce(t.transfers, 0) as transfers_before,
+      select m.contract_id, m.token_id, t.transfers is null as is_new, coalesce(t.transfers, 0) as transfers_before,
              coalesce(t.transfers, 0) + m.transfers as transfers, coalesce(t.supply, 0) as before,
              coalesce(t.supply, 0) + m.units as after
       from moved m
@@ -61,10 +64,14 @@ async function applySupplies(session: Session, schema: string): Promise<void> {
       delete from ${sql.table(`${schema}.token`)} t using changed c
       where c.transfers = 0 and t.contract_id = c.contract_id and t.token_id = c.token_id and t.standard = 1155
     ), stored as (
+      update ${sql.table(`${schema}.token`)} t
+      set supply = c.after, is_burned = c.after <= 0, transfers = c.transfers
+      from changed c
+      where c.transfers <> 0 and not c.is_new
+        and t.contract_id = c.contract_id and t.token_id = c.token_id and t.standard = 1155
+    ), found as (
       insert into ${sql.table(`${schema}.token`)} (contract_id, token_id, standard, supply, is_burned, transfers)
-      select contract_id, token_id, 1155, after, after <= 0, transfers from changed where transfers <> 0
-      on conflict (contract_id, token_id, standard) do update
-        set supply = excluded.supply, is_burned = excluded.is_burned, transfers = excluded.transfers
+      select contract_id, token_id, 1155, after, after <= 0, transfers from changed where is_new and transfers <> 0
     )
     insert into collection_change (contract_id, erc721_tokens, tokens, supply, units)
     select contract_id, 0, sum((transfers <> 0)::int - (transfers_before <> 0)::int),

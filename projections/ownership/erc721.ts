@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { isBurnAddress } from "../burn-address.ts";
 import type { Session } from "../database.ts";
 
@@ -7,50 +7,62 @@ import type { Session } from "../database.ts";
  * range; the usual contracts stay at 5,000.
  */
 const RANGE_TOKENS = 10_000;
+const range = sql.raw(String(RANGE_TOKENS));
 
-/** An ERC-721 token's owner is the receiver of its last transfer in chain order, single or in a range. */
+/** A window's transfers, a range as one for each of its tokens. */
+const moved = sql`
+  select contract_id, token_id, weight, block_id, log_index, to_address from change where kind = 10
+  union all
+  select contract_id, token_id + step, weight, block_id, log_index, to_address
+  from change cross join lateral generate_series(0, least(amount, ${range}) - 1) step
+  where kind = 11`;
+
+/**
+ * An ERC-721 token's owner is the receiver of its last transfer in chain order, single or in a range. Its row keeps
+ * that transfer's place: a transfer before it changes nothing, one after it is the last. Only when the last one itself
+ * ceased to count is the log asked for the one before.
+ */
 export async function applyErc721(session: Session, schema: string, upTo: bigint): Promise<void> {
-  const range = sql.raw(String(RANGE_TOKENS));
-  const counts = sql`f.position <= ${upTo} and not exists (select from dropped d where d.block_id = f.block_id)`;
+  const token = sql.table(`${schema}.token`);
   await sql`
-    with touched as (
-      select contract_id, token_id from change where kind = 10
-      union
-      select contract_id, token_id + step
-      from change cross join lateral generate_series(0, least(amount, ${range}) - 1) step
-      where kind = 11
-    ), derived as (
-      select t.contract_id, t.token_id, last.to_address as owner
-      from touched t
-      left join lateral (
-        select e.to_address from (
-          (select f.to_address, f.block_id, f.log_index from log.fact f
-           where f.kind = 10 and f.contract_id = t.contract_id and f.token_id = t.token_id and ${counts}
-           order by f.block_id desc, f.log_index desc limit 1)
-          union all
-          (select f.to_address, f.block_id, f.log_index from log.fact f
-           where f.kind = 11 and f.contract_id = t.contract_id and ${counts}
-             and f.token_id <= t.token_id and f.token_id > t.token_id - ${range}
-             and t.token_id < f.token_id + f.amount
-           order by f.block_id desc, f.log_index desc limit 1)
-        ) e order by e.block_id desc, e.log_index desc limit 1
-      ) last on true
+    with moved as not materialized (${moved}),
+    newest as (
+      select distinct on (contract_id, token_id) contract_id, token_id, to_address, block_id, log_index
+      from moved where weight > 0
+      order by contract_id, token_id, block_id desc, log_index desc
+    ), undone as materialized (
+      select distinct t.contract_id, t.token_id
+      from moved m join ${token} t on t.contract_id = m.contract_id and t.token_id = m.token_id and t.standard = 721
+      where m.weight < 0 and t.block_id = m.block_id and t.log_index = m.log_index
     ), changed as materialized (
-      select d.contract_id, d.token_id, d.owner, ${isBurnAddress(sql`d.owner`)} as is_burned,
-             o.owner as old_owner, o.is_burned as old_burned
-      from derived d
-      left join ${sql.table(`${schema}.token`)} o
-        on o.contract_id = d.contract_id and o.token_id = d.token_id and o.standard = 721
-      where d.owner is distinct from o.owner
+      select d.*, ${isBurnAddress(sql`d.owner`)} as is_burned, t.standard is null as is_new, t.owner as old_owner,
+             t.is_burned as old_burned
+      from (
+        select contract_id, token_id, to_address as owner, block_id, log_index, false as was_undone
+        from newest n
+        where not exists (
+          select from undone u where u.contract_id = n.contract_id and u.token_id = n.token_id
+        )
+        union all
+        select u.contract_id, u.token_id, last.to_address, last.block_id, last.log_index, true
+        from undone u left join lateral (${lastTransfer(upTo)}) last on true
+      ) d
+      left join ${token} t on t.contract_id = d.contract_id and t.token_id = d.token_id and t.standard = 721
+      where t.standard is null or d.was_undone or (d.block_id, d.log_index) > (t.block_id, t.log_index)
     ), removed as (
-      delete from ${sql.table(`${schema}.token`)} t using changed c
+      delete from ${token} t using changed c
       where c.owner is null and t.contract_id = c.contract_id and t.token_id = c.token_id and t.standard = 721
-    ), stored as (
-      insert into ${sql.table(`${schema}.token`)} (contract_id, token_id, standard, owner, supply, is_burned)
-      select contract_id, token_id, 721, owner, case when is_burned then 0 else 1 end, is_burned
-      from changed where owner is not null
-      on conflict (contract_id, token_id, standard) do update
-        set owner = excluded.owner, supply = excluded.supply, is_burned = excluded.is_burned
+    ), moved_on as (
+      update ${token} t
+      set owner = c.owner, supply = case when c.is_burned then 0 else 1 end, is_burned = c.is_burned,
+          block_id = c.block_id, log_index = c.log_index
+      from changed c
+      where c.owner is not null and not c.is_new
+        and t.contract_id = c.contract_id and t.token_id = c.token_id and t.standard = 721
+    ), found as (
+      insert into ${token} (contract_id, token_id, standard, owner, supply, is_burned, block_id, log_index)
+      select contract_id, token_id, 721, owner, case when is_burned then 0 else 1 end, is_burned, block_id, log_index
+      from changed where is_new
     ), holdings as (
       insert into holding_change (contract_id, owner, ids)
       select contract_id, old_owner, -1 from changed where not old_burned
@@ -65,4 +77,21 @@ export async function applyErc721(session: Session, schema: string, upTo: bigint
       from changed
     ) counted
     group by contract_id`.execute(session);
+}
+
+/** The last transfer that counts of a token of `u`. */
+function lastTransfer(upTo: bigint): RawBuilder<unknown> {
+  const counts = sql`f.position <= ${upTo} and not exists (select from dropped d where d.block_id = f.block_id)`;
+  return sql`
+    select e.to_address, e.block_id, e.log_index from (
+      (select f.to_address, f.block_id, f.log_index from log.fact f
+       where f.kind = 10 and f.contract_id = u.contract_id and f.token_id = u.token_id and ${counts}
+       order by f.block_id desc, f.log_index desc limit 1)
+      union all
+      (select f.to_address, f.block_id, f.log_index from log.fact f
+       where f.kind = 11 and f.contract_id = u.contract_id and ${counts}
+         and f.token_id <= u.token_id and f.token_id > u.token_id - ${range}
+         and u.token_id < f.token_id + f.amount
+       order by f.block_id desc, f.log_index desc limit 1)
+    ) e order by e.block_id desc, e.log_index desc limit 1`;
 }

@@ -1,5 +1,5 @@
 import type { Session } from "../database.ts";
-import type { Projection } from "../engine/projection.ts";
+import type { Projection, Window } from "../engine/projection.ts";
 import { openChanges, storeCollections, storeHolders } from "./counters.ts";
 import { applyErc721 } from "./erc721.ts";
 import { applyErc1155 } from "./erc1155.ts";
@@ -8,13 +8,22 @@ import { ownershipTables } from "./table.ts";
 /** Who owns what: ERC-721 owners, ERC-1155 balances, supplies, holders. */
 export const ownershipProjection: Projection = {
   name: "ownership",
-  version: 1,
-  tables: ownershipTables,
-  apply: async (session: Session, schema, { upTo }) => {
-    await openChanges(session);
-    await applyErc721(session, schema, upTo);
-    await applyErc1155(session, schema);
-    await storeHolders(session, schema);
-    await storeCollections(session, schema);
+  version: 2,
+  sample: {
+    key: ["contract_id", "token_id"],
+    where: "kind in (10, 12)",
+    tables: ["token", "balance"],
   },
+  tables: ownershipTables,
+  apply: derive,
+  // The statements need no index where there is nothing to find.
+  deriveAll: derive,
 };
+
+async function derive(session: Session, schema: string, { upTo }: Window): Promise<void> {
+  await openChanges(session);
+  await applyErc721(session, schema, upTo);
+  await applyErc1155(session, schema);
+  await storeHolders(session, schema);
+  await storeCollections(session, schema);
+}

@@ -12,11 +12,14 @@ export function ownershipTables(schema: string): string[] {
        supply      numeric not null,
        is_burned   boolean not null,
        transfers   bigint,
+       block_id    bigint,
+       log_index   integer,
        primary key (contract_id, token_id, standard)
      )`,
     `comment on column ${schema}.token.owner is 'ERC-721: the current owner, burn addresses included. ERC-1155: null'`,
     `comment on column ${schema}.token.supply is 'Units not burned: 0 or 1 for ERC-721'`,
     `comment on column ${schema}.token.transfers is 'ERC-1155: transfers that count; the row goes with the last of them'`,
+    `comment on column ${schema}.token.block_id is 'ERC-721: with log_index the place of the transfer that made the owner'`,
     `create index on ${schema}.token (owner, contract_id, token_id) where owner is not null`,
     `create table ${schema}.balance (
        contract_id integer not null,

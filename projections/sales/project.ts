@@ -1,10 +1,10 @@
-import { type RawBuilder, sql } from "kysely";
-import type { Address, Hex } from "viem";
-import type { Session } from "../database.ts";
+import type { Address } from "viem";
 import type { Projection } from "../engine/projection.ts";
-import { type Located, orderKinds, readOrderTransactions } from "./read-facts.ts";
+import { deriveAllSales, placeOrderFacts } from "./derive-all.ts";
+import { readOrderTransactions } from "./read-facts.ts";
+import { saleRows } from "./row.ts";
+import { addSales, countSales, deleteSales } from "./store.ts";
 import { tables } from "./table.ts";
-import { type Sale, translateSales } from "./trades.ts";
 
 /** Sales of NFTs, translated from the exchange's events one transaction at a time. */
 export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Projection {
@@ -12,121 +12,21 @@ export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Pr
     name: "sales",
     version: 1,
     parameters: feeRecipient,
+    sample: {
+      key: ["block_id", "transaction_index"],
+      where: "log_index is not null and kind in (30, 34)",
+      tables: ["sale"],
+    },
     tables,
     apply: async (session, schema, { upTo }) => {
       const transactions = await readOrderTransactions(session, upTo);
       await deleteSales(session, schema);
-      const rows = transactions.flatMap((located) =>
-        translateSales(located.transaction, feeRecipient).map((sale) => rowOf(located, sale)),
-      );
-      if (rows.length > 0) await insertSales(session, schema, rows);
+      await addSales(session, schema, saleRows(transactions, feeRecipient));
+    },
+    deriveAll: async (session, schema, _window, onProgress) => {
+      await placeOrderFacts(session);
+      await deriveAllSales(session, schema, feeRecipient, onProgress);
+      await countSales(session, schema);
     },
   };
-}
-
-/** Deletes the sales of the window's transactions and takes them out of the counters. */
-async function deleteSales(session: Session, schema: string): Promise<void> {
-  const { rows } = await sql<{ contract_id: number; currency: Hex; hour: Date }>`
-    with dirty as (
-      select distinct block_id, transaction_index from change where kind in (${orderKinds})
-    ), counted as (
-      delete from ${sql.id(schema, "sale")} sale using dirty
-      where sale.block_id = dirty.block_id and sale.transaction_index = dirty.transaction_index
-      returning sale.chain_id, sale.contract_id, sale.currency, sale.timestamp, sale.total_wei
-    ), ${countersMoved(schema, -1)}
-    select distinct contract_id, currency, ${hour} as hour from counted`.execute(session);
-  if (rows.length === 0) return;
-  await sql`
-    delete from ${sql.id(schema, "volume")} volume
-    using unnest(
-      ${rows.map((row) => row.contract_id)}::int[],
-      ${rows.map((row) => bytea(row.currency))}::bytea[],
-      ${rows.map((row) => row.hour)}::timestamptz[]
-    ) as touched (contract_id, currency, hour)
-    where volume.contract_id = touched.contract_id and volume.currency = touched.currency
-      and volume.hour = touched.hour and volume.sales = 0`.execute(session);
-  await sql`delete from ${sql.id(schema, "total")} where sales = 0`.execute(session);
-}
-
-/** Inserts sales and adds them to the counters. A contract that the log does not know is a fault. */
-async function insertSales(session: Session, schema: string, rows: readonly Row[]): Promise<void> {
-  await sql`
-    with counted as (
-      insert into ${sql.id(schema, "sale")} (
-        block_id, transaction_index, ordinal, sale_id, chain_id, contract_id, token_id, quantity, price_wei,
-        total_wei, currency, seller, buyer, side, marketplace, protocol_version, exchange, order_hash, fees,
-        bundle_size, bundle_total_wei, log_index, transaction_hash, block_number, block_hash, timestamp
-      )
-      select row.block_id, row.transaction_index, ordinal, sale_id, block.chain_id, contract.contract_id,
-             token_id, quantity, price_wei, total_wei, currency, seller, buyer, side, marketplace,
-             protocol_version, exchange, order_hash, fees, bundle_size, bundle_total_wei, log_index,
-             transaction.hash, block.number, block.hash, block.timestamp
-      from json_to_recordset(${JSON.stringify(rows)}::json) as row (
-        block_id bigint, transaction_index integer, ordinal integer, sale_id bytea, contract bytea,
-        token_id numeric, quantity numeric, price_wei numeric, total_wei numeric, currency bytea,
-        seller bytea, buyer bytea, side text, marketplace text, protocol_version text, exchange bytea,
-        order_hash bytea, fees jsonb, bundle_size integer, bundle_total_wei numeric, log_index integer
-      )
-      join log.block on block.block_id = row.block_id
-      join log.transaction on transaction.block_id = row.block_id
-        and transaction.transaction_index = row.transaction_index
-      left join log.contract_alias alias on alias.chain_id = block.chain_id and alias.address = row.contract
-      left join log.contract on contract.chain_id = block.chain_id
-        and contract.address = coalesce(alias.stands_for, row.contract)
-      returning chain_id, contract_id, currency, timestamp, total_wei
-    ), ${countersMoved(schema, 1)}
-    select count(*) from counted`.execute(session);
-}
-
-const hour = sql`date_trunc('hour', timestamp, 'UTC')`;
-
-/** Moves the counters by the rows of the statement's `counted`. The rows of a bundle sum to its price. */
-function countersMoved(schema: string, sign: 1 | -1): RawBuilder<unknown> {
-  const direction = sql.raw(String(sign));
-  return sql`
-    volume_moved as (
-      insert into ${sql.id(schema, "volume")} as volume (contract_id, currency, hour, sales, wei)
-      select contract_id, currency, ${hour}, ${direction} * count(*), ${direction} * sum(total_wei)
-      from counted group by 1, 2, 3
-      on conflict (contract_id, currency, hour) do update
-        set sales = volume.sales + excluded.sales, wei = volume.wei + excluded.wei
-    ), total_moved as (
-      insert into ${sql.id(schema, "total")} as total (chain_id, contract_id, sales)
-      select chain_id, coalesce(contract_id, 0), ${direction} * count(*)
-      from counted group by grouping sets ((chain_id, contract_id), (chain_id))
-      on conflict (chain_id, contract_id) do update set sales = total.sales + excluded.sales
-    )`;
-}
-
-type Row = ReturnType<typeof rowOf>;
-
-function rowOf({ blockId, transactionIndex }: Located, sale: Sale) {
-  return {
-    block_id: blockId.toString(),
-    transaction_index: transactionIndex,
-    ordinal: sale.ordinal,
-    sale_id: bytea(sale.saleId),
-    contract: bytea(sale.contract),
-    token_id: sale.tokenId,
-    quantity: sale.quantity.toString(),
-    price_wei: sale.priceWei.toString(),
-    total_wei: sale.totalWei.toString(),
-    currency: bytea(sale.currency),
-    seller: bytea(sale.seller),
-    buyer: bytea(sale.buyer),
-    side: sale.side,
-    marketplace: sale.marketplace,
-    protocol_version: sale.protocolVersion,
-    exchange: bytea(sale.exchange),
-    order_hash: bytea(sale.orderHash),
-    fees: sale.fees.map((fee) => ({ ...fee, wei: fee.wei.toString() })),
-    bundle_size: sale.bundle?.size ?? null,
-    bundle_total_wei: sale.bundle?.totalWei.toString() ?? null,
-    log_index: sale.logIndex,
-  };
-}
-
-/** PostgreSQL's text form of bytes. */
-function bytea(hex: Hex): string {
-  return `\\${hex.slice(1)}`;
 }

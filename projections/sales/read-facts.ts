@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import { seaport } from "../../abis/deployments.ts";
 import type { Session } from "../database.ts";
@@ -49,10 +49,10 @@ for (const version of ["1.1", "1.4", "1.5", "1.6"] as const)
 
 /** The transactions whose order facts changed, with those of their order facts that count at `upTo`. */
 export async function readOrderTransactions(session: Session, upTo: bigint): Promise<Located[]> {
-  const { rows } = await sql<FactRow>`
-    select f.block_id, f.transaction_index, f.log_index, f.kind, contract.address as exchange,
-           f.from_address, f.to_address, f.order_hash, f.payload, block.chain_id, transaction.hash
-    from (
+  return await readTransactions(
+    session,
+    sql`
+    select f.* from (
       select block_id, array_agg(distinct transaction_index) as transaction_indexes
       from change where kind in (${orderKinds}) group by block_id
     ) dirty
@@ -62,11 +62,23 @@ export async function readOrderTransactions(session: Session, upTo: bigint): Pro
         and transaction_index = any (dirty.transaction_indexes) and position <= ${upTo}
       offset 0
     ) f
+    where not exists (select from dropped where dropped.block_id = f.block_id)`,
+  );
+}
+
+/** The transactions of order facts: all that count of each. */
+export async function readTransactions(
+  session: Session,
+  facts: RawBuilder<unknown>,
+): Promise<Located[]> {
+  const { rows } = await sql<FactRow>`
+    select f.block_id, f.transaction_index, f.log_index, f.kind, contract.address as exchange,
+           f.from_address, f.to_address, f.order_hash, f.payload, block.chain_id, transaction.hash
+    from (${facts}) f
     join log.block on block.block_id = f.block_id
     join log.transaction on transaction.block_id = f.block_id
       and transaction.transaction_index = f.transaction_index
     join log.contract on contract.contract_id = f.contract_id
-    where not exists (select from dropped where dropped.block_id = f.block_id)
     order by f.block_id, f.transaction_index, f.log_index`.execute(session);
 
   const transactions: Located[] = [];

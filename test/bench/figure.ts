@@ -1,9 +1,11 @@
+type Unit = "ms" | "facts/s" | "ratio" | "B" | "MB";
+
 /** One measured number, as it is printed: a row of the table and a line of JSON. */
 export type Figure = {
   figure: string;
   value: number;
-  unit: "ms";
-  /** At most this; null where nothing is promised. */
+  unit: Unit;
+  /** At most this, of rates and ratios at least; null where nothing is promised. */
   goal: number | null;
   met: boolean | null;
   samples: number;
@@ -41,3 +43,34 @@ export function percentileFigures(
 }
 
 const round = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;
+
+type Goal = { unit: Unit; atLeast?: number; atMost?: number };
+
+/** The median of samples. */
+export function medianFigure(
+  name: string,
+  samples: readonly number[],
+  { unit, atLeast, atMost }: Goal,
+  size: string,
+): Figure {
+  const sorted = samples.toSorted((a, b) => a - b);
+  const at = (rank: number) => rounded(sorted[rank] ?? Number.NaN, unit);
+  const value = at(Math.ceil(sorted.length / 2) - 1);
+  const goal = atLeast ?? atMost ?? null;
+  const isMet = atLeast === undefined ? value <= (atMost ?? 0) : value >= atLeast;
+  return {
+    figure: name,
+    value,
+    unit,
+    goal,
+    met: goal === null ? null : isMet,
+    samples: sorted.length,
+    min: at(0),
+    max: at(sorted.length - 1),
+    size,
+  };
+}
+
+const decimals: Record<Unit, number> = { ms: 1, "facts/s": 0, ratio: 2, B: 1, MB: 0 };
+
+const rounded = (value: number, unit: Unit): number => Number(value.toFixed(decimals[unit]));

@@ -1,9 +1,19 @@
+import { parseArgs } from "node:util";
 import type { Figure } from "./figure.ts";
 
-type Benchmark = { run(): Promise<Figure[]> };
+/** `facts`: how many the log holds, where a benchmark makes its own. */
+type Benchmark = { run(options: { facts: number }): Promise<Figure[]> };
+
+const FACTS = 1_000_000;
 
 /** Each file is one benchmark; it starts what it needs and ends it. */
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
+  append: () => import("./append.ts"),
+  size: () => import("./size.ts"),
+  rebuild: () => import("./rebuild.ts"),
+  "catch-up": () => import("./catch-up.ts"),
+  block: () => import("./block.ts"),
+  reorg: () => import("./reorg.ts"),
   latency: () => import("./latency.ts"),
 };
 
@@ -11,7 +21,13 @@ const columns = ["figure", "value", "unit", "goal", "met", "samples", "min", "ma
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 /** A goal that is missed is told, and is no failure of the run. */
-async function main(asked: readonly string[]): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
+  const { values, positionals: asked } = parseArgs({
+    args: [...args],
+    options: { facts: { type: "string", default: `${FACTS}` } },
+    allowPositionals: true,
+  });
+  const facts = Number(values.facts);
   const unknown = asked.filter((name) => benchmarks[name] === undefined);
   if (unknown.length > 0) {
     process.stderr.write(`no benchmark ${unknown}; there are ${Object.keys(benchmarks)}\n`);
@@ -21,7 +37,7 @@ async function main(asked: readonly string[]): Promise<number> {
   for (const [name, load] of Object.entries(benchmarks)) {
     if (asked.length > 0 && !asked.includes(name)) continue;
     const { run } = await load();
-    figures.push(...(await run()));
+    figures.push(...(await run({ facts })));
   }
   for (const line of tableOf(figures)) print(line);
   for (const figure of figures) print(JSON.stringify(figure));

@@ -1,7 +1,13 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { sql } from "kysely";
+import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openHashReader } from "../../api/chain/clients.ts";
+import { openHeadReader } from "../../api/chain/head.ts";
+import { leaseMs } from "../../api/roles/leader.ts";
+import { lookMs } from "../../api/status/limits.ts";
+import { openStatusReader, type StatusReader } from "../../api/status/status-reader.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { keepTrading } from "../../devnet/market/trading.ts";
 import type { Database } from "../../projections/database.ts";
@@ -9,6 +15,7 @@ import { untilCanonical } from "../canonical.ts";
 import { type Market, openMarket } from "../market.ts";
 import { type Pipeline, pipelineSettings, spawnRole, startPipeline, until } from "../pipeline.ts";
 import { createDatabase, type TestDatabase } from "../postgres.ts";
+import { childrenOf } from "../processes.ts";
 
 const takeoverMs = 3_000;
 
@@ -154,6 +161,77 @@ describe("two projectors", () => {
     await gone;
     expect(await untilTakenOver(former)).toBeLessThan(1_000);
     await whileTrading(() => untilRecorded(10n));
+    await expectSound();
+  });
+});
+
+describe("health", () => {
+  const limitSeconds = 3;
+  const lateSeconds = {
+    indexer: limitSeconds,
+    recorder: limitSeconds,
+    projection: limitSeconds,
+    lease: limitSeconds,
+    branch: limitSeconds,
+  };
+  let readStatus: StatusReader;
+  let looks: NodeJS.Timeout;
+
+  beforeAll(async () => {
+    const { chainId, rpcUrl } = market.anvil;
+    const rpc = { chainId, rpcUrls: [rpcUrl], timeoutMs: 1_000 };
+    readStatus = openStatusReader({
+      db: database.db,
+      chains: [
+        {
+          chainId,
+          readHead: openHeadReader({ ...rpc, maxAgeMs: 0, staleBlocks: 100 }),
+          readHash: openHashReader(rpc),
+        },
+      ],
+      projections: ["sales"],
+      now: () => new Date(),
+      logger: pino({ level: "silent" }),
+      lateSeconds,
+      maxAgeMs: 100,
+    });
+    looks = setInterval(() => void readStatus().catch(() => {}), lookMs);
+    await until("green health", async () => (await readStatus()).ready);
+  });
+  afterAll(() => clearInterval(looks));
+
+  /** Settles, with the seconds it took, once one of the failing parts has this name. */
+  async function untilRed(part: string): Promise<number> {
+    const since = performance.now();
+    await until(`red ${part}`, async () => {
+      const { failing } = await readStatus();
+      return failing.some((one) => one.part === part);
+    });
+    return (performance.now() - since) / 1000;
+  }
+
+  it("turns red within 5 s of its limit when the indexer is frozen", async () => {
+    const [ponder] = childrenOf(process.pid).filter(({ command }) => command.includes("ponder.js"));
+    if (ponder === undefined) throw new Error("Ponder does not run");
+    process.kill(ponder.pid, "SIGSTOP");
+    try {
+      expect(await untilRed("chain 33139 indexer")).toBeLessThan(limitSeconds + 5);
+    } finally {
+      process.kill(ponder.pid, "SIGCONT");
+    }
+    await until("green health", async () => (await readStatus()).ready);
+  });
+
+  it("turns red within 5 s of its limit when every projector is frozen, events or not", async () => {
+    const living = projectors.filter((one) => one.exitCode === null && one.signalCode === null);
+    for (const one of living) one.kill("SIGSTOP");
+    expect(await untilRed("projector")).toBeLessThan(leaseMs / 1000 + limitSeconds + 5);
+    await whileTrading(async () => {
+      expect(await untilRed("chain 33139 log")).toBeLessThan(limitSeconds + 5);
+    });
+    for (const one of living) one.kill("SIGCONT");
+    await startProjector();
+    await until("green health", async () => (await readStatus()).ready);
     await expectSound();
   });
 });

@@ -34,6 +34,10 @@ beforeAll(async () => {
       latest_checkpoint varchar(75) not null, finalized_checkpoint varchar(75) not null)`.execute(
     database.db,
   );
+  await sql`
+    create table idx.event (
+      id text primary key, chain_id integer, name text, args json, block_number numeric(78,0), block_hash text, log_index integer)
+  `.execute(database.db);
   await appendEvents(database.db, [
     {
       kind: "erc721_transfer",
@@ -54,7 +58,9 @@ beforeEach(async () => {
   const { db } = database;
   ethereum = await startRpc(1, 100);
   apechain = await startRpc(33139, 100);
-  await sql`truncate ops.indexer, idx._ponder_checkpoint, engine.checkpoint`.execute(db);
+  await sql`truncate ops.indexer, ops.lease, idx._ponder_checkpoint, idx.event, engine.checkpoint`.execute(
+    db,
+  );
   await sql`insert into ops.indexer values (1, 'idx', now()), (33139, 'idx', now())`.execute(db);
   await indexed(1, 100);
   await indexed(33139, 100);
@@ -63,6 +69,7 @@ beforeEach(async () => {
     select 'sales', 3, '', position from log.head`.execute(db);
   api = await serveStatus(database.url);
   lines.length = 0;
+  otherBranch = undefined;
   return async () => {
     await api.close();
     await ethereum.close();
@@ -79,11 +86,12 @@ async function serveStatus(url: string): Promise<ApiClient> {
     chains: [ethereum, apechain].map((rpc) => ({
       chainId: rpc.chainId,
       readHead: openHeadReader({ chainId: rpc.chainId, rpcUrls: [rpc.url], ...reading }),
+      readHash: async (number: number) => hashOnChain(rpc.chainId, number),
     })),
     projections: ["sales"],
     now: () => new Date(clock),
     logger,
-    lateSeconds: { indexer: 60, projection: 15 },
+    lateSeconds: { indexer: 60, recorder: 15, projection: 15, lease: 10, branch: 20 },
     maxAgeMs: 0,
   });
   const context = {
@@ -102,6 +110,10 @@ async function serveStatus(url: string): Promise<ApiClient> {
     },
   };
 }
+
+/** What the chains say of a height; the log's own branch while nothing else is said. */
+let otherBranch: string | undefined;
+const hashOnChain = (chainId: number, number: number) => block(chainId, number, otherBranch).hash;
 
 async function indexed(chainId: number, number: number): Promise<void> {
   const digits = (value: number, length: number) => String(value).padStart(length, "0");
@@ -209,6 +221,54 @@ describe("/readyz", () => {
     expect(failing).toMatchObject([
       { part: "projection sales", behind: { positions: 1, seconds: 16 } },
     ]);
+  });
+
+  it("names a log that does not follow the indexer, whatever the projections say", async () => {
+    const { db } = database;
+    const emit = async (id: string, number: number) => {
+      const { hash } = block(1, number);
+      await sql`insert into idx.event values (${id}, 1, 'Transfer', '{}', ${number}, ${hash}, 0)`.execute(
+        db,
+      );
+    };
+    await emit("1", 100);
+    await emit("2", 101);
+    expect(await failingParts()).toEqual([]);
+    pass(14);
+    await emit("3", 102);
+    expect(await failingParts()).toEqual([]);
+    pass(2);
+    const { failing } = await readiness();
+    expect(failing).toMatchObject([{ part: "chain 1 log", behind: { blocks: 2, seconds: 16 } }]);
+    await sql`delete from idx.event where id > '1'`.execute(db);
+    expect(await failingParts()).toEqual([]);
+  });
+
+  it("names a chain whose blocks are not those of the log, and the command that helps", async () => {
+    otherBranch = "fork";
+    expect(await failingParts()).toEqual([]);
+    pass(19);
+    expect(await failingParts()).toEqual([]);
+    pass(2);
+    const { failing } = await readiness();
+    expect(failing).toMatchObject([{ part: "chain 1 branch", behind: { seconds: 21 } }]);
+    expect(failing[0]?.message).toContain("op -- recover --chain 1");
+    otherBranch = undefined;
+    expect(await failingParts()).toEqual([]);
+  });
+
+  it("names a role whose last process does not renew its lease, by the clock of the database", async () => {
+    const { db } = database;
+    await sql`
+      insert into ops.lease values ('projector', 'somebody', 1, now() - interval '9 seconds')
+    `.execute(db);
+    expect(await failingParts()).toEqual([]);
+    await sql`update ops.lease set expires_at = now() - interval '11 seconds'`.execute(db);
+    expect(await failingParts()).toEqual(["projector"]);
+    const text = await (await fetch(`${api.url}/metrics`)).text();
+    expect(text).toMatch(/part_failing\{part="projector"\} 1/);
+    await sql`update ops.lease set expires_at = now() + interval '2 seconds'`.execute(db);
+    expect(await failingParts()).toEqual([]);
   });
 
   it("names the database when it does not answer, without its address", async () => {

@@ -250,7 +250,7 @@ describe("a rebuild", () => {
     await prepareProjections(db, [tokens("new", { version: 2 })], () => served.add("asked"));
 
     expect(remarks(await dumpTable(db, "tokens.seen"))).toEqual(["new"]);
-    expect(await standing()).toEqual({ tokens: [2, 4n] });
+    expect(await standing()).toEqual({ tokens: [2, 4n], tokens_previous: [1, 4n] });
     expect(served).toEqual(new Set(["asked"]));
   });
 
@@ -296,7 +296,7 @@ describe("a rebuild", () => {
 
     expect(remarks(rows)).toEqual(["killed", '"taken up"']);
     expect(remarks(await dumpTable(db, "tokens.seen"))).toEqual(["raised"]);
-    expect(await standing()).toEqual({ tokens: [3, 6n] });
+    expect(await standing()).toEqual({ tokens: [3, 6n], tokens_previous: [2, 6n] });
   });
 
   it("of one that reads another's tables does not overtake it", async () => {

@@ -158,13 +158,13 @@ describe("the jobs role", () => {
     mute.close();
   });
 
-  it("fails when the connection that holds its lock is lost", async () => {
+  it("fails when the connection that renews its lease is lost", async () => {
     const role = await start([]);
     await role.ready;
     await sql`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and application_name = 'leader jobs'`.execute(database.db);
-    await expect(role.failed).rejects.toThrow(/lock of jobs/);
+    await expect(role.failed).rejects.toThrow(/lease of jobs/);
   });
 
   async function start(collections: CuratedCollection[], rpcUrl = anvil.rpcUrl): Promise<Running> {

@@ -1,6 +1,8 @@
 import { sql } from "kysely";
-import type { Address } from "viem";
+import { type Address, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { appendObservations } from "../../projections/log/append.ts";
+import { reviewBasis } from "../../projections/log/basis-review.ts";
 import { recordChain } from "../../projections/log/recorder.ts";
 import { addressOf, type Block, block, zeroAddress } from "../given.ts";
 import { createDatabase, type TestDatabase } from "../postgres.ts";
@@ -42,17 +44,15 @@ async function nextSchema(chainId = 1): Promise<string> {
 }
 
 async function record(chainId = 1) {
-  const now = () => new Date(0);
-  return await recordChain(
-    database.db,
-    chainId,
-    async (numbers) => {
-      const known = chain;
-      if (known === undefined) throw new Error("the chain cannot be asked");
-      return new Map(numbers.map((number) => [number, known.get(number) ?? null]));
-    },
-    now,
-  );
+  return await recordChain(database.db, { chainId, canonicalHashes, now, fence: async () => {} });
+}
+
+const now = () => new Date(0);
+
+async function canonicalHashes(numbers: readonly bigint[]): Promise<Map<bigint, string | null>> {
+  const known = chain;
+  if (known === undefined) throw new Error("the chain cannot be asked");
+  return new Map(numbers.map((number) => [number, known.get(number) ?? null]));
 }
 
 async function recordAll(chainId = 1): Promise<number> {
@@ -276,6 +276,126 @@ describe("a reorg", () => {
     await recordAll();
     expect(await record()).toEqual({ appended: 0, more: false, held: 0 });
     expect(await counting(blocks)).toEqual({ b1: 1, c2: 1 });
+  });
+});
+
+describe("an observation", () => {
+  const finalityBlocks = 2;
+
+  beforeEach(async () => {
+    await sql`truncate ops.basis_review`.execute(database.db);
+    await emit(database.db, schema, [transfer(b1)]);
+    await recordAll();
+  });
+
+  const review = () =>
+    reviewBasis(
+      database.db,
+      { chainId: 1, canonicalHashes, now, fence: async () => {} },
+      finalityBlocks,
+    );
+
+  async function observe(at?: Block) {
+    const basis = at && {
+      number: BigInt(at.number),
+      hash: at.hash,
+      timestamp: new Date(at.timestamp * 1000),
+    };
+    const identity = keccak256(stringToHex(`seen at ${at?.hash}`));
+    const fact = { kind: "contract_described", chainId: 1, contract: nft, identity } as const;
+    await appendObservations(database.db, [
+      { ...fact, recordedAt: now(), ...(basis === undefined ? {} : { basis }) },
+    ]);
+  }
+
+  /** Names of the blocks whose observations are believed; "none" stands for those without one. */
+  async function believed(): Promise<string[]> {
+    const { rows } = await sql<{ hash: string | null }>`
+      select b.hash from log.fact f left join log.block b using (block_id)
+      where f.kind = 61
+        and not exists (
+          select from log.dropped((select position from log.head)) d where d.block_id = f.block_id)`.execute(
+      database.db,
+    );
+    const names = Object.entries(blocks);
+    return rows.map(({ hash }) => names.find(([, one]) => one.hash === hash)?.[0] ?? "none").sort();
+  }
+
+  it("made at a block that the chain dropped is believed again only when the block returns", async () => {
+    await observe(b2);
+    await observe();
+    chainIs(b1, b2);
+    expect(await review()).toBe(0);
+    expect(await believed()).toEqual(["b2", "none"]);
+
+    chainIs(b1, c2, c3);
+    expect(await review()).toBe(1);
+    expect(await review()).toBe(0);
+    expect(await believed()).toEqual(["none"]);
+
+    await observe(c3);
+    expect(await review()).toBe(0);
+    expect(await believed()).toEqual(["c3", "none"]);
+
+    chainIs(b1, b2, b3);
+    expect(await review()).toBe(2);
+    expect(await believed()).toEqual(["b2", "none"]);
+  });
+
+  it("stays while the chain is too short to tell, or cannot be asked", async () => {
+    await observe(b2);
+    chainIs(b1);
+    expect(await review()).toBe(0);
+    chain = undefined;
+    await expect(review()).rejects.toThrow("the chain cannot be asked");
+    expect(await believed()).toEqual(["b2"]);
+  });
+
+  it("made at a block whose events come later shares their fate", async () => {
+    await observe(b2);
+    chainIs(b1, c2);
+    await review();
+    chainIs(b1, b2);
+    await emit(database.db, schema, [transfer(b2)]);
+    await finalize(database.db, schema, 1, endOf(b2));
+
+    await recordAll();
+
+    expect(await counting(blocks)).toEqual({ b1: 1, b2: 1 });
+    expect(await believed()).toEqual(["b2"]);
+  });
+
+  it("is compared with the chain until it is final, however long nobody looked", async () => {
+    await observe(b2);
+    await indexUpTo(9);
+    chainIs(b1, c2);
+    expect(await review()).toBe(1);
+
+    await observe(c2);
+    chain = undefined;
+    expect(await review()).toBe(0);
+  });
+
+  async function indexUpTo(number: number) {
+    await sql`
+      update ${sql.table(`${schema}._ponder_checkpoint`)}
+      set latest_checkpoint = ${endOf(block(1, number))}`.execute(database.db);
+  }
+
+  it("is fenced like an event: nothing is written for one who no longer works", async () => {
+    await observe(b2);
+    chainIs(b1, c2);
+    const fence = async () => {
+      throw new Error("another works");
+    };
+    const recording = { chainId: 1, canonicalHashes, now, fence };
+    await emit(database.db, schema, [transfer(c2)]);
+
+    await expect(reviewBasis(database.db, recording, finalityBlocks)).rejects.toThrow("another");
+    await expect(recordChain(database.db, recording)).rejects.toThrow("another");
+
+    expect(await believed()).toEqual(["b2"]);
+    expect(await counting(blocks)).toEqual({ b1: 1 });
   });
 });
 

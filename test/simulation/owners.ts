@@ -17,8 +17,10 @@ class Sums extends Map<string, bigint> {
   }
 }
 
+type Owned = { owner: Address; block_id: string; log_index: string };
+
 type Folded = {
-  owners: Map<string, Address>;
+  owners: Map<string, Owned>;
   balances: Sums;
   supplies: Sums;
   transfers: Sums;
@@ -35,7 +37,9 @@ export function foldOwnership(canonical: Iterable<Mined>): Contents {
   const blocks = [...canonical].sort((one, other) => one.number - other.number);
   for (const event of blocks.flatMap(({ events }) => events)) {
     const contract = `${event.block.chainId}/${event.contract.slice(2)}`;
-    for (const id of idsOf(event)) folded.owners.set(`${contract} ${id}`, event.to ?? zeroAddress);
+    const { to: owner = zeroAddress, block, logIndex } = event;
+    const owned = { owner, block_id: block.hash.slice(2), log_index: `${logIndex}` };
+    for (const id of idsOf(event)) folded.owners.set(`${contract} ${id}`, owned);
     if (event.kind === "erc1155_transfer") foldUnits(folded, contract, event);
   }
   return tables(folded);
@@ -80,10 +84,11 @@ function tables(folded: Folded): Contents {
 }
 
 function erc721Tokens({ owners }: Folded) {
-  return [...owners].map(([key, owner]) => {
+  return [...owners].map(([key, { owner, block_id, log_index }]) => {
     const [contract_id = "", token_id = ""] = key.split(" ");
     const is_burned = isBurn(owner);
-    const row = { contract_id, token_id, standard: "721", owner: bytes(owner), transfers: null };
+    const place = { transfers: null, block_id, log_index };
+    const row = { contract_id, token_id, standard: "721", owner: bytes(owner), ...place };
     return { ...row, supply: is_burned ? "0" : "1", is_burned: `${is_burned}` };
   });
 }
@@ -91,7 +96,15 @@ function erc721Tokens({ owners }: Folded) {
 function erc1155Tokens({ supplies, transfers }: Folded) {
   return [...supplies].map(([key, supply]) => {
     const [contract_id = "", token_id = ""] = key.split(" ");
-    const row = { contract_id, token_id, standard: "1155", owner: null, supply: `${supply}` };
+    const place = { block_id: null, log_index: null };
+    const row = {
+      contract_id,
+      token_id,
+      standard: "1155",
+      owner: null,
+      supply: `${supply}`,
+      ...place,
+    };
     return { ...row, is_burned: `${supply <= 0n}`, transfers: `${transfers.get(key)}` };
   });
 }
@@ -100,7 +113,7 @@ function erc1155Tokens({ supplies, transfers }: Folded) {
 function countHolders({ owners, balances }: Folded): Sums {
   const holders = new Sums();
   const held = [
-    ...[...owners].map(([key, owner]) => [key.split(" ")[0] ?? "", owner] as const),
+    ...[...owners].map(([key, { owner }]) => [key.split(" ")[0] ?? "", owner] as const),
     ...[...balances]
       .filter(([, units]) => units > 0n)
       .map(([key]) => [key.split(" ")[0] ?? "", key.split(" ")[2] as Address] as const),

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { allProjections } from "../../projections/all.ts";
 import type { Database } from "../../projections/database.ts";
+import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { dropTarget, readCheckpoints, type Target } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
 import { createProjection, project } from "../given.ts";
@@ -18,7 +19,7 @@ const EVERYTHING = 1_000_000_000;
 
 /**
  * One random history, recorded and folded twice: as it was watched, and out of order. Both states must equal each
- * other, a rebuild from nothing, and owners folded one event after the other. Returns what does not hold, in words.
+ * other, a rebuild from nothing, one in bulk, and owners folded one event after the other. Returns what does not hold, in words.
  * The databases are migrated; what they hold is dropped.
  */
 export async function simulate(
@@ -76,6 +77,11 @@ async function record(url: string, steps: readonly Step[], random: Random): Prom
     broken.push(...compare(`at ${midway.position} and rebuilt up to there`, then, midway.state));
     for (const target of besides) await project(db, [target], EVERYTHING);
     const state = await readStates(db, projections, ({ name }) => name);
+    for (const one of projections) {
+      await deriveInBulk(db, { projection: one, schema: inBulk(one) });
+    }
+    const bulk = await readStates(db, projections, inBulk);
+    broken.push(...compare("step by step and in bulk", state, bulk));
     return { state, rebuilt: await readStates(db, projections, beside), broken };
   } finally {
     await faulty.close();
@@ -93,6 +99,7 @@ async function createAll(
 }
 
 const beside = ({ name }: Projection) => `${name}_beside`;
+const inBulk = ({ name }: Projection) => `${name}_bulk`;
 
 async function readStates(
   db: Database,

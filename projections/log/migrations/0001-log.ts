@@ -21,7 +21,8 @@ const statements = [
      number    bigint      not null,
      hash      bytea       not null,
      timestamp timestamptz not null,
-     unique (chain_id, hash)
+     unique (chain_id, hash),
+     constraint block_id_holds_chain_and_number check (block_id >> 12 = (chain_id::bigint << 32) | number)
    )`,
   "comment on table log.block is 'Blocks that hold facts, of every branch seen. block_id = chain_id << 44 | number << 12 | fork.'",
 
@@ -66,13 +67,13 @@ const statements = [
      identity          bytea,
      recorded_at       timestamptz,
      payload           jsonb,
-     constraint fact_pkey primary key (position)
+     constraint fact_pkey primary key (position) with (fillfactor = 100)
    )`,
-  `create unique index fact_event on log.fact (block_id, log_index, sub_index) where log_index is not null`,
+  `create unique index fact_event on log.fact (block_id, log_index, sub_index) with (fillfactor = 100) where log_index is not null`,
   `create unique index fact_identity on log.fact (identity) where identity is not null`,
   `create index fact_block_state on log.fact (block_id, position) where kind in (1, 2)`,
   `create index fact_observation on log.fact (block_id) where log_index is null and kind not in (1, 2)`,
-  `create index fact_token on log.fact (contract_id, token_id, block_id) where kind in (10, 12)`,
+  `create index fact_token on log.fact (contract_id, token_id) where kind in (10, 12)`,
   `create index fact_token_range on log.fact (contract_id, token_id) where kind = 11`,
   `create index fact_order on log.fact (order_hash) where order_hash is not null`,
 ];

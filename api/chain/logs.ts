@@ -1,0 +1,113 @@
+import { type Address, type Hex, numberToHex } from "viem";
+import { z } from "zod";
+import { type BlockHeader, blockOf } from "./block-header.ts";
+import type { ChainClient } from "./clients.ts";
+import { AnswerTooLarge, type RpcAnswer, RpcFailure, requestBatch } from "./rpc-batch.ts";
+
+export type ChainLog = {
+  address: Address;
+  topics: Hex[];
+  data: Hex;
+  blockNumber: number;
+  blockHash: Hex;
+  transactionHash: Hex;
+  transactionIndex: number;
+  logIndex: number;
+};
+
+type LogQuery = {
+  addresses: readonly Address[] | null;
+  topics: readonly (Hex | null)[];
+  from: number;
+  to: number;
+};
+
+const hex = z
+  .string()
+  .regex(/^0x[0-9a-f]*$/i)
+  .transform((text) => text.toLowerCase() as Hex);
+const number = z
+  .string()
+  .regex(/^0x[0-9a-f]{1,13}$/i)
+  .transform(Number);
+const Logs = z.array(
+  z.object({
+    address: hex,
+    topics: z.array(hex),
+    data: hex,
+    blockNumber: number,
+    blockHash: hex,
+    transactionHash: hex,
+    transactionIndex: number,
+    logIndex: number,
+    removed: z.literal(false).optional(),
+  }),
+);
+const Transaction = z.object({ from: hex, to: hex.nullable(), input: hex });
+
+export type Call = { from: Hex; to: Hex | null; input: Hex };
+
+/** The logs of each query; null where a node finds that too much at once. Throws `RpcFailure` when it cannot be asked. */
+export async function fetchLogs(
+  client: ChainClient,
+  queries: readonly LogQuery[],
+): Promise<ChainLog[][] | null> {
+  const calls = queries.map(({ addresses, topics, from, to }) => ({
+    method: "eth_getLogs",
+    params: [
+      {
+        ...(addresses === null ? {} : { address: addresses }),
+        topics,
+        fromBlock: numberToHex(from),
+        toBlock: numberToHex(to),
+      },
+    ],
+  }));
+  try {
+    const answers = await requestBatch(client, calls);
+    if (answers.some((answer) => "error" in answer) && widest(queries) > 1) return null;
+    return answers.map((answer) => Logs.parse(resultOf(client, answer)));
+  } catch (error) {
+    if (error instanceof AnswerTooLarge && widest(queries) > 1) return null;
+    throw error;
+  }
+}
+
+/** Places of all logs of a block, of whatever contract. */
+export async function fetchLogIndexes(client: ChainClient, blockHash: string): Promise<number[]> {
+  const [answer] = await requestBatch(client, [{ method: "eth_getLogs", params: [{ blockHash }] }]);
+  return Logs.parse(resultOf(client, answer)).map(({ logIndex }) => logIndex);
+}
+
+export async function fetchHeaders(
+  client: ChainClient,
+  numbers: readonly number[],
+): Promise<Map<number, BlockHeader | null>> {
+  const calls = numbers.map((one) => ({
+    method: "eth_getBlockByNumber",
+    params: [numberToHex(one), false],
+  }));
+  const answers = await requestBatch(client, calls);
+  return new Map(
+    numbers.map((one, index) => [one, blockOf(client.chainId, answers[index], BigInt(one))]),
+  );
+}
+
+export async function fetchCalls(
+  client: ChainClient,
+  hashes: readonly Hex[],
+): Promise<Map<Hex, Call>> {
+  const calls = hashes.map((hash) => ({ method: "eth_getTransactionByHash", params: [hash] }));
+  const answers = await requestBatch(client, calls);
+  return new Map(
+    hashes.map((hash, index) => [hash, Transaction.parse(resultOf(client, answers[index]))]),
+  );
+}
+
+const widest = (queries: readonly LogQuery[]): number =>
+  Math.max(...queries.map(({ from, to }) => to - from + 1));
+
+function resultOf({ chainId }: ChainClient, answer: RpcAnswer | undefined): unknown {
+  if (answer !== undefined && "result" in answer) return answer.result;
+  throw new RpcFailure(`Chain ${chainId} refused: ${answer?.error.message ?? "no answer"}`);
+}

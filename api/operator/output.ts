@@ -1,0 +1,25 @@
+/** Prints what a command found: one line of JSON for machines, else lines for people. */
+export function print(json: boolean | undefined, content: unknown, lines: readonly string[]): void {
+  const text = json ? stringify(content) : lines.join("\n");
+  if (text !== "") process.stdout.write(`${text}\n`);
+}
+
+/** Numbers that JSON cannot hold exactly are decimal strings. */
+export function stringify(content: unknown): string {
+  return JSON.stringify(content, (_, value) => (typeof value === "bigint" ? `${value}` : value));
+}
+
+/** Columns as wide as their widest cell. */
+export function tableLines(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

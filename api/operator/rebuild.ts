@@ -1,0 +1,60 @@
+import type { Command } from "commander";
+import type { Database } from "../../projections/database.ts";
+import { besides } from "../../projections/engine/beside.ts";
+import { readCheckpoints } from "../../projections/engine/checkpoint.ts";
+import type { Projection } from "../../projections/engine/projection.ts";
+import { rebuild, withDependents } from "../../projections/engine/rebuild.ts";
+import { chooseProjections } from "./choose-projections.ts";
+import { configuredProjections, withDatabase } from "./open-database.ts";
+import { print } from "./output.ts";
+import { openProgress } from "./progress.ts";
+
+/** `op rebuild [projection…]` */
+export function addRebuild(program: Command): void {
+  program
+    .command("rebuild")
+    .description("derive projections anew beside the serving tables and exchange the two")
+    .argument("[projection...]", "all of them when none is named")
+    .option("--json", "for machines")
+    .action(async (names: string[], { json }: { json?: boolean }, command: Command) => {
+      await withDatabase("rebuild", async ({ db, config }) => {
+        const all = configuredProjections(config);
+        const named = chooseProjections(command, all, names);
+        const chosen = withDependents(all, named);
+        const rebuilt = [];
+        for (const projection of chosen) {
+          const because = named.includes(projection.name) ? null : reasonFor(projection, chosen);
+          if (because !== null) process.stderr.write(`${because}\n`);
+          rebuilt.push(await rebuildOne(db, projection, json === true));
+        }
+        print(json, { rebuilt }, []);
+      });
+    });
+}
+
+function reasonFor({ name, reads = [] }: Projection, chosen: readonly Projection[]): string {
+  const read = chosen.filter((one) => reads.includes(one.name)).map((one) => one.name);
+  return `${name} is rebuilt too: it reads ${read.join(" and ")}`;
+}
+
+async function rebuildOne(db: Database, projection: Projection, json: boolean) {
+  const { name, version } = projection;
+  const before = (await readCheckpoints(db)).get(name);
+  const begun = performance.now();
+  const progress = openProgress("rebuilding");
+  await rebuild(db, projection, progress.report);
+  progress.end();
+  const seconds = (performance.now() - begun) / 1_000;
+  const position = (await readCheckpoints(db)).get(name)?.position ?? 0n;
+  const kept = before === undefined ? null : besides(name).previous;
+  const rate = Math.round(Number(position) / seconds);
+  const words = `${name} rebuilt: ${position} facts in ${seconds.toFixed(1)} s, ${rate} facts/s`;
+  const advice =
+    before !== undefined && before.version !== version
+      ? `; it was version ${before.version}: a projector of that version has to be started again`
+      : "";
+  if (!json) {
+    process.stdout.write(`${words}${kept === null ? "" : `; ${kept} kept`}${advice}\n`);
+  }
+  return { projection: name, version, position: Number(position), seconds, previous: kept };
+}

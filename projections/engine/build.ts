@@ -1,0 +1,142 @@
+import { sql } from "kysely";
+import type { Database, Session } from "../database.ts";
+import { deriveInBulk } from "./bulk.ts";
+import {
+  type Checkpoint,
+  dropTarget,
+  isOf,
+  lockCheckpoints,
+  moveCheckpoints,
+  readCheckpoints,
+  readHead,
+  type Target,
+} from "./checkpoint.ts";
+import { notePace, readPace } from "./pace.ts";
+import type { Window } from "./projection.ts";
+import { tick } from "./tick.ts";
+import { openWindow } from "./window.ts";
+
+/** Facts that a window holds while nobody reads the tables yet: more than a live one. */
+const BUILD_FACTS = 100_000;
+
+/** How far a derivation is. What is derived in bulk is there all at once: what it is at, and the last one's facts/s. */
+export type BuildProgress = {
+  projection: string;
+  position: bigint;
+  head: bigint;
+  step?: string;
+  pace?: number | null;
+};
+type OnProgress = (progress: BuildProgress) => void;
+
+/**
+ * Derives a target up to the log's head, what it reads, or `limit`: in bulk, or from where the same version had come
+ * to.
+ */
+export async function build(
+  db: Database,
+  target: Target,
+  limit: bigint | undefined,
+  onProgress: OnProgress,
+): Promise<void> {
+  const { schema, projection } = target;
+  const begun = (await readCheckpoints(db)).get(schema);
+  if (begun === undefined || !isOf(begun, projection)) {
+    await db.transaction().execute((session) => dropTarget(session, schema));
+    await buildInBulk(db, target, limit, onProgress);
+  }
+  await bringForward(db, target, limit, onProgress);
+  await analyze(db, schema);
+}
+
+async function buildInBulk(
+  db: Database,
+  target: Target,
+  limit: bigint | undefined,
+  onProgress: OnProgress,
+): Promise<void> {
+  const { name } = target.projection;
+  const report = { projection: name, head: await readHead(db) };
+  const bulk = { ...report, position: 0n, pace: await readPace(db, name) };
+  const startedAt = performance.now();
+  onProgress({ ...bulk, step: "reading the log" });
+  const position = await deriveInBulk(db, target, (step) => onProgress({ ...bulk, step }), limit);
+  await notePace(db, target.schema, position, (performance.now() - startedAt) / 1_000);
+  onProgress({ ...report, position });
+}
+
+/** Folds what came since, window by window. */
+export async function bringForward(
+  db: Database,
+  target: Target,
+  limit: bigint | undefined,
+  onProgress: OnProgress,
+): Promise<void> {
+  const report = (position: bigint, head: bigint) =>
+    onProgress({ projection: target.projection.name, position, head });
+  if ((target.projection.reads ?? []).length > 0) {
+    while (await followExactly(db, target, limit, report));
+    return;
+  }
+  for (;;) {
+    const moved = await tick(db, [target], BUILD_FACTS, limit);
+    if (moved.outcome === "fenced") throw new Error(`${target.schema} is being rebuilt elsewhere`);
+    if (moved.outcome === "idle") return;
+    report(moved.window.upTo, moved.head);
+  }
+}
+
+/**
+ * One window that ends where the tables stand that it reads, as one snapshot shows both. A shorter one would copy rows
+ * of later positions, and a block dropped and brought back meanwhile would not be looked at again.
+ */
+async function followExactly(
+  db: Database,
+  target: Target,
+  limit: bigint | undefined,
+  report: (position: bigint, head: bigint) => void,
+): Promise<boolean> {
+  const moved = await db
+    .transaction()
+    .setIsolationLevel("repeatable read")
+    .execute(async (session) => {
+      const head = await readHead(session);
+      const checkpoints = await readCheckpoints(session);
+      const after = checkpoints.get(target.schema)?.position ?? 0n;
+      const upTo = endOf(target, checkpoints, [head, ...(limit === undefined ? [] : [limit])]);
+      if (after >= upTo) return null;
+      await fold(session, target, { after, upTo });
+      return { upTo, head };
+    });
+  if (moved !== null) report(moved.upTo, moved.head);
+  return moved !== null;
+}
+
+/** How far a target may go: to the nearest of `bounds` and of the positions of what it reads. */
+export function endOf(
+  { projection }: Target,
+  checkpoints: ReadonlyMap<string, Checkpoint>,
+  bounds: readonly [bigint, ...bigint[]],
+): bigint {
+  const read = (projection.reads ?? []).map((name) => checkpoints.get(name)?.position ?? 0n);
+  return [...bounds, ...read].reduce((lowest, one) => (one < lowest ? one : lowest));
+}
+
+/** Brings a target's rows and checkpoint over one window, in the session's transaction. */
+export async function fold(session: Session, target: Target, window: Window): Promise<void> {
+  if (window.upTo <= window.after) return;
+  const { projection, schema } = target;
+  await lockCheckpoints(session, [schema]);
+  await openWindow(session, window);
+  await projection.apply(session, schema, window);
+  if ((await moveCheckpoints(session, [schema], window)) !== 1) {
+    throw new Error(`${schema} is being moved elsewhere`);
+  }
+}
+
+/** Statistics of tables that were filled in one go: without them their first readers get plans for empty ones. */
+async function analyze(db: Database, schema: string): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = ${schema}`.execute(db);
+  for (const { name } of rows) await sql`analyze ${sql.id(schema, name)}`.execute(db);
+}

@@ -1,0 +1,106 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Session } from "../database.ts";
+import { createTarget, type Target } from "./checkpoint.ts";
+import { type Comparison, compareSchemas } from "./compare.ts";
+import type { Sample } from "./projection.ts";
+import { openWindow } from "./window.ts";
+
+/** Positions that are looked at for each key wanted: most facts are of no use to a projection. */
+const LOOKS = 50;
+
+/** Derives the rows of a few keys, half of them picked from the log and half from the tables, and compares those. */
+export async function compareSample(
+  session: Session,
+  target: Target,
+  { position, keys, most }: { position: bigint; keys: number; most: number },
+): Promise<Comparison> {
+  const { projection, schema } = target;
+  const { sample } = projection;
+  if (sample === undefined) {
+    throw new Error(`${projection.name} cannot be verified by a sample, only as a whole`);
+  }
+  await createTarget(session, target);
+  await openWindow(session, { after: position, upTo: position });
+  await pickKeys(session, projection.name, sample, position, keys);
+  await sql`
+    insert into change (weight, position, block_id, transaction_index, log_index, contract_id, sub_index, kind,
+                        token_id, amount, from_address, to_address, order_hash, recorded_at, payload)
+    select 1, f.position, f.block_id, f.transaction_index, f.log_index, f.contract_id, f.sub_index, f.kind,
+           f.token_id, f.amount, f.from_address, f.to_address, f.order_hash, f.recorded_at, f.payload
+    from log.fact f join sampled using (${columnsOf(sample)})
+    where (${sql.raw(sample.where)}) and f.position <= ${position} and f.kind not in (1, 2)
+      and not exists (select from dropped d where d.block_id = f.block_id)`.execute(session);
+  await projection.apply(session, schema, { after: 0n, upTo: position });
+  return await compareSchemas(
+    session,
+    { stored: projection.name, derived: schema },
+    {
+      most,
+      only: sample.tables,
+      restriction: sql`natural join sampled`,
+    },
+  );
+}
+
+/** Fills the session's temporary table `sampled`. */
+async function pickKeys(
+  session: Session,
+  stored: string,
+  sample: Sample,
+  position: bigint,
+  keys: number,
+): Promise<void> {
+  const columns = columnsOf(sample);
+  const facts = sql`
+    select ${columns}
+    from (
+      select distinct 1 + floor(random() * ${position})::bigint as position
+      from generate_series(1, ${keys * LOOKS})
+    ) place
+    join log.fact using (position)
+    where ${sql.raw(sample.where)}`;
+  const tables = await Promise.all(
+    sample.tables.map(async (table) => rowsOf(session, stored, table, sample, keys)),
+  );
+  const wholeKeys = sql.join(
+    sample.key.map((column) => sql`${sql.ref(column)} is not null`),
+    sql` and `,
+  );
+  await sql`
+    create temporary table sampled on commit drop as
+    select distinct ${columns}
+    from (
+      (select * from (select distinct * from (${facts}) f where ${wholeKeys}) k order by random() limit ${keys})
+      union all
+      (select * from (${sql.join(tables, sql` union `)}) t order by random() limit ${keys})
+    ) picked`.execute(session);
+  await sql`
+    delete from sampled where ctid not in (select ctid from sampled order by random() limit ${keys})
+  `.execute(session);
+}
+
+/** Keys of some rows of a table that have facts of their own. */
+async function rowsOf(
+  session: Session,
+  schema: string,
+  table: string,
+  sample: Sample,
+  keys: number,
+): Promise<RawBuilder<unknown>> {
+  const { rows } = await sql<{ rows: number }>`
+    select greatest(reltuples, 1)::float8 as rows from pg_class
+    where oid = to_regclass(${`${schema}.${table}`})`.execute(session);
+  const percent = Math.min(100, (100 * LOOKS * keys) / (rows[0]?.rows ?? 1));
+  const same = sql.join(
+    sample.key.map((column) => sql`f.${sql.ref(column)} = r.${sql.ref(column)}`),
+    sql` and `,
+  );
+  return sql`
+    select ${columnsOf(sample)}
+    from ${sql.id(schema, table)} r tablesample bernoulli (${sql.raw(percent.toFixed(6))})
+    where exists (select from log.fact f where (${sql.raw(sample.where)}) and ${same})`;
+}
+
+function columnsOf({ key }: Sample): RawBuilder<unknown> {
+  return sql.join(key.map((column) => sql.ref(column)));
+}

@@ -1,0 +1,91 @@
+import { sql } from "kysely";
+import type { Database } from "../database.ts";
+import { firstBlockId } from "./block-id.ts";
+import { appendBlockStates } from "./block-states.ts";
+import type { RecordedBlock } from "./reconcile.ts";
+import { orphans } from "./reconcile.ts";
+import type { Recording } from "./recorder.ts";
+import { readIndexedBlocks } from "./status.ts";
+
+/** Blocks that one look asks the chain about at most. */
+const BLOCKS = 1_000;
+
+/**
+ * Asks the chain about blocks that hold observations and no event: Ponder says nothing of them. Those it dropped are
+ * retracted, those it took up again re-adopted. A block `finalityBlocks` below what is indexed is asked about for the
+ * last time. Returns the number of blocks that changed.
+ */
+export async function reviewBasis(
+  db: Database,
+  recording: Recording,
+  finalityBlocks: number,
+): Promise<number> {
+  const { chainId, canonicalHashes, now, fence } = recording;
+  const settled = await readSettled(db, chainId);
+  const blocks = await readBasisBlocks(db, chainId, settled);
+  if (blocks.length === 0) return 0;
+  const indexed = (await readIndexedBlocks(db, chainId))?.indexed.number ?? 0;
+  const canonical = await canonicalHashes([...new Set(blocks.map(({ number }) => number))]);
+  const standing = blocks.filter(({ dropped }) => !dropped);
+  const retract = orphans(standing, canonical).map(({ blockId }) => blockId);
+  const readopt = blocks
+    .filter(({ dropped, number, hash }) => dropped && canonical.get(number) === hash)
+    .map(({ blockId }) => blockId);
+  const final = settledUpTo(blocks, canonical, BigInt(indexed - finalityBlocks));
+  if (retract.length + readopt.length === 0 && final <= settled) return 0;
+  return await db.transaction().execute(async (session) => {
+    const changed =
+      (await appendBlockStates(session, "block_retracted", retract, now())) +
+      (await appendBlockStates(session, "block_readopted", readopt, now()));
+    if (final > settled) {
+      await sql`
+        insert into ops.basis_review (chain_id, settled_number) values (${chainId}, ${final})
+        on conflict (chain_id) do update set settled_number = excluded.settled_number`.execute(
+        session,
+      );
+    }
+    await fence(session);
+    return changed;
+  });
+}
+
+/** The highest of the blocks that are final, below the lowest of which the chain could not say what stands there. */
+function settledUpTo(
+  blocks: readonly RecordedBlock[],
+  canonical: ReadonlyMap<bigint, string | null>,
+  finalNumber: bigint,
+): bigint {
+  let settled = -1n;
+  for (const { number } of blocks) {
+    if (number > finalNumber || (canonical.get(number) ?? null) === null) break;
+    settled = number;
+  }
+  return settled;
+}
+
+async function readSettled(db: Database, chainId: number): Promise<bigint> {
+  const { rows } = await sql<{ number: bigint }>`
+    select settled_number as number from ops.basis_review where chain_id = ${chainId}`.execute(db);
+  return rows[0]?.number ?? -1n;
+}
+
+/** Blocks above a height with observations and without events, in the order of height. */
+async function readBasisBlocks(
+  db: Database,
+  chainId: number,
+  after: bigint,
+): Promise<RecordedBlock[]> {
+  const from = firstBlockId(chainId, after + 1n);
+  const to = firstBlockId(chainId + 1, 0n);
+  const { rows } = await sql<Omit<RecordedBlock, "events">>`
+    select b.block_id as "blockId", b.number, b.hash, d.block_id is not null as dropped
+    from (
+      select distinct f.block_id from log.fact f
+      where f.block_id >= ${from} and f.block_id < ${to} and f.log_index is null and f.kind not in (1, 2)
+    ) observed
+    join log.block b using (block_id)
+    left join log.dropped((select position from log.head)) d using (block_id)
+    where not exists (select from log.fact e where e.block_id = b.block_id and e.log_index is not null)
+    order by b.block_id limit ${BLOCKS}`.execute(db);
+  return rows.map((row) => ({ ...row, events: 0 }));
+}

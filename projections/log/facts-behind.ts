@@ -1,0 +1,135 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Hex } from "viem";
+import type { Database } from "../database.ts";
+import { factKind } from "./fact-kind.ts";
+
+/** A fact with its place. `counts` is told for the position asked about, like the retraction that is in its way. */
+export type PlacedFact = {
+  position: bigint;
+  kind: number;
+  chainId: number | null;
+  block: { number: bigint; hash: Hex; timestamp: Date } | null;
+  transactionHash: Hex | null;
+  logIndex: number | null;
+  subIndex: number | null;
+  contract: Hex | null;
+  tokenId: bigint | null;
+  amount: bigint | null;
+  from: Hex | null;
+  to: Hex | null;
+  orderHash: Hex | null;
+  recordedAt: Date | null;
+  payload: unknown;
+  counts: boolean;
+  droppedAt: bigint | null;
+};
+
+/** Facts about something, in the order of their chain and then of the log. */
+export type About =
+  | { transactions: readonly { blockId: bigint; transactionIndex: number }[] }
+  | { token: { contractId: number; tokenId: bigint } }
+  | { collection: readonly number[] };
+
+/** The first `most` of them, and how many there are. */
+export async function readFactsBehind(
+  db: Database,
+  about: About,
+  { position, most }: { position: bigint; most: number },
+): Promise<{ total: bigint; facts: PlacedFact[] }> {
+  const { rows } = await sql<FlatFact & { total: bigint }>`
+    with dropped as materialized (select block_id from log.dropped(${position})),
+    chosen as materialized (select f.* from log.fact f where ${choice(about)})
+    select ${placed}, d.block_id is null and f.position <= ${position} as counts,
+           case when d.block_id is not null then (
+             select max(s.position) from log.fact s
+             where s.block_id = f.block_id and s.kind = 1 and s.position <= ${position}
+           ) end as "droppedAt",
+           count(*) over () as total
+    from chosen f ${joins} left join dropped d on d.block_id = f.block_id
+    order by f.block_id nulls last, f.log_index, f.sub_index, f.position
+    limit ${most}`.execute(db);
+  return { total: rows[0]?.total ?? 0n, facts: rows.map(placeFact) };
+}
+
+export type FactFilter = {
+  after: bigint;
+  kinds: readonly number[] | null;
+  chainIds: readonly number[] | null;
+};
+
+/** The next facts of the log that a filter lets through, at most `most`, by position. */
+export async function readFactsAfter(
+  db: Database,
+  { after, kinds, chainIds }: FactFilter,
+  upTo: bigint,
+  most: number,
+): Promise<PlacedFact[]> {
+  const { rows } = await sql<FlatFact>`
+    select ${placed}, true as counts, null::bigint as "droppedAt"
+    from log.fact f ${joins}
+    where f.position > ${after} and f.position <= ${upTo}
+      ${kinds === null ? sql`` : sql`and f.kind = any (${kinds}::smallint[])`}
+      ${chainIds === null ? sql`` : sql`and coalesce(b.chain_id, c.chain_id) = any (${chainIds}::int[])`}
+    order by f.position limit ${most}`.execute(db);
+  return rows.map(placeFact);
+}
+
+/** Tokens that one range gives owners at most, as ownership has it. */
+const RANGE_TOKENS = 10_000;
+
+function choice(about: About): RawBuilder<unknown> {
+  if ("transactions" in about) {
+    const { transactions } = about;
+    return sql`f.log_index is not null and (f.block_id, f.transaction_index) in (
+      select * from unnest(
+        ${transactions.map(({ blockId }) => blockId)}::bigint[],
+        ${transactions.map(({ transactionIndex }) => transactionIndex)}::int[]
+      ))`;
+  }
+  if ("token" in about) {
+    const { contractId, tokenId } = about.token;
+    return sql`f.position in (
+      select position from log.fact
+      where kind in (10, 12) and contract_id = ${contractId} and token_id = ${tokenId}
+      union all
+      select position from log.fact
+      where kind = 11 and contract_id = ${contractId} and token_id <= ${tokenId}
+        and token_id > ${tokenId}::numeric - ${RANGE_TOKENS} and ${tokenId}::numeric < token_id + amount)`;
+  }
+  const said = sql`(${factKind.collection_registered}, ${factKind.contract_described})`;
+  return sql`f.position in (
+    select position from log.fact
+    where log_index is null and kind in ${said} and contract_id = any (${about.collection}::int[])
+    union all
+    select first.position
+    from unnest(${about.collection}::int[]) one (contract_id)
+    cross join lateral unnest(array[10, 11, 12]) of_kind (kind)
+    cross join lateral (
+      select x.position from log.fact x
+      where x.contract_id = one.contract_id and x.kind = of_kind.kind
+        and x.block_id not in (select block_id from dropped)
+      order by x.block_id, x.log_index, x.sub_index limit 1
+    ) first)`;
+}
+
+type FlatFact = Omit<PlacedFact, "block"> & {
+  blockNumber: bigint | null;
+  blockHash: Hex | null;
+  timestamp: Date | null;
+};
+
+const placed = sql`
+  f.position, f.kind, coalesce(b.chain_id, c.chain_id) as "chainId", b.number as "blockNumber", b.hash as "blockHash",
+  b.timestamp, t.hash as "transactionHash", f.log_index as "logIndex", f.sub_index as "subIndex",
+  c.address as contract, f.token_id as "tokenId", f.amount, f.from_address as "from", f.to_address as "to",
+  f.order_hash as "orderHash", f.recorded_at as "recordedAt", f.payload`;
+
+const joins = sql`
+  left join log.block b on b.block_id = f.block_id
+  left join log.transaction t on t.block_id = f.block_id and t.transaction_index = f.transaction_index
+  left join log.contract c on c.contract_id = f.contract_id`;
+
+function placeFact({ blockNumber, blockHash, timestamp, ...fact }: FlatFact): PlacedFact {
+  const isPlaced = blockNumber !== null && blockHash !== null && timestamp !== null;
+  return { ...fact, block: isPlaced ? { number: blockNumber, hash: blockHash, timestamp } : null };
+}

@@ -1,0 +1,54 @@
+import { sql } from "kysely";
+import type { Database } from "../../projections/database.ts";
+import { appendBlockStates } from "../../projections/log/block-states.ts";
+import { appendStaged } from "../../projections/log/stage.ts";
+import { project } from "../given.ts";
+import { deriveAll } from "./block.ts";
+import { stageRange } from "./facts.ts";
+import { type Figure, percentileFigures } from "./figure.ts";
+import { timed, withLog } from "./server.ts";
+
+const BLOCKS = 64;
+const REORGS = 12;
+const WARM_UPS = 2;
+
+/** The last blocks are replaced by others with the same events, again and again: recorded and folded. */
+export async function run({ facts }: { facts: number }): Promise<Figure[]> {
+  return [...(await measure(facts, 11, 100)), ...(await measure(facts, 200, 1_000))];
+}
+
+async function measure(facts: number, factsInBlock: number, goalMs: number): Promise<Figure[]> {
+  const end = facts - (facts % factsInBlock);
+  return await withLog({ facts: end, factsInBlock }, async (db) => {
+    const targets = await deriveAll(db);
+    const durationsMs: number[] = [];
+    for (let reorg = 1; reorg <= WARM_UPS + REORGS; reorg += 1) {
+      const blocks = await readLastBlocks(db);
+      const ms = await timed(async () => {
+        await db.transaction().execute(async (session) => {
+          await appendBlockStates(session, "block_retracted", blocks, new Date());
+          await stageRange(session, end - BLOCKS * factsInBlock, end, `branch ${reorg}`);
+          await appendStaged(session);
+        });
+        await project(db, targets);
+      });
+      durationsMs.push(ms);
+    }
+    const size = `${BLOCKS} blocks of ${factsInBlock} facts replaced at the end of ${end}`;
+    const percentiles = [
+      { percent: 50, goalMs },
+      { percent: 95, goalMs: null },
+    ];
+    const name = `reorg, ${BLOCKS} × ${factsInBlock},`;
+    return percentileFigures(name, durationsMs.slice(WARM_UPS), percentiles, size);
+  });
+}
+
+/** The blocks of the greatest heights that count. */
+async function readLastBlocks(db: Database): Promise<bigint[]> {
+  const { rows } = await sql<{ block_id: bigint }>`
+    select b.block_id from log.block b
+    where b.block_id not in (select block_id from log.dropped((select position from log.head)))
+    order by b.number desc limit ${BLOCKS}`.execute(db);
+  return rows.map((row) => row.block_id);
+}

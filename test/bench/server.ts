@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { pino } from "pino";
+import { startPostgres } from "../../api/postgres/embedded.ts";
+import { startLeash } from "../../api/supervisor/leash.ts";
+import { allProjections } from "../../projections/all.ts";
+import { type Database, openDatabase } from "../../projections/database.ts";
+import { migrate } from "../../projections/log/migrate.ts";
+import { appendRange, makeEvents } from "./facts.ts";
+
+/** A migrated database on a durable PostgreSQL of its own, with production's settings, while `work` is done. */
+export async function withDatabase<Result>(
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  const leash = startLeash();
+  const directory = await mkdtemp(join(tmpdir(), "bench-"));
+  try {
+    const server = await startPostgres({
+      dataDir: directory,
+      logger: pino({ level: "silent" }),
+      onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+    });
+    const db = openDatabase({ url: server.url, applicationName: "bench", onIdleError: () => {} });
+    try {
+      await migrate(db);
+      return await work(db);
+    } finally {
+      await db.destroy();
+      await server.stop();
+    }
+  } finally {
+    leash.killAll();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** The same with a log of `facts`, and `more` events that are not appended yet. */
+export async function withLog<Result>(
+  { facts, more = 0, factsInBlock }: { facts: number; more?: number; factsInBlock?: number },
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  return await withDatabase(async (db) => {
+    await makeEvents(db, {
+      facts: facts + more,
+      ...(factsInBlock === undefined ? {} : { factsInBlock }),
+    });
+    await appendRange(db, 0, facts);
+    await sql`vacuum analyze log.fact, log.block, log.transaction, log.contract`.execute(db);
+    await sql`checkpoint`.execute(db);
+    return await work(db);
+  });
+}
+
+export const projections = allProjections({
+  feeRecipient: "0x00000000000000000000000000000000000fee00",
+});
+
+/** A file that the server may write and read, by its path there. */
+export async function serverFile(db: Database, name: string): Promise<string> {
+  const { rows } = await sql<{ path: string }>`
+    select current_setting('data_directory') || '/' || ${name} as path`.execute(db);
+  return rows[0]?.path ?? name;
+}
+
+/** Milliseconds that something takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
