@@ -42,6 +42,7 @@ export async function lead(options: Options): Promise<Leadership | null> {
   const owner = `${hostname()} ${process.pid} ${randomUUID()}`;
   const wake = createWake();
   let told = false;
+  let failing = false;
   let client: pg.Client | undefined;
   while (!signal.aborted) {
     try {
@@ -49,10 +50,13 @@ export async function lead(options: Options): Promise<Leadership | null> {
       const askedAt = performance.now();
       const epoch = await take(client, role, owner);
       if (epoch !== null) return keep({ client, options, owner, epoch, askedAt });
+      failing = false;
       if (!told) logger.info(`another process leads ${role}, standing by`);
       told = true;
     } catch (error) {
-      logger.debug({ err: error }, `the lease of ${role} cannot be looked at`);
+      if (!failing)
+        logger.warn({ err: error }, `the lease of ${role} cannot be looked at, trying again`);
+      failing = true;
       await client?.end().catch(() => undefined);
       client = undefined;
     }

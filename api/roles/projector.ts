@@ -1,5 +1,5 @@
 import { allProjections } from "../../projections/all.ts";
-import { type Database, openDatabase } from "../../projections/database.ts";
+import type { Database } from "../../projections/database.ts";
 import type { Target } from "../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../projections/engine/rebuild.ts";
 import { readPonderSchema } from "../../projections/log/recorder-reads.ts";
@@ -7,46 +7,18 @@ import { canonicalHashes, openChain } from "../chain/clients.ts";
 import { keepProjecting } from "../jobs/project.ts";
 import { keepRecording } from "../jobs/record.ts";
 import type { RoleContext, Running } from "../role.ts";
-import { type Leadership, lead, leaseMs } from "./leader.ts";
+import { type Led, runLedRole } from "./led-role.ts";
 import { type Listener, openListener } from "./listener.ts";
 import { createWake, type Wake } from "./wake.ts";
 
 /** Ponder's tables → the log → the projections. One process works, others stand by. */
 export async function runRole(context: RoleContext): Promise<Running> {
-  const { config, logger } = context;
-  const db = openDatabase({
-    url: config.database.url,
-    applicationName: "projector",
-    max: 2 + 2 * config.chains.length,
-    idleInTransactionTimeoutMs: leaseMs,
-    onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
-  });
-  const ending = new AbortController();
-  const signal = AbortSignal.any([context.signal, ending.signal]);
-  let report = () => {};
-  const ready = new Promise<void>((resolve) => {
-    report = resolve;
-  });
-  const work = run({ context, db, signal, onReady: () => report() });
-  const failed = work.then(() => new Promise<never>(() => {}));
-  failed.catch(() => undefined);
-  return {
-    ready: Promise.race([ready, failed]),
-    failed,
-    async stop() {
-      ending.abort();
-      await work.catch(() => undefined);
-      await db.destroy();
-    },
-  };
+  const connections = 2 + 2 * context.config.chains.length;
+  return runLedRole(context, { name: "projector", connections, work });
 }
 
-type Work = { context: RoleContext; db: Database; signal: AbortSignal; onReady: () => void };
-
-async function run({ context, db, signal, onReady }: Work): Promise<void> {
+async function work({ context, db, leadership, signal, onReady }: Led): Promise<void> {
   const { config, logger } = context;
-  const leadership = await lead({ url: config.database.url, role: "projector", logger, signal });
-  if (leadership === null) return;
   const wakes = new Map(config.chains.map(({ chainId }) => [chainId, createWake()]));
   const projecting = createWake();
   const listener = openListener({
@@ -60,8 +32,7 @@ async function run({ context, db, signal, onReady }: Work): Promise<void> {
           if (channel.startsWith(`ponder_${chainId}_`)) wake.ring();
     },
   });
-  const leading = AbortSignal.any([signal, leadership.signal]);
-  const work = async () => {
+  try {
     const targets = await prepare(context, db);
     await Promise.all([
       keepProjecting({
@@ -69,18 +40,14 @@ async function run({ context, db, signal, onReady }: Work): Promise<void> {
         targets,
         wake: projecting,
         logger,
-        signal: leading,
+        signal,
         holds: leadership.holds,
         onTick: ({ outcome }) => outcome === "idle" && onReady(),
       }),
-      ...record({ context, db, signal: leading, leadership, wakes, projecting, listener }),
+      ...record({ context, db, signal, leadership, wakes, projecting, listener }),
     ]);
-  };
-  try {
-    await Promise.race([leadership.lost, work()]);
   } finally {
     await listener.stop();
-    await leadership.release();
   }
 }
 
@@ -92,8 +59,7 @@ async function prepare({ config, logger }: RoleContext, db: Database): Promise<T
   return projections.map((projection) => ({ projection, schema: projection.name }));
 }
 
-type Recording = Omit<Work, "onReady"> & {
-  leadership: Leadership;
+type Recording = Omit<Led, "onReady"> & {
   wakes: Map<number, Wake>;
   projecting: Wake;
   listener: Listener;
