@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import { deriveInBulk } from "./bulk.ts";
 import {
-  type Checkpoint,
   dropTarget,
+  endOf,
   isOf,
   lockCheckpoints,
   moveCheckpoints,
@@ -110,16 +110,6 @@ async function followExactly(
     });
   if (moved !== null) report(moved.upTo, moved.head);
   return moved !== null;
-}
-
-/** How far a target may go: to the nearest of `bounds` and of the positions of what it reads. */
-export function endOf(
-  { projection }: Target,
-  checkpoints: ReadonlyMap<string, Checkpoint>,
-  bounds: readonly [bigint, ...bigint[]],
-): bigint {
-  const read = (projection.reads ?? []).map((name) => checkpoints.get(name)?.position ?? 0n);
-  return [...bounds, ...read].reduce((lowest, one) => (one < lowest ? one : lowest));
 }
 
 /** Brings a target's rows and checkpoint over one window, in the session's transaction. */

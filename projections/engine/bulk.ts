@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import {
   createTarget,
+  endOf,
   moveCheckpoints,
   readCheckpoints,
   readHead,
@@ -31,7 +32,10 @@ export async function deriveInBulk(
     .execute(async (session) => {
       await sql`select set_config('work_mem', ${WORK_MEMORY}, true),
                        set_config('maintenance_work_mem', ${INDEX_MEMORY}, true)`.execute(session);
-      const window = { after: 0n, upTo: await endOf(session, target, limit) };
+      const checkpoints = await readCheckpoints(session);
+      const head = await readHead(session);
+      const bounds = [head, ...(limit === undefined ? [] : [limit])] as const;
+      const window = { after: 0n, upTo: endOf(target, checkpoints, bounds) };
       await createTarget(session, target);
       await openHistory(session, window.upTo);
       if (projection.deriveAll === undefined) {
@@ -48,17 +52,6 @@ export async function deriveInBulk(
       await moveCheckpoints(session, [schema], window);
       return window.upTo;
     });
-}
-
-async function endOf(
-  session: Session,
-  { projection }: Target,
-  limit: bigint | undefined,
-): Promise<bigint> {
-  const checkpoints = await readCheckpoints(session);
-  const read = (projection.reads ?? []).map((name) => checkpoints.get(name)?.position ?? 0n);
-  const bounds = [...read, ...(limit === undefined ? [] : [limit])];
-  return bounds.reduce((lowest, one) => (one < lowest ? one : lowest), await readHead(session));
 }
 
 /** Drops the indexes and keys of a schema's tables. Returns the statements that make them again. */

@@ -62,3 +62,13 @@ export async function moveCheckpoints(
     where projection = any (${schemas}::text[]) and position = ${after}`.execute(session);
   return Number(numAffectedRows ?? 0n);
 }
+
+/** How far a target may go: to the nearest of `bounds` and of the positions of what it reads. */
+export function endOf(
+  { projection }: Target,
+  checkpoints: ReadonlyMap<string, Checkpoint>,
+  bounds: readonly [bigint, ...bigint[]],
+): bigint {
+  const read = (projection.reads ?? []).map((name) => checkpoints.get(name)?.position ?? 0n);
+  return [...bounds, ...read].reduce((lowest, one) => (one < lowest ? one : lowest));
+}

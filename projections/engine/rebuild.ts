@@ -1,7 +1,14 @@
 import type { Database, Session } from "../database.ts";
 import { alone, besides, dropUnread, exchange, renameTarget } from "./beside.ts";
-import { type BuildProgress, bringForward, build, endOf, fold } from "./build.ts";
-import { type Checkpoint, isOf, readCheckpoints, readHead, type Target } from "./checkpoint.ts";
+import { type BuildProgress, bringForward, build, fold } from "./build.ts";
+import {
+  type Checkpoint,
+  endOf,
+  isOf,
+  readCheckpoints,
+  readHead,
+  type Target,
+} from "./checkpoint.ts";
 import type { Projection } from "./projection.ts";
 
 type OnProgress = (progress: BuildProgress) => void;
