@@ -4,6 +4,7 @@ import { createApp } from "../app.ts";
 import { openHashReader } from "../chain/clients.ts";
 import { openHeadReader } from "../chain/head.ts";
 import { type Listening, listen } from "../http/server.ts";
+import { openMarket } from "../orders/market.ts";
 import type { RoleContext, Running } from "../role.ts";
 import { lateSeconds, lookMs } from "../status/limits.ts";
 import { openStatusReader } from "../status/status-reader.ts";
@@ -34,7 +35,10 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
   });
   const { host, port, baseUrl, siteUrl } = config.http;
   const chains = config.chains.map(({ chainId }) => chainId);
-  const context = { db, siteUrl, chains, readStatus, now: () => new Date() };
+  const market = openMarket(config, (error) =>
+    logger.warn({ err: error }, "a database connection was lost"),
+  );
+  const context = { db, siteUrl, chains, readStatus, market, now: () => new Date() };
   const listening = await start(() => listen(createApp({ context, baseUrl, logger }), host, port));
   const look = setInterval(() => {
     readStatus().catch((error) => logger.error({ err: error }, "the parts cannot be looked at"));
@@ -44,7 +48,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
     try {
       return await open();
     } catch (error) {
-      await db.destroy();
+      await Promise.all([db.destroy(), market.close()]);
       throw error;
     }
   }
@@ -54,7 +58,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
     async stop() {
       clearInterval(look);
       await listening.close();
-      await db.destroy();
+      await Promise.all([db.destroy(), market.close()]);
     },
   };
 }

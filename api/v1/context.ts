@@ -2,6 +2,7 @@ import type { ChainId } from "../../abis/deployments.ts";
 import type { Database } from "../../projections/database.ts";
 import { type Rejection, reject } from "../../projections/domain/rejection.ts";
 import { type Input, type Route, routeFor } from "../http/route.ts";
+import type { Market } from "../orders/market.ts";
 import type { StatusReader } from "../status/status-reader.ts";
 
 /** What the endpoints work with. */
@@ -12,6 +13,7 @@ export type Context = {
   /** The chains served. */
   readonly chains: readonly ChainId[];
   readonly readStatus: StatusReader;
+  readonly market: Market;
   readonly now: () => Date;
 };
 

@@ -26,6 +26,19 @@ export const factKind = {
 
   collection_registered: 60,
   contract_described: 61,
+
+  order_submitted: 70,
+  order_status_read: 71,
+  counter_read: 72,
+  approval_read: 73,
+  owner_read: 74,
+  units_read: 75,
+  balance_read: 76,
+  allowance_read: 77,
+  transfer_read: 78,
+  signature_read: 79,
+  channel_read: 80,
+  clock_ticked: 81,
 } as const;
 
 export type FactKind = keyof typeof factKind;

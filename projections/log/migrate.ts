@@ -6,6 +6,7 @@ import { up as append } from "./migrations/0003-append.ts";
 import { up as engine } from "./migrations/0004-engine.ts";
 import { up as lease } from "./migrations/0005-lease.ts";
 import { up as switches } from "./migrations/0006-switch.ts";
+import { up as orders } from "./migrations/0007-orders.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -15,6 +16,7 @@ const migrations: Record<string, Migration> = {
   "0004-engine": { up: engine },
   "0005-lease": { up: lease },
   "0006-switch": { up: switches },
+  "0007-orders": { up: orders },
 };
 
 function migrator(db: Database): Migrator {

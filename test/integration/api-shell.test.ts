@@ -11,6 +11,7 @@ import { routeFor } from "../../api/http/route.ts";
 import { type Listening, listen } from "../../api/http/server.ts";
 import { reject } from "../../projections/domain/rejection.ts";
 import { seedRows, today } from "../api-rows.ts";
+import { marketOver } from "../market-terms.ts";
 import { createDatabase, type TestDatabase } from "../postgres.ts";
 
 let database: TestDatabase;
@@ -25,6 +26,7 @@ beforeAll(async () => {
     db: database.db,
     siteUrl: "https://site.example.test",
     chains: [33139] as const,
+    market: marketOver(database.db),
     readStatus: async () => {
       throw new Error("the secret cause");
     },

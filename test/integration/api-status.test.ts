@@ -7,6 +7,7 @@ import { openHeadReader } from "../../api/chain/head.ts";
 import { openStatusReader } from "../../api/status/status-reader.ts";
 import { openDatabase } from "../../projections/database.ts";
 import { addressOf, appendEvents, block } from "../given.ts";
+import { marketOver } from "../market-terms.ts";
 import { type ApiClient, serve } from "../openapi.ts";
 import { createDatabase, type TestDatabase } from "../postgres.ts";
 import { type RpcStandIn, startRpc, timestampOf } from "../rpc-stand-in.ts";
@@ -99,6 +100,7 @@ async function serveStatus(url: string): Promise<ApiClient> {
     siteUrl: "https://site.example.test",
     chains: [1, 33139] as const,
     readStatus,
+    market: marketOver(db),
     now: () => new Date(clock),
   };
   const client = await serve(createApp({ context, baseUrl: "https://api.example.test", logger }));

@@ -14,6 +14,7 @@ import {
   wordOf,
 } from "../api-rows.ts";
 import { addressOf } from "../given.ts";
+import { marketOver } from "../market-terms.ts";
 import { type ApiClient, serve } from "../openapi.ts";
 import { createDatabase, type TestDatabase } from "../postgres.ts";
 import { documentedEndpoints } from "../spec/endpoints.ts";
@@ -41,6 +42,7 @@ beforeAll(async () => {
     siteUrl,
     chains: [1, 33139] as const,
     readStatus: async () => idle,
+    market: marketOver(database.db),
     now: () => today,
   };
   api = await serve(createApp({ context, baseUrl, logger: pino({ level: "silent" }) }));

@@ -1,0 +1,31 @@
+import type { Address } from "viem";
+import type { ChainId } from "../../../abis/deployments.ts";
+
+/** What every order taken in must keep to, besides its shape. Published by `GET /v1/orders/params`. */
+export type OrderBounds = {
+  /** Per unit. */
+  minPriceWei: bigint;
+  maxPriceWei: bigint;
+  minDurationSeconds: number;
+  maxDurationSeconds: number;
+  /** How far from now an order may begin. */
+  maxStartDelaySeconds: number;
+  clockSkewSeconds: number;
+};
+
+export const orderBounds: OrderBounds = {
+  minPriceWei: 10_000n,
+  maxPriceWei: 10n ** 27n,
+  minDurationSeconds: 600,
+  maxDurationSeconds: 180 * 86_400,
+  maxStartDelaySeconds: 0,
+  clockSkewSeconds: 60,
+};
+
+/** The market's own terms on a chain. `currency` is the wrapped native one, in which bids pay. */
+export type MarketTerms = {
+  chainId: ChainId;
+  fee: { recipient: Address; bps: number };
+  currency: Address;
+  bounds: OrderBounds;
+};

@@ -1,0 +1,44 @@
+/** States of a listing or a bid on the wire. */
+export type OrderStatus = "active" | "inactive" | "filled" | "expired" | "cancelled";
+
+export type OrderFacts = {
+  isFilled: boolean;
+  isCancelled: boolean;
+  isExpired: boolean;
+  /** Not fillable now, though neither ended nor cancelled: there is a reason. */
+  isBlocked: boolean;
+};
+
+/** First match wins. */
+export const statusPrecedence = [
+  ["filled", "isFilled"],
+  ["cancelled", "isCancelled"],
+  ["expired", "isExpired"],
+  ["inactive", "isBlocked"],
+] as const satisfies readonly (readonly [OrderStatus, keyof OrderFacts])[];
+
+export function orderStatus(facts: OrderFacts): OrderStatus {
+  return statusPrecedence.find(([, fact]) => facts[fact])?.[0] ?? "active";
+}
+
+/** Why a listing is hidden; of several the first. */
+export const listingReasons = [
+  "not_started",
+  "pp_retired",
+  "not_owner",
+  "not_approved",
+  "conduit_channel_closed",
+  "contract_signature_invalid",
+  "transfer_restricted",
+  "superseded",
+] as const;
+export type ListingReason = (typeof listingReasons)[number];
+
+/** Why a bid is hidden; of several the first. */
+export const bidReasons = [
+  "not_started",
+  "insufficient_balance",
+  "insufficient_allowance",
+  "contract_signature_invalid",
+] as const;
+export type BidReason = (typeof bidReasons)[number];

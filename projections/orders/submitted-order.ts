@@ -1,0 +1,41 @@
+import { concatHex, type Hex, keccak256, stringToHex, toHex } from "viem";
+import type { ChainId } from "../../abis/deployments.ts";
+import type { TradeTerms } from "../domain/orders/trade-terms.ts";
+import type { OrderComponents } from "../domain/seaport/order-components.ts";
+import type { Observation } from "../log/append.ts";
+
+export type SubmittedOrder = {
+  chainId: ChainId;
+  orderHash: Hex;
+  components: OrderComponents;
+  signature: Hex;
+  terms: TradeTerms;
+  receivedAt: Date;
+};
+
+/** The fact of an accepted order. An order is one fact, however often and with whatever signature it is sent. */
+export function orderSubmitted(order: SubmittedOrder): Observation {
+  const { chainId, orderHash, components, signature, terms } = order;
+  return {
+    kind: "order_submitted",
+    chainId,
+    contract: terms.contract,
+    identity: keccak256(
+      concatHex([stringToHex("order_submitted"), toHex(chainId, { size: 4 }), orderHash]),
+    ),
+    recordedAt: order.receivedAt,
+    fromAddress: components.offerer,
+    orderHash,
+    amount: terms.quantity,
+    ...(terms.tokenId === null ? {} : { tokenId: terms.tokenId }),
+    payload: plain({ protocol: "seaport-1.6", components, signature, terms }),
+  };
+}
+
+/** Integers as decimal strings, as everywhere in payloads. */
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+}
