@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import type { Database } from "../../projections/database.ts";
 import {
   type ChainBlock,
@@ -12,9 +11,11 @@ import { type ChainClient, openChain } from "../chain/clients.ts";
 import { fetchReadBasis } from "../chain/contract-calls.ts";
 import { fetchHeaders, fetchLogIndexes } from "../chain/logs.ts";
 import type { ChainConfig } from "../config.ts";
-import { type ChainEvent, completeEvents, fetchEvents } from "./chain-events.ts";
+import { type ChainEvent, completeEvents } from "./chain-events.ts";
+import { openCutOff } from "./cut-off.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 import { type SourceFilter, sourceFilters } from "./source-filters.ts";
+import { walkEvents } from "./walk-events.ts";
 
 type Range = { from: number; to: number };
 
@@ -42,8 +43,6 @@ export type Audit = Range & {
 
 /** Differences that are told one by one. */
 const told = 1_000;
-const firstWidth = 500;
-const widest = 10_000;
 
 type Work = AuditOptions & { client: ChainClient; filters: SourceFilter[] };
 
@@ -54,29 +53,18 @@ type Work = AuditOptions & { client: ChainClient; filters: SourceFilter[] };
 export async function auditChain(options: AuditOptions): Promise<Audit> {
   const { db, chain, sources, onProgress } = options;
   const work = { ...options, client: openChain(chain), filters: sourceFilters(sources) };
-  const asked = nameOf(options);
-  let audit = (await readCutOff(db, chain.chainId, asked)) ?? {
+  const cutOff = openCutOff<Kept>(db, chain.chainId, nameOf(options));
+  let audit = (await cutOff.read()) ?? {
     ...(await begin(work)),
     next: null,
   };
-  let next = audit.next ?? audit.from;
-  let width = chain.logsBlockRange ?? firstWidth;
-  while (next <= audit.to) {
-    const range = { from: next, to: Math.min(next + width - 1, audit.to) };
-    const events = await fetchEvents(work.client, work.filters, range);
-    if (events === null) {
-      width = Math.max(1, Math.floor(width / 2));
-      continue;
-    }
+  const walk = { from: audit.next ?? audit.from, to: audit.to, width: chain.logsBlockRange };
+  for await (const { range, events } of walkEvents(work.client, work.filters, walk)) {
     audit = { ...add(audit, await auditRange(work, range, events)), next: range.to + 1 };
-    next = range.to + 1;
-    width = Math.min(width * 2, chain.logsBlockRange ?? widest);
-    await keep(db, asked, audit);
+    await cutOff.keep(audit);
     onProgress({ ...range, until: audit.to });
   }
-  await sql`delete from ops.audit where chain_id = ${chain.chainId} and asked = ${asked}`.execute(
-    db,
-  );
+  await cutOff.forget();
   const { next: _, ...result } = audit;
   return result;
 }
@@ -190,18 +178,3 @@ type Kept = Audit & { next: number | null };
 
 const nameOf = ({ range, repair }: AuditOptions): string =>
   `${range.from ?? ""}..${range.to ?? ""}${repair ? " repair" : ""}`;
-
-async function readCutOff(db: Database, chainId: number, asked: string): Promise<Kept | null> {
-  const { rows } = await sql<{ findings: Kept }>`
-    select findings from ops.audit where chain_id = ${chainId} and asked = ${asked}`.execute(db);
-  return rows[0]?.findings ?? null;
-}
-
-async function keep(db: Database, asked: string, audit: Kept): Promise<void> {
-  await sql`
-    insert into ops.audit (chain_id, asked, next_number, last_number, findings, updated_at)
-    values (${audit.chainId}, ${asked}, ${audit.next}, ${audit.to}, ${JSON.stringify(audit)}, now())
-    on conflict (chain_id, asked) do update
-      set next_number = excluded.next_number, findings = excluded.findings, updated_at = excluded.updated_at
-  `.execute(db);
-}

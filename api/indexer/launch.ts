@@ -14,6 +14,7 @@ import { findForeignBlock } from "./find-foreign-block.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 import { readPonderLog, rememberWords } from "./ponder-log.ts";
 import { startPonder } from "./ponder-process.ts";
+import { ponderSettings } from "./ponder-settings.ts";
 import { leaseSchema } from "./schema-lease.ts";
 import { schemaName } from "./schema-name.ts";
 import { untilFrozen } from "./until-frozen.ts";
@@ -38,7 +39,6 @@ type Options = {
 const firstPauseMs = 100;
 /** The longest pause where Ponder itself failed, and where the chain or the database was not there for it. */
 const longestPauseMs = { started: 30_000, kept: 2_000 };
-const localLanes = 16;
 const rpcCheckEveryMs = 15_000;
 
 /** Keeps a Ponder running for one chain until the signal. What befalls it touches no other chain. */
@@ -83,7 +83,7 @@ async function runOnce(options: Options, life: Life): Promise<string> {
     });
     const ponder = startPonder(
       schema,
-      settings(options, rpcs),
+      ponderSettings(options, rpcs),
       logReader(options, schema, life, watch),
     );
     life.reached = "started";
@@ -125,36 +125,6 @@ function logReader(
       );
     },
   });
-}
-
-/** What `ponder.config.ts` reads. */
-function settings(
-  { chain, sources, databaseUrl }: Options,
-  rpcs: ChosenRpcs,
-): Record<string, string> {
-  const { chainId, startBlock, transfersStartBlock, collections, wrappedNative } = sources;
-  return {
-    DATABASE_URL: databaseUrl,
-    INDEXER_CHAIN_ID: `${chainId}`,
-    INDEXER_RPC_URLS: rpcs.rpcUrls.flatMap(withLanes).join(","),
-    ...(rpcs.wsUrl === null ? {} : { INDEXER_WS_URL: rpcs.wsUrl }),
-    INDEXER_START_BLOCK: `${startBlock}`,
-    INDEXER_TRANSFERS_START_BLOCK: `${transfersStartBlock}`,
-    INDEXER_COLLECTIONS: collections === "*" ? "*" : collections.join(",") || "none",
-    INDEXER_WRAPPED_NATIVE: wrappedNative,
-    ...(chain.logsBlockRange === null
-      ? {}
-      : { INDEXER_LOGS_BLOCK_RANGE: `${chain.logsBlockRange}` }),
-  };
-}
-
-/**
- * Ponder allows each address 20 requests a second to begin with, and raises that slowly. A node on this machine sets
- * no such limit: it is named once per lane.
- */
-function withLanes(url: string): string[] {
-  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
-  return Array.from({ length: isLocal ? localLanes : 1 }, () => url);
 }
 
 /** Settles when an RPC in use has turned out to serve another chain. */

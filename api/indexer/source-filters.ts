@@ -33,8 +33,7 @@ export function sourceFilters(sources: IndexedSources): SourceFilter[] {
   const money = [wrappedNative[chainId]];
   const legacy = [seaport["1.1"], seaport["1.4"], seaport["1.5"]];
   const exchange = (name: string) => ({ name, addresses: [seaport["1.6"]] });
-  const of = (abi: Abi, fromBlock: number, asked: readonly Asked[]) =>
-    asked.flatMap((one) => filtersOf(abi, fromBlock, one));
+  const of = filtersOfAll;
   return [
     ...of(seaportEvents, startBlock, [
       ...["OrderFulfilled", "OrderCancelled", "OrderValidated"].map(exchange),
@@ -42,15 +41,7 @@ export function sourceFilters(sources: IndexedSources): SourceFilter[] {
       { name: "OrderFulfilled", addresses: legacy },
       { name: "OrdersMatched", addresses: legacy },
     ]),
-    ...of(erc721Abi, transfersStartBlock, [
-      // Four topics: an ERC-20 `Transfer` has three.
-      { name: "Transfer", addresses: collections, topics: [null, null, null] },
-      { name: "ConsecutiveTransfer", addresses: collections },
-    ]),
-    ...of(erc1155Abi, transfersStartBlock, [
-      { name: "TransferSingle", addresses: collections },
-      { name: "TransferBatch", addresses: collections },
-    ]),
+    ...transferFilters(collections, transfersStartBlock),
     ...of(erc721Abi, startBlock, [
       { name: "ApprovalForAll", addresses: null, topics: [null, pad(commonConduit.address)] },
     ]),
@@ -66,6 +57,28 @@ export function sourceFilters(sources: IndexedSources): SourceFilter[] {
     ),
     ...of(conduitAbi, startBlock, [{ name: "ChannelUpdated", addresses: [commonConduit.address] }]),
   ];
+}
+
+/** Transfers of NFTs by these contracts, null being any, from a block on. */
+export function transferFilters(
+  addresses: readonly Address[] | null,
+  fromBlock: number,
+): SourceFilter[] {
+  return [
+    ...filtersOfAll(erc721Abi, fromBlock, [
+      // Four topics: an ERC-20 `Transfer` has three.
+      { name: "Transfer", addresses, topics: [null, null, null] },
+      { name: "ConsecutiveTransfer", addresses },
+    ]),
+    ...filtersOfAll(erc1155Abi, fromBlock, [
+      { name: "TransferSingle", addresses },
+      { name: "TransferBatch", addresses },
+    ]),
+  ];
+}
+
+function filtersOfAll(abi: Abi, fromBlock: number, asked: readonly Asked[]): SourceFilter[] {
+  return asked.flatMap((one) => filtersOf(abi, fromBlock, one));
 }
 
 function filtersOf(

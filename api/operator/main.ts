@@ -2,6 +2,7 @@ import process from "node:process";
 import { Command, CommanderError } from "commander";
 import { ConfigurationError, configurationExitCode } from "../config.ts";
 import { addAudit } from "./audit.ts";
+import { addBackfill } from "./backfill.ts";
 import { config } from "./config.ts";
 import { addDoctor } from "./doctor.ts";
 import { addExplain } from "./explain.ts";
@@ -10,6 +11,7 @@ import { addPause } from "./pause.ts";
 import { addPrune } from "./prune.ts";
 import { addRebuild } from "./rebuild.ts";
 import { addRecover } from "./recover.ts";
+import { addReindex } from "./reindex.ts";
 import { addRollback } from "./rollback.ts";
 import { addStatus } from "./status.ts";
 import { addTail } from "./tail.ts";
@@ -42,6 +44,8 @@ async function run(): Promise<number> {
   addPrune(program);
   addDoctor(program);
   addAudit(program);
+  addBackfill(program);
+  addReindex(program);
   addRecover(program);
   try {
     await program.parseAsync();
