@@ -28,7 +28,18 @@ export type PlacedFact = {
 export type About =
   | { transactions: readonly { blockId: bigint; transactionIndex: number }[] }
   | { token: { contractId: number; tokenId: bigint } }
-  | { collection: readonly number[] };
+  | { collection: readonly number[] }
+  | { order: OrderSubject };
+
+/** An order, and what its state rests on. `currencyId` is what its maker pays in; null for a listing. */
+export type OrderSubject = {
+  orderHash: Hex;
+  maker: Hex;
+  contractId: number;
+  tokenId: bigint | null;
+  currencyId: number | null;
+  endTime: bigint;
+};
 
 /** The first `most` of them, and how many there are. */
 export async function readFactsBehind(
@@ -96,6 +107,7 @@ function choice(about: About): RawBuilder<unknown> {
       where kind = 11 and contract_id = ${contractId} and token_id <= ${tokenId}
         and token_id > ${tokenId}::numeric - ${RANGE_TOKENS} and ${tokenId}::numeric < token_id + amount)`;
   }
+  if ("order" in about) return sql`f.position in (${factsOfOrder(about.order)})`;
   const said = sql`(${factKind.collection_registered}, ${factKind.contract_described})`;
   return sql`f.position in (
     select position from log.fact
@@ -110,6 +122,35 @@ function choice(about: About): RawBuilder<unknown> {
         and x.block_id not in (select block_id from dropped)
       order by x.block_id, x.log_index, x.sub_index limit 1
     ) first)`;
+}
+
+/** By its hash, its maker, its token or the account that pays; of all moments the first that ended it. */
+function factsOfOrder(order: OrderSubject): RawBuilder<unknown> {
+  const { orderHash, contractId, tokenId, currencyId } = order;
+  const hash = Buffer.from(orderHash.slice(2), "hex");
+  const maker = Buffer.from(order.maker.slice(2), "hex");
+  const of = (where: RawBuilder<unknown>) => sql`select position from log.fact where ${where}`;
+  const parts = [
+    of(sql`order_hash = ${hash}`),
+    of(sql`kind in (32, 72) and from_address = ${maker}`),
+    sql`(${of(sql`kind = 81 and amount >= ${order.endTime}`)} order by amount limit 1)`,
+  ];
+  if (currencyId === null) {
+    const token = sql`contract_id = ${contractId} and token_id = ${tokenId}`;
+    parts.push(
+      of(sql`kind in (20, 73) and contract_id = ${contractId} and from_address = ${maker}`),
+      of(sql`kind in (10, 12) and ${token} and ${maker} in (from_address, to_address)`),
+      of(sql`kind in (74, 75, 78) and ${token}`),
+    );
+  } else {
+    parts.push(
+      of(
+        sql`kind in (21, 22, 24, 76, 77) and contract_id = ${currencyId} and from_address = ${maker}`,
+      ),
+      of(sql`kind in (22, 23) and contract_id = ${currencyId} and to_address = ${maker}`),
+    );
+  }
+  return sql.join(parts, sql` union `);
 }
 
 type FlatFact = Omit<PlacedFact, "block"> & {
