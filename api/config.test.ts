@@ -119,6 +119,10 @@ describe("the configuration", () => {
     writeFileSync(file, JSON.stringify([{ ...collection, contracts: [] }]));
 
     expect(problemsOf({ CURATED_FILE: file }).join()).toMatch(/CURATED_FILE: .*contracts/);
+    const apes = { ...collection, chainId: 33139, contracts: [feeRecipient] };
+    const royalty = { recipient: feeRecipient, bps: 500 };
+    writeFileSync(file, JSON.stringify([{ ...apes, royalty }]));
+    expect(problemsOf({ CURATED_FILE: file }).join()).toMatch(/CURATED_FILE: .*royalty.*chain 1/);
     expect(problemsOf({ CURATED_FILE: "/no/such" }).join()).toMatch(
       /CURATED_FILE: expected a readable file.*Example: CURATED_FILE=.*ENOENT/,
     );

@@ -4,6 +4,7 @@ import { type ChainId, chainIds } from "../abis/deployments.ts";
 import { type CuratedCollection, readCurated } from "./config/curated.ts";
 import { Environment } from "./config/environment.ts";
 import { aboutSetting } from "./config/setting.ts";
+import { type PriceFeed, publicFeeds } from "./prices/feeds.ts";
 
 export type ChainConfig = {
   chainId: ChainId;
@@ -33,7 +34,16 @@ export type Config = {
   curated: { file: string; collections: CuratedCollection[] };
   /** `recipient` is null before the local chains have named theirs. */
   fees: { bps: number; recipient: Address | null };
-  market: { prefix: string; conduitKey: Hex };
+  /** `enabled`: the parts of the market that are open until an operator says otherwise. */
+  market: {
+    prefix: string;
+    conduitKey: Hex;
+    enabled: { listings: boolean; offers: boolean; buying: boolean };
+  };
+  /** Between two looks at the chain for what events do not tell of orders. */
+  checkIntervalSeconds: number;
+  /** Exchanges that are asked what coins are worth. */
+  prices: { feeds: readonly PriceFeed[] };
   log: { level: "trace" | "debug" | "info" | "warn" | "error"; format: "pretty" | "json" };
 };
 
@@ -155,7 +165,17 @@ function shape(env: Environment, curated: Config["curated"]): Config {
       .map((chainId) => shapeChain(env, chainId, localChains)),
     curated,
     fees: { bps: env.FEE_BPS, recipient: env.FEE_RECIPIENT ?? null },
-    market: { prefix: env.MARKET_PREFIX, conduitKey: env.CONDUIT_KEY },
+    market: {
+      prefix: env.MARKET_PREFIX,
+      conduitKey: env.CONDUIT_KEY,
+      enabled: {
+        listings: env.LISTINGS_ENABLED,
+        offers: env.OFFERS_ENABLED,
+        buying: env.BUYING_ENABLED,
+      },
+    },
+    checkIntervalSeconds: env.CHECK_INTERVAL_SECONDS,
+    prices: { feeds: env.PRICE_FEED_URLS ?? publicFeeds },
     log: {
       level: env.LOG_LEVEL,
       format: env.LOG_FORMAT ?? (process.stdout.isTTY ? "pretty" : "json"),

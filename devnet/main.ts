@@ -6,17 +6,24 @@ import { type ChainId, chainIds } from "../abis/deployments.ts";
 import { accounts } from "./accounts.ts";
 import { writeCollections } from "./collections-file.ts";
 import { runLocalChain } from "./local-chain.ts";
+import { startPriceFeed } from "./price-feed.ts";
 
-const usage = `usage: node --import tsx devnet/main.ts --data-dir DIR [--market on|off] [--ports 1:8545,33139:8546]
+const usage = `usage: node --import tsx devnet/main.ts --data-dir DIR [--market on|off] [--ports 1:8545,33139:8546] [--price-port 8547]
 
-Runs both local chains until SIGTERM, SIGINT or the end of standard input, whichever comes first.
-Prints JSON lines: {"progress":"…"} while starting, then one {"ready":true,"chains":{…},"feeRecipient":"0x…"}.
+Runs both local chains, and a stand-in for exchanges that tell prices, until SIGTERM, SIGINT or the end of standard input, whichever comes first.
+Prints JSON lines: {"progress":"…"} while starting, then one
+{"ready":true,"chains":{…},"feeRecipient":"0x…","priceFeed":{…}}.
 `;
 
 /** The nodes keep their state at the stop; past this they are ended as they are. */
 const stopWithinMs = 2_500;
 
-type Flags = { directory: string; trading: boolean; ports: ReadonlyMap<ChainId, number> };
+type Flags = {
+  directory: string;
+  trading: boolean;
+  ports: ReadonlyMap<ChainId, number>;
+  pricePort: number;
+};
 
 /** Undefined when the command line makes no sense. */
 function readFlags(args: string[]): Flags | undefined {
@@ -26,13 +33,16 @@ function readFlags(args: string[]): Flags | undefined {
       "data-dir": { type: "string" },
       market: { type: "string", default: "on" },
       ports: { type: "string", default: "" },
+      "price-port": { type: "string", default: "0" },
     },
   });
   const dataDir = values["data-dir"];
   const ports = readPorts(values.ports);
-  if (dataDir === undefined || ports === undefined || !/^(on|off)$/.test(values.market))
-    return undefined;
-  return { directory: join(dataDir, "devnet"), trading: values.market === "on", ports };
+  const { market, "price-port": pricePort } = values;
+  if (dataDir === undefined || ports === undefined) return undefined;
+  if (!/^(on|off)$/.test(market) || !/^\d{1,5}$/.test(pricePort)) return undefined;
+  const directory = join(dataDir, "devnet");
+  return { directory, trading: market === "on", ports, pricePort: Number(pricePort) };
 }
 
 function readPorts(text: string): ReadonlyMap<ChainId, number> | undefined {
@@ -71,10 +81,11 @@ function toldToStop(): Promise<void> {
   });
 }
 
-async function run({ directory, trading, ports }: Flags): Promise<void> {
+async function run({ directory, trading, ports, pricePort }: Flags): Promise<void> {
   const stopping = toldToStop();
   await mkdir(directory, { recursive: true });
   await writeCollections(join(directory, "collections.json"));
+  const priceFeed = await startPriceFeed({ port: pricePort });
   const starting = Promise.all(
     chainIds.map((chainId) =>
       runLocalChain({
@@ -97,6 +108,7 @@ async function run({ directory, trading, ports }: Flags): Promise<void> {
     ready: true,
     chains: Object.fromEntries(nodes),
     feeRecipient: accounts.feeRecipient,
+    priceFeed: { port: priceFeed.port, urls: priceFeed.urls },
   });
   await stopping;
   await Promise.race([Promise.all(chains.map((chain) => chain.stop())), delay(stopWithinMs)]);

@@ -1,12 +1,23 @@
 import type { Address } from "viem";
 import { activityProjection } from "./activity/project.ts";
+import { bidsProjection } from "./bids/project.ts";
+import { coinPricesProjection } from "./coin-prices/project.ts";
 import { collectionsProjection } from "./collections/project.ts";
 import type { Projection } from "./engine/projection.ts";
+import { listingsProjection } from "./listings/project.ts";
 import { ownershipProjection } from "./ownership/project.ts";
 import { salesProjection } from "./sales/project.ts";
 
 /** Every projection, after those whose tables it reads. */
 export function allProjections(options: { feeRecipient: Address }): Projection[] {
   const sales = salesProjection(options);
-  return [ownershipProjection, collectionsProjection, sales, activityProjection(sales)];
+  return [
+    coinPricesProjection,
+    ownershipProjection,
+    collectionsProjection,
+    sales,
+    activityProjection(sales),
+    listingsProjection,
+    bidsProjection,
+  ];
 }

@@ -21,6 +21,8 @@ export type ApiClient = {
   url: string;
   document: z.output<typeof Document>;
   get(pathAndQuery: string, headers?: Record<string, string>): Promise<ApiAnswer>;
+  /** `body` is sent as JSON, or as it is when it is text. */
+  post(path: string, body: unknown): Promise<ApiAnswer>;
   close(): Promise<void>;
 };
 
@@ -31,15 +33,20 @@ export async function serve(app: Express): Promise<ApiClient> {
   const json: unknown = await (await fetch(`${url}/v1/openapi.json`)).json();
   const document = Document.parse(json);
   const check = answerChecker(document);
+  const ask = async (pathAndQuery: string, request: RequestInit): Promise<ApiAnswer> => {
+    const response = await fetch(url + pathAndQuery, request);
+    const text = await response.text();
+    const body: unknown = text === "" ? undefined : JSON.parse(text);
+    if (response.status !== 304) check(request.method ?? "get", pathAndQuery, response, body);
+    return { status: response.status, headers: response.headers, body };
+  };
   return {
     url,
     document,
-    async get(pathAndQuery, headers = {}) {
-      const response = await fetch(url + pathAndQuery, { headers });
-      const text = await response.text();
-      const body: unknown = text === "" ? undefined : JSON.parse(text);
-      if (response.status !== 304) check(pathAndQuery, response, body);
-      return { status: response.status, headers: response.headers, body };
+    get: (pathAndQuery, headers = {}) => ask(pathAndQuery, { headers }),
+    post(path, body) {
+      const text = typeof body === "string" ? body : JSON.stringify(body);
+      return ask(path, { method: "post", body: text });
     },
     close: listening.close,
   };
@@ -55,26 +62,28 @@ function answerChecker(document: z.output<typeof Document>) {
     pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}/?$`),
   }));
 
-  function validatorOf(path: string, status: string): ValidateFunction {
-    const pointer = ["paths", path, "get", "responses", status, "content", "application/json"];
+  function validatorOf(method: string, path: string, status: string): ValidateFunction {
+    const pointer = ["paths", path, method, "responses", status, "content", "application/json"];
     const ref = `document#/${[...pointer, "schema"].map(escapePointer).join("/")}`;
     const validate = validators.get(ref) ?? ajv.compile({ $ref: ref });
     validators.set(ref, validate);
     return validate;
   }
 
-  return (pathAndQuery: string, response: Response, body: unknown) => {
+  return (method: string, pathAndQuery: string, response: Response, body: unknown) => {
     const [asked = ""] = pathAndQuery.split("?");
-    const path = patterns.find(({ pattern }) => pattern.test(asked))?.path ?? "";
+    const found = patterns.filter(({ pattern }) => pattern.test(asked)).map(({ path }) => path);
+    const path = found.find((one) => one === asked) ?? found[0] ?? "";
     const status = String(response.status);
-    if (document.paths[path]?.get?.responses[status] === undefined) {
+    if (document.paths[path]?.[method]?.responses[status] === undefined) {
       throw new Error(`${asked} answered ${status}, which is not documented`);
     }
-    const validate = validatorOf(path, status);
+    const validate = validatorOf(method, path, status);
     if (!validate(body)) {
       throw new Error(`${pathAndQuery} is not as documented: ${ajv.errorsText(validate.errors)}`);
     }
-    const required = status === "200" ? ["x-request-id", "etag"] : ["x-request-id"];
+    const isRead = method === "get" && status === "200";
+    const required = isRead ? ["x-request-id", "etag"] : ["x-request-id"];
     const missing = required.filter((header) => !response.headers.has(header));
     if (missing.length > 0) throw new Error(`${pathAndQuery} lacks ${missing.join()}`);
   };

@@ -18,7 +18,7 @@ import {
   requestBatch,
 } from "./rpc-batch.ts";
 
-type ContractCall = { to: Address; data: Hex };
+export type ContractCall = { to: Address; data: Hex };
 
 /** Bytes; or null: the contract refused; or undefined: the node did not say, so nothing is known. */
 export type ContractAnswer = Hex | null | undefined;
@@ -28,6 +28,11 @@ export type ReadBasis = BlockHeader & { hasMulticall: boolean };
 
 /** Gas of a call that is asked alone: enough for a view through proxies, an end to a contract that loops. */
 const callGas = 5_000_000n;
+
+/** The block that was read is no longer the chain's; another can be read at. */
+export class BasisMoved extends RpcFailure {
+  override name = "BasisMoved";
+}
 
 /** The chain's latest block, to read at. */
 export async function fetchReadBasis(client: ChainClient): Promise<ReadBasis> {
@@ -88,24 +93,34 @@ async function callTogether(
   basis: ReadBasis,
   calls: readonly ContractCall[],
 ): Promise<ContractAnswer[]> {
+  try {
+    const [answer] = await requestAt(client, basis, [ethCall(basis, joinCalls(calls))]);
+    return splitAnswer(resultOf(answer));
+  } catch (error) {
+    if (error instanceof RpcFailure && !(error instanceof AnswerTooLarge)) throw error;
+    return [];
+  }
+}
+
+/** One call of Multicall3 that makes all of these. */
+export function joinCalls(calls: readonly ContractCall[]): ContractCall {
   const data = encodeFunctionData({
     abi: multicall3Abi,
     functionName: "aggregate3",
     args: [calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }))],
   });
-  try {
-    const [answer] = await requestAt(client, basis, [ethCall(basis, { to: multicall3, data })]);
-    const returned = resultOf(answer);
-    if (returned === undefined) return [];
-    return decodeFunctionResult({
-      abi: multicall3Abi,
-      functionName: "aggregate3",
-      data: returned,
-    }).map(({ success, returnData }) => (success ? returnData : undefined));
-  } catch (error) {
-    if (error instanceof RpcFailure && !(error instanceof AnswerTooLarge)) throw error;
-    return [];
-  }
+  return { to: multicall3, data };
+}
+
+/** What each of joined calls returned; undefined for those that failed, none at all where they failed together. */
+export function splitAnswer(returned: Hex | undefined): (Hex | undefined)[] {
+  if (returned === undefined) return [];
+  const results = decodeFunctionResult({
+    abi: multicall3Abi,
+    functionName: "aggregate3",
+    data: returned,
+  });
+  return results.map(({ success, returnData }) => (success ? returnData : undefined));
 }
 
 /** Each call by itself in a batch; a batch whose answers are too large is halved until they fit. */
@@ -134,22 +149,25 @@ function ethCall(basis: ReadBasis, { to, data }: ContractCall, gas?: bigint): Rp
   return { method: "eth_call", params: [call, numberToHex(basis.number)] };
 }
 
-/** What went wrong inside the contract, as nodes word it; any other error is the node's own. */
+/** What went wrong inside a contract, as nodes word it; any other error is the node's own. */
 const contractFault =
   /revert|out ?of ?gas|opcode|stack|jump|invalid ?memory|EVM|execution (error|aborted|timeout)|returndata|too large/i;
 
 function contractAnswer(answer: RpcAnswer): ContractAnswer {
-  if (!("error" in answer)) return resultOf(answer);
-  return answer.error.code === 3 || contractFault.test(answer.error.message) ? null : undefined;
+  return "error" in answer && isContractFault(answer.error) ? null : resultOf(answer);
 }
 
-function resultOf(answer: RpcAnswer | undefined): Hex | undefined {
+export function isContractFault({ code, message }: { code: number; message: string }): boolean {
+  return code === 3 || contractFault.test(message);
+}
+
+export function resultOf(answer: RpcAnswer | undefined): Hex | undefined {
   if (answer === undefined || "error" in answer) return undefined;
   return isHex(answer.result) ? answer.result : undefined;
 }
 
 /** A batch whose answers are of the basis block: it ends with the block's own hash. */
-async function requestAt(
+export async function requestAt(
   client: ChainClient,
   basis: BlockHeader,
   calls: readonly RpcCall[],
@@ -158,7 +176,7 @@ async function requestAt(
   const answers = await requestBatch(client, [...calls, height]);
   const block = blockOf(client.chainId, answers.pop(), basis.number);
   if (block?.hash !== basis.hash) {
-    throw new RpcFailure(
+    throw new BasisMoved(
       `Chain ${client.chainId} changed its block ${basis.number} while it was read`,
     );
   }

@@ -11,8 +11,10 @@ type RpcTarget = {
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
 
-/** What a node said to one call of a batch. */
-export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
+/** What a node said to one call of a batch. `data`: of a reverted call, what the contract reverted with. */
+export type RpcAnswer =
+  | { result: unknown }
+  | { error: { code: number; message: string; data?: unknown } };
 
 /** A chain that could not be asked: every URL is down, slow, confused or on another chain. URLs hold keys and are cut. */
 export class RpcFailure extends Error {
@@ -116,7 +118,9 @@ const Answers = z.array(
   z.object({
     id: z.number().int(),
     result: z.unknown().optional(),
-    error: z.object({ code: z.number(), message: z.string() }).optional(),
+    error: z
+      .object({ code: z.number(), message: z.string(), data: z.unknown().optional() })
+      .optional(),
   }),
 );
 

@@ -13,6 +13,10 @@ const CuratedCollection = z.strictObject({
   contracts: z.array(address).min(1),
   /** Block of the first deployment, where it lies before the chain's start block. */
   fromBlock: z.number().int().min(0).optional(),
+  /** The creator fee of contracts that tell none themselves (ERC-2981). */
+  royalty: z
+    .strictObject({ recipient: address, bps: z.number().int().min(1).max(10_000) })
+    .optional(),
 });
 
 /** A collection known by name, of one contract or several. Addresses are lower case. */
@@ -22,6 +26,9 @@ const CuratedFile = z
   .array(CuratedCollection)
   .refine((all) => all.every(({ primary, contracts }) => contracts.includes(primary)), {
     message: "every primary must be one of its collection's contracts",
+  })
+  .refine((all) => all.every(({ chainId, royalty }) => royalty === undefined || chainId === 1), {
+    message: "a royalty can be configured on chain 1 only",
   })
   .refine(
     (all) => new Set(all.map(({ chainId, slug }) => `${chainId}/${slug}`)).size === all.length,

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { commonConduit } from "../../abis/deployments.ts";
+import { exchangeNames } from "../prices/feeds.ts";
 import {
   address,
   bytes32,
   collectionList,
   onOff,
+  priceFeedList,
   setting,
   urlList,
   urlOf,
@@ -52,6 +54,14 @@ const wrappedNativeEvents = (currency: string, fallback: string) =>
     expectation: "all or none",
     example: "all",
     fallback,
+  });
+
+const enabled = (what: string, name: string) =>
+  setting(onOff.default(true), {
+    meaning: `whether ${what}, until \`op pause ${name}\` or \`op resume ${name}\` says otherwise`,
+    expectation: "on or off",
+    example: "off",
+    fallback: "on",
   });
 
 /** Every setting, by its name in the environment. */
@@ -168,6 +178,21 @@ export const Environment = z.object({
     expectation: "32 bytes as hex",
     example: commonConduit.key,
     fallback: "the exchange's common conduit",
+  }),
+  LISTINGS_ENABLED: enabled("listings are taken in", "listings"),
+  OFFERS_ENABLED: enabled("offers are taken in", "offers"),
+  BUYING_ENABLED: enabled("data to buy listings is given out", "buying"),
+  CHECK_INTERVAL_SECONDS: setting(wholeNumber(1, 86_400).default(60), {
+    meaning: "time between two looks at the chain for what events do not tell of open orders",
+    expectation: "seconds, from 1",
+    example: "300",
+    fallback: "60",
+  }),
+  PRICE_FEED_URLS: setting(priceFeedList.optional(), {
+    meaning: `exchanges whose prices of ETH and APE are believed where two agree, as name=url; they are known as ${exchangeNames.join(", ")}`,
+    expectation: "exchanges as name=url, comma-separated, each once, or none",
+    example: "coinbase=https://api.exchange.coinbase.com,kraken=https://api.kraken.com",
+    fallback: "all of them at their public addresses; local chains: a stand-in",
   }),
   LOG_LEVEL: setting(z.enum(["trace", "debug", "info", "warn", "error"]).default("info"), {
     meaning: "least level of log lines",

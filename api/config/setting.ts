@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseFeed } from "../prices/feeds.ts";
 
 /** What an operator is told about a setting; the table, `.env.example` and the problems are made from it. */
 type Setting = {
@@ -50,6 +51,18 @@ export const urlList = (...protocols: string[]) =>
     .transform(parts)
     .pipe(z.array(urlOf(...protocols)).min(1));
 
+/** `none`, or exchanges as `name=url`, each once. */
+export const priceFeedList = z
+  .string()
+  .transform((text) => (text === "none" ? [] : parts(text)))
+  .transform((named, context) => {
+    const feeds = named.map(parseFeed).filter((feed) => feed !== undefined);
+    const distinct = new Set(feeds.map(({ name }) => name));
+    if (distinct.size === named.length) return feeds;
+    context.addIssue({ code: "custom", message: "must be known exchanges, each once" });
+    return z.NEVER;
+  });
+
 export const address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
@@ -66,7 +79,9 @@ export const collectionList = z.union([
   z.string().transform(parts).pipe(z.array(address)),
 ]);
 
-export const onOff = z.enum(["on", "off"]).transform((text) => text === "on");
+export const onOff = z
+  .enum(["on", "off", "true", "false"])
+  .transform((text) => text === "on" || text === "true");
 
 /** Scheme and host of an address stay readable; user, path and query may be keys. */
 export function maskUrl(text: string): string {

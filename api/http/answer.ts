@@ -28,6 +28,12 @@ export function sendJson(
   sendText(request, response, { type: json, text: JSON.stringify(body), cacheControl });
 }
 
+/** What was done: it is no document to keep, and no condition holds it back. */
+export function sendResult(response: Response, status: number, body: unknown): void {
+  response.status(status).set("Cache-Control", "no-store");
+  write(response, json, JSON.stringify(body));
+}
+
 /** The error envelope. `extra` adds fields of its own beside the common ones. */
 export function sendRejection(
   response: Response,

@@ -1,8 +1,8 @@
-import express, { type Express, type RequestHandler } from "express";
-import { isRejection, reject } from "../../projections/domain/rejection.ts";
-import { sendJson, sendRejection } from "./answer.ts";
+import express, { type Express, type RequestHandler, type Response } from "express";
+import { isRejection, type Rejection, reject } from "../../projections/domain/rejection.ts";
+import { sendJson, sendRejection, sendResult } from "./answer.ts";
 import { nextLink } from "./page.ts";
-import type { Answer, Route } from "./route.ts";
+import { type Answer, type Refusal, type Route, successesOf } from "./route.ts";
 
 type Methods = { get?: RequestHandler[]; post?: RequestHandler[] };
 
@@ -46,7 +46,14 @@ export function mountRoutes<Context>(
     methods[route.method] = [...bodyParsers(route), handler(route, context, baseUrl)];
     paths.set(route.path, methods);
   }
-  for (const [path, methods] of paths) servePath(app, path, methods);
+  for (const [path, methods] of wordsFirst([...paths])) servePath(app, path, methods);
+}
+
+/** A word may stand where another path has a parameter: it would be taken for one, and answered with that path's 405. */
+function wordsFirst(paths: readonly [string, Methods][]): [string, Methods][] {
+  return paths.toSorted(
+    ([one], [other]) => Number(one.includes("{")) - Number(other.includes("{")),
+  );
 }
 
 /** Any content type is read as JSON: a caller who forgets the header is still understood. */
@@ -63,10 +70,14 @@ function handler<Context>(
     const { params, query, body } = request;
     const answer = await route.answer({ params, query, body }, context);
     if (isRejection(answer)) {
-      const status = route.refuses[answer.rejected];
-      if (status === undefined)
+      const refusal = route.refuses[answer.rejected];
+      if (refusal === undefined)
         throw new Error(`${route.path} does not declare ${answer.rejected}`);
-      sendRejection(response, status, answer);
+      sendRefusal(response, refusal, answer);
+      return;
+    }
+    if (route.method === "post") {
+      sendResult(response, statusOf(answer, route), envelope(answer));
       return;
     }
     const next = nextLink(baseUrl, request.originalUrl, answer.meta);
@@ -75,6 +86,20 @@ function handler<Context>(
   };
 }
 
-function envelope({ data, meta }: Answer): Record<string, unknown> {
-  return meta === undefined ? { success: true, data } : { success: true, data, meta };
+function sendRefusal(response: Response, refusal: Refusal, rejection: Rejection): void {
+  if (typeof refusal === "number") sendRejection(response, refusal, rejection);
+  else sendRejection(response, refusal.status, rejection, { retry: refusal.retry });
+}
+
+function statusOf<Context>({ status }: Answer, route: Route<Context>): number {
+  const [first, ...others] = Object.keys(successesOf(route));
+  if (status === undefined && others.length > 0)
+    throw new Error(`${route.path} does not say which success its answer is`);
+  return status ?? Number(first);
+}
+
+function envelope({ data, meta, batch }: Answer): Record<string, unknown> {
+  if (batch === undefined) return { success: true, data, ...(meta !== undefined && { meta }) };
+  const { message, isDone } = batch;
+  return { success: isDone, message, ...(!isDone && { error: message }), data };
 }

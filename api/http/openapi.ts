@@ -3,8 +3,9 @@ import {
   createDocument,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
 } from "zod-openapi";
-import type { Refusals, Route } from "./route.ts";
+import { type Refusal, type Refusals, type Route, successesOf } from "./route.ts";
 
 type Description = { title: string; version: string; description: string; baseUrl: string };
 
@@ -39,36 +40,73 @@ function operation<Context>(route: Route<Context>): ZodOpenApiOperationObject {
     summary,
     requestParams,
     ...(body && { requestBody: { content: { "application/json": { schema: body } } } }),
-    responses: { "200": success(route), ...failures({ ...refuses, internal: 500 }) },
+    responses: {
+      ...successes(route),
+      ...failures({ ...refuses, ...(body && bodyRefusals), internal: 500 }),
+    },
   };
 }
 
-function success<Context>({ data, meta }: Route<Context>) {
-  const schema = z.object({ success: z.literal(true), data, ...(meta && { meta }) });
-  const common = { "X-Request-Id": header("X-Request-Id"), ETag: header("ETag") };
-  return {
-    description: "Success",
-    headers: meta === undefined ? common : { ...common, Link: header("Link") },
-    content: { "application/json": { schema } },
-  };
-}
+/** What the reader of bodies answers, whatever the route. */
+const bodyRefusals = { payload_too_large: 413, unsupported_media_type: 415 };
 
-function failures(refuses: Refusals) {
-  const responses: Record<`${1 | 2 | 3 | 4 | 5}${string}`, ReturnType<typeof failure>> = {};
-  for (const status of new Set(Object.values(refuses))) {
-    const codes = Object.keys(refuses).filter((code) => refuses[code] === status);
-    responses[`${status}` as keyof typeof responses] = failure(codes);
+type Status = `${1 | 2 | 3 | 4 | 5}${string}`;
+
+function successes<Context>(route: Route<Context>) {
+  const responses: Record<Status, ZodOpenApiResponseObject> = {};
+  for (const [status, description] of Object.entries(successesOf(route))) {
+    responses[status as Status] = success(route, description);
   }
   return responses;
 }
 
-function failure(codes: string[]) {
+function success<Context>(
+  { method, data, meta, isBatch }: Route<Context>,
+  description: string,
+): ZodOpenApiResponseObject {
+  const schema = isBatch
+    ? z.object({ ...batchFields, data })
+    : z.object({ success: z.literal(true), data, ...(meta && { meta }) });
+  return {
+    description,
+    headers: {
+      "X-Request-Id": header("X-Request-Id"),
+      ...(method === "get" && { ETag: header("ETag") }),
+      ...(meta && { Link: header("Link") }),
+    },
+    content: { "application/json": { schema } },
+  };
+}
+
+const batchFields = {
+  success: z.boolean().meta({ description: "Whether anything was done." }),
+  message: z.string(),
+  error: z.string().optional().meta({ description: "Equal to `message`, when nothing was done." }),
+};
+
+function failures(refuses: Refusals) {
+  const responses: Record<Status, ZodOpenApiResponseObject> = {};
+  const statuses = Object.values(refuses).map(statusOf);
+  for (const status of new Set(statuses)) {
+    const ofStatus = Object.entries(refuses).filter(([, one]) => statusOf(one) === status);
+    responses[`${status}` as Status] = failure(Object.fromEntries(ofStatus));
+  }
+  return responses;
+}
+
+const statusOf = (refusal: Refusal): number =>
+  typeof refusal === "number" ? refusal : refusal.status;
+
+function failure(refuses: Refusals): ZodOpenApiResponseObject {
+  const codes = Object.keys(refuses);
+  const ways = Object.values(refuses).flatMap((one) => (typeof one === "number" ? [] : one.retry));
   const schema = z.object({
     success: z.literal(false),
     error: z.string(),
     message: z.string().meta({ description: "Equal to `error`." }),
     code: z.enum(codes),
     details: z.array(detail).optional(),
+    ...(ways.length > 0 && { retry: z.enum([...new Set(ways)]).optional() }),
     requestId: z.string(),
   });
   return {

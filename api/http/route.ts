@@ -5,14 +5,26 @@ import {
   type RejectionDetail,
 } from "../../projections/domain/rejection.ts";
 
+/** The status of a refusal, alone or with how the caller may go on, which is then told beside the code. */
+export type Refusal = number | { readonly status: number; readonly retry: string };
+
 /** Codes an endpoint refuses with, and the status each answers. The only home of both. */
-export type Refusals = Readonly<Record<string, number>>;
+export type Refusals = Readonly<Record<string, Refusal>>;
 
 /** What a handler answers: the payload, and `meta` beside it for lists. */
 export type Answer<Data = unknown, Meta = unknown> = {
   readonly data: Data;
   readonly meta?: Meta;
+  /** One of the route's `successes`; needed where there are several. */
+  readonly status?: SuccessStatus;
+  /** Of routes that do many things at once: how that went, in words. */
+  readonly batch?: { readonly message: string; readonly isDone: boolean };
 };
+
+type SuccessStatus = 200 | 201;
+
+/** Statuses of a route's successes, and what each says. */
+export type Successes = Readonly<Partial<Record<SuccessStatus, string>>>;
 
 type Fields = z.ZodObject | undefined;
 type Schema = z.ZodType | undefined;
@@ -38,11 +50,19 @@ type Shape<
   readonly data: Data;
   readonly meta?: Meta;
   readonly refuses: Refuses;
+  /** Only 200 without it. */
+  readonly successes?: Successes;
+  /** Whether it does many things at once: its envelope tells how that went. */
+  readonly isBatch?: boolean;
   /** How long a success may be kept; without it every use is revalidated. */
   readonly maxAgeSeconds?: number;
   /** Largest JSON body; 16 kB without it. */
   readonly maxBodyBytes?: number;
 };
+
+export function successesOf({ successes }: { successes?: Successes }): Successes {
+  return successes ?? { 200: "Success" };
+}
 
 export type Input<Params = unknown, Query = unknown, Body = unknown> = {
   readonly params: Params;
@@ -94,7 +114,8 @@ const nothing = z
   .transform(() => undefined);
 
 function inputParser(shape: Shape): (raw: Input) => Input | Rejection {
-  const invalid = shape.method === "get" ? "invalid_parameters" : "bad_structure";
+  const reads = shape.method === "get" && !("bad_structure" in shape.refuses);
+  const invalid = reads ? "invalid_parameters" : "bad_structure";
   const takesInput =
     shape.params !== undefined || shape.query !== undefined || shape.body !== undefined;
   if (takesInput && !(invalid in shape.refuses)) {

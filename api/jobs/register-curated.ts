@@ -41,11 +41,13 @@ export async function registerCurated(
   return Number((await appendObservations(db, changed)).appended);
 }
 
-function entryOf({ slug, name, verified, primary, contracts }: CuratedCollection) {
+function entryOf({ slug, name, verified, primary, contracts, royalty }: CuratedCollection) {
   return {
     contracts: [...new Set([primary, ...contracts])].sort(),
     name,
     primary,
+    // As PostgreSQL gives jsonb back, shorter names first: it is compared as text.
+    ...(royalty && { royalty: { bps: royalty.bps, recipient: royalty.recipient } }),
     slug,
     source: "curated",
     verified,

@@ -8,6 +8,7 @@ import { addDoctor } from "./doctor.ts";
 import { addExplain } from "./explain.ts";
 import { migrate } from "./migrate.ts";
 import { addPause } from "./pause.ts";
+import { addPrices } from "./prices.ts";
 import { addPrune } from "./prune.ts";
 import { addRebuild } from "./rebuild.ts";
 import { addRecover } from "./recover.ts";
@@ -41,6 +42,7 @@ async function run(): Promise<number> {
   addRebuild(program);
   addRollback(program);
   addPause(program);
+  addPrices(program);
   addPrune(program);
   addDoctor(program);
   addAudit(program);

@@ -1,8 +1,16 @@
+import type { Logger } from "pino";
 import { type ChainId, wrappedNative } from "../../abis/deployments.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { type MarketTerms, orderBounds } from "../../projections/domain/orders/market-terms.ts";
+import { openSwitch } from "../../projections/log/switches.ts";
 import { type ChainClient, openChain } from "../chain/clients.ts";
+import type { ChainConfig } from "../config.ts";
 import type { RoleConfig } from "../role.ts";
+import { type Admit, openAdmission } from "./admit.ts";
+import { openProjectedWaiter } from "./await-projected.ts";
+
+/** Parts of the market that an operator may close for a while. */
+type MarketPart = "listings" | "offers" | "buying";
 
 /** What taking orders in, filling and checking them works with. */
 export type Market = {
@@ -13,39 +21,79 @@ export type Market = {
   terms(chainId: ChainId): MarketTerms;
   /** Throws for a chain that is not served. */
   chain(chainId: ChainId): ChainClient;
+  /** Whether every NFT contract of the chain is covered, seen or not. */
+  coversAll(chainId: ChainId): boolean;
+  isPaused(part: MarketPart): Promise<boolean>;
+  /** Takes orders in. */
+  admit: Admit;
+  /** Waits until the books tell what stands in the log up to a position; false when they do not in time. */
+  untilProjected(position: bigint): Promise<boolean>;
   close(): Promise<void>;
 };
 
 const rpcTimeoutMs = 3_000;
 
-export function openMarket(config: RoleConfig, onIdleError: (error: Error) => void): Market {
+export function openMarket(config: RoleConfig, logger: Logger): Market {
   const writer = openDatabase({
     url: config.database.url,
     applicationName: "api orders",
     max: 10,
     statementTimeoutMs: 10_000,
-    onIdleError,
+    onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
   });
+  const projected = openProjectedWaiter({ db: writer, url: config.database.url, logger });
+  return {
+    ...assembleMarket(config, writer, projected.until),
+    async close() {
+      await projected.stop();
+      await writer.destroy();
+    },
+  };
+}
+
+type MarketConfig = Pick<RoleConfig, "fees" | "market"> & {
+  chains: readonly Pick<ChainConfig, "chainId" | "rpcUrls" | "collections">[];
+};
+
+/** A market over a database of the caller's. */
+export function assembleMarket(
+  config: MarketConfig,
+  writer: Database,
+  untilProjected: Market["untilProjected"],
+): Omit<Market, "close"> {
   const clients = new Map(
     config.chains.map(({ chainId, rpcUrls }) => [
       chainId,
       openChain({ chainId, rpcUrls, timeoutMs: rpcTimeoutMs }),
     ]),
   );
+  const chain = (chainId: ChainId) => {
+    const client = clients.get(chainId);
+    if (client === undefined) throw new Error(`chain ${chainId} is not served`);
+    return client;
+  };
+  const terms = (chainId: ChainId) => ({
+    chainId,
+    fee: config.fees,
+    currency: wrappedNative[chainId],
+    bounds: orderBounds,
+  });
+  const coversAll = (chainId: ChainId) =>
+    config.chains.some((one) => one.chainId === chainId && one.collections === "all");
+  const { prefix, enabled } = config.market;
+  const switches = {
+    listings: openSwitch(writer, "listings", !enabled.listings),
+    offers: openSwitch(writer, "offers", !enabled.offers),
+    buying: openSwitch(writer, "buying", !enabled.buying),
+  };
   return {
     writer,
-    prefix: config.market.prefix,
-    terms: (chainId) => ({
-      chainId,
-      fee: config.fees,
-      currency: wrappedNative[chainId],
-      bounds: orderBounds,
-    }),
-    chain(chainId) {
-      const client = clients.get(chainId);
-      if (client === undefined) throw new Error(`chain ${chainId} is not served`);
-      return client;
-    },
-    close: () => writer.destroy(),
+    prefix,
+    terms,
+    chain,
+    coversAll,
+    isPaused: (part) => switches[part](),
+    admit: openAdmission({ db: writer, chain, coversAll, untilProjected }, terms),
+    untilProjected,
   };
 }

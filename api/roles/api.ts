@@ -35,9 +35,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
   });
   const { host, port, baseUrl, siteUrl } = config.http;
   const chains = config.chains.map(({ chainId }) => chainId);
-  const market = openMarket(config, (error) =>
-    logger.warn({ err: error }, "a database connection was lost"),
-  );
+  const market = openMarket(config, logger);
   const context = { db, siteUrl, chains, readStatus, market, now: () => new Date() };
   const listening = await start(() => listen(createApp({ context, baseUrl, logger }), host, port));
   const look = setInterval(() => {

@@ -1,31 +1,42 @@
 import { once } from "node:events";
 import { openChain } from "../chain/clients.ts";
+import { keepChecking } from "../jobs/keep-checking.ts";
+import { keepClock } from "../jobs/keep-clock.ts";
 import { keepDescribing } from "../jobs/keep-describing.ts";
+import { keepPrices } from "../jobs/keep-prices.ts";
 import { registerCurated } from "../jobs/register-curated.ts";
 import type { RoleContext, Running } from "../role.ts";
 import { type Led, runLedRole } from "./led-role.ts";
 import { openListener } from "./listener.ts";
-import { createWake } from "./wake.ts";
+import { createWake, type Wake } from "./wake.ts";
 
 /** Observations the service makes by itself: curated collections, contracts' names. One process works, others stand by. */
 export async function runRole(context: RoleContext): Promise<Running> {
-  const connections = 2 + context.config.chains.length;
+  const connections = 4 + 2 * context.config.chains.length;
   return runLedRole(context, { name: "jobs", connections, work });
 }
 
 async function work({ context, db, signal, onReady }: Led): Promise<void> {
   const { config, logger } = context;
-  const chains = config.chains.map((chain) => ({ ...chain, wake: createWake() }));
+  const intervalMs = config.checkIntervalSeconds * 1_000;
+  const wakes: Wake[] = [];
+  const wake = () => {
+    const one = createWake();
+    wakes.push(one);
+    return one;
+  };
+  const chains = config.chains.map((chain) => ({ chain, client: openChain(chain) }));
+  const ethereum = chains.find(({ chain }) => chain.chainId === 1)?.client;
   const listener = openListener({
     url: config.database.url,
     channels: ["projected"],
     logger,
     onNotify: () => {
-      for (const { wake } of chains) wake.ring();
+      for (const one of wakes) one.ring();
     },
   });
   try {
-    const served = new Set<number>(chains.map(({ chainId }) => chainId));
+    const served = new Set<number>(config.chains.map(({ chainId }) => chainId));
     const curated = config.curated.collections.filter(({ chainId }) => served.has(chainId));
     const registered = await registerCurated(db, curated, new Date());
     if (registered > 0) logger.info(`registered ${registered} curated collections`);
@@ -33,11 +44,14 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
     await Promise.race([
       // A chain may take long to answer; what it says after the end is not waited for.
       aborted(signal),
-      Promise.all(
-        chains.map(({ wake, ...chain }) =>
-          keepDescribing({ db, client: openChain(chain), wake, logger, signal }),
-        ),
-      ),
+      Promise.all([
+        keepClock({ db, wake: wake(), logger, signal }),
+        keepPrices({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
+        ...chains.flatMap(({ client }) => [
+          keepDescribing({ db, client, wake: wake(), logger, signal }),
+          keepChecking({ db, client, wake: wake(), intervalMs, logger, signal }),
+        ]),
+      ]),
     ]);
   } finally {
     await listener.stop();

@@ -13,6 +13,8 @@ const ReadyLine = z.object({
   ready: z.literal(true),
   chains: z.object({ 1: LocalChain, 33139: LocalChain }),
   feeRecipient: address.optional(),
+  /** Stands in for the exchanges; `urls` as in PRICE_FEED_URLS. */
+  priceFeed: z.object({ port: z.int(), urls: z.string() }).optional(),
 });
 
 export type LocalChains = z.output<typeof ReadyLine>;
@@ -29,9 +31,12 @@ export function parseLine(line: string): LocalChains | string | undefined {
   }
 }
 
-/** The ports in the form of the local chains' own flag: started anew they stay where they were. */
-export const portsOf = ({ chains }: LocalChains): string =>
-  chainIds.map((chainId) => `${chainId}:${new URL(chains[chainId].rpcUrl).port}`).join(",");
+/** The ports in the form of the local chains' own flags: started anew they stay where they were. */
+export function portFlags({ chains, priceFeed }: LocalChains): string[] {
+  const ports = chainIds.map((chainId) => `${chainId}:${new URL(chains[chainId].rpcUrl).port}`);
+  const prices = priceFeed === undefined ? [] : ["--price-port", `${priceFeed.port}`];
+  return ["--ports", ports.join(","), ...prices];
+}
 
 /** The local chains, told to a role in the words that name any other chain; the operator's own words stand. */
 export function environmentOfLocalChains(
@@ -44,6 +49,8 @@ export function environmentOfLocalChains(
   };
   const feeRecipient = config.fees.recipient ?? local.feeRecipient;
   if (feeRecipient !== undefined) environment.FEE_RECIPIENT = feeRecipient;
+  const priceFeedUrls = given.PRICE_FEED_URLS || local.priceFeed?.urls;
+  if (priceFeedUrls !== undefined) environment.PRICE_FEED_URLS = priceFeedUrls;
   for (const { chainId, startBlock, wrappedNativeEvents } of config.chains) {
     environment[`RPC_URL_${chainId}`] = local.chains[chainId].rpcUrl;
     environment[`WS_URL_${chainId}`] = local.chains[chainId].wsUrl;

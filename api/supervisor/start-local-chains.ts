@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { launchChild } from "./child.ts";
 import { keepRunning } from "./keep-running.ts";
-import { type LocalChains, parseLine, portsOf } from "./local-chains.ts";
+import { type LocalChains, parseLine, portFlags } from "./local-chains.ts";
 import type { Supervision } from "./supervision.ts";
 
 /** Runs the local chains as a part and waits until they can be used; started anew they keep their ports. */
@@ -25,7 +25,7 @@ export async function startLocalChains(supervision: Supervision): Promise<LocalC
       script: [
         ...["devnet/main.ts", "--data-dir", config.dataDir],
         ...["--market", config.devnet.market ? "on" : "off"],
-        ...(chains === undefined ? [] : ["--ports", portsOf(chains)]),
+        ...(chains === undefined ? [] : portFlags(chains)),
       ],
       environment,
       leash,

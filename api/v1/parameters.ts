@@ -1,3 +1,4 @@
+import { type Address, parseEther } from "viem";
 import { z } from "zod";
 import { type ChainId, chainIds } from "../../abis/deployments.ts";
 
@@ -20,13 +21,20 @@ export const chainId = z
     override: { type: "integer", enum: [...chainIds], default: 1 },
   });
 
+/** PostgreSQL's text cannot hold NUL. */
+export const text = (maxLength: number) =>
+  z
+    .string()
+    .max(maxLength)
+    .refine((value) => !value.includes("\0"), "must not hold NUL");
+
 export const collectionKey = z.string().min(1).meta({
   description: "Slug or 0x address of a collection.",
 });
 
 const maxUint256 = 2n ** 256n - 1n;
 
-const uint256 = z
+export const uint256 = z
   .string()
   .regex(/^(0|[1-9]\d{0,77})$/, "must be a decimal uint256")
   .transform(BigInt)
@@ -37,14 +45,46 @@ export const tokenId = uint256.meta({
   override: { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
 });
 
+const orderIdText = text(200).meta({
+  description: "The market's prefix, a hyphen and the order hash, in any case.",
+});
+export const askId = orderIdText;
+export const bidId = orderIdText;
+
+export const wallet = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, "must be a 0x address")
+  .transform((text) => text.toLowerCase() as Address)
+  .meta({ description: "0x address.", override: { pattern: "^0x[a-fA-F0-9]{40}$" } });
+
+/** Wei of an amount that is written in whole units of the native currency: exact, no float on the way. */
+export const nativeAmount = z
+  .string()
+  .regex(/^\d{1,60}(\.\d{1,18})?$/, "must be a decimal number with at most 18 decimals")
+  .transform((text) => parseEther(text))
+  .meta({ override: { type: "number", minimum: 0, pattern: undefined } });
+
+/** Names that the interface's document gives to the partner marketplaces. */
+const partnerAliases: Readonly<Record<string, string>> = {
+  partner_a: "opensea",
+  partner_b: "magiceden",
+};
+
+/** The wire value of a marketplace; null: all of them. */
+export const marketplace = z
+  .enum(["native", "opensea", "magiceden", "partner_a", "partner_b", "all"])
+  .default("all")
+  .transform((name) => (name === "all" ? null : (partnerAliases[name] ?? name)))
+  .meta({
+    description: "Where it is listed. `partner_a` is opensea, `partner_b` is magiceden.",
+  });
+
+export const orderSort = z.enum(["price_asc", "price_desc", "created_at"]);
+
+/** Orders that ended are found by their id only. */
+export const openStatus = z.enum(["active", "inactive"]).default("active");
+
 export const flag = z
   .enum(["true", "false"])
   .transform((text) => text === "true")
   .meta({ override: { type: "boolean", enum: undefined } });
-
-/** PostgreSQL's text cannot hold NUL. */
-export const text = (maxLength: number) =>
-  z
-    .string()
-    .max(maxLength)
-    .refine((value) => !value.includes("\0"), "must not hold NUL");

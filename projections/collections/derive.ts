@@ -52,7 +52,7 @@ export async function deriveCollections(
     select k.contract_id, k.chain_id, coalesce(r.slug, '0x' || encode(k.address, 'hex')),
            coalesce(r.name, s.name), s.symbol, m.standard, coalesce(r.verified, false),
            r.collection_id is not null, first.block_id, coalesce(b.timestamp, r.first_at),
-           greatest(b.timestamp, r.latest_at, s.recorded_at)
+           greatest(b.timestamp, r.latest_at, s.recorded_at), r.royalty_recipient, r.royalty_bps
     from log.contract k
     join ${member} m on m.contract_id = k.contract_id and m.collection_id = k.contract_id
     left join ${sql.table(`${schema}.registered`)} r on r.collection_id = k.contract_id

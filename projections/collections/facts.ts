@@ -49,14 +49,24 @@ export async function foldRegistrations(session: Session, schema: string): Promi
                select k.address
                order by 1
              ),
-             c.recorded_at
+             c.recorded_at, royalty.recipient, royalty.bps
       from change c join log.contract k on k.contract_id = c.contract_id
+      cross join lateral (${royalty}) royalty
       where c.kind = ${factKind.collection_registered} and c.weight > 0
       returning 1
     )
     select from gone union all select from come limit 1`.execute(session);
   return rows.length > 0;
 }
+
+/** The creator fee in an entry `c`; an entry that words it badly has none. */
+const royalty = sql`
+  select case when worded.well then decode(substr(c.payload #>> '{royalty,recipient}', 3), 'hex') end as recipient,
+         case when worded.well then (c.payload #>> '{royalty,bps}')::integer end as bps
+  from (
+    select c.payload #>> '{royalty,recipient}' ~ '^0x[0-9a-f]{40}$'
+           and c.payload #>> '{royalty,bps}' ~ '^(\\d{1,4}|10000)$' as well
+  ) worded`;
 
 /** Keeps each contract's first block with a transfer. Returns the contracts whose first block changed. */
 export async function foldDiscoveries(

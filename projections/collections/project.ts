@@ -7,7 +7,7 @@ import { tables } from "./tables.ts";
 /** What people browse: contracts seen trading or moving, and the registry's families of them. */
 export const collectionsProjection: Projection = {
   name: "collections",
-  version: 1,
+  version: 2,
   sample: {
     key: ["contract_id"],
     where: "log_index is null or kind in (10, 11, 12)",

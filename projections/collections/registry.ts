@@ -63,7 +63,7 @@ async function deriveRegistered(session: Session, schema: string): Promise<void>
     select collection_id,
            case when turn = 1 and slug is not null and slug !~* '^0x[0-9a-f]{40}$' then slug
                 else '0x' || encode(address, 'hex') end,
-           name, verified, first_at, recorded_at
+           name, verified, first_at, recorded_at, royalty_recipient, royalty_bps
     from held`.execute(session);
 }
 

@@ -13,7 +13,9 @@ export function tables(schema: string): readonly string[] {
        registered     boolean     not null,
        first_block_id bigint,
        created_at     timestamptz,
-       updated_at     timestamptz
+       updated_at     timestamptz,
+       royalty_recipient bytea,
+       royalty_bps       integer
      )`,
     `create index collection_slug on ${table("collection")} (chain_id, slug)`,
     `create index collection_name on ${table("collection")} (chain_id, lower(name) text_pattern_ops)`,
@@ -52,7 +54,9 @@ export function tables(schema: string): readonly string[] {
        name          text,
        verified      boolean     not null,
        contracts     bytea[]     not null,
-       recorded_at   timestamptz
+       recorded_at   timestamptz,
+       royalty_recipient bytea,
+       royalty_bps       integer
      )`,
     `create table ${table("registered")} (
        collection_id integer primary key,
@@ -60,7 +64,9 @@ export function tables(schema: string): readonly string[] {
        name          text,
        verified      boolean not null,
        first_at      timestamptz,
-       latest_at     timestamptz
+       latest_at     timestamptz,
+       royalty_recipient bytea,
+       royalty_bps       integer
      )`,
     `create table ${table("claim")} (
        chain_id      integer not null,

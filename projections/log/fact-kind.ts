@@ -39,6 +39,8 @@ export const factKind = {
   signature_read: 79,
   channel_read: 80,
   clock_ticked: 81,
+
+  price_ticked: 90,
 } as const;
 
 export type FactKind = keyof typeof factKind;

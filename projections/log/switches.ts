@@ -1,20 +1,32 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 
-/** Work that an operator may stop for a while: from Ponder's tables to the log, and from the log to projections. */
-export const switchNames = ["recording", "projecting"] as const;
+/**
+ * Work that an operator may stop for a while: from Ponder's tables to the log, from the log to projections, and what
+ * the market does for callers: taking listings and offers in, and giving out what buying them needs.
+ */
+export const switchNames = ["recording", "projecting", "listings", "offers", "buying"] as const;
 export type SwitchName = (typeof switchNames)[number];
 
 /** Milliseconds that what was read is believed: a pause is heeded within a second. */
 const BELIEVED_MS = 400;
 
-/** Tells whether work is paused, asking the database now and then. */
-export function openSwitch(db: Database, name: SwitchName): () => Promise<boolean> {
-  let isPaused = false;
+/**
+ * Tells whether work is paused, asking the database now and then. Until an operator pauses or resumes it, it is as it
+ * starts.
+ */
+export function openSwitch(
+  db: Database,
+  name: SwitchName,
+  startsPaused = false,
+): () => Promise<boolean> {
+  let isPaused = startsPaused;
   let readAt = Number.NEGATIVE_INFINITY;
   return async () => {
     if (performance.now() - readAt < BELIEVED_MS) return isPaused;
-    isPaused = (await readPaused(db)).includes(name);
+    const { rows } = await sql<{ is_paused: boolean }>`
+      select is_paused from ops.switch where name = ${name}`.execute(db);
+    isPaused = rows[0]?.is_paused ?? startsPaused;
     readAt = performance.now();
     return isPaused;
   };

@@ -431,6 +431,8 @@ describe("GET /v1/collections/{collection}/tokens/{tokenId}", () => {
 });
 
 describe("the served document", () => {
+  const everywhere = ["internal", "payload_too_large", "unsupported_media_type"];
+
   it("holds the documented endpoints with their parameters and codes, and no others", () => {
     const Code = z.object({
       properties: z.object({ code: z.object({ enum: z.array(z.string()) }) }),
@@ -451,7 +453,7 @@ describe("the served document", () => {
                 Content.parse(response).content["application/json"].schema.properties;
               return code.enum.map((name) => [name, Number(status)]);
             })
-            .filter(([name]) => name !== "internal"),
+            .filter(([name]) => !everywhere.includes(String(name))),
         ),
       })),
     );
@@ -481,7 +483,8 @@ describe("any request", () => {
       "cursor[x]",
     );
     const query = fc.array(fc.tuple(name, hostile), { maxLength: 5 });
-    const path = fc.constantFrom(...documentedEndpoints.map((endpoint) => endpoint.path));
+    const reads = documentedEndpoints.filter(({ method }) => method === "get");
+    const path = fc.constantFrom(...reads.map((endpoint) => endpoint.path));
     await fc.assert(
       fc.asyncProperty(path, query, hostile, hostile, async (template, pairs, first, second) => {
         const word = (text: string) =>

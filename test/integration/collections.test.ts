@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { collectionsProjection } from "../../projections/collections/project.ts";
+import { readConfiguredRoyalties } from "../../projections/collections/read-royalties.ts";
 import { dropTarget, type Target } from "../../projections/engine/checkpoint.ts";
 import { appendObservations } from "../../projections/log/append.ts";
 import {
@@ -350,6 +351,33 @@ describe("a collection", () => {
     await register([bear, ape], { slug: "bears", name: "Bears", verified: true }, 3);
     await project(database.db, [target]);
     expect(await families()).toEqual({ [ape]: bear, [bear]: bear, [cat]: cat });
+  });
+
+  it("has the creator fee of its latest entry, and none of one that is badly worded", async () => {
+    target = await createProjection(database.db, collectionsProjection);
+    const royalty = { recipient: bear, bps: 250 };
+    const wordings = [
+      royalty,
+      { ...royalty, bps: "lots" },
+      { ...royalty, bps: 10_001 },
+      { ...royalty, recipient: "0x1" },
+      250,
+      undefined,
+    ];
+    for (const [ordinal, worded] of wordings.entries()) {
+      const entry = { slug: "apes", name: "Apes", verified: true, royalty: worded };
+      await register([ape, cat], entry, ordinal);
+      await project(database.db, [target]);
+      const read = await readConfiguredRoyalties(database.db, 1, [ape, bear, cat]);
+      const expected: typeof read =
+        worded === royalty
+          ? new Map([
+              [ape, royalty],
+              [cat, royalty],
+            ])
+          : new Map();
+      expect(read).toEqual(expected);
+    }
   });
 
   async function families(): Promise<Record<Address, Address>> {

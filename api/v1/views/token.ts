@@ -1,9 +1,14 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
+import type { BidRow } from "../../../projections/bids/read.ts";
 import type { CollectionRef } from "../../../projections/collections/read-reference.ts";
+import type { ListingRow } from "../../../projections/listings/read.ts";
 import type { TokenRow } from "../../../projections/ownership/read.ts";
 import type { SaleRow } from "../../../projections/sales/read.ts";
+import { presentTokenBid, TokenBid } from "./bid.ts";
+import type { OrderShop } from "./book-order.ts";
+import { presentTokenListing, TokenListing } from "./listing.ts";
 import { LastSale, presentTrade } from "./sale.ts";
 import { presentTokenUrls, tokenUrls } from "./urls.ts";
 import {
@@ -43,8 +48,10 @@ export const Token = z
     owner: address.nullable().meta({ description: "null for ERC-1155 and burned tokens." }),
     holders: z.int().min(0),
     supply: z.int().min(0).meta({ description: "Units that exist." }),
-    listing: z.null(),
-    bestOffer: z.null(),
+    listing: TokenListing.nullable().meta({ description: "The cheapest active one." }),
+    bestOffer: TokenBid.nullable().meta({
+      description: "The active bid that nets most, on the token or on its contract.",
+    }),
     lastSale: LastSale.nullable(),
     isBurned: z.boolean(),
     metadata: z.object({
@@ -58,14 +65,14 @@ export const Token = z
 type Parts = {
   row: TokenRow;
   collection: CollectionRef;
-  lastSale: SaleRow | null;
+  trade: { lastSale: SaleRow | null; listing: ListingRow | null; bestBid: BidRow | null };
   chainId: ChainId;
-  siteUrl: string;
+  shop: OrderShop;
 };
 
 /** Metadata is not fetched yet: it is pending for every token. */
 export function presentToken(parts: Parts): z.output<typeof Token> {
-  const { row, collection, lastSale, chainId, siteUrl } = parts;
+  const { row, collection, trade, chainId, shop } = parts;
   const { address, slug, name } = collection;
   return {
     chainId,
@@ -82,11 +89,16 @@ export function presentToken(parts: Parts): z.output<typeof Token> {
     owner: row.owner === zeroAddress ? null : row.owner,
     holders: Number(row.holders),
     supply: Number(row.supply),
-    listing: null,
-    bestOffer: null,
-    lastSale: lastSale && presentTrade(lastSale),
+    listing: trade.listing && presentTokenListing(trade.listing, shop),
+    bestOffer: trade.bestBid && presentTokenBid(trade.bestBid, shop),
+    lastSale: trade.lastSale && presentTrade(trade.lastSale),
     isBurned: row.isBurned,
     metadata: { status: "pending", updatedAt: null },
-    urls: presentTokenUrls({ siteUrl, chainId }, slug ?? address, row.contract, row.tokenId),
+    urls: presentTokenUrls(
+      { siteUrl: shop.siteUrl, chainId },
+      slug ?? address,
+      row.contract,
+      row.tokenId,
+    ),
   };
 }

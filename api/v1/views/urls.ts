@@ -7,6 +7,13 @@ export const collectionUrls = z.object({ collection: z.url() });
 export const tokenUrls = z.object({ collection: z.url(), token: z.url() });
 export const saleUrls = z.object({ collection: z.url(), token: z.url(), sale: z.url() });
 
+export const listingUrls = tokenUrls.extend({ listing: z.url(), maker: z.url() });
+export const bidUrls = collectionUrls.extend({
+  token: z.url().optional().meta({ description: "Absent from bids on a whole collection." }),
+  bid: z.url(),
+  maker: z.url(),
+});
+
 export function presentCollectionUrls(site: Site, collection: string) {
   return { collection: page(site, "collections", collection) };
 }
@@ -25,6 +32,18 @@ export function presentTokenUrls(
 
 export function presentSaleUrl(site: Site, saleId: string): string {
   return page(site, "sales", saleId);
+}
+
+export function presentListingUrl(site: Site, askId: string): string {
+  return page(site, "listings", askId);
+}
+
+export function presentBidUrl(site: Site, bidId: string): string {
+  return page(site, "bids", bidId);
+}
+
+export function presentMakerUrl(site: Site, maker: string): string {
+  return page(site, "wallets", maker);
 }
 
 function page({ siteUrl, chainId }: Site, ...words: string[]): string {

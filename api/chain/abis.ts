@@ -1,0 +1,25 @@
+import { parseAbi } from "viem";
+
+/** ERC-165 and ERC-2981. */
+export const inquiryAbi = parseAbi([
+  "function supportsInterface(bytes4 interfaceId) view returns (bool)",
+  "function royaltyInfo(uint256 tokenId, uint256 salePrice) view returns (address receiver, uint256 royaltyAmount)",
+]);
+
+/** What a collection with a transfer validator (ERC-721-C, ERC-1155-C) tells and asks. */
+export const creatorTokenAbi = parseAbi([
+  "function getTransferValidator() view returns (address validator)",
+]);
+export const transferValidatorAbi = parseAbi([
+  "function validateTransfer(address caller, address from, address to, uint256 tokenId) view",
+  "function validateTransfer(address caller, address from, address to, uint256 tokenId, uint256 amount) view",
+]);
+
+/** Why the exchange refuses to validate an order before it looks at the signature. */
+export const orderErrors = parseAbi([
+  "error OrderIsCancelled(bytes32 orderHash)",
+  "error OrderAlreadyFilled(bytes32 orderHash)",
+  "error OrderPartiallyFilled(bytes32 orderHash)",
+  "error ConsiderationLengthNotEqualToTotalOriginal()",
+  "error MissingOriginalConsiderationItems()",
+]);

@@ -1,0 +1,134 @@
+import type { Address } from "viem";
+import { isRejection, type Rejection, reject } from "../../projections/domain/rejection.ts";
+import type { ChainReading } from "../../projections/orders/chain-reading.ts";
+import type { ChainAnswers } from "../chain/ask-chain.ts";
+import type { Question } from "../chain/questions.ts";
+import { type CheckedOrder, judgeOrder, orderQuestions, unanswered } from "./check-order.ts";
+
+/** Who sells what into a bid. */
+export type Sale = { seller: Address; tokenId: bigint; units: bigint };
+
+function bidderQuestions(bid: CheckedOrder) {
+  const owner = bid.components.offerer;
+  const currency = currencyOf(bid);
+  return {
+    ...orderQuestions(bid),
+    balance: { kind: "balance_read", currency, owner },
+    allowance: { kind: "allowance_read", currency, owner },
+  } as const satisfies Record<string, Question>;
+}
+
+function sellerQuestions({ terms }: CheckedOrder, { seller, tokenId }: Sale) {
+  const { contract, standard } = terms;
+  return {
+    holding:
+      standard === "erc721"
+        ? { kind: "owner_read", contract, tokenId }
+        : { kind: "units_read", contract, tokenId, owner: seller },
+    approval: { kind: "approval_read", contract, owner: seller },
+    channel: { kind: "channel_read" },
+    transfer: { kind: "transfer_read", contract, tokenId, owner: seller, standard },
+  } as const satisfies Record<string, Question>;
+}
+
+/** What the book follows about the bid itself. */
+export function questionsOfBid(bid: CheckedOrder): Question[] {
+  return Object.values(bidderQuestions(bid));
+}
+
+/** Whether it is about bids, rather than about a seller. */
+export function isOfBids({ kind }: ChainReading): boolean {
+  return bidKinds.has(kind);
+}
+
+const bidKinds: ReadonlySet<ChainReading["kind"]> = new Set([
+  "order_status_read",
+  "counter_read",
+  "signature_read",
+  "balance_read",
+  "allowance_read",
+]);
+
+/** What is asked about a seller, who may have nothing to do with the book. */
+export function questionsOfSeller(bid: CheckedOrder, sale: Sale): Question[] {
+  return Object.values(sellerQuestions(bid, sale));
+}
+
+/** Whether the exchange would fill the bid with these units, were they offered; null: it would. */
+export function judgeBid(bid: CheckedOrder, { units }: Sale, answers: ChainAnswers, now: Date) {
+  const left = judgeOrder(bid, answers, now);
+  if (isRejection(left)) return left;
+  if (units > left) return reject("bad_amount", `The offer is for ${left} units more`);
+  const questions = bidderQuestions(bid);
+  const balance = answers.find(questions.balance);
+  const allowance = answers.find(questions.allowance);
+  if (balance === undefined || allowance === undefined) return unanswered();
+  const neededWei = bid.terms.unitPriceWei * units;
+  if (balance.wei < neededWei) {
+    return reject("insufficient_balance", "The bidder does not hold the price any more");
+  }
+  if (allowance.wei < neededWei) {
+    return reject("insufficient_allowance", "The bidder does not let the exchange take the price");
+  }
+  return null;
+}
+
+export type SellerCode =
+  | "not_owner"
+  | "insufficient_quantity"
+  | "conduit_channel_closed"
+  | "transfer_restricted"
+  | "rpc_unavailable";
+
+/** Whether the seller could hand over the units once the conduit is approved; null: yes. */
+export function judgeSeller(
+  bid: CheckedOrder,
+  sale: Sale,
+  answers: ChainAnswers,
+): Rejection<SellerCode> | null {
+  const questions = sellerQuestions(bid, sale);
+  const lacking = judgeHolding(sale, heldUnits(questions.holding, sale, answers));
+  if (lacking !== null) return lacking;
+  const channel = answers.find(questions.channel);
+  if (channel === undefined) return unanswered();
+  if (!channel.open) return reject("conduit_channel_closed", "The conduit is closed");
+  if (answers.find(questions.transfer)?.allowed === false) {
+    return reject("transfer_restricted", "The collection does not let the token be moved");
+  }
+  return null;
+}
+
+function heldUnits(
+  holding: ReturnType<typeof sellerQuestions>["holding"],
+  { seller }: Sale,
+  answers: ChainAnswers,
+): bigint | undefined {
+  if (holding.kind === "units_read") return answers.find(holding)?.units;
+  const reading = answers.find(holding);
+  if (reading === undefined) return undefined;
+  return reading.owner === seller ? 1n : 0n;
+}
+
+function judgeHolding({ units, tokenId }: Sale, held: bigint | undefined) {
+  if (held === undefined) return unanswered();
+  if (held === 0n) return reject("not_owner", `The seller does not hold token ${tokenId}`);
+  if (held < units) {
+    return reject("insufficient_quantity", `The seller holds ${held} units and sells ${units}`);
+  }
+  return null;
+}
+
+/** Null: the chain did not say. */
+export function sellerApproval(
+  bid: CheckedOrder,
+  sale: Sale,
+  answers: ChainAnswers,
+): boolean | null {
+  return answers.find(sellerQuestions(bid, sale).approval)?.approved ?? null;
+}
+
+function currencyOf({ components, orderHash }: CheckedOrder): Address {
+  const [paid] = components.offer;
+  if (paid === undefined) throw new TypeError(`Bid ${orderHash} offers nothing`);
+  return paid.token;
+}

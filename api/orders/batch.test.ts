@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { inBatches } from "./batch.ts";
+
+type Call = { items: readonly string[]; end: () => void };
+
+/** Batches that end when the test says so. */
+function openBatches(most = 10) {
+  const calls: Call[] = [];
+  const send = inBatches<string, string>(
+    async (items) => {
+      await new Promise<void>((resolve) => calls.push({ items, end: resolve }));
+      if (items.includes("bad")) throw new Error("a bad item");
+      return items.map((item) => item.toUpperCase());
+    },
+    { weigh: (item) => item.length, most },
+  );
+  /** Lets what can run now run. */
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  return { calls, send, settled };
+}
+
+describe("batches", () => {
+  it("take all that came meanwhile, and give each its own result", async () => {
+    const { calls, send, settled } = openBatches();
+    const first = send("a");
+    await settled();
+    const others = [send("b"), send("c")];
+    await settled();
+    expect(calls.map(({ items }) => items)).toEqual([["a"]]);
+
+    calls[0]?.end();
+    expect(await first).toBe("A");
+    await settled();
+    expect(calls[1]?.items).toEqual(["b", "c"]);
+    calls[1]?.end();
+    expect(await Promise.all(others)).toEqual(["B", "C"]);
+  });
+
+  it("hold no more than they may, but an item that is heavier alone", async () => {
+    const { calls, send, settled } = openBatches(4);
+    const sent = ["aaaaaa", "bb", "cc", "d"].map(send);
+    for (const at of [0, 1, 2]) {
+      await settled();
+      calls[at]?.end();
+    }
+    expect(await Promise.all(sent)).toEqual(["AAAAAA", "BB", "CC", "D"]);
+    expect(calls.map(({ items }) => items)).toEqual([["aaaaaa"], ["bb", "cc"], ["d"]]);
+  });
+
+  it("fail only whose fault it is", async () => {
+    const { calls, send, settled } = openBatches();
+    const sent = Promise.allSettled(["a", "bad", "c"].map(send));
+    await settled();
+    calls[0]?.end();
+    await settled();
+    for (const { end } of calls.slice(1)) end();
+    expect((await sent).map(({ status }) => status)).toEqual([
+      "fulfilled",
+      "rejected",
+      "fulfilled",
+    ]);
+    expect(calls.map(({ items }) => items)).toEqual([["a", "bad", "c"], ["a"], ["bad"], ["c"]]);
+  });
+});

@@ -1,0 +1,53 @@
+/** Does work for items together, those of each call at once. */
+export type Batched<Item, Result> = (item: Item) => Promise<Result>;
+
+/**
+ * Does one batch at a time: what comes meanwhile waits and goes together into the next one, so that under load its
+ * costs are shared and without load nobody waits. `weigh` and `most` bound a batch; a single item is never split.
+ * A batch that fails is done again item by item, so that only whose fault it is fails.
+ */
+export function inBatches<Item, Result>(
+  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  { weigh, most }: { weigh: (item: Item) => number; most: number },
+): Batched<Item, Result> {
+  type Waiting = {
+    item: Item;
+    resolve: (result: Result) => void;
+    reject: (error: unknown) => void;
+  };
+  const waiting: Waiting[] = [];
+  let isWorking = false;
+
+  const takeNext = (): Waiting[] => {
+    let weight = 0;
+    const end = waiting.findIndex(({ item }, index) => {
+      weight += weigh(item);
+      return index > 0 && weight > most;
+    });
+    return waiting.splice(0, end === -1 ? waiting.length : end);
+  };
+  const settle = async (batch: readonly Waiting[]): Promise<void> => {
+    try {
+      const results = await run(batch.map(({ item }) => item));
+      if (results.length !== batch.length) throw new Error("a batch lost some of its items");
+      batch.forEach(({ resolve }, index) => {
+        resolve(results[index] as Result);
+      });
+    } catch (error) {
+      if (batch.length > 1) await Promise.all(batch.map((one) => settle([one])));
+      else batch[0]?.reject(error);
+    }
+  };
+  const work = async () => {
+    isWorking = true;
+    // Those who come in the same turn share the first batch too.
+    await Promise.resolve();
+    while (waiting.length > 0) await settle(takeNext());
+    isWorking = false;
+  };
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (!isWorking) void work();
+    });
+}

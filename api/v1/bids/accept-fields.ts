@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { wallet } from "../parameters.ts";
+
+export const fulfiller = wallet.meta({ description: "The seller, who sends the transaction." });
+
+export const acceptAmount = z
+  .int()
+  .min(1)
+  .transform(BigInt)
+  .nullish()
+  .meta({
+    description: "Units of an ERC-1155 token; an offer for one token is always taken whole.",
+    override: { type: "integer", minimum: 1 },
+  });
+
+/** Why selling into an offer is refused. */
+export const acceptRefusals = {
+  bad_structure: 422,
+  unsupported_chain: 422,
+  order_filled: 422,
+  order_cancelled: 422,
+  order_expired: 422,
+  not_started: 422,
+  contract_signature_invalid: 422,
+  insufficient_balance: 422,
+  insufficient_allowance: 422,
+  token_required: 422,
+  token_mismatch: 422,
+  bad_amount: 422,
+  self_offer: 422,
+  not_owner: 422,
+  insufficient_quantity: 422,
+  conduit_channel_closed: 422,
+  transfer_restricted: 422,
+  rpc_unavailable: 422,
+} as const;

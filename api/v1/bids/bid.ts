@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { readBid } from "../../../projections/bids/read.ts";
+import { reject } from "../../../projections/domain/rejection.ts";
+import { orderHashOf } from "../../orders/order-id.ts";
+import { route } from "../context.ts";
+import { bidId, chainId, chainRefusals } from "../parameters.ts";
+import { Bid, presentBid } from "../views/bid.ts";
+
+export const bid = route(
+  {
+    method: "get",
+    path: "/v1/bids/{bidId}",
+    tag: "Bids",
+    summary: "One bid in whatever state",
+    params: z.object({ bidId }),
+    query: z.object({ chainId }),
+    data: Bid,
+    refuses: { not_found: 404, ...chainRefusals },
+  },
+  async ({ params, query }, { db, siteUrl, market: { prefix }, now }) => {
+    const orderHash = orderHashOf(prefix, params.bidId);
+    const row = orderHash && (await readBid(db, query.chainId, orderHash, now()));
+    if (row === null) return noBid(query.chainId, params.bidId);
+    return { data: presentBid(row, { siteUrl, prefix }) };
+  },
+);
+
+export function noBid(chain: number, bidId: string) {
+  return reject("not_found", `No bid ${bidId} on chain ${chain}`);
+}

@@ -1,0 +1,102 @@
+import { type Address, parseEther } from "viem";
+import { z } from "zod";
+
+/** Codes of requests that cannot be understood, and of those that buying refuses with. */
+export const buyRefusals = {
+  bad_structure: 422,
+  bad_request: 422,
+  unsupported_chain: 422,
+} as const;
+
+/** A field whose every failure has one code. `document` is its JSON schema. */
+function coded<Schema extends z.ZodType>(
+  code: "bad_request" | "bad_amount",
+  schema: Schema,
+  document: Record<string, unknown>,
+) {
+  return z
+    .unknown()
+    .optional()
+    .transform((value, context): z.output<Schema> => {
+      const parsed = schema.safeParse(value);
+      if (parsed.success) return parsed.data;
+      for (const { path, message } of parsed.error.issues) {
+        context.addIssue({ code: "custom", path, message, params: { rejects: code } });
+      }
+      return z.NEVER;
+    })
+    .meta({ override: document });
+}
+
+const addressPattern = "^0x[a-fA-F0-9]{40}$";
+const decimalPattern = "^(0|[1-9][0-9]*)$";
+
+const address = z
+  .string()
+  .regex(new RegExp(addressPattern), "must be an address")
+  .transform((text) => text.toLowerCase() as Address);
+
+const wei = z
+  .string()
+  .regex(/^(0|[1-9]\d{0,77})$/, "must be decimal wei")
+  .transform(BigInt);
+
+const amount = z
+  .number()
+  .int("must be a whole number of units")
+  .min(1, "must be at least 1")
+  .transform(BigInt);
+
+/** A price in whole ETH or APE. JSON numbers are taken as they are written, as exact as they can be. */
+const price = z.union([z.string(), z.number()]).transform((value, context): bigint => {
+  const text = typeof value === "string" ? value : plainDigits(value);
+  if (/^\d{1,60}(\.\d{1,60})?$/.test(text)) return weiOf(text);
+  context.addIssue({ code: "custom", message: "must be a price such as 1.25" });
+  return z.NEVER;
+});
+
+/** What is below a wei cannot be paid: a limit may drop it. */
+function weiOf(text: string): bigint {
+  const [whole = "0", decimals = ""] = text.split(".");
+  return parseEther(`${whole}.${decimals.slice(0, 18).padEnd(18, "0")}`);
+}
+
+/** The shortest digits of a number, without an exponent. */
+function plainDigits(value: number): string {
+  const [digits = "", exponent] = String(value).split("e");
+  if (exponent === undefined) return digits;
+  const [whole = "", decimals = ""] = digits.split(".");
+  const shift = Number(exponent);
+  if (shift < 0) return `0.${"0".repeat(-shift - 1)}${whole}${decimals}`;
+  return `${whole}${decimals.padEnd(shift, "0")}`;
+}
+
+export const buyer = coded("bad_request", address.nullish(), {
+  type: "string",
+  pattern: addressPattern,
+  description: "Who receives the token; without it whoever sends the transaction.",
+});
+
+export const buyAmount = coded("bad_amount", amount.nullish(), {
+  type: "integer",
+  minimum: 1,
+  description: "Units of an ERC-1155 token; without it all that are left.",
+});
+
+export const maxPrice = coded("bad_request", price.nullish(), {
+  type: ["number", "string"],
+  description: "Most to pay for all units, in ETH or APE.",
+});
+
+export const maxPriceWei = coded("bad_request", wei.nullish(), {
+  type: "string",
+  pattern: decimalPattern,
+  description: "The same in wei; it wins over `maxPrice`.",
+});
+
+export const askIds = coded("bad_request", z.array(z.string().max(200)).min(1).max(20), {
+  type: "array",
+  items: { type: "string" },
+  minItems: 1,
+  maxItems: 20,
+});

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import type { AdvancedOrder, OrderParameters } from "../../../projections/domain/seaport/fill.ts";
+import type {
+  ConsiderationItem,
+  OfferItem,
+} from "../../../projections/domain/seaport/order-components.ts";
+import { considerationItem, offerItem } from "./order-terms.ts";
+import { address, hash, uint256Text } from "./wire.ts";
+
+export const bytes = z.string().regex(/^0x([0-9a-f]{2})*$/);
+
+const orderParameters = z
+  .object({
+    offerer: address,
+    zone: address,
+    offer: z.array(offerItem),
+    consideration: z.array(considerationItem),
+    orderType: z.int().min(0),
+    startTime: uint256Text,
+    endTime: uint256Text,
+    zoneHash: hash,
+    salt: uint256Text,
+    conduitKey: hash,
+    totalOriginalConsiderationItems: uint256Text,
+  })
+  .meta({ id: "OrderParameters" });
+
+/** The exchange's `AdvancedOrder`: an order and the share of it to fill. */
+export const advancedOrderFields = {
+  parameters: orderParameters,
+  numerator: uint256Text,
+  denominator: uint256Text,
+  signature: bytes,
+  extraData: bytes,
+};
+
+export function presentAdvancedOrder(order: AdvancedOrder) {
+  return {
+    parameters: presentParameters(order.parameters),
+    numerator: String(order.numerator),
+    denominator: String(order.denominator),
+    signature: order.signature,
+    extraData: order.extraData,
+  };
+}
+
+function presentParameters(parameters: OrderParameters): z.output<typeof orderParameters> {
+  return {
+    offerer: parameters.offerer,
+    zone: parameters.zone,
+    offer: parameters.offer.map(presentItem),
+    consideration: parameters.consideration.map(presentLeg),
+    orderType: parameters.orderType,
+    startTime: String(parameters.startTime),
+    endTime: String(parameters.endTime),
+    zoneHash: parameters.zoneHash,
+    salt: String(parameters.salt),
+    conduitKey: parameters.conduitKey,
+    totalOriginalConsiderationItems: String(parameters.totalOriginalConsiderationItems),
+  };
+}
+
+function presentItem(item: OfferItem): z.output<typeof offerItem> {
+  return {
+    itemType: item.itemType,
+    token: item.token,
+    identifierOrCriteria: String(item.identifierOrCriteria),
+    startAmount: String(item.startAmount),
+    endAmount: String(item.endAmount),
+  };
+}
+
+function presentLeg(leg: ConsiderationItem) {
+  return { ...presentItem(leg), recipient: leg.recipient };
+}

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { listingReasons } from "../../../projections/domain/orders/order-status.ts";
+import type { ListingRow } from "../../../projections/listings/read.ts";
+import { orderId } from "../../orders/order-id.ts";
+import { bookOrderFields, type OrderShop, presentBookOrder } from "./book-order.ts";
+import { listingUrls, presentListingUrl, presentMakerUrl, presentTokenUrls } from "./urls.ts";
+import { uint256Text } from "./wire.ts";
+
+/** Units of one token that their owner offers for a price. */
+export const Listing = z
+  .object({
+    askId: z.string(),
+    marketplace: z.string(),
+    buyableViaApi: z
+      .boolean()
+      .meta({ description: "Whether `buy-data` is to be had for it as it stands." }),
+    ...bookOrderFields,
+    tokenId: uint256Text,
+    quantityFillable: z
+      .int()
+      .min(0)
+      .meta({ description: "Of the remaining units those that the maker holds." }),
+    invalidReason: z
+      .enum(listingReasons)
+      .nullable()
+      .meta({ description: "Why an inactive one is hidden." }),
+    urls: listingUrls,
+  })
+  .meta({ id: "Listing" });
+
+/** What a token tells of its cheapest listing. */
+export const TokenListing = Listing.pick({
+  askId: true,
+  marketplace: true,
+  buyableViaApi: true,
+  maker: true,
+  price: true,
+  priceWei: true,
+  currency: true,
+  usd: true,
+  quantityRemaining: true,
+  quantityFillable: true,
+  startsAt: true,
+  expiresAt: true,
+}).meta({ id: "TokenListing" });
+
+export function presentListing(
+  row: ListingRow,
+  { siteUrl, prefix }: OrderShop,
+): z.output<typeof Listing> {
+  const site = { siteUrl, chainId: row.chainId };
+  const askId = orderId(prefix, row.orderHash);
+  const collection = row.collectionSlug ?? row.collectionAddress;
+  return {
+    askId,
+    marketplace: row.marketplace,
+    buyableViaApi: row.status === "active",
+    ...presentBookOrder(row),
+    tokenId: String(row.tokenId),
+    quantityFillable: Number(row.fillable),
+    invalidReason: row.reason,
+    urls: {
+      ...presentTokenUrls(site, collection, row.contract, row.tokenId),
+      listing: presentListingUrl(site, askId),
+      maker: presentMakerUrl(site, row.maker),
+    },
+  };
+}
+
+export function presentTokenListing(
+  row: ListingRow,
+  shop: OrderShop,
+): z.output<typeof TokenListing> {
+  const listing = presentListing(row, shop);
+  return {
+    askId: listing.askId,
+    marketplace: listing.marketplace,
+    buyableViaApi: listing.buyableViaApi,
+    maker: listing.maker,
+    price: listing.price,
+    priceWei: listing.priceWei,
+    currency: listing.currency,
+    usd: listing.usd,
+    quantityRemaining: listing.quantityRemaining,
+    quantityFillable: listing.quantityFillable,
+    startsAt: listing.startsAt,
+    expiresAt: listing.expiresAt,
+  };
+}

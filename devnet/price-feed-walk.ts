@@ -1,0 +1,48 @@
+import { seededRandom } from "./market/random.ts";
+
+/** Coins by the symbol exchanges trade them under, and what they are worth in USD about. */
+const anchors = { ETH: 3_000, APE: 0.6 } as const;
+export type Symbol = keyof typeof anchors;
+
+const seeds: Record<Symbol, number> = { ETH: 1_559, APE: 8_363 };
+const minuteMs = 60_000;
+/** Steps of one minute, two, four and so on, up to 45 days: each moves the price by √2 more than the one before. */
+const scales = 17;
+const minuteStep = 0.0004;
+
+/**
+ * The price of a coin at a moment: a walk that goes up and down on every scale and never strays far. It is a function
+ * of the moment alone, so that history stays what it was after a restart.
+ */
+export function priceAt(symbol: Symbol, timeMs: number): number {
+  let exponent = 0;
+  for (let scale = 0; scale < scales; scale += 1) {
+    exponent += minuteStep * 2 ** (scale / 2) * slopeAt(seeds[symbol], scale, timeMs / minuteMs);
+  }
+  return anchors[symbol] * Math.exp(exponent);
+}
+
+/** Between two random values of −1 to 1 that stand 2^scale minutes apart. */
+function slopeAt(seed: number, scale: number, minutes: number): number {
+  const place = minutes / 2 ** scale;
+  const before = Math.floor(place);
+  const share = place - before;
+  return valueAt(seed, scale, before) * (1 - share) + valueAt(seed, scale, before + 1) * share;
+}
+
+function valueAt(seed: number, scale: number, place: number): number {
+  const mixed = Math.imul(seed + scale * 7_919, 0x9e3779b1) ^ Math.imul(place, 0x85ebca6b);
+  return seededRandom(mixed).below(2 ** 20) / 2 ** 19 - 1;
+}
+
+export type HourCandle = { hourMs: number; open: number; high: number; low: number; close: number };
+
+/** What the price did in an hour, looked at by the minute. */
+export function hourAt(symbol: Symbol, hourMs: number): HourCandle {
+  const prices = Array.from({ length: 60 }, (_, minute) =>
+    priceAt(symbol, hourMs + minute * minuteMs),
+  );
+  const [open = 0] = prices;
+  const close = prices.at(-1) ?? open;
+  return { hourMs, open, high: Math.max(...prices), low: Math.min(...prices), close };
+}

@@ -1,0 +1,76 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Session } from "../database.ts";
+import { kindsIn } from "../orders/evidence.ts";
+import { exchange } from "../orders/venue.ts";
+import { touches } from "./touched.ts";
+
+/** The bids to judge, in a table of the session: what is signed, and what was derived of them before. */
+export const judgedBids = sql`pg_temp.judged_bid`;
+
+/** Rows from which statistics of the table pay for themselves. */
+const ANALYZE_ROWS = 500;
+
+/** Starts the list. Several targets may share a tick's transaction. */
+export async function openJudged(session: Session): Promise<void> {
+  await sql`
+    create temporary table if not exists judged_bid (
+      chain_id integer, order_hash bytea, position bigint, kind text, contract_id integer, token_id numeric(78,0),
+      standard smallint, maker bytea, currency bytea, unit_price_wei numeric(78,0), seller_net_wei numeric(78,0),
+      quantity numeric(78,0), start_time bigint, end_time bigint, counter numeric(78,0), fees jsonb,
+      created_at timestamptz, old_status text, old_reason text, old_filled numeric(78,0),
+      old_filled_block_id bigint, old_updated_at timestamptz, exchange_id integer
+    ) on commit delete rows`.execute(session);
+  await sql`delete from ${judgedBids}`.execute(session);
+}
+
+/** Lists every bid of the log. */
+export async function judgeAll(session: Session): Promise<void> {
+  await sql`
+    insert into ${judgedBids} select s.*, ${nothingOld}, v.contract_id from (${submitted}) s ${venue}`.execute(
+    session,
+  );
+  await sql`analyze ${judgedBids}`.execute(session);
+}
+
+/** Lists the new bids of a window, and those stored that its facts may change. Returns how many. */
+export async function judgeTouched(
+  session: Session,
+  schema: string,
+  upTo: bigint,
+): Promise<number> {
+  const bid = sql.table(`${schema}.bid`);
+  const { numAffectedRows } = await sql`
+    insert into ${judgedBids}
+    with touched as (
+      ${sql.join(touches(bid, upTo), sql` union `)}
+    ), listed as (
+      select s.*, ${nothingOld} from (${submitted}) s
+      union all
+      select b.* from touched t cross join lateral (
+        select chain_id, order_hash, position, kind, contract_id, token_id, standard, maker, currency,
+               unit_price_wei, seller_net_wei, quantity, start_time, end_time, counter, fees, created_at, status, reason,
+               filled, filled_block_id, updated_at
+        from ${bid} b where b.order_hash = t.order_hash and b.chain_id = t.chain_id offset 0
+      ) b
+    )
+    select s.*, v.contract_id from listed s ${venue}`.execute(session);
+  const rows = Number(numAffectedRows ?? 0n);
+  if (rows > ANALYZE_ROWS) await sql`analyze ${judgedBids}`.execute(session);
+  return rows;
+}
+
+const nothingOld = sql`null, null, null::numeric, null::bigint, null::timestamptz`;
+
+/** Bids that `change` holds the submission of, with the columns of `bid` that are signed. */
+const submitted: RawBuilder<unknown> = sql`
+  select k.chain_id, f.order_hash, f.position, case when f.token_id is null then 'collection' else 'single-token' end,
+         f.contract_id, f.token_id, case f.payload #>> '{terms,standard}' when 'erc721' then 721 else 1155 end,
+         f.from_address, decode(substr(f.payload #>> '{components,offer,0,token}', 3), 'hex'),
+         (f.payload #>> '{terms,unitPriceWei}')::numeric, (f.payload #>> '{terms,sellerNetWei}')::numeric, f.amount,
+         (f.payload #>> '{components,startTime}')::bigint, (f.payload #>> '{components,endTime}')::bigint,
+         (f.payload #>> '{components,counter}')::numeric, f.payload #> '{terms,fees}', f.recorded_at
+  from change f join log.contract k using (contract_id)
+  where f.kind in ${kindsIn("order_submitted")} and f.payload #>> '{terms,side}' = 'bid'`;
+
+/** The exchange's contract id on the chain of `s`; null while the log names none. */
+const venue = sql`left join log.contract v on v.chain_id = s.chain_id and v.address = ${exchange}`;

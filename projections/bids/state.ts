@@ -1,0 +1,60 @@
+import { type RawBuilder, sql } from "kysely";
+import { bidReasons } from "../domain/orders/order-status.ts";
+import { clockAt } from "../orders/clock.ts";
+import { counters, fillsAndCancels, signatures } from "../orders/ended.ts";
+import type { Judged } from "../orders/evidence.ts";
+import { reasonCase, statusCase } from "../orders/status-sql.ts";
+
+/** What the log tells of the judged bids themselves: their columns, what ended them, and when that happened. */
+export function ownStates(judged: Judged): RawBuilder<unknown> {
+  const clock = sql`(select ${clockAt(judged.upTo)})`;
+  const isStale = sql`coalesce(counter.amount > o.counter, false)`;
+  return sql`
+    select o.*, least(coalesce(ended.filled, 0), o.quantity) as filled, ended.filled_block as filled_block_id,
+           coalesce(ended.filled >= o.quantity, false) as is_filled,
+           coalesce(ended.is_cancelled, false) or ${isStale} as is_cancelled,
+           o.end_time <= ${clock} as is_expired,
+           o.start_time > greatest(${clock}, floor(extract(epoch from o.created_at))) as is_early,
+           coalesce(signature.amount = 0, false) as is_unsigned,
+           ${timeOf(sql`ended.filled_block`)} as filled_at,
+           greatest(${timeOf(sql`ended.cancelled_block`)}, case when ${isStale} then ${timeOf(sql`counter.block_id`)} end)
+             as cancelled_at,
+           ${timeOf(sql`signature.block_id`)} as signed_at
+    from ${judged.orders} o
+    left join (${fillsAndCancels(judged, "bid")}) ended
+      on ended.order_hash = o.order_hash and ended.exchange_id = o.exchange_id
+    left join (${counters(judged)}) counter
+      on counter.maker = o.maker and counter.exchange_id = o.exchange_id
+    left join (${signatures(judged)}) signature
+      on signature.order_hash = o.order_hash and signature.exchange_id = o.exchange_id`;
+}
+
+/** When a block was. */
+export function timeOf(blockId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select b.timestamp from log.block b where b.block_id = ${blockId})`;
+}
+
+/** Each bid is judged alone: what it may still cost against all that its maker has and allows. */
+export const blockedBy = reasonCase(bidReasons, {
+  not_started: sql`is_early`,
+  insufficient_balance: sql`balance_wei < unit_price_wei * (quantity - filled)`,
+  insufficient_allowance: sql`allowance_wei < unit_price_wei * (quantity - filled)`,
+  contract_signature_invalid: sql`is_unsigned`,
+});
+
+export const status = statusCase({
+  isFilled: sql`is_filled`,
+  isCancelled: sql`is_cancelled`,
+  isExpired: sql`is_expired`,
+  isBlocked: sql`blocked_by is not null`,
+});
+
+/** The newest time of what the state rests on. */
+export const updatedAt = sql`
+  case status
+    when 'filled' then greatest(created_at, filled_at)
+    when 'cancelled' then greatest(created_at, filled_at, cancelled_at)
+    when 'expired' then greatest(created_at, to_timestamp(end_time))
+    else greatest(created_at, filled_at, signed_at, balance_at, allowance_at,
+                  case when not is_early then to_timestamp(start_time) end)
+  end`;

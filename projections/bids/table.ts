@@ -1,0 +1,61 @@
+/** Bids of the book with the state that the log tells of them, and how many there are of each status. */
+export function bidTables(schema: string): string[] {
+  const bid = `${schema}.bid`;
+  const isOpen = "status in ('active', 'inactive')";
+  return [
+    `create table ${bid} (
+       chain_id        integer not null,
+       order_hash      bytea not null,
+       position        bigint not null,
+       kind            text not null,
+       contract_id     integer not null,
+       token_id        numeric(78,0),
+       standard        smallint not null,
+       maker           bytea not null,
+       currency        bytea not null,
+       unit_price_wei  numeric(78,0) not null,
+       seller_net_wei  numeric(78,0) not null,
+       quantity        numeric(78,0) not null,
+       start_time      bigint not null,
+       end_time        bigint not null,
+       counter         numeric(78,0) not null,
+       fees            jsonb not null,
+       created_at      timestamptz not null,
+       status          text not null,
+       reason          text,
+       filled          numeric(78,0) not null,
+       filled_block_id bigint,
+       updated_at      timestamptz not null,
+       primary key (order_hash, chain_id)
+     ) with (fillfactor = 85)`,
+    `comment on column ${bid}.position is 'Of the order_submitted fact'`,
+    `comment on column ${bid}.kind is 'single-token or collection'`,
+    `comment on column ${bid}.currency is 'Its address: the log may not know it yet'`,
+    `comment on column ${bid}.fees is 'Per unit: [{recipient, unitWei, kind}]'`,
+    `comment on column ${bid}.status is 'As of the last clock_ticked: a reader adds end_time > now'`,
+    `comment on column ${bid}.reason is 'Why an inactive one is: of several reasons the first'`,
+    `comment on column ${bid}.filled is 'Units'`,
+    `comment on column ${bid}.filled_block_id is 'Newest block that tells of a fill; null: none does'`,
+    // For what comes in: the bids that an order's maker, a fill or a moment may change.
+    `create index on ${bid} (maker, chain_id) where status <> 'filled'`,
+    `create index on ${bid} (maker, chain_id, filled_block_id) where filled_block_id is not null`,
+    `create index on ${bid} (end_time) where ${isOpen}`,
+    `create index on ${bid} (start_time) where reason = 'not_started'`,
+    // For what is read, and the maker's open ones for what comes in.
+    `create index on ${bid} (chain_id, status, unit_price_wei, position) where ${isOpen}`,
+    `create index on ${bid} (chain_id, status, created_at, position) where ${isOpen}`,
+    `create index on ${bid} (contract_id, status, unit_price_wei, position) where ${isOpen}`,
+    `create index on ${bid} (contract_id, status, created_at, position) where ${isOpen}`,
+    `create index on ${bid} (contract_id, token_id, status, unit_price_wei, position) where ${isOpen}`,
+    `create index on ${bid} (contract_id, token_id, seller_net_wei desc, position) where status = 'active'`,
+    `create index on ${bid} (maker, chain_id, status, unit_price_wei, position) where ${isOpen}`,
+    `create table ${schema}.count (
+       chain_id    integer not null,
+       contract_id integer not null,
+       kind        text not null,
+       status      text not null,
+       rows        bigint not null,
+       primary key (chain_id, contract_id, kind, status)
+     )`,
+  ];
+}

@@ -1,0 +1,48 @@
+import { keccak256, stringToHex } from "viem";
+import type { Observation } from "../log/append.ts";
+
+/** Coins with a price, by their names on the wire: the native currencies of both chains. */
+export const coins = ["ethereum", "apecoin"] as const;
+export type Coin = (typeof coins)[number];
+
+/** Prices are whole numbers of 10⁻⁸ USD. */
+export const priceDecimals = 8;
+
+export type PriceSource = { name: string; priceE8: bigint };
+
+export type PriceTick = {
+  coin: Coin;
+  /** Unix milliseconds of a whole minute. */
+  minuteMs: number;
+  priceE8: bigint;
+  /** Who agreed on it. */
+  sources: readonly PriceSource[];
+  /** Told of prices that were taken from an exchange's history: how far apart those are. */
+  interval?: "1h";
+};
+
+/** One fact a coin and minute, whoever saw it. */
+export function priceTicked({
+  coin,
+  minuteMs,
+  priceE8,
+  sources,
+  interval,
+}: PriceTick): Observation {
+  return {
+    kind: "price_ticked",
+    chainId: 0,
+    identity: priceIdentity(coin, minuteMs),
+    recordedAt: new Date(minuteMs),
+    amount: priceE8,
+    payload: {
+      type: coin,
+      sources: sources.map(({ name, priceE8: price }) => ({ name, price: price.toString() })),
+      ...(interval === undefined ? {} : { interval }),
+    },
+  };
+}
+
+export function priceIdentity(coin: Coin, minuteMs: number) {
+  return keccak256(stringToHex(`price_ticked/${coin}/${minuteMs / 60_000}`));
+}

@@ -1,0 +1,49 @@
+import { sql } from "kysely";
+import type { Database, Session } from "../database.ts";
+import type { Candle } from "../domain/candles.ts";
+import type { Coin } from "./price-ticked.ts";
+
+/** A price older than this is not taken for the price of a moment. */
+const longestAgeMs = 2 * 3_600_000;
+
+export type Moment = { type: Coin; at: Date };
+
+/**
+ * The price at each moment, in 10⁻⁸ USD: the last tick at or before it, at most two hours old; null where there is
+ * none. In the order asked, in one statement.
+ */
+export async function readPricesAt(
+  db: Database | Session,
+  moments: readonly Moment[],
+): Promise<(bigint | null)[]> {
+  const types = moments.map(({ type }) => type);
+  const times = moments.map(({ at }) => at.toISOString());
+  const { rows } = await sql<{ price: bigint | null }>`
+    select found.price
+    from unnest(${types}::text[], ${times}::timestamptz[]) with ordinality as asked (coin, at, ord)
+    left join lateral (
+      select t.price_e8 as price from coin_prices.tick t
+      where t.coin = asked.coin and t.minute <= asked.at
+        and t.minute >= asked.at - ${longestAgeMs} * interval '1 millisecond'
+      order by t.minute desc limit 1
+    ) found on true
+    order by asked.ord`.execute(db);
+  return rows.map(({ price }) => price);
+}
+
+/** The same for one moment. */
+export async function readPriceAt(
+  db: Database | Session,
+  type: Coin,
+  at: Date,
+): Promise<bigint | null> {
+  return (await readPricesAt(db, [{ type, at }]))[0] ?? null;
+}
+
+/** Candles of the hours from a moment on, oldest first; an hour without a tick has none. */
+export async function readHours(db: Database, type: Coin, from: Date): Promise<Candle[]> {
+  const { rows } = await sql<Omit<Candle, "start"> & { hour: Date }>`
+    select hour, open_e8 as open, high_e8 as high, low_e8 as low, close_e8 as close
+    from coin_prices.hour where coin = ${type} and hour >= ${from} order by hour`.execute(db);
+  return rows.map(({ hour, ...prices }) => ({ start: hour.getTime(), ...prices }));
+}

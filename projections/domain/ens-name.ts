@@ -1,0 +1,27 @@
+import { type Rejection, reject } from "./rejection.ts";
+
+const label = /^[a-z0-9-]+$/;
+
+/**
+ * A name in the form that is resolved: lower case, two labels or more of ASCII letters, digits and hyphens, none with
+ * hyphens in third and fourth place (ENSIP-15 reserves those).
+ */
+export function parseEnsName(text: string): { name: string } | Rejection<"unsupported_name"> {
+  // Only ASCII: other letters have lower-case forms within it (the Kelvin sign's is k).
+  if (!/^[\x21-\x7e]+$/.test(text)) return unsupported("only ASCII letters, digits and hyphens");
+  const name = text.toLowerCase();
+  const labels = name.split(".");
+  if (labels.length < 2) return unsupported("at least two labels, as in alice.eth");
+  if (!labels.every((one) => label.test(one))) {
+    return unsupported("only ASCII letters, digits and hyphens between its dots");
+  }
+  if (labels.some((one) => one.slice(2, 4) === "--")) {
+    return unsupported("no label with hyphens in third and fourth place");
+  }
+  return { name };
+}
+
+function unsupported(expected: string): Rejection<"unsupported_name"> {
+  const message = `a name that is resolved has ${expected}`;
+  return reject("unsupported_name", `name: ${message}`, [{ field: "name", expected, message }]);
+}

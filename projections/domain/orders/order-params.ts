@@ -1,0 +1,58 @@
+import { type Hex, keccak256, slice, stringToHex } from "viem";
+import type { ChainId } from "../../../abis/deployments.ts";
+import {
+  type ConsiderationItem,
+  type OfferItem,
+  type OrderComponents,
+  orderTypes,
+} from "../seaport/order-components.ts";
+import { exchangeDomain } from "../seaport/order-hash.ts";
+import type { MarketTerms } from "./market-terms.ts";
+
+/** First four bytes of the salts of orders made for this market, by which they are known on chain. */
+export function saltPrefix(marketPrefix: string): Hex {
+  return slice(keccak256(stringToHex(marketPrefix)), 0, 4);
+}
+
+/** What a wallet is asked to sign with, the same for every order of a chain (EIP-712). */
+export function signingParams(chainId: ChainId) {
+  return {
+    domain: exchangeDomain(chainId),
+    types: orderTypes,
+    primaryType: "OrderComponents",
+  } as const;
+}
+
+/** The bounds as they are published: wei as decimal strings. */
+export function publishedBounds({ bounds }: Pick<MarketTerms, "bounds">) {
+  return {
+    ...bounds,
+    minPriceWei: `${bounds.minPriceWei}`,
+    maxPriceWei: `${bounds.maxPriceWei}`,
+  };
+}
+
+/** An item as it is signed, integers as decimal strings. */
+type ItemToSign<Item extends OfferItem> = Omit<
+  Item,
+  "identifierOrCriteria" | "startAmount" | "endAmount"
+> & { identifierOrCriteria: string; startAmount: string; endAmount: string };
+
+/** The parts of an order that are not its maker's to choose, to be signed as they are. */
+export function fixedParts(components: OrderComponents) {
+  const { zone, zoneHash, conduitKey, orderType, offer, consideration } = components;
+  return {
+    header: { zone, zoneHash, conduitKey, orderType },
+    offer: offer.map(itemToSign<OfferItem>),
+    consideration: consideration.map(itemToSign<ConsiderationItem>),
+  };
+}
+
+function itemToSign<Item extends OfferItem>(item: Item): ItemToSign<Item> {
+  return {
+    ...item,
+    identifierOrCriteria: `${item.identifierOrCriteria}`,
+    startAmount: `${item.startAmount}`,
+    endAmount: `${item.endAmount}`,
+  };
+}

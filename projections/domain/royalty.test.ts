@@ -1,0 +1,48 @@
+import { zeroAddress } from "viem";
+import { describe, expect, it } from "vitest";
+import { applicableRoyalty, type RoyaltySources } from "./royalty.ts";
+
+const partner = { recipient: "0x00000000000000000000000000000000000000A1", bps: 250 } as const;
+const erc2981 = {
+  recipient: "0x00000000000000000000000000000000000000b2",
+  royaltyWei: 7n,
+} as const;
+const configured = { recipient: "0x00000000000000000000000000000000000000c3", bps: 500 } as const;
+const all: RoyaltySources = { partner, erc2981, configured };
+
+const sourceOf = (chainId: 1 | 33139, sources: RoyaltySources) =>
+  applicableRoyalty(chainId, 1_000n, sources)?.source ?? null;
+
+describe("applicableRoyalty", () => {
+  it("asks the partner, then the contract, then on Ethereum the configuration", () => {
+    expect(sourceOf(1, all)).toBe("partner");
+    expect(sourceOf(1, { ...all, partner: null })).toBe("erc2981");
+    expect(sourceOf(1, { ...all, partner: null, erc2981: null })).toBe("configured");
+    expect(sourceOf(33139, { ...all, partner: null, erc2981: null })).toBeNull();
+    expect(sourceOf(1, { partner: null, erc2981: null, configured: null })).toBeNull();
+  });
+
+  it("passes over a source that names nobody or nothing", () => {
+    const nobody = { ...erc2981, recipient: zeroAddress };
+    const nothing = { ...erc2981, royaltyWei: 0n };
+
+    expect(sourceOf(1, { ...all, partner: { ...partner, bps: 0 } })).toBe("erc2981");
+    expect(sourceOf(1, { ...all, partner: null, erc2981: nobody })).toBe("configured");
+    expect(sourceOf(1, { ...all, partner: null, erc2981: nothing })).toBe("configured");
+  });
+
+  it("rounds a share down and names the recipient in lower case", () => {
+    expect(applicableRoyalty(1, 1_999n, all)).toEqual({
+      recipient: "0x00000000000000000000000000000000000000a1",
+      royaltyWei: 49n,
+      source: "partner",
+    });
+  });
+
+  it("takes the contract's own amount as it is", () => {
+    expect(applicableRoyalty(33139, 1_999n, { ...all, partner: null })).toEqual({
+      ...erc2981,
+      source: "erc2981",
+    });
+  });
+});

@@ -1,0 +1,78 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Session } from "../database.ts";
+import type { Judged } from "../orders/evidence.ts";
+import { listingStates } from "./state.ts";
+
+/** Columns of `listing` and what fills them, of a judged listing. */
+const stored = sql`
+  order_hash, chain_id, position, marketplace, contract_id, token_id, standard, maker, unit_price_wei,
+  seller_net_wei, quantity, start_time, end_time, counter, fees, created_at, status, reason, filled, fillable,
+  updated_at`;
+const values = sql`
+  order_hash, chain_id, position, 'native', contract_id, token_id, standard, maker, unit_price_wei,
+  seller_net_wei, quantity, start_time, end_time, counter, fees, created_at, new_status, new_reason, new_filled,
+  new_fillable, new_updated_at`;
+
+const differs = sql`
+  (status, reason, filled, fillable, updated_at)
+  is distinct from (new_status, new_reason, new_filled, new_fillable, new_updated_at)`;
+
+/** The judged listings, each with its new state. */
+function states(judged: Judged): RawBuilder<unknown> {
+  return sql`${judged.orders} join (${listingStates(judged)}) s using (order_hash, chain_id)`;
+}
+
+/** Stores the states of the judged listings where they differ from what is stored, and counts them. */
+export async function storeStates(session: Session, schema: string, judged: Judged): Promise<void> {
+  const count = sql.table(`${schema}.count`);
+  await sql`
+    with changed as materialized (
+      select * from ${states(judged)} where ${differs}
+    ), kept as (
+      insert into ${sql.table(`${schema}.listing`)} (${stored})
+      select ${values} from changed
+      on conflict (order_hash, chain_id) do update
+        set status = excluded.status, reason = excluded.reason, filled = excluded.filled,
+            fillable = excluded.fillable, updated_at = excluded.updated_at
+    ), moved as materialized (
+      select m.*, c.rows is null as is_new, coalesce(c.rows, 0) + m.by as after
+      from (
+        select chain_id, contract_id, status, sum(by) as by
+        from (
+          select chain_id, contract_id, new_status as status, 1 as by from changed
+          union all
+          select chain_id, contract_id, status, -1 from changed where status is not null
+        ) leg
+        group by chain_id, contract_id, status having sum(by) <> 0
+      ) m
+      left join ${count} c
+        on c.chain_id = m.chain_id and c.contract_id = m.contract_id and c.marketplace = 'native'
+        and c.status = m.status
+    ), emptied as (
+      delete from ${count} c using moved m where m.after = 0 and ${sameCount}
+    ), recounted as (
+      update ${count} c set rows = m.after from moved m where m.after <> 0 and not m.is_new and ${sameCount}
+    )
+    insert into ${count} (chain_id, contract_id, marketplace, status, rows)
+    select chain_id, contract_id, 'native', status, after from moved where is_new`.execute(session);
+}
+
+const sameCount = sql`
+  c.chain_id = m.chain_id and c.contract_id = m.contract_id and c.marketplace = 'native' and c.status = m.status`;
+
+/** The same for empty tables without indexes. */
+export async function insertStates(
+  session: Session,
+  schema: string,
+  judged: Judged,
+): Promise<void> {
+  await sql`
+    insert into ${sql.table(`${schema}.listing`)} (${stored})
+    select ${values} from ${states(judged)}`.execute(session);
+  await sql`
+    insert into ${sql.table(`${schema}.count`)} (chain_id, contract_id, marketplace, status, rows)
+    select chain_id, contract_id, marketplace, status, count(*)
+    from ${sql.table(`${schema}.listing`)} group by chain_id, contract_id, marketplace, status`.execute(
+    session,
+  );
+}

@@ -1,0 +1,21 @@
+import { sql } from "kysely";
+import type { Address } from "viem";
+import type { Database } from "../database.ts";
+import { bytes, hasEnded, isOpen } from "./read-shown.ts";
+
+/** How many orders each maker has in the chain's books that have not ended; makers without any are left out. */
+export async function readOpenCounts(
+  db: Database,
+  chainId: number,
+  makers: readonly Address[],
+  now: Date,
+): Promise<Map<Address, number>> {
+  const openOf = (table: string) => sql`
+    select o.maker from ${sql.table(table)} o
+    where o.chain_id = ${chainId} and o.maker = any (${bytes([...new Set(makers)])}) and ${isOpen}
+      and not ${hasEnded(now)}`;
+  const { rows } = await sql<{ maker: Address; count: bigint }>`
+    select maker, count(*) from (${openOf("listings.listing")} union all ${openOf("bids.bid")}) open
+    group by maker`.execute(db);
+  return new Map(rows.map(({ maker, count }) => [maker, Number(count)]));
+}

@@ -1,0 +1,77 @@
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import type { Database } from "../database.ts";
+import type { TradeFee, TradeTerms } from "../domain/orders/trade-terms.ts";
+import type {
+  ConsiderationItem,
+  OfferItem,
+  OrderComponents,
+} from "../domain/seaport/order-components.ts";
+import { factKind } from "../log/fact-kind.ts";
+import { bytes } from "./read-shown.ts";
+
+/** An accepted order as its maker signed it. */
+export type StoredOrder = {
+  components: OrderComponents;
+  signature: Hex;
+  terms: TradeTerms;
+};
+
+/** As `orderSubmitted` writes it: integers are text there. */
+type Plain<Value> = Value extends bigint
+  ? string
+  : Value extends readonly (infer Item)[]
+    ? readonly Plain<Item>[]
+    : Value extends object
+      ? { [Key in keyof Value]: Plain<Value[Key]> }
+      : Value;
+
+/** Those of the orders that were accepted on the chain, by hash. */
+export async function readSignedOrder(
+  db: Database,
+  chainId: number,
+  orderHashes: readonly Hex[],
+): Promise<Map<Hex, StoredOrder>> {
+  const { rows } = await sql<{ orderHash: Hex; payload: Plain<StoredOrder> }>`
+    select f.order_hash as "orderHash", f.payload
+    from log.fact f join log.contract k using (contract_id)
+    where f.order_hash = any (${bytes(orderHashes)}) and f.kind = ${factKind.order_submitted}
+      and k.chain_id = ${chainId}`.execute(db);
+  return new Map(rows.map(({ orderHash, payload }) => [orderHash, storedOrder(payload)]));
+}
+
+function storedOrder({ components, signature, terms }: Plain<StoredOrder>): StoredOrder {
+  return {
+    signature,
+    components: {
+      ...components,
+      offer: components.offer.map(itemOf),
+      consideration: components.consideration.map(legOf),
+      startTime: BigInt(components.startTime),
+      endTime: BigInt(components.endTime),
+      salt: BigInt(components.salt),
+      counter: BigInt(components.counter),
+    },
+    terms: {
+      ...terms,
+      tokenId: terms.tokenId === null ? null : BigInt(terms.tokenId),
+      quantity: BigInt(terms.quantity),
+      unitPriceWei: BigInt(terms.unitPriceWei),
+      sellerNetWei: BigInt(terms.sellerNetWei),
+      fees: terms.fees.map((fee): TradeFee => ({ ...fee, unitWei: BigInt(fee.unitWei) })),
+    },
+  };
+}
+
+function itemOf(item: Plain<OfferItem>): OfferItem {
+  return {
+    ...item,
+    identifierOrCriteria: BigInt(item.identifierOrCriteria),
+    startAmount: BigInt(item.startAmount),
+    endAmount: BigInt(item.endAmount),
+  };
+}
+
+function legOf(leg: Plain<ConsiderationItem>): ConsiderationItem {
+  return { ...itemOf(leg), recipient: leg.recipient };
+}

@@ -1,0 +1,364 @@
+import { type Address, type Hex, parseEther } from "viem";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { type ChainId, wrappedNative } from "../../abis/deployments.ts";
+import { erc20Abi } from "../../abis/tokens.ts";
+import { accounts } from "../../devnet/accounts.ts";
+import { contracts } from "../../devnet/contracts/addresses.ts";
+import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
+import { type Market, openMarket } from "../market.ts";
+import { type Pipeline, startPipeline, until, untilReady } from "../pipeline.ts";
+import { createDatabase, type TestDatabase } from "../postgres.ts";
+import { openTrader, type Trader } from "../trader.ts";
+
+const chainIds = [33139, 1] as const satisfies readonly ChainId[];
+const markets = new Map<ChainId, Market>();
+let database: TestDatabase;
+let pipeline: Pipeline;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  for (const chainId of chainIds) {
+    const market = await openMarket({ chainId, stocked: true });
+    await market.client.setIntervalMining({ interval: 1 });
+    markets.set(chainId, market);
+  }
+  pipeline = await startPipeline({
+    databaseUrl: database.url,
+    chains: [...markets.values()].map(({ anvil }) => anvil),
+    roles: ["indexer", "projector", "jobs", "api"],
+  });
+  await untilReady(pipeline);
+  // From here on each transaction is mined at once.
+  for (const { client } of markets.values()) {
+    await client.setIntervalMining({ interval: 0 });
+    await client.setAutomine(true);
+  }
+});
+
+afterAll(async () => {
+  vi.useRealTimers();
+  await pipeline?.stop();
+  for (const market of markets.values()) await market.stop();
+  await database?.drop();
+});
+
+type Person = "alice" | "bob" | "carol" | "dave" | "erin" | "frank" | "grace";
+
+/** A chain, who acts on it and through the API, and tokens that nobody else uses. */
+function openVenue(chainId: ChainId) {
+  const market = markets.get(chainId);
+  if (market === undefined) throw new Error("the chain is not open");
+  const { client, actors } = market;
+  const trader = (name: Person): Trader =>
+    openTrader({ baseUrl: pipeline.baseUrl, chainId, client, account: accounts[name] });
+  return { chainId, client, actors, trader, currency: wrappedNative[chainId] };
+}
+type Venue = ReturnType<typeof openVenue>;
+
+let nextId = 10_000n;
+
+async function mintPunk({ actors }: Venue, owner: Person): Promise<Nft> {
+  nextId += 1n;
+  const nft: Nft = { standard: "erc721", contract: contracts.punks, tokenId: nextId };
+  await actors[owner].mints(nft);
+  await actors[owner].approves(nft.contract);
+  return nft;
+}
+
+async function mintEdition({ actors }: Venue, owner: Person, units: bigint): Promise<Nft> {
+  nextId += 1n;
+  const nft: Nft = { standard: "erc1155", contract: contracts.editions, tokenId: nextId };
+  await actors[owner].mints(nft, units);
+  await actors[owner].approves(nft.contract);
+  return nft;
+}
+
+const wish = (nft: Nft, ether: string, quantity = 1n) => ({
+  contract: nft.contract,
+  tokenId: nft.tokenId,
+  unitPriceWei: parseEther(ether),
+  quantity,
+});
+
+/** The status over HTTP, with its reason, as soon as it is this one. */
+function untilStatus(trader: Trader, side: "listings" | "bids", id: string, status: string) {
+  return until(`${id} to be ${status}`, async () => {
+    return (await trader.statusOf(side, id)) === status;
+  });
+}
+
+const weiOf = ({ client, currency }: Venue, owner: Address) =>
+  client.readContract({
+    address: currency,
+    abi: erc20Abi,
+    functionName: "balanceOf",
+    args: [owner],
+  });
+
+describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
+  let venue: Venue;
+  let alice: Trader;
+  let bob: Trader;
+  let carol: Trader;
+  beforeAll(() => {
+    venue = openVenue(chainId);
+    [alice, bob, carol] = [venue.trader("alice"), venue.trader("bob"), venue.trader("carol")];
+  });
+
+  it("a listing is active when its POST is answered, and filled once somebody buys it", async () => {
+    const nft = await mintPunk(venue, "alice");
+    const askId = await alice.lists(wish(nft, "1"));
+    expect(await alice.statusOf("listings", askId)).toBe("active");
+
+    const receipt = await bob.buys(askId);
+    expect(receipt.status).toBe("success");
+    await untilStatus(bob, "listings", askId, "filled");
+    expect((await bob.buyData(askId)).body.code).toBe("unavailable");
+  });
+
+  it("units of an ERC-1155 listing are bought in two parts, and then it is filled", async () => {
+    const nft = await mintEdition(venue, "alice", 10n);
+    const askId = await alice.lists(wish(nft, "0.5", 10n));
+    expect((await bob.buys(askId, { amount: 4 })).status).toBe("success");
+    await until("six units to be left", async () => {
+      const { body } = await bob.get(`/v1/listings/${askId}?chainId=${chainId}`);
+      const row = z.looseObject({ quantityRemaining: z.number(), status: z.string() });
+      const { quantityRemaining, status } = row.parse(body.data);
+      return status === "active" && quantityRemaining === 6;
+    });
+    expect((await carol.buys(askId)).status).toBe("success");
+    await untilStatus(bob, "listings", askId, "filled");
+  });
+
+  it("of a bulk call of a hundred with three bad ones, ninety-seven are stored and three told apart", async () => {
+    const { actors } = venue;
+    const first = nextId + 1n;
+    nextId += 100n;
+    for (const part of [0n, 25n, 50n, 75n]) {
+      await actors.alice.mintsRun(contracts.punks, first + part, 25n);
+    }
+    const listings = [];
+    for (let index = 0n; index < 100n; index += 1n) {
+      const nft: Nft = { standard: "erc721", contract: contracts.punks, tokenId: first + index };
+      const order = await alice.compose(wish(nft, "2"));
+      if (index === 10n) order.components.zone = nft.contract;
+      if (index === 20n) order.components.endTime = order.components.startTime;
+      const seaport = await alice.sign(order);
+      if (index === 30n) seaport.signature = (await bob.sign(order)).signature;
+      listings.push({ seaport });
+    }
+    const { status, body } = await alice.post("/v1/orders/asks/bulk", { chainId, listings });
+    const { results, created, failed } = z
+      .object({
+        results: z.array(z.looseObject({ success: z.boolean(), code: z.string().optional() })),
+        created: z.number(),
+        failed: z.number(),
+      })
+      .parse(body.data);
+    expect([status, created, failed]).toEqual([200, 97, 3]);
+    expect([results[10]?.code, results[20]?.code, results[30]?.code]).toEqual([
+      "zone_not_allowed",
+      "end_before_start",
+      "bad_signature",
+    ]);
+  });
+
+  it("an offer for a token is accepted, and its seller nets what was told, to the wei", async () => {
+    const nft = await mintPunk(venue, "carol");
+    await venue.actors.bob.wraps(parseEther("3"));
+    await venue.actors.bob.allows(parseEther("3"));
+    const bidId = await bob.bids(wish(nft, "3"));
+    const before = await weiOf(venue, carol.maker);
+    const { receipt, sellerNetWei } = await carol.accepts(bidId, nft.tokenId);
+    expect(receipt.status).toBe("success");
+    expect((await weiOf(venue, carol.maker)) - before).toBe(sellerNetWei);
+    await untilStatus(bob, "bids", bidId, "filled");
+  });
+
+  it("an offer for any of a collection is accepted with one token of it", async () => {
+    const nft = await mintPunk(venue, "carol");
+    await venue.actors.bob.wraps(parseEther("2"));
+    await venue.actors.bob.allows(parseEther("2"));
+    const { contract, unitPriceWei } = wish(nft, "2");
+    const bidId = await bob.bids({ contract, unitPriceWei });
+    const before = await weiOf(venue, carol.maker);
+    const { receipt, sellerNetWei } = await carol.accepts(bidId, nft.tokenId);
+    expect(receipt.status).toBe("success");
+    expect((await weiOf(venue, carol.maker)) - before).toBe(sellerNetWei);
+    await untilStatus(bob, "bids", bidId, "filled");
+  });
+
+  it("a listing cancelled on chain is cancelled here, at once with the receipt's hash", async () => {
+    const nft = await mintPunk(venue, "alice");
+    const askId = await alice.lists(wish(nft, "1"));
+    expect((await alice.post(`/v1/orders/asks/${askId}/cancel`)).body.code).toBe("cancel_on_chain");
+    const { transactionHash: txHash } = await alice.cancels("asks", askId);
+    const { status, body } = await alice.post(`/v1/orders/asks/${askId}/sync`, { chainId, txHash });
+    expect([status, z.looseObject({ status: z.string() }).parse(body.data).status]).toEqual([
+      200,
+      "cancelled",
+    ]);
+  });
+
+  it("incrementing the counter cancels every order of the maker, and only his", async () => {
+    const frank = venue.trader("frank");
+    const [one, two] = [await mintPunk(venue, "frank"), await mintPunk(venue, "frank")];
+    const other = await alice.lists(wish(await mintPunk(venue, "alice"), "1"));
+    const ids = [await frank.lists(wish(one, "1")), await frank.lists(wish(two, "1"))];
+    await venue.actors.frank.incrementsCounter();
+    for (const id of ids) await untilStatus(frank, "listings", id, "cancelled");
+    expect(await alice.statusOf("listings", other)).toBe("active");
+  });
+
+  it("a listing whose token went away is hidden, and comes back with it", async () => {
+    const { actors } = venue;
+    const nft = await mintPunk(venue, "alice");
+    const askId = await alice.lists(wish(nft, "1"));
+    await actors.alice.transfers(nft, actors.dave);
+    await untilStatus(alice, "listings", askId, "inactive not_owner");
+    expect((await bob.buyData(askId)).body.code).toBe("inactive");
+    await actors.dave.transfers(nft, actors.alice);
+    await untilStatus(alice, "listings", askId, "active");
+  });
+
+  it("a listing is hidden while its maker's approval is withdrawn", async () => {
+    const { actors } = venue;
+    const grace = venue.trader("grace");
+    const askId = await grace.lists(wish(await mintPunk(venue, "grace"), "1"));
+    await actors.grace.revokes(contracts.punks);
+    await untilStatus(grace, "listings", askId, "inactive not_approved");
+    await actors.grace.approves(contracts.punks);
+    await untilStatus(grace, "listings", askId, "active");
+  });
+
+  it("a cheaper listing supersedes, raising the price is refused, and the older one returns after a cancel", async () => {
+    const nft = await mintPunk(venue, "alice");
+    const older = await alice.lists(wish(nft, "2"));
+    const cheaper = await alice.lists(wish(nft, "1"));
+    expect(await alice.statusOf("listings", older)).toBe("inactive superseded");
+    const raised = await alice.submitListing(wish(nft, "3"));
+    expect([raised.status, raised.body.code]).toEqual([409, "raise_requires_cancel"]);
+    await alice.cancels("asks", cheaper);
+    await untilStatus(alice, "listings", older, "active");
+  });
+
+  it("an offer is hidden while the bidder's money is away", async () => {
+    const { actors } = venue;
+    const erin = venue.trader("erin");
+    const nft = await mintPunk(venue, "carol");
+    await actors.erin.wraps(parseEther("1"));
+    await actors.erin.allows(parseEther("1"));
+    const bidId = await erin.bids(wish(nft, "1"));
+    const wrapped = await weiOf(venue, erin.maker);
+    await actors.erin.unwraps(wrapped);
+    await untilStatus(erin, "bids", bidId, "inactive insufficient_balance");
+    await actors.erin.wraps(wrapped);
+    await untilStatus(erin, "bids", bidId, "active");
+  });
+
+  it("of three offers on one allowance the two left are judged alone after one is filled", async () => {
+    const { actors } = venue;
+    const dave = venue.trader("dave");
+    const nfts = [];
+    for (let count = 0; count < 3; count += 1) nfts.push(await mintPunk(venue, "carol"));
+    await actors.dave.wraps(parseEther("6"));
+    await actors.dave.allows(parseEther("6"));
+    const ids: string[] = [];
+    for (const [index, nft] of nfts.entries()) ids.push(await dave.bids(wish(nft, `${index + 1}`)));
+    const [one = "", two = "", three = ""] = ids;
+    const sold = nfts[2];
+    if (sold === undefined) throw new Error("no token");
+    await carol.accepts(three, sold.tokenId);
+    await untilStatus(dave, "bids", three, "filled");
+    expect([await dave.statusOf("bids", one), await dave.statusOf("bids", two)]).toEqual([
+      "active",
+      "active",
+    ]);
+    await actors.dave.allows(parseEther("1"));
+    await untilStatus(dave, "bids", two, "inactive insufficient_allowance");
+    expect(await dave.statusOf("bids", one)).toBe("active");
+  });
+
+  it("a listing of a smart wallet (EIP-1271) is taken in and bought", async () => {
+    const { actors } = venue;
+    const { wallet } = actors;
+    nextId += 1n;
+    const nft: Nft = { standard: "erc721", contract: contracts.punks, tokenId: nextId };
+    await wallet.mints(nft);
+    await wallet.approves(nft.contract);
+    const { signTypedData } = accounts.alice;
+    const walletTrader = openTrader({
+      baseUrl: pipeline.baseUrl,
+      chainId,
+      client: venue.client,
+      account: { address: wallet.address, signTypedData },
+    });
+    const askId = await walletTrader.lists(wish(nft, "1"));
+    expect((await bob.buys(askId)).status).toBe("success");
+    await untilStatus(bob, "listings", askId, "filled");
+  });
+
+  it("a listing bought and carried away in the same block is filled, not lost by its maker", async () => {
+    const { actors, client } = venue;
+    const nft = await mintPunk(venue, "alice");
+    const askId = await alice.lists(wish(nft, "1"));
+    await client.setAutomine(false);
+    const { body } = await bob.buyData(askId);
+    const { to, data, value } = z
+      .object({ to: z.string(), data: z.string(), value: z.string() })
+      .parse(body.data);
+    await client.sendTransaction({
+      account: bob.maker,
+      to: to as Address,
+      data: data as Hex,
+      value: BigInt(value),
+      chain: null,
+      gas: 500_000n,
+    });
+    const moved = actors.bob.transfers(nft, actors.dave);
+    await client.setAutomine(true);
+    await client.mine({ blocks: 1 });
+    expect((await moved).status).toBe("success");
+    await untilStatus(alice, "listings", askId, "filled");
+  });
+
+  it("the best offer is the one that nets its seller most and can pay", async () => {
+    const nft = await mintPunk(venue, "carol");
+    await venue.actors.frank.wraps(parseEther("9"));
+    await venue.actors.frank.allows(parseEther("9"));
+    const frank = venue.trader("frank");
+    const { contract, unitPriceWei } = wish(nft, "5");
+    const collectionBid = await frank.bids({ contract, unitPriceWei });
+    await frank.bids(wish(nft, "4"));
+    const best = await carol.get(
+      `/v1/bids/best?chainId=${chainId}&collection=${nft.contract}&tokenId=${nft.tokenId}`,
+    );
+    expect(
+      z.looseObject({ best: z.looseObject({ bidId: z.string() }) }).parse(best.body.data),
+    ).toMatchObject({ best: { bidId: collectionBid } });
+    const accepted = await carol.post("/v1/bids/best-accept-data", {
+      chainId,
+      contract: nft.contract,
+      tokenId: `${nft.tokenId}`,
+      fulfiller: carol.maker,
+    });
+    expect(accepted.body.data).toMatchObject({ bidId: collectionBid });
+  });
+});
+
+it("a listing expires by the clock alone, and what it superseded comes back", async () => {
+  const venue = openVenue(33139);
+  const alice = venue.trader("alice");
+  const nft = await mintPunk(venue, "alice");
+  const older = await alice.lists({ ...wish(nft, "2"), seconds: 100_000 });
+  const brief = await alice.lists({ ...wish(nft, "1"), seconds: 700 });
+  expect(await alice.statusOf("listings", older)).toBe("inactive superseded");
+
+  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.setSystemTime(Date.now() + 701_000);
+  // The clock is looked at when something happens, not by a timer that was set before the jump.
+  await mintPunk(venue, "dave");
+  await untilStatus(alice, "listings", brief, "expired");
+  await untilStatus(alice, "listings", older, "active");
+});

@@ -1,0 +1,188 @@
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { deriveInBulk } from "../../projections/engine/bulk.ts";
+import { dropTarget } from "../../projections/engine/checkpoint.ts";
+import { verify } from "../../projections/engine/verify.ts";
+import { listingsProjection } from "../../projections/listings/project.ts";
+import type { ChainReading } from "../../projections/orders/chain-reading.ts";
+import { ownershipProjection } from "../../projections/ownership/project.ts";
+import {
+  addressOf,
+  type Block,
+  block,
+  dumpTable,
+  project,
+  setBlocks,
+  zeroAddress,
+} from "../given.ts";
+import { type Fact, openBook } from "../order-book.ts";
+import {
+  approval,
+  cancelled,
+  channelUpdated,
+  counterRaised,
+  filled,
+  type GivenOrder,
+  givenListing,
+  read,
+  receivedAt,
+  ticked,
+  transferred,
+} from "../order-facts.ts";
+import { type Random, randomFrom } from "../simulation/random.ts";
+
+const book = await openBook([ownershipProjection, listingsProjection]);
+const { db } = book;
+afterAll(() => book.drop());
+beforeEach(() => book.clear());
+
+const makers = [addressOf(1), addressOf(2)];
+const contracts = [addressOf(50), addressOf(51)];
+/** Tokens of the first contract are ERC-721, of the second ERC-1155. */
+const tokens = [1n, 2n];
+
+/** A chain with forks: heights are few, so that facts meet in every order. */
+function someBlock(random: Random): Block {
+  return block(1, random.int(1, 9), random.chance(0.25) ? "other" : "main");
+}
+
+function someListing(random: Random, salt: bigint): GivenOrder {
+  const isMany = random.chance(0.5);
+  const startsLater = random.chance(0.2) ? BigInt(random.int(1, 50)) : 0n;
+  return givenListing({
+    chainId: random.chance(0.1) ? 33139 : 1,
+    maker: random.pick(makers),
+    contract: contracts[isMany ? 1 : 0] ?? zeroAddress,
+    standard: isMany ? "erc1155" : "erc721",
+    tokenId: random.pick(tokens),
+    quantity: isMany ? BigInt(random.int(1, 4)) : 1n,
+    unitPriceWei: BigInt(random.int(1, 3)) * 1_000n,
+    counter: random.chance(0.2) ? 1n : 0n,
+    startTime: receivedAt + startsLater,
+    endTime: receivedAt + BigInt(random.int(60, 140)),
+    salt,
+  });
+}
+
+function someReading(random: Random, order: GivenOrder): ChainReading {
+  const [maker, owner] = [random.pick(makers), random.pick(makers)];
+  const [contract, tokenId] = [random.pick(contracts), random.pick(tokens)];
+  const holds = random.chance(0.5);
+  const filledUnits = BigInt(random.int(0, Number(order.quantity)));
+  return random.pick<ChainReading>([
+    {
+      kind: "order_status_read",
+      orderHash: order.orderHash,
+      cancelled: random.chance(0.05),
+      filled: filledUnits,
+      size: filledUnits === 0n ? 0n : order.quantity,
+    },
+    { kind: "counter_read", maker, counter: random.chance(0.2) ? 1n : 0n },
+    { kind: "approval_read", contract, owner, approved: holds },
+    { kind: "owner_read", contract, tokenId, owner: holds ? owner : null },
+    { kind: "units_read", contract, tokenId, owner, units: BigInt(random.int(0, 5)) },
+    { kind: "transfer_read", contract, tokenId, owner, allowed: holds },
+    { kind: "signature_read", orderHash: order.orderHash, maker, valid: holds },
+    { kind: "channel_read", open: random.chance(0.8) },
+  ]);
+}
+
+/** Where the next event stands: no two at one place. */
+function placing(random: Random) {
+  let log = 0;
+  return () => {
+    log += 1;
+    return { at: someBlock(random), log };
+  };
+}
+
+function someEvent(random: Random, order: GivenOrder, place: ReturnType<typeof placing>): Fact {
+  const [from, to] = [random.pick([...makers, zeroAddress]), random.pick(makers)];
+  const [maker, tokenId] = [random.pick(makers), random.pick(tokens)];
+  const [single = zeroAddress, many = zeroAddress] = contracts;
+  const units = BigInt(random.int(1, 4));
+  return random.pick<() => Fact>([
+    () => transferred({ contract: single, from, to, tokenId }, place()),
+    () => transferred({ contract: many, from, to, tokenId, units }, place()),
+    () => transferred({ contract: many, from, to, tokenId, units }, place()),
+    () => ({
+      ...transferred({ contract: single, from, to, tokenId }, place()),
+      kind: "erc721_consecutive_transfer",
+      amount: units,
+    }),
+    () => approval(random.pick(contracts), maker, random.chance(0.8), place()),
+    () => approval(random.pick(contracts), maker, true, place()),
+    () => filled(order, BigInt(random.int(1, Number(order.quantity))), place()),
+    () => (random.chance(0.3) ? cancelled(order, place()) : approval(single, maker, true, place())),
+    () =>
+      random.chance(0.15)
+        ? counterRaised(maker, BigInt(random.int(1, 2)), place())
+        : transferred({ contract: many, to: maker, tokenId, units }, place()),
+    () => channelUpdated(random.chance(0.8), place()),
+  ])();
+}
+
+/** Facts of every kind that listings rest on, in an order that no chain would tell them in. */
+async function writeHistory(seed: number, length: number): Promise<void> {
+  const random = randomFrom(seed);
+  const place = placing(random);
+  const orders = Array.from({ length: 24 }, (_, index) => someListing(random, BigInt(index)));
+  const submitted = random.shuffle(orders);
+  for (let step = 0; step < length; step += 1) {
+    const order = random.pick(orders);
+    const turn = random.int(0, 9);
+    if (turn <= 1) {
+      const next = submitted.pop();
+      if (next !== undefined) await book.appendFacts([next.submitted]);
+    } else if (turn <= 6) {
+      await book.appendFacts([someEvent(random, order, place)]);
+    } else if (turn === 7) {
+      await book.appendFacts([read(someReading(random, order), someBlock(random))]);
+    } else if (turn === 8) {
+      const state = random.chance(0.5) ? "block_retracted" : "block_readopted";
+      await setBlocks(db, state, [someBlock(random)]);
+    } else {
+      await book.appendFacts([ticked(receivedAt + BigInt(random.int(0, step)))]);
+    }
+  }
+}
+
+async function tables(schema = "listings"): Promise<string[][]> {
+  return [await dumpTable(db, `${schema}.listing`), await dumpTable(db, `${schema}.count`)];
+}
+
+describe("listings of equal logs", () => {
+  it.each([1, 2, 3, 4])(
+    "are equal, in whatever windows they are derived (history %i)",
+    async (seed) => {
+      await writeHistory(seed, 150);
+      const bySize = [];
+      for (const facts of [1, 7, 100_000]) {
+        await project(db, await book.emptyTargets(), facts);
+        bySize.push(await tables());
+      }
+      const target = { projection: listingsProjection, schema: "listings_beside" };
+      await deriveInBulk(db, target);
+      const inBulk = await tables("listings_beside");
+      await dropTarget(db, "listings_beside");
+
+      const [one, seven, all] = bySize;
+      expect(one?.[0]?.length).toBeGreaterThan(10);
+      expect(seven).toEqual(one);
+      expect(all).toEqual(one);
+      expect(inBulk).toEqual(one);
+    },
+  );
+
+  it("pass a verification by samples", async () => {
+    await writeHistory(7, 160);
+    await project(db, await book.emptyTargets());
+    const { compared, different } = await verify(db, listingsProjection, {
+      most: 5,
+      sample: 4,
+      onProgress: () => {},
+    });
+
+    expect(compared).toBeGreaterThan(0n);
+    expect(different).toBe(0n);
+  });
+});

@@ -1,0 +1,57 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { z } from "zod";
+
+type Call = { id: number; method: string; params: unknown[] };
+type Answer = { id: number; result?: unknown; error?: { code: number; message: string } };
+
+/** A node seen through a counter. */
+export type RpcProxy = {
+  url: string;
+  /** HTTP requests so far. */
+  requests: number;
+  /** What is answered in the node's place; undefined: what the node says. */
+  instead: (call: Call) => Omit<Answer, "id"> | undefined;
+  /** Awaited before each request is passed on. */
+  before: (calls: readonly Call[]) => Promise<void>;
+  close(): Promise<void>;
+};
+
+const Calls = z.array(z.object({ id: z.number(), method: z.string(), params: z.array(z.any()) }));
+const Answers = z.array(z.looseObject({ id: z.number() }));
+
+export async function startRpcProxy(rpcUrl: string): Promise<RpcProxy> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString();
+    const calls = Calls.parse(JSON.parse(body));
+    proxy.requests += 1;
+    await proxy.before(calls);
+    const told = await fetch(rpcUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
+    const answers = Answers.parse(await told.json()).map((answer) => {
+      const call = calls.find(({ id }) => id === answer.id);
+      const instead = call && proxy.instead(call);
+      return instead === undefined ? answer : { jsonrpc: "2.0", id: answer.id, ...instead };
+    });
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(answers));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const proxy: RpcProxy = {
+    url: `http://127.0.0.1:${port}`,
+    requests: 0,
+    instead: () => undefined,
+    before: async () => {},
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return proxy;
+}
