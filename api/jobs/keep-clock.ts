@@ -45,7 +45,7 @@ function waitMs(boundary: bigint | null, now: number): number {
   return Math.min(Number(boundary) * 1000 - now + 1, longestWaitMs);
 }
 
-export function clockTicked(unixSeconds: bigint, at: Date): Observation {
+function clockTicked(unixSeconds: bigint, at: Date): Observation {
   return {
     kind: "clock_ticked",
     chainId: 0,

@@ -8,7 +8,7 @@ import { readToken } from "../../projections/ownership/read.ts";
 import { findSales } from "../../projections/sales/find-sale.ts";
 
 /** A row, and the facts it was made of. */
-export type Subject = { projection: string; rows: unknown[]; about: About };
+type Subject = { projection: string; rows: unknown[]; about: About };
 
 type Refuse = (words: string) => never;
 type Find = (db: Database, id: string, refuse: Refuse) => Promise<Subject | null>;

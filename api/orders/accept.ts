@@ -4,7 +4,7 @@ import { type BidRow, readBid } from "../../projections/bids/read.ts";
 import { readBestBids } from "../../projections/bids/read-best.ts";
 import { isRejection, type Rejection, reject } from "../../projections/domain/rejection.ts";
 import { readSignedOrder } from "../../projections/orders/read-signed-order.ts";
-import { askChain, type ChainAnswers } from "../chain/ask-chain.ts";
+import type { ChainAnswers } from "../chain/ask-chain.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { type AcceptArguments, argumentsFor } from "./accept-arguments.ts";
 import {
@@ -156,7 +156,7 @@ async function askForMatches(
   const ofBids = matches.flatMap(({ bid }) => questionsOfBid(bid));
   const ofSellers = matches.flatMap(({ bid, sale }) => questionsOfSeller(bid, sale));
   try {
-    const answers = await askChain(market.chain(chainId), [...ofBids, ...ofSellers]);
+    const answers = await market.ask(chainId, [...ofBids, ...ofSellers]);
     const readings = answers.readings.filter(isOfBids);
     await recordReadings(market, { chainId, basis: answers.basis, readings }, now);
     return answers;

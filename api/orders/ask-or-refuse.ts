@@ -1,6 +1,6 @@
 import type { ChainId } from "../../abis/deployments.ts";
 import type { Rejection } from "../../projections/domain/rejection.ts";
-import { askChain, type ChainAnswers } from "../chain/ask-chain.ts";
+import type { ChainAnswers } from "../chain/ask-chain.ts";
 import type { Question } from "../chain/questions.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { unanswered } from "./check-order.ts";
@@ -13,7 +13,7 @@ export async function askOrRefuse(
   questions: readonly Question[],
 ): Promise<ChainAnswers | Rejection<"rpc_unavailable">> {
   try {
-    return await askChain(market.chain(chainId), questions);
+    return await market.ask(chainId, questions);
   } catch (error) {
     if (error instanceof RpcFailure) return unanswered();
     throw error;

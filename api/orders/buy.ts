@@ -4,7 +4,7 @@ import { isRejection, type Rejection, reject } from "../../projections/domain/re
 import { orderHash } from "../../projections/domain/seaport/order-hash.ts";
 import { type ListingRow, readListings } from "../../projections/listings/read.ts";
 import { readSignedOrder, type StoredOrder } from "../../projections/orders/read-signed-order.ts";
-import { askChain, type ChainAnswers } from "../chain/ask-chain.ts";
+import type { ChainAnswers } from "../chain/ask-chain.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { buildPurchase, type Purchase, serviceTag } from "./buy-calldata.ts";
 import { judgeListing, questionsOfListing, refuseSale } from "./buy-check.ts";
@@ -77,7 +77,7 @@ async function askForListings(
 ): Promise<ChainAnswers | typeof noAnswer | null> {
   if (listings.length === 0) return null;
   try {
-    return await askChain(market.chain(chainId), listings.flatMap(questionsOfListing));
+    return await market.ask(chainId, listings.flatMap(questionsOfListing));
   } catch (error) {
     if (error instanceof RpcFailure) return noAnswer;
     throw error;

@@ -3,7 +3,10 @@ import { type ChainId, wrappedNative } from "../../abis/deployments.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { type MarketTerms, orderBounds } from "../../projections/domain/orders/market-terms.ts";
 import { openSwitch } from "../../projections/log/switches.ts";
+import type { ChainAnswers } from "../chain/ask-chain.ts";
 import { type ChainClient, openChain } from "../chain/clients.ts";
+import { openChainAsker } from "../chain/open-asker.ts";
+import type { Question } from "../chain/questions.ts";
 import type { ChainConfig } from "../config.ts";
 import type { RoleConfig } from "../role.ts";
 import { type Admit, openAdmission } from "./admit.ts";
@@ -21,6 +24,8 @@ export type Market = {
   terms(chainId: ChainId): MarketTerms;
   /** Throws for a chain that is not served. */
   chain(chainId: ChainId): ChainClient;
+  /** Asks the chain; who asks at the same time shares a round. Throws `RpcFailure`. */
+  ask(chainId: ChainId, questions: readonly Question[]): Promise<ChainAnswers>;
   /** Whether every NFT contract of the chain is covered, seen or not. */
   coversAll(chainId: ChainId): boolean;
   isPaused(part: MarketPart): Promise<boolean>;
@@ -67,11 +72,8 @@ export function assembleMarket(
       openChain({ chainId, rpcUrls, timeoutMs: rpcTimeoutMs }),
     ]),
   );
-  const chain = (chainId: ChainId) => {
-    const client = clients.get(chainId);
-    if (client === undefined) throw new Error(`chain ${chainId} is not served`);
-    return client;
-  };
+  const chain = (chainId: ChainId) => served(clients, chainId);
+  const askers = new Map([...clients].map(([id, client]) => [id, openChainAsker(client)]));
   const terms = (chainId: ChainId) => ({
     chainId,
     fee: config.fees,
@@ -91,9 +93,16 @@ export function assembleMarket(
     prefix,
     terms,
     chain,
+    ask: (chainId, questions) => served(askers, chainId)(questions),
     coversAll,
     isPaused: (part) => switches[part](),
     admit: openAdmission({ db: writer, chain, coversAll, untilProjected }, terms),
     untilProjected,
   };
+}
+
+function served<Value>(values: ReadonlyMap<ChainId, Value>, chainId: ChainId): Value {
+  const value = values.get(chainId);
+  if (value === undefined) throw new Error(`chain ${chainId} is not served`);
+  return value;
 }

@@ -3,7 +3,7 @@ import type { ChainId } from "../../abis/deployments.ts";
 import { type Rejection, reject } from "../../projections/domain/rejection.ts";
 import type { ChainReading, ReadingBasis } from "../../projections/orders/chain-reading.ts";
 import { readSignedOrder } from "../../projections/orders/read-signed-order.ts";
-import { askChain, type ChainAnswers } from "../chain/ask-chain.ts";
+import type { ChainAnswers } from "../chain/ask-chain.ts";
 import { type ExchangeEvent, fetchProof, type Proof } from "../chain/receipt.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { questionsOfBid } from "./accept-check.ts";
@@ -32,7 +32,7 @@ export async function syncOrder(
   const client = market.chain(chainId);
   try {
     const [answers, proof] = await Promise.all([
-      askChain(client, questions(order)),
+      market.ask(chainId, questions(order)),
       txHash === null ? null : fetchProof(client, txHash),
     ]);
     await recordReadings(market, { chainId, ...answers }, now);
