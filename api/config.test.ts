@@ -43,6 +43,30 @@ describe("the configuration", () => {
     });
   });
 
+  it("asks the public exchanges for prices, or those named and no others, or none", () => {
+    const feedsOf = (urls: string) => readConfig({ PRICE_FEED_URLS: urls }).prices.feeds;
+
+    expect(readConfig({}).prices.feeds.map(({ name }) => name)).toEqual([
+      "coinbase",
+      "kraken",
+      "binance",
+      "okx",
+    ]);
+    expect(feedsOf("kraken=https://one.example, okx=https://two.example/")).toEqual([
+      { name: "kraken", url: "https://one.example" },
+      { name: "okx", url: "https://two.example" },
+    ]);
+    expect(feedsOf("none")).toEqual([]);
+    for (const urls of [
+      "https://one.example",
+      "kraken=https://a.example,kraken=https://b.example",
+    ]) {
+      expect(problemsOf({ PRICE_FEED_URLS: urls })).toEqual([
+        expect.stringContaining("PRICE_FEED_URLS: expected exchanges as name=url"),
+      ]);
+    }
+  });
+
   it("counts an empty value as absent", () => {
     expect(readConfig({ RPC_URL_1: "", DATABASE_URL: " " })).toEqual(readConfig({}));
   });

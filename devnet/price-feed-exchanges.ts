@@ -1,4 +1,4 @@
-import { type HourCandle, hourAt, priceAt, type Symbol } from "./price-feed-walk.ts";
+import { type HourCandle, hourAt, priceAt, type Ticker } from "./price-feed-walk.ts";
 
 /** A `GET`: the path below the exchange's own, and its query. */
 type Asked = { path: string; query: URLSearchParams; nowMs: number };
@@ -10,13 +10,13 @@ const hourMs = 3_600_000;
 const volume = "1234.56780000";
 const inUsd = (price: number): string => price.toFixed(price < 10 ? 6 : 2);
 
-function symbolOf(pair: string | null | undefined): Symbol | undefined {
+function symbolOf(pair: string | null | undefined): Ticker | undefined {
   const [symbol] = /^(ETH|APE)(?=-?USDT?$)/.exec(pair ?? "") ?? [];
-  return symbol as Symbol | undefined;
+  return symbol as Ticker | undefined;
 }
 
 /** Hours that have begun, of a range, oldest first; at most so many, the latest of them. */
-function hoursOf(symbol: Symbol, fromMs: number, toMs: number, most: number): HourCandle[] {
+function hoursOf(symbol: Ticker, fromMs: number, toMs: number, most: number): HourCandle[] {
   const last = Math.floor(toMs / hourMs);
   const first = Math.max(Math.ceil(fromMs / hourMs), last - most + 1);
   const count = Math.max(last - first + 1, 0);

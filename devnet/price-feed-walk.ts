@@ -1,10 +1,8 @@
-import { seededRandom } from "./market/random.ts";
-
 /** Coins by the symbol exchanges trade them under, and what they are worth in USD about. */
 const anchors = { ETH: 3_000, APE: 0.6 } as const;
-export type Symbol = keyof typeof anchors;
+export type Ticker = keyof typeof anchors;
 
-const seeds: Record<Symbol, number> = { ETH: 1_559, APE: 8_363 };
+const seeds: Record<Ticker, number> = { ETH: 1_559, APE: 8_363 };
 const minuteMs = 60_000;
 /** Steps of one minute, two, four and so on, up to 45 days: each moves the price by √2 more than the one before. */
 const scales = 17;
@@ -14,7 +12,7 @@ const minuteStep = 0.0004;
  * The price of a coin at a moment: a walk that goes up and down on every scale and never strays far. It is a function
  * of the moment alone, so that history stays what it was after a restart.
  */
-export function priceAt(symbol: Symbol, timeMs: number): number {
+export function priceAt(symbol: Ticker, timeMs: number): number {
   let exponent = 0;
   for (let scale = 0; scale < scales; scale += 1) {
     exponent += minuteStep * 2 ** (scale / 2) * slopeAt(seeds[symbol], scale, timeMs / minuteMs);
@@ -30,15 +28,18 @@ function slopeAt(seed: number, scale: number, minutes: number): number {
   return valueAt(seed, scale, before) * (1 - share) + valueAt(seed, scale, before + 1) * share;
 }
 
+/** The same for the same place, and unlike its neighbours'. */
 function valueAt(seed: number, scale: number, place: number): number {
-  const mixed = Math.imul(seed + scale * 7_919, 0x9e3779b1) ^ Math.imul(place, 0x85ebca6b);
-  return seededRandom(mixed).below(2 ** 20) / 2 ** 19 - 1;
+  let mixed = Math.imul(seed + scale * 7_919, 0x9e3779b1) ^ Math.imul(place, 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x7feb352d);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x846ca68b);
+  return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 31 - 1;
 }
 
 export type HourCandle = { hourMs: number; open: number; high: number; low: number; close: number };
 
 /** What the price did in an hour, looked at by the minute. */
-export function hourAt(symbol: Symbol, hourMs: number): HourCandle {
+export function hourAt(symbol: Ticker, hourMs: number): HourCandle {
   const prices = Array.from({ length: 60 }, (_, minute) =>
     priceAt(symbol, hourMs + minute * minuteMs),
   );

@@ -1,4 +1,11 @@
-import { Kysely, PostgresDialect, type Transaction } from "kysely";
+import { createHash } from "node:crypto";
+import {
+  Kysely,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type Transaction,
+} from "kysely";
 import pg from "pg";
 
 /** A connection pool, or a transaction on one of its connections. Statements are written as SQL. */
@@ -31,6 +38,8 @@ export type DatabaseOptions = {
   statementTimeoutMs?: number;
   /** Milliseconds a transaction may wait for its next statement before the server ends it; 0 is no limit. */
   idleInTransactionTimeoutMs?: number;
+  /** Whether statements are prepared: for who makes the same few again and again. */
+  prepares?: boolean;
   /** Told of errors on idle connections (a database that went away); the pool itself reconnects. */
   onIdleError: (error: Error) => void;
 };
@@ -54,5 +63,29 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on("connect", (client) => client.on("error", options.onIdleError));
   // The pool listens to idle connections only; unheard, the end of one in use would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
-  return new Kysely({ dialect: new PostgresDialect({ pool }) });
+  const dialect = new PostgresDialect({ pool: options.prepares === true ? preparing(pool) : pool });
+  return new Kysely({ dialect });
 }
+
+/** Statements that a connection makes again and again are planned once. */
+function preparing(pool: pg.Pool): PostgresPool {
+  const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+  return {
+    async connect() {
+      const client = await pool.connect();
+      const known = clients.get(client) ?? preparingClient(client);
+      clients.set(client, known);
+      return known;
+    },
+    end: () => pool.end(),
+  };
+}
+
+function preparingClient(client: pg.PoolClient): PostgresPoolClient {
+  const query = (text: string, values: readonly unknown[]) =>
+    client.query({ name: nameOf(text), text, values: [...values] });
+  // Cursors, the other thing that may be asked of it, are not used.
+  return { query, release: () => client.release() } as unknown as PostgresPoolClient;
+}
+
+const nameOf = (text: string) => createHash("sha1").update(text).digest("base64url");

@@ -24,14 +24,16 @@ export function fetchTickers(
 /** What an exchange opened hours at, by the hour's unix milliseconds. */
 export type PricedHours = { name: string; hours: Map<number, bigint> };
 
-/** What every exchange opened the hours of a range at, as far as it knows them. */
+/** What every exchange whose history reaches back to a range opened its hours at, as far as it knows them. */
 export function fetchHours(
   feeds: readonly PriceFeed[],
   coin: Coin,
-  range: HourRange,
+  { range, now }: { range: HourRange; now: Date },
   signal: AbortSignal,
 ): Promise<Asked<PricedHours>> {
-  return askAll(feeds, async ({ name, url }) => {
+  const ageHours = (now.getTime() - range.toMs) / 3_600_000;
+  const reaching = feeds.filter(({ name }) => ageHours <= (exchanges[name].reachHours ?? Infinity));
+  return askAll(reaching, async ({ name, url }) => {
     const { hoursPath, readHours } = exchanges[name];
     const hours = new Map<number, bigint>();
     for (const { hourMs, price } of readHours(

@@ -59,7 +59,7 @@ export async function backfillPrices(options: Backfill): Promise<BackfillProgres
     const { found, failures: wrong } = await fetchHours(
       options.feeds,
       coin,
-      rangeOf(piece),
+      { range: rangeOf(piece), now },
       signal,
     );
     for (const words of wrong) failures.add(words);

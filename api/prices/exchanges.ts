@@ -6,12 +6,14 @@ import type { ExchangeName } from "./feeds.ts";
 export type HourRange = { fromMs: number; toMs: number };
 
 /** What an hour was opened at: unix milliseconds, and the price as the exchange writes it. */
-export type HourOpen = { hourMs: number; price: string | number };
+type HourOpen = { hourMs: number; price: string | number };
 
 /** How an exchange is asked, and what its answers say. The schemas throw where an answer is not as published. */
 type Exchange = {
   tickerPath: (coin: Coin) => string;
   readTicker: (answer: unknown) => string;
+  /** How many hours back its history reaches; all of it where this is not told. */
+  reachHours?: number;
   hoursPath: (coin: Coin, range: HourRange) => string;
   readHours: (answer: unknown) => HourOpen[];
 };
@@ -57,6 +59,7 @@ const kraken: Exchange = {
     const [pair] = Object.values(KrakenTicker.parse(answer).result);
     return price.parse(pair?.c[0]);
   },
+  reachHours: 719,
   hoursPath: (coin, { fromMs }) =>
     `/0/public/OHLC?pair=${symbols[coin]}USD&interval=60&since=${fromMs / 1000 - 1}`,
   readHours: (answer) =>

@@ -1,5 +1,5 @@
 /** Exchanges whose published answers are understood, and where each gives them out. */
-export const exchangeUrls = {
+const exchangeUrls = {
   coinbase: "https://api.exchange.coinbase.com",
   kraken: "https://api.kraken.com",
   // The host for market data alone; the main one refuses some countries.

@@ -2,7 +2,7 @@ const timeoutMs = 5_000;
 const longestBytes = 256 * 1024;
 
 /** An exchange that could not be asked, or whose answer is not what it publishes. */
-export class FeedFailure extends Error {
+class FeedFailure extends Error {
   override name = "FeedFailure";
 }
 

@@ -28,6 +28,7 @@ export function runLedRole(context: RoleContext, { name, connections, work }: Le
     url,
     applicationName: name,
     max: connections,
+    prepares: true,
     idleInTransactionTimeoutMs: leaseMs,
     onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
   });

@@ -22,7 +22,12 @@ export async function withDatabase<Result>(
       logger: pino({ level: "silent" }),
       onSpawn: (pid) => leash.hold(pid, "SIGINT"),
     });
-    const db = openDatabase({ url: server.url, applicationName: "bench", onIdleError: () => {} });
+    const db = openDatabase({
+      url: server.url,
+      applicationName: "bench",
+      prepares: true,
+      onIdleError: () => {},
+    });
     try {
       await migrate(db);
       return await work(db);

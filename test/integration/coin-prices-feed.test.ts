@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { pino } from "pino";
-import { numberToHex } from "viem";
+import { type Hex, numberToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openChain } from "../../api/chain/clients.ts";
 import { keepPrices, tickPrices } from "../../api/jobs/keep-prices.ts";
@@ -133,9 +133,10 @@ describe("one look at the exchanges", () => {
 
 describe("while the exchanges do not agree", () => {
   /** `decimals()` is 8; any other call is answered with the five words in storage. */
-  const aggregator =
-    "0x60003560e01c63313ce567146032576000546000526001546020526002546040526003546060526004546080526" +
-    "0a06000f35b600860005260206000f3";
+  const aggregator: Hex = `0x${
+    "60003560e01c63313ce567146032576000546000526001546020526002546040526003546060526004546080526" +
+    "0a06000f35b600860005260206000f3"
+  }`;
 
   async function answer(price: bigint, ageSeconds: number, { round = 7n, answeredIn = 7n } = {}) {
     const client = connect(anvil);
@@ -268,6 +269,13 @@ describe("hourly history", () => {
     expect(asked).toBe(2 * 4);
     await fill(10);
     expect(exchanges.asked).toHaveLength(asked);
+  });
+
+  it("asks no exchange for hours that its history does not reach", async () => {
+    expect(await fill(40)).toMatchObject({ appended: 961, missing: 0, failures: [] });
+    const askedOf = (name: string) => exchanges.asked.filter((path) => path.startsWith(`/${name}`));
+    expect(askedOf("okx")).toHaveLength(10);
+    expect(askedOf("kraken")).toHaveLength(8);
   });
 
   it("leaves hours open that too few exchanges tell, and fills them later", async () => {
