@@ -44,6 +44,8 @@ export type Config = {
   checkIntervalSeconds: number;
   /** Exchanges that are asked what coins are worth. */
   prices: { feeds: readonly PriceFeed[] };
+  /** Where documents are asked for that have no address of their own. */
+  metadata: { ipfsGateways: readonly string[]; arweaveGateway: string };
   log: { level: "trace" | "debug" | "info" | "warn" | "error"; format: "pretty" | "json" };
 };
 
@@ -176,6 +178,7 @@ function shape(env: Environment, curated: Config["curated"]): Config {
     },
     checkIntervalSeconds: env.CHECK_INTERVAL_SECONDS,
     prices: { feeds: env.PRICE_FEED_URLS ?? publicFeeds },
+    metadata: { ipfsGateways: env.IPFS_GATEWAYS, arweaveGateway: env.ARWEAVE_GATEWAY },
     log: {
       level: env.LOG_LEVEL,
       format: env.LOG_FORMAT ?? (process.stdout.isTTY ? "pretty" : "json"),

@@ -5,19 +5,23 @@ import { coinPricesProjection } from "./coin-prices/project.ts";
 import { collectionsProjection } from "./collections/project.ts";
 import type { Projection } from "./engine/projection.ts";
 import { listingsProjection } from "./listings/project.ts";
+import { metadataProjection } from "./metadata/project.ts";
 import { ownershipProjection } from "./ownership/project.ts";
 import { salesProjection } from "./sales/project.ts";
+import { traitsProjection } from "./traits/project.ts";
 
 /** Every projection, after those whose tables it reads. */
 export function allProjections(options: { feeRecipient: Address }): Projection[] {
   const sales = salesProjection(options);
   return [
-    coinPricesProjection,
     ownershipProjection,
+    metadataProjection,
     collectionsProjection,
+    coinPricesProjection,
     sales,
     activityProjection(sales),
     listingsProjection,
     bidsProjection,
+    traitsProjection,
   ];
 }

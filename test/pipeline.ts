@@ -46,6 +46,7 @@ export async function pipelineSettings(options: PipelineOptions): Promise<Record
     FEE_RECIPIENT: accounts.feeRecipient,
     COLLECTIONS_1: "*",
     CURATED_FILE: join(import.meta.dirname, "no-collections.json"),
+    PRICE_FEED_URLS: "none",
     LOG_LEVEL: "warn",
     LOG_FORMAT: "json",
   };

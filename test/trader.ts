@@ -161,6 +161,12 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
     return post("/v1/orders/asks", { chainId, seaport });
   }
 
+  async function submitBid(wish: Wish): Promise<Answer> {
+    const kind = wish.tokenId === undefined ? "collection" : "item";
+    const seaport = await sign(inUnits(await compose(wish, kind), wish.quantity ?? 1n, kind));
+    return post("/v1/orders/bids", { chainId, seaport });
+  }
+
   return {
     maker,
     get,
@@ -168,30 +174,29 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
     compose,
     sign,
     submitListing,
+    submitBid,
     /** Signs and posts a listing; its id. */
     async lists(wish: Wish): Promise<string> {
       return (await must(await submitListing(wish), "listing")).askId ?? "";
     },
     async bids(wish: Wish): Promise<string> {
-      const kind = wish.tokenId === undefined ? "collection" : "item";
-      const order = await compose(wish, kind);
-      const seaport = await sign(
-        kind === "collection" ? inUnits(order, wish.quantity ?? 1n) : order,
-      );
-      const answer = await post("/v1/orders/bids", { chainId, seaport });
-      return (await must(answer, "bid")).bidId ?? "";
+      return (await must(await submitBid(wish), "bid")).bidId ?? "";
     },
 
     buyData: (askId: string, more: Record<string, unknown> = {}) =>
       post(`/v1/listings/${askId}/buy-data`, { chainId, buyer: maker, ...more }),
-    /** Sends what the API says to send. */
-    async buys(askId: string, more: Record<string, unknown> = {}): Promise<TransactionReceipt> {
+    /** The transaction that the API says to send. */
+    async buyCall(askId: string, more: Record<string, unknown> = {}) {
       const { status, body } = await this.buyData(askId, more);
       if (status !== 200) throw new Error(`buy-data: ${status} ${JSON.stringify(body)}`);
       const { to, data, value } = z
         .object({ to: z.string(), data: z.string(), value: z.string() })
         .parse(body.data);
-      return send(to as Address, data as Hex, BigInt(value));
+      return { to: to as Address, data: data as Hex, value: BigInt(value) };
+    },
+    async buys(askId: string, more: Record<string, unknown> = {}): Promise<TransactionReceipt> {
+      const { to, data, value } = await this.buyCall(askId, more);
+      return send(to, data, value);
     },
 
     acceptData: (bidId: string, tokenId?: bigint) =>
@@ -210,8 +215,8 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
       return { receipt, sellerNetWei: BigInt(sellerNetWei) };
     },
 
-    /** Cancels on chain an order that the API has told the components of. */
-    async cancels(side: "asks" | "bids", id: string): Promise<TransactionReceipt> {
+    /** The transaction that cancels an order of which the API has told the components. */
+    async cancelCall(side: "asks" | "bids", id: string) {
       const { body } = await get(`/v1/orders/${side}/${id}/components?chainId=${chainId}`);
       const { components, protocolAddress } = z
         .looseObject({ components: z.unknown(), protocolAddress: z.string() })
@@ -221,7 +226,11 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
         functionName: "cancel",
         args: [[components as never]],
       });
-      return send(protocolAddress as Address, data);
+      return { to: protocolAddress as Address, data };
+    },
+    async cancels(side: "asks" | "bids", id: string): Promise<TransactionReceipt> {
+      const { to, data } = await this.cancelCall(side, id);
+      return send(to, data);
     },
 
     async statusOf(side: "listings" | "bids", id: string): Promise<string> {
@@ -242,8 +251,8 @@ export type Trader = ReturnType<typeof openTrader>;
 
 type Composed = Awaited<ReturnType<Trader["compose"]>>;
 
-/** Parameters of an offer are for one unit; a maker who wants more multiplies. */
-function inUnits(order: Composed, quantity: bigint): Composed {
+/** Parameters of an offer are for one unit; a maker who wants more multiplies. One token is sold whole or not at all. */
+function inUnits(order: Composed, quantity: bigint, kind: "item" | "collection"): Composed {
   const times = (items: readonly unknown[]) =>
     items.map((item) => {
       const one = z.looseObject({ startAmount: z.string(), endAmount: z.string() }).parse(item);
@@ -257,7 +266,7 @@ function inUnits(order: Composed, quantity: bigint): Composed {
       ...components,
       offer: times(components.offer),
       consideration: times(components.consideration),
-      orderType: quantity > 1n ? 1 : 0,
+      orderType: quantity > 1n && kind === "collection" ? 1 : 0,
     },
   };
 }

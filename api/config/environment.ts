@@ -194,6 +194,20 @@ export const Environment = z.object({
     example: "coinbase=https://api.exchange.coinbase.com,kraken=https://api.kraken.com",
     fallback: "all of them at their public addresses; local chains: a stand-in",
   }),
+  IPFS_GATEWAYS: setting(
+    urlList("http:", "https:").default(["https://ipfs.io", "https://dweb.link"]),
+    {
+      meaning: "gateways that ipfs documents are fetched through, tried in order",
+      expectation: "http or https URLs, comma-separated",
+      example: "http://127.0.0.1:8080,https://ipfs.io",
+      fallback: "public ones",
+    },
+  ),
+  ARWEAVE_GATEWAY: setting(urlOf("http:", "https:").default("https://arweave.net"), {
+    meaning: "gateway that ar documents are fetched through",
+    expectation: urlExpectation,
+    example: "https://arweave.net",
+  }),
   LOG_LEVEL: setting(z.enum(["trace", "debug", "info", "warn", "error"]).default("info"), {
     meaning: "least level of log lines",
     expectation: "trace, debug, info, warn or error",

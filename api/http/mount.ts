@@ -82,7 +82,7 @@ function handler<Context>(
     }
     const next = nextLink(baseUrl, request.originalUrl, answer.meta);
     if (next !== undefined) response.set("Link", next);
-    sendJson(request, response, envelope(answer), route.maxAgeSeconds);
+    sendJson(request, response, envelope(answer), answer.maxAgeSeconds ?? route.maxAgeSeconds);
   };
 }
 

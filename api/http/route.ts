@@ -15,6 +15,8 @@ export type Refusals = Readonly<Record<string, Refusal>>;
 export type Answer<Data = unknown, Meta = unknown> = {
   readonly data: Data;
   readonly meta?: Meta;
+  /** How long this answer may be kept, where that differs from what its route says. */
+  readonly maxAgeSeconds?: number;
   /** One of the route's `successes`; needed where there are several. */
   readonly status?: SuccessStatus;
   /** Of routes that do many things at once: how that went, in words. */

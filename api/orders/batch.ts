@@ -1,5 +1,10 @@
+import { setImmediate as turn } from "node:timers/promises";
+
 /** Does work for items together, those of each call at once. */
 export type Batched<Item, Result> = (item: Item) => Promise<Result>;
+
+/** How long a batch waits for those whom the one before has just answered and who ask again. */
+const returnMs = 8;
 
 /**
  * Does one batch at a time: what comes meanwhile waits and goes together into the next one, so that under load its
@@ -38,11 +43,21 @@ export function inBatches<Item, Result>(
       else batch[0]?.reject(error);
     }
   };
+  const untilBack = async (answered: number) => {
+    const deadline = performance.now() + returnMs;
+    while (waiting.length < answered && performance.now() < deadline) await turn();
+  };
   const work = async () => {
     isWorking = true;
     // Those who come in the same turn share the first batch too.
     await Promise.resolve();
-    while (waiting.length > 0) await settle(takeNext());
+    let answered = 0;
+    while (waiting.length > 0) {
+      await untilBack(answered);
+      const batch = takeNext();
+      await settle(batch);
+      answered = batch.length;
+    }
     isWorking = false;
   };
   return (item) =>

@@ -14,6 +14,7 @@ import {
   type SignatureVerdict,
 } from "../../projections/domain/seaport/signature.ts";
 import { parseOrder } from "./order-body-schema.ts";
+import { recoverSigner } from "./recover-signer.ts";
 
 /** Orders that somebody sent in one request. */
 export type Submission = {
@@ -55,15 +56,16 @@ export async function examine(raw: unknown, context: Context): Promise<Examined>
 async function findCandidate(body: OrderBody, context: Context): Promise<Candidate | Refused> {
   const { side, chainId, terms, now } = context;
   const { components, signature } = body;
-  const signed = { components, signature, orderHash: orderHash(components) };
   if (!context.takesBulkSignatures && isBulkSignature(signature)) {
-    const { signedBy } = await judgeSignature(signed, chainId);
+    const signed = { components, signature, orderHash: orderHash(components) };
+    const { signedBy } = await judgeSignature(signed, chainId, recoverSigner);
     // A contract may sign with as many bytes: only whom the tree's signature names has signed in bulk.
     if (signedBy === "maker") return bulkNotAllowed(side);
   }
   const order = side === "ask" ? recognizeListing(body, terms) : recognizeBid(body, terms);
   if (isRejection(order)) return order;
-  return { chainId, terms, order, verdict: await judgeSignature(order, chainId), now };
+  const verdict = await judgeSignature(order, chainId, recoverSigner);
+  return { chainId, terms, order, verdict, now };
 }
 
 function bulkNotAllowed(side: Submission["side"]): Refused {

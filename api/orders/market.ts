@@ -43,6 +43,7 @@ export function openMarket(config: RoleConfig, logger: Logger): Market {
     url: config.database.url,
     applicationName: "api orders",
     max: 10,
+    prepares: true,
     statementTimeoutMs: 10_000,
     onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
   });

@@ -3,8 +3,11 @@ import { openChain } from "../chain/clients.ts";
 import { keepChecking } from "../jobs/keep-checking.ts";
 import { keepClock } from "../jobs/keep-clock.ts";
 import { keepDescribing } from "../jobs/keep-describing.ts";
+import { keepMetadata } from "../jobs/keep-metadata.ts";
 import { keepPrices } from "../jobs/keep-prices.ts";
+import { keepRanking } from "../jobs/keep-ranking.ts";
 import { registerCurated } from "../jobs/register-curated.ts";
+import { openDocumentFetcher } from "../metadata/open-fetcher.ts";
 import type { RoleContext, Running } from "../role.ts";
 import { type Led, runLedRole } from "./led-role.ts";
 import { openListener } from "./listener.ts";
@@ -20,6 +23,7 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
   const { config, logger } = context;
   const intervalMs = config.checkIntervalSeconds * 1_000;
   const wakes: Wake[] = [];
+  const now = () => new Date();
   const wake = () => {
     const one = createWake();
     wakes.push(one);
@@ -35,6 +39,7 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
       for (const one of wakes) one.ring();
     },
   });
+  const fetcher = openDocumentFetcher(config.metadata);
   try {
     const served = new Set<number>(config.chains.map(({ chainId }) => chainId));
     const curated = config.curated.collections.filter(({ chainId }) => served.has(chainId));
@@ -47,14 +52,16 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
       Promise.all([
         keepClock({ db, wake: wake(), logger, signal }),
         keepPrices({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
+        keepRanking({ db, wake: wake(), logger, signal }),
         ...chains.flatMap(({ client }) => [
           keepDescribing({ db, client, wake: wake(), logger, signal }),
           keepChecking({ db, client, wake: wake(), intervalMs, logger, signal }),
+          keepMetadata({ db, client, fetcher, wake: wake(), now, logger, signal }),
         ]),
       ]),
     ]);
   } finally {
-    await listener.stop();
+    await Promise.all([listener.stop(), fetcher.close()]);
   }
 }
 

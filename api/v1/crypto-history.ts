@@ -70,7 +70,7 @@ export const cryptoHistory = route(
     const kept = historiesOf(db);
     const data = await kept.fetch(JSON.stringify(window), { context: { window, now: now() } });
     if (data === undefined) throw new Error("a history was not read");
-    return { data };
+    return { data, maxAgeSeconds: keptSeconds(days) };
   },
 );
 

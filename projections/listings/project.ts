@@ -1,5 +1,6 @@
 import type { Projection } from "../engine/projection.ts";
 import { judgeAll, judgedListing, judgeTouched, openJudged } from "./judged.ts";
+import { beginMoves } from "./moved.ts";
 import { insertStates, storeStates } from "./store.ts";
 import { listingTables } from "./table.ts";
 
@@ -14,10 +15,12 @@ export const listingsProjection: Projection = {
     tables: ["listing"],
   },
   tables: listingTables,
-  async apply(session, schema, { upTo }) {
+  async apply(session, schema, window) {
+    const { upTo } = window;
+    await beginMoves(session, schema, window);
     await openJudged(session);
     if ((await judgeTouched(session, schema, upTo)) === 0) return;
-    await storeStates(session, schema, { orders: judgedListing, from: "log", upTo });
+    await storeStates(session, schema, window, { orders: judgedListing, from: "log", upTo });
   },
   async deriveAll(session, schema, { upTo }, onProgress) {
     onProgress("reading the orders");

@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import type { Window } from "../engine/projection.ts";
 import type { Judged } from "../orders/evidence.ts";
+import { movedListing } from "./moved.ts";
 import { listingStates } from "./state.ts";
 
 /** Columns of `listing` and what fills them, of a judged listing. */
@@ -22,8 +24,13 @@ function states(judged: Judged): RawBuilder<unknown> {
   return sql`${judged.orders} join (${listingStates(judged)}) s using (order_hash, chain_id)`;
 }
 
-/** Stores the states of the judged listings where they differ from what is stored, and counts them. */
-export async function storeStates(session: Session, schema: string, judged: Judged): Promise<void> {
+/** Stores the states of the judged listings where they differ from what is stored, counts them, and lists their tokens. */
+export async function storeStates(
+  session: Session,
+  schema: string,
+  { after, upTo }: Window,
+  judged: Judged,
+): Promise<void> {
   const count = sql.table(`${schema}.count`);
   await sql`
     with changed as materialized (
@@ -34,6 +41,9 @@ export async function storeStates(session: Session, schema: string, judged: Judg
       on conflict (order_hash, chain_id) do update
         set status = excluded.status, reason = excluded.reason, filled = excluded.filled,
             fillable = excluded.fillable, updated_at = excluded.updated_at
+    ), told as (
+      insert into ${movedListing} (schema, after, up_to, contract_id, token_id)
+      select distinct ${schema}, ${after}::bigint, ${upTo}::bigint, contract_id, token_id from changed
     ), moved as materialized (
       select m.*, c.rows is null as is_new, coalesce(c.rows, 0) + m.by as after
       from (

@@ -41,6 +41,11 @@ export const factKind = {
   clock_ticked: 81,
 
   price_ticked: 90,
+  floor_snapshotted: 91,
+
+  token_metadata_fetched: 92,
+  contract_metadata_fetched: 93,
+  metadata_confirmed: 94,
 } as const;
 
 export type FactKind = keyof typeof factKind;

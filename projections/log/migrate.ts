@@ -7,6 +7,8 @@ import { up as engine } from "./migrations/0004-engine.ts";
 import { up as lease } from "./migrations/0005-lease.ts";
 import { up as switches } from "./migrations/0006-switch.ts";
 import { up as orders } from "./migrations/0007-orders.ts";
+import { up as keys } from "./migrations/0008-keys.ts";
+import { up as rarity } from "./migrations/0008-rarity.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -17,6 +19,8 @@ const migrations: Record<string, Migration> = {
   "0005-lease": { up: lease },
   "0006-switch": { up: switches },
   "0007-orders": { up: orders },
+  "0008-keys": { up: keys },
+  "0008-rarity": { up: rarity },
 };
 
 function migrator(db: Database): Migrator {

@@ -11,7 +11,7 @@ import { migrate } from "../../projections/log/migrate.ts";
 import { type Market, openMarket } from "../market.ts";
 import { getJson, keepRole, type PipelineChain, pipelineSettings, until } from "../pipeline.ts";
 
-const roles: readonly RoleName[] = ["indexer", "projector", "api"];
+const roles: readonly RoleName[] = ["indexer", "projector", "jobs", "api"];
 const stopMs = 8_000;
 
 export type Installation = {

@@ -14,7 +14,10 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "catch-up": () => import("./catch-up.ts"),
   block: () => import("./block.ts"),
   reorg: () => import("./reorg.ts"),
+  book: () => import("./book.ts"),
   latency: () => import("./latency.ts"),
+  "order-status": () => import("./order-status.ts"),
+  "order-intake": () => import("./order-intake.ts"),
 };
 
 const columns = ["figure", "value", "unit", "goal", "met", "samples", "min", "max"] as const;

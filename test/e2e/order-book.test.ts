@@ -1,100 +1,36 @@
 import { type Address, type Hex, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { type ChainId, wrappedNative } from "../../abis/deployments.ts";
-import { erc20Abi } from "../../abis/tokens.ts";
+import type { ChainId } from "../../abis/deployments.ts";
 import { accounts } from "../../devnet/accounts.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
-import { type Market, openMarket } from "../market.ts";
-import { type Pipeline, startPipeline, until, untilReady } from "../pipeline.ts";
-import { createDatabase, type TestDatabase } from "../postgres.ts";
+import {
+  mintEdition,
+  mintPunk,
+  mintPunks,
+  openVenues,
+  takeIds,
+  untilStatus,
+  type Venue,
+  type Venues,
+  weiOf,
+  wish,
+} from "../order-venue.ts";
+import { until } from "../pipeline.ts";
 import { openTrader, type Trader } from "../trader.ts";
 
 const chainIds = [33139, 1] as const satisfies readonly ChainId[];
-const markets = new Map<ChainId, Market>();
-let database: TestDatabase;
-let pipeline: Pipeline;
+let venues: Venues;
 
 beforeAll(async () => {
-  database = await createDatabase();
-  for (const chainId of chainIds) {
-    const market = await openMarket({ chainId, stocked: true });
-    await market.client.setIntervalMining({ interval: 1 });
-    markets.set(chainId, market);
-  }
-  pipeline = await startPipeline({
-    databaseUrl: database.url,
-    chains: [...markets.values()].map(({ anvil }) => anvil),
-    roles: ["indexer", "projector", "jobs", "api"],
-  });
-  await untilReady(pipeline);
-  // From here on each transaction is mined at once.
-  for (const { client } of markets.values()) {
-    await client.setIntervalMining({ interval: 0 });
-    await client.setAutomine(true);
-  }
+  venues = await openVenues(chainIds);
 });
 
 afterAll(async () => {
   vi.useRealTimers();
-  await pipeline?.stop();
-  for (const market of markets.values()) await market.stop();
-  await database?.drop();
+  await venues?.close();
 });
-
-type Person = "alice" | "bob" | "carol" | "dave" | "erin" | "frank" | "grace";
-
-/** A chain, who acts on it and through the API, and tokens that nobody else uses. */
-function openVenue(chainId: ChainId) {
-  const market = markets.get(chainId);
-  if (market === undefined) throw new Error("the chain is not open");
-  const { client, actors } = market;
-  const trader = (name: Person): Trader =>
-    openTrader({ baseUrl: pipeline.baseUrl, chainId, client, account: accounts[name] });
-  return { chainId, client, actors, trader, currency: wrappedNative[chainId] };
-}
-type Venue = ReturnType<typeof openVenue>;
-
-let nextId = 10_000n;
-
-async function mintPunk({ actors }: Venue, owner: Person): Promise<Nft> {
-  nextId += 1n;
-  const nft: Nft = { standard: "erc721", contract: contracts.punks, tokenId: nextId };
-  await actors[owner].mints(nft);
-  await actors[owner].approves(nft.contract);
-  return nft;
-}
-
-async function mintEdition({ actors }: Venue, owner: Person, units: bigint): Promise<Nft> {
-  nextId += 1n;
-  const nft: Nft = { standard: "erc1155", contract: contracts.editions, tokenId: nextId };
-  await actors[owner].mints(nft, units);
-  await actors[owner].approves(nft.contract);
-  return nft;
-}
-
-const wish = (nft: Nft, ether: string, quantity = 1n) => ({
-  contract: nft.contract,
-  tokenId: nft.tokenId,
-  unitPriceWei: parseEther(ether),
-  quantity,
-});
-
-/** The status over HTTP, with its reason, as soon as it is this one. */
-function untilStatus(trader: Trader, side: "listings" | "bids", id: string, status: string) {
-  return until(`${id} to be ${status}`, async () => {
-    return (await trader.statusOf(side, id)) === status;
-  });
-}
-
-const weiOf = ({ client, currency }: Venue, owner: Address) =>
-  client.readContract({
-    address: currency,
-    abi: erc20Abi,
-    functionName: "balanceOf",
-    args: [owner],
-  });
 
 describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   let venue: Venue;
@@ -102,7 +38,7 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   let bob: Trader;
   let carol: Trader;
   beforeAll(() => {
-    venue = openVenue(chainId);
+    venue = venues.venue(chainId);
     [alice, bob, carol] = [venue.trader("alice"), venue.trader("bob"), venue.trader("carol")];
   });
 
@@ -132,20 +68,13 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   });
 
   it("of a bulk call of a hundred with three bad ones, ninety-seven are stored and three told apart", async () => {
-    const { actors } = venue;
-    const first = nextId + 1n;
-    nextId += 100n;
-    for (const part of [0n, 25n, 50n, 75n]) {
-      await actors.alice.mintsRun(contracts.punks, first + part, 25n);
-    }
     const listings = [];
-    for (let index = 0n; index < 100n; index += 1n) {
-      const nft: Nft = { standard: "erc721", contract: contracts.punks, tokenId: first + index };
+    for (const [index, nft] of (await mintPunks(venue, "alice", 100n)).entries()) {
       const order = await alice.compose(wish(nft, "2"));
-      if (index === 10n) order.components.zone = nft.contract;
-      if (index === 20n) order.components.endTime = order.components.startTime;
+      if (index === 10) order.components.zone = nft.contract;
+      if (index === 20) order.components.endTime = order.components.startTime;
       const seaport = await alice.sign(order);
-      if (index === 30n) seaport.signature = (await bob.sign(order)).signature;
+      if (index === 30) seaport.signature = (await bob.sign(order)).signature;
       listings.push({ seaport });
     }
     const { status, body } = await alice.post("/v1/orders/asks/bulk", { chainId, listings });
@@ -283,13 +212,12 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   it("a listing of a smart wallet (EIP-1271) is taken in and bought", async () => {
     const { actors } = venue;
     const { wallet } = actors;
-    nextId += 1n;
-    const nft: Nft = { standard: "erc721", contract: contracts.punks, tokenId: nextId };
+    const nft: Nft = { standard: "erc721", contract: contracts.punks, tokenId: takeIds(1n) };
     await wallet.mints(nft);
     await wallet.approves(nft.contract);
     const { signTypedData } = accounts.alice;
     const walletTrader = openTrader({
-      baseUrl: pipeline.baseUrl,
+      baseUrl: venue.baseUrl,
       chainId,
       client: venue.client,
       account: { address: wallet.address, signTypedData },
@@ -348,7 +276,7 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
 });
 
 it("a listing expires by the clock alone, and what it superseded comes back", async () => {
-  const venue = openVenue(33139);
+  const venue = venues.venue(33139);
   const alice = venue.trader("alice");
   const nft = await mintPunk(venue, "alice");
   const older = await alice.lists({ ...wish(nft, "2"), seconds: 100_000 });

@@ -171,6 +171,7 @@ describe("the jobs role", () => {
     const config = readConfig({
       DATABASE_URL: database.url,
       RPC_URL_1: rpcUrl,
+      PRICE_FEED_URLS: "none",
       FEE_RECIPIENT: addressOf(9),
     });
     const context: RoleContext = {

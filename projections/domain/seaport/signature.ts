@@ -37,14 +37,21 @@ export function isBulkSignature(signature: Hex): boolean {
   return length > 98 && length < 837 && (length - 67) % 32 < 2;
 }
 
+/** Whose key made a signature of 65 bytes, `v` 27 or 28; throws, or gives null, where it is nobody's. */
+export type Recover = (signed: { hash: Hex; signature: Hex }) => Promise<Address | null>;
+
 /** Verifies as Seaport 1.6 does (`_verifySignature`), but for an index that is no leaf of its tree. */
-export async function judgeSignature(order: Signed, chainId: number): Promise<SignatureVerdict> {
+export async function judgeSignature(
+  order: Signed,
+  chainId: number,
+  recover: Recover = recoverAddress,
+): Promise<SignatureVerdict> {
   const { offerer } = order.components;
   const domain = exchangeDomain(chainId);
   const digest = signingDigest(order.orderHash, domain);
   const form = signatureForm(order);
   if ("rejected" in form) return { signedBy: "contract?", digest, otherwise: form };
-  const signer = await recoverOnce(signingDigest(form.structHash, domain), form.base);
+  const signer = await recoverOnce(signingDigest(form.structHash, domain), form.base, recover);
   if (signer === offerer.toLowerCase() && signer !== zeroAddress)
     return { signedBy: "maker", digest };
   const actual = signer ?? "no address";
@@ -112,24 +119,24 @@ function bulkForm(orderHash: Hex, signature: Hex): SignatureForm | Rejection<Int
 const recovered = new Map<string, Promise<Address | null>>();
 const recoveredAtMost = 256;
 
-function recoverOnce(hash: Hex, base: Hex): Promise<Address | null> {
+function recoverOnce(hash: Hex, base: Hex, recover: Recover): Promise<Address | null> {
   const key = hash + base;
   const known = recovered.get(key);
   if (known !== undefined) return known;
   const [oldest] = recovered.keys();
   if (oldest !== undefined && recovered.size >= recoveredAtMost) recovered.delete(oldest);
-  const signer = recoverSigner(hash, base);
+  const signer = recoverSigner(hash, base, recover);
   recovered.set(key, signer);
   return signer;
 }
 
 /** Lower case; null where the precompile `ecrecover` finds nobody, a `v` besides 27 and 28 included. */
-async function recoverSigner(hash: Hex, base: Hex): Promise<Address | null> {
+async function recoverSigner(hash: Hex, base: Hex, recover: Recover): Promise<Address | null> {
   const signature = size(base) === 64 ? expandCompact(base) : base;
   const v = hexToNumber(slice(signature, 64));
   if (v !== 27 && v !== 28) return null;
   try {
-    return (await recoverAddress({ hash, signature })).toLowerCase() as Address;
+    return ((await recover({ hash, signature }))?.toLowerCase() as Address | undefined) ?? null;
   } catch {
     // No point of the curve has this `r`, or `r` or `s` is out of range.
     return null;

@@ -1,0 +1,42 @@
+import { isIP, isIPv4 } from "node:net";
+import type { Request } from "express";
+
+/**
+ * Whom a request is counted for: an IPv4 address, or the /64 of an IPv6 one, which is what a single household or
+ * machine is given. Which address that is, the app's setting `trust proxy` decides.
+ */
+export function callerAddress(request: Request): string {
+  return (
+    groupOf(request.ip ?? "") ?? groupOf(request.socket.remoteAddress ?? "") ?? "unknown address"
+  );
+}
+
+/** Undefined for what is no address: a proxy passes on whatever it is sent. */
+export function groupOf(text: string): string | undefined {
+  const address = withoutPort(text).replace(/%.*$/, "");
+  if (isIPv4(address)) return address;
+  if (isIP(address) === 0) return undefined;
+  const words = wordsOf(address);
+  const isMapped = words.slice(0, 5).every((word) => word === 0) && words[5] === 0xffff;
+  if (isMapped) return words.slice(6).flatMap(bytesOf).join(".");
+  const network = words.slice(0, 4).map((word) => word.toString(16));
+  return `${network.join(":")}::/64`;
+}
+
+/** Some proxies write `address:port`. */
+function withoutPort(text: string): string {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/.exec(text) ?? [];
+  return bracketed ?? plain ?? text;
+}
+
+/** The eight 16-bit words of an IPv6 address; the URL parser knows every way to write one. */
+function wordsOf(address: string): number[] {
+  const { hostname } = new URL(`http://[${address}]`);
+  const [before = "", after] = hostname.slice(1, -1).split("::");
+  const parse = (part: string | undefined) =>
+    part ? part.split(":").map((word) => Number.parseInt(word, 16)) : [];
+  const [head, tail] = [parse(before), parse(after)];
+  return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail];
+}
+
+const bytesOf = (word: number): number[] => [word >> 8, word & 0xff];

@@ -1,0 +1,52 @@
+import { sql } from "kysely";
+import type { Database } from "../../projections/database.ts";
+import type { KeyType } from "./key-text.ts";
+
+/** What is kept of a key. */
+export type KeptKey = {
+  readonly id: number;
+  readonly type: KeyType;
+  readonly name: string | null;
+  /** Its last characters. */
+  readonly ending: string;
+  /** Null: the limit of its type. */
+  readonly perMinute: number | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  /** A few seconds late. */
+  readonly lastUsedAt: Date | null;
+};
+
+/** The newest first; those that are of no use any more only with `withEnded`. */
+export async function readKeys(
+  db: Database,
+  { type, withEnded }: { type: KeyType | null; withEnded: boolean },
+): Promise<KeptKey[]> {
+  const { rows } = await sql<KeptKey>`
+    select id, type, name, ending, per_minute as "perMinute", created_at as "createdAt",
+           expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt"
+    from access.key
+    where (${type}::text is null or type = ${type})
+      and (${withEnded} or (revoked_at is null and (expires_at is null or expires_at > now())))
+    order by id desc`.execute(db);
+  return rows;
+}
+
+/**
+ * Ends a key, by its id or by the SHA-256 of itself; its next request fails, whichever process it reaches. Null: there
+ * is no such key.
+ */
+export async function revokeKey(
+  db: Database,
+  which: { readonly id: number } | { readonly hash: Buffer },
+): Promise<{ id: number; hasChanged: boolean } | null> {
+  const chosen = "id" in which ? sql`id = ${which.id}` : sql`hash = ${which.hash}`;
+  const { rows } = await sql<{ id: number; hasChanged: boolean }>`
+    with chosen as (select id, revoked_at from access.key where ${chosen} for update),
+    changed as (
+      update access.key k set revoked_at = now() from chosen where k.id = chosen.id and chosen.revoked_at is null
+    )
+    select id, revoked_at is null as "hasChanged" from chosen`.execute(db);
+  return rows[0] ?? null;
+}

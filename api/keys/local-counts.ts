@@ -1,0 +1,46 @@
+import { LRUCache } from "lru-cache";
+import { freedTimes, type Window } from "./count-requests.ts";
+
+/** Callers that are remembered; whoever was not heard of for longest is forgotten first. */
+const mostCallers = 50_000;
+
+const minuteMs = 60_000;
+
+type Minute = { beganMs: number; perMinute: number; used: number; freed: number };
+
+/**
+ * Minutes of callers in this process alone, for as long as the shared ones cannot be had: each process then allows a
+ * whole limit, which still bounds every caller.
+ */
+export function openLocalCounts() {
+  const minutes = new LRUCache<string, Minute>({ max: mostCallers });
+  return {
+    /** Counts one request, if it fits. */
+    take(caller: string, perMinute: number, nowMs: number) {
+      const known = minutes.get(caller);
+      const isCurrent = known !== undefined && nowMs < known.beganMs + minuteMs;
+      const minute = isCurrent ? known : { beganMs: nowMs, perMinute, used: 0, freed: 0 };
+      const isGranted = minute.used < perMinute;
+      if (isGranted) minute.used += 1;
+      minutes.set(caller, minute);
+      return { isGranted, used: minute.used, window: windowOf(minute, nowMs) };
+    },
+    /** Gives one back, if its minute goes on; returns how many are used then. */
+    giveBack(caller: string, beganAt: Date): number | null {
+      const minute = minutes.get(caller);
+      if (minute === undefined || minute.beganMs !== beganAt.getTime()) return null;
+      if (minute.freed < minute.perMinute * freedTimes) minute.used -= 1;
+      minute.freed += 1;
+      return minute.used;
+    },
+  };
+}
+
+function windowOf({ beganMs }: Minute, nowMs: number): Window {
+  const endMs = beganMs + minuteMs;
+  return {
+    beganAt: new Date(beganMs),
+    resetAt: Math.ceil(endMs / 1000),
+    resetSeconds: Math.ceil((endMs - nowMs) / 1000),
+  };
+}

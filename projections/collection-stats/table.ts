@@ -1,0 +1,119 @@
+import { periods, tradedColumns } from "./periods.ts";
+
+/** Keys that unknown floors and changes are sorted under: below or above all others, so that they come last. */
+export const belowAll = "-1000000000";
+export const aboveAll = `1${"0".repeat(90)}`;
+
+const numeric = (columns: readonly string[]) =>
+  columns.map((column) => `"${column}" numeric not null default 0`).join(",\n       ");
+
+/** What each table holds is told in `README.md`. */
+export function tables(schema: string): readonly string[] {
+  const table = (name: string) => `"${schema}"."${name}"`;
+  return [
+    `create table ${table("token")} (
+       contract_id integer       not null,
+       token_id    numeric(78,0) not null,
+       is_listed   boolean       not null,
+       turns_at    bigint        not null,
+       primary key (contract_id, token_id)
+     )`,
+    `create index on ${table("token")} (turns_at)`,
+    `create index on ${table("token")} (contract_id, turns_at)`,
+    `comment on column ${table("token")}.turns_at is 'When the first of its listings ends or begins, unix seconds'`,
+
+    `create table ${table("hour")} (
+       contract_id    integer     not null,
+       hour           timestamptz not null,
+       chain_id       integer     not null,
+       first_block_id bigint      not null,
+       last_block_id  bigint      not null,
+       last_at        timestamptz not null,
+       sales          numeric     not null,
+       wei            numeric     not null,
+       priced         numeric     not null,
+       usd_e8         numeric     not null,
+       primary key (contract_id, hour)
+     )`,
+    `create index on ${table("hour")} (hour)`,
+
+    `create table ${table("contract")} (
+       contract_id   integer primary key,
+       chain_id      integer not null,
+       collection_id integer,
+       listed        numeric not null default 0,
+       ${numeric(tradedColumns)}
+     ) with (fillfactor = 80)`,
+    `create index on ${table("contract")} (collection_id)`,
+
+    `create table ${table("clock")} (
+       chain_id integer     primary key,
+       moment   timestamptz not null,
+       ${periods.map((period) => `"before_${period}" timestamptz`).join(", ")}
+     )`,
+    `comment on table ${table("clock")} is 'The last floor snapshot, and those one period before it'`,
+
+    `create table ${table("family")} (
+       collection_id integer primary key,
+       chain_id      integer not null,
+       verified      boolean not null,
+       listed        numeric not null,
+       supply        numeric not null,
+       holders       numeric not null,
+       ${numeric(tradedColumns)},
+       floor_wei     numeric,
+       floor         jsonb,
+       floor_buyable jsonb,
+       best_offer    jsonb,
+       turns_at      bigint,
+       ${periods.map((period) => `"change_${period}" numeric`).join(", ")}
+     )`,
+    `comment on column ${table("family")}.turns_at is 'When what is shown of the book may change by time alone, unix seconds'`,
+    `comment on column ${table("family")}."change_24h" is 'Of the floor, in millionths'`,
+    `create index on ${table("family")} (turns_at)`,
+    `create index on ${table("family")} (chain_id) where verified`,
+    ...sortKeys.map(
+      (key) => `create index on ${table("family")} (chain_id, (${key}), collection_id)`,
+    ),
+
+    `create table ${table("name")} (
+       collection_id integer primary key,
+       chain_id      integer not null,
+       verified      boolean not null,
+       words         text    not null
+     )`,
+    `comment on table ${table("name")} is 'What a collection is searched by: its name and its addresses in lower case'`,
+
+    `create table ${table("total")} (
+       chain_id integer not null,
+       verified boolean not null,
+       rows     bigint  not null,
+       primary key (chain_id, verified)
+     )`,
+  ];
+}
+
+/** A family's place under a sort, as an index holds it. */
+export function sortKey(
+  sort: "volume" | "floor" | "sales" | "listed" | "supply" | "holders" | "change",
+  direction: "asc" | "desc",
+  period: (typeof periods)[number],
+): string {
+  const last = direction === "asc" ? aboveAll : belowAll;
+  if (sort === "volume") return `"wei_${period}"`;
+  if (sort === "sales") return `"sales_${period}"`;
+  if (sort === "floor") return `coalesce(floor_wei, ${last})`;
+  if (sort === "change") return `coalesce("change_${period}", ${last})`;
+  return sort;
+}
+
+const sortKeys = [
+  ...new Set(
+    (["volume", "floor", "sales", "listed", "supply", "holders", "change"] as const).flatMap(
+      (sort) =>
+        (["asc", "desc"] as const).flatMap((direction) =>
+          periods.map((period) => sortKey(sort, direction, period)),
+        ),
+    ),
+  ),
+];

@@ -1,0 +1,26 @@
+/** A JSON object of a stranger: nothing is known of its members. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The object that a document's bytes say, or in words why they say none. Bad UTF-8 is replaced, not refused. */
+export function parseJsonDocument(bytes: Uint8Array): JsonObject | string {
+  const text = new TextDecoder().decode(bytes);
+  if (/^\s*</.test(text)) return "the document is HTML or XML, not JSON";
+  try {
+    const document: unknown = JSON.parse(text);
+    return isJsonObject(document) ? document : "the document is not a JSON object";
+  } catch {
+    return "the document is not JSON";
+  }
+}
+
+/** The first member of these names that is there; what an object inherits is not a member. */
+export function memberOf(document: JsonObject, ...names: readonly string[]): unknown {
+  for (const name of names) {
+    const value = Object.hasOwn(document, name) ? document[name] : undefined;
+    if (value !== undefined && value !== null && value !== "") return value;
+  }
+  return undefined;
+}

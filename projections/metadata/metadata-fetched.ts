@@ -1,0 +1,71 @@
+import { type Address, type Hex, keccak256, stringToHex } from "viem";
+import type { ContractMetadata } from "../domain/metadata/contract-metadata.ts";
+import type { TokenMetadata } from "../domain/metadata/token-metadata.ts";
+import type { Observation } from "../log/append.ts";
+import type { FactKind } from "../log/fact-kind.ts";
+
+/** What was fetched, and when. Without `tokenId` it is the contract's own. */
+export type MetadataSubject = {
+  chainId: number;
+  contract: Address;
+  tokenId?: bigint;
+  recordedAt: Date;
+  /** Position of the fact that was the last of the subject. What is told again after something else is another fact. */
+  after?: bigint | null;
+};
+
+/** Why nothing was read, and the how manieth attempt in a row it was. */
+export type Failure = { error: string; attempt: number };
+
+const nothing = { name: null, description: null, image: null };
+
+/** A token's metadata, or that it could not be had. */
+export function tokenMetadataFetched(
+  subject: MetadataSubject & { tokenId: bigint },
+  tokenUri: string | null,
+  found: TokenMetadata | Failure,
+): Observation {
+  const unknown = { ...nothing, animation: null, contentType: null, attributes: [] };
+  return observation("token_metadata_fetched", subject, {
+    ...("error" in found
+      ? { status: "failed", tokenUri, ...unknown, ...found }
+      : { status: "ok", tokenUri, ...found }),
+  });
+}
+
+/** The same of a contract. */
+export function contractMetadataFetched(
+  subject: MetadataSubject,
+  uri: string | null,
+  found: ContractMetadata | Failure,
+): Observation {
+  const unknown = { ...nothing, banner: null, website: null, twitter: null, discord: null };
+  return observation("contract_metadata_fetched", subject, {
+    ...("error" in found
+      ? { status: "failed", uri, ...unknown, ...found }
+      : { status: "ok", uri, ...found }),
+  });
+}
+
+/** What was fetched again says what the last fact says. */
+export function metadataConfirmed(subject: MetadataSubject): Observation {
+  return observation("metadata_confirmed", subject, undefined);
+}
+
+function observation(
+  kind: FactKind,
+  { chainId, contract, tokenId, recordedAt, after }: MetadataSubject,
+  payload: unknown,
+): Observation {
+  const content = [kind, chainId, contract, tokenId?.toString(), payload, after?.toString()];
+  const identity: Hex = keccak256(stringToHex(JSON.stringify(content)));
+  return {
+    kind,
+    chainId,
+    contract,
+    identity,
+    recordedAt,
+    ...(tokenId === undefined ? {} : { tokenId }),
+    ...(payload === undefined ? {} : { payload }),
+  };
+}

@@ -1,0 +1,70 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Session } from "../database.ts";
+import type { Window } from "../engine/projection.ts";
+
+/** Keeps the lists of what nobody has asked for yet: tokens alive, and contracts that have tokens. */
+export async function derivePending(
+  session: Session,
+  schema: string,
+  { after }: Window,
+): Promise<void> {
+  const pending = sql.table(`${schema}.pending_token`);
+  const token = sql.table(`${schema}.token`);
+  // Before the first fact nothing is pending, so that every token is new.
+  const dirty =
+    after === 0n ? sql`select contract_id, token_id from ownership.token` : touchedTokens(pending);
+  await sql`
+    with dirty as materialized (select distinct contract_id, token_id from (${dirty}) touched),
+    awaited as materialized (
+      select d.contract_id, d.token_id from dirty d
+      where exists (
+        select from ownership.token o
+        where o.contract_id = d.contract_id and o.token_id = d.token_id and not o.is_burned
+      ) and not exists (
+        select from ${token} t where t.contract_id = d.contract_id and t.token_id = d.token_id
+      )
+    ), removed as (
+      delete from ${pending} p using dirty d
+      where p.contract_id = d.contract_id and p.token_id = d.token_id
+        and not exists (
+          select from awaited a where a.contract_id = d.contract_id and a.token_id = d.token_id
+        )
+    )
+    insert into ${pending} (chain_id, contract_id, token_id)
+    select k.chain_id, a.contract_id, a.token_id from awaited a join log.contract k using (contract_id)
+    on conflict do nothing`.execute(session);
+  await deriveContracts(session, schema);
+}
+
+/** Of a range only the tokens that it gave owners, and those that are pending, are looked at: it may be of any length. */
+function touchedTokens(pending: RawBuilder<unknown>): RawBuilder<unknown> {
+  const ofRange = sql`t.contract_id = c.contract_id and t.token_id >= c.token_id and t.token_id < c.token_id + c.amount`;
+  return sql`
+    select contract_id, token_id from change where kind in (10, 12, 92)
+    union all
+    select t.contract_id, t.token_id from change c join ownership.token t on ${ofRange} where c.kind = 11
+    union all
+    select t.contract_id, t.token_id
+    from change c join log.contract k on k.contract_id = c.contract_id
+    join ${pending} t on t.chain_id = k.chain_id and ${ofRange} where c.kind = 11`;
+}
+
+async function deriveContracts(session: Session, schema: string): Promise<void> {
+  const pending = sql.table(`${schema}.pending_contract`);
+  await sql`
+    with dirty as materialized (
+      select distinct contract_id from change where kind in (10, 11, 12, 93)
+    ), awaited as materialized (
+      select d.contract_id from dirty d join ownership.collection o using (contract_id)
+      where not exists (
+        select from ${sql.table(`${schema}.contract`)} c where c.contract_id = d.contract_id
+      )
+    ), removed as (
+      delete from ${pending} p using dirty d
+      where p.contract_id = d.contract_id
+        and not exists (select from awaited a where a.contract_id = d.contract_id)
+    )
+    insert into ${pending} (chain_id, contract_id)
+    select k.chain_id, a.contract_id from awaited a join log.contract k using (contract_id)
+    on conflict do nothing`.execute(session);
+}

@@ -1,0 +1,21 @@
+import type { Projection } from "../engine/projection.ts";
+import { foldFetched } from "./fold.ts";
+import { derivePending } from "./pending.ts";
+import { tables } from "./table.ts";
+
+/** What tokens and contracts say of themselves, as it was last fetched, and what is to be fetched. */
+export const metadataProjection: Projection = {
+  name: "metadata",
+  version: 1,
+  reads: ["ownership"],
+  sample: {
+    key: ["contract_id", "token_id"],
+    where: "kind = 92",
+    tables: ["token"],
+  },
+  tables,
+  async apply(session, schema, window) {
+    await foldFetched(session, schema);
+    await derivePending(session, schema, window);
+  },
+};

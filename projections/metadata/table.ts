@@ -1,0 +1,59 @@
+/** What is known of tokens and contracts, and what is to be fetched. */
+export function tables(schema: string): readonly string[] {
+  const state = `
+       chain_id      integer not null,
+       attempt       integer not null,
+       last_position bigint not null,
+       due_at        timestamptz not null`;
+  return [
+    `create table ${schema}.token (
+       contract_id   integer not null,
+       token_id      numeric(78,0) not null,
+       position      bigint not null,
+       status        text not null,
+       name          text,
+       description   text,
+       image         text,
+       animation     text,
+       content_type  text,
+       token_uri     text,
+       attributes    jsonb not null,
+       updated_at    timestamptz not null,${state},
+       primary key (contract_id, token_id)
+     )`,
+    `create table ${schema}.contract (
+       contract_id   integer primary key,
+       position      bigint not null,
+       status        text not null,
+       name          text,
+       description   text,
+       image         text,
+       banner        text,
+       website       text,
+       twitter       text,
+       discord       text,
+       uri           text,
+       updated_at    timestamptz not null,${state}
+     )`,
+    ...["token", "contract"].flatMap((table) => [
+      `comment on column ${schema}.${table}.position is 'The fact that the row tells: the last that is ok, else the last'`,
+      `comment on column ${schema}.${table}.attempt is 'Attempts that failed since the last that did not'`,
+      `comment on column ${schema}.${table}.last_position is 'The last fact of any outcome'`,
+      `comment on column ${schema}.${table}.due_at is 'When it is fetched again'`,
+      `create index on ${schema}.${table} (chain_id, due_at)`,
+    ]),
+    `create table ${schema}.pending_token (
+       chain_id      integer not null,
+       contract_id   integer not null,
+       token_id      numeric(78,0) not null,
+       primary key (chain_id, contract_id, token_id)
+     )`,
+    `comment on table ${schema}.pending_token is 'Tokens alive that no fact tells of'`,
+    `create table ${schema}.pending_contract (
+       chain_id      integer not null,
+       contract_id   integer not null,
+       primary key (chain_id, contract_id)
+     )`,
+    `comment on table ${schema}.pending_contract is 'Contracts with tokens that no fact tells of'`,
+  ];
+}

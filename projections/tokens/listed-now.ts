@@ -1,0 +1,44 @@
+import { type RawBuilder, sql } from "kysely";
+import { unixSeconds } from "../orders/read-shown.ts";
+
+/**
+ * CTEs that bring the listed tokens of `traits`, which stand as of the last tick, up to a moment: `ended` are tokens of
+ * which a listing has ended since, `relisted` those of them that another one still lists. Mostly both are empty.
+ */
+export function listedNow(now: Date): RawBuilder<unknown> {
+  const seconds = sql`${unixSeconds(now)}::bigint`;
+  return sql`
+    ended as materialized (
+      select distinct o.contract_id, o.token_id from listings.listing o
+      where o.status in ('active', 'inactive') and o.status = 'active' and o.end_time <= ${seconds}
+    ), relisted as materialized (
+      select e.contract_id, e.token_id, o.*
+      from ended e cross join lateral (
+        select o.standard, o.order_hash, o.unit_price_wei, o.position, max(o.created_at) over () as listed_at
+        from listings.listing o
+        where o.contract_id = e.contract_id and o.token_id = e.token_id and o.status = 'active'
+          and o.end_time > ${seconds}
+          and exists (
+            select from ownership.token t
+            where t.contract_id = o.contract_id and t.token_id = o.token_id and t.standard = o.standard
+          )
+        order by o.unit_price_wei, o.position limit 1
+      ) o
+    )`;
+}
+
+/** Whether nothing of the token of row `l` has ended, so that what `traits` says of it stands. */
+export const stands = sql`not exists (
+  select from ended e where e.contract_id = l.contract_id and e.token_id = l.token_id
+)`;
+
+/** Whether the token of row `t` is listed. */
+export const isListed = sql`(
+  exists (
+    select from traits.listed l
+    where l.contract_id = t.contract_id and l.token_id = t.token_id and l.standard = t.standard and ${stands}
+  ) or exists (
+    select from relisted l
+    where l.contract_id = t.contract_id and l.token_id = t.token_id and l.standard = t.standard
+  )
+)`;

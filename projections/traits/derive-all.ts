@@ -1,0 +1,73 @@
+import { sql } from "kysely";
+import type { Session } from "../database.ts";
+import { cheapestListing, isKnown, isLive } from "./derive.ts";
+import { traitsOf } from "./normalize.ts";
+import { fingerprintOf } from "./store.ts";
+
+/** Fills empty tables without indexes. */
+export async function deriveAllTraits(
+  session: Session,
+  schema: string,
+  onProgress: (step: string) => void,
+): Promise<void> {
+  const table = (name: string) => sql.table(`${schema}.${name}`);
+  onProgress("traits of tokens");
+  await sql`
+    insert into ${table("token")} (contract_id, token_id, trait_keys, is_live)
+    select t.contract_id, t.token_id,
+           array(select trait_key from (${traitsOf(sql`t.attributes`)}) trait order by ord), ${isLive}
+    from metadata.token t join log.contract k using (contract_id)
+    where t.status = 'ok' and ${isKnown}`.execute(session);
+  onProgress("listed tokens");
+  await sql`
+    insert into ${table("listed")} (contract_id, token_id, standard, order_hash, unit_price_wei, position, listed_at)
+    select t.contract_id, t.token_id, l.standard, l.order_hash, l.unit_price_wei, l.position, l.listed_at
+    from (select distinct contract_id, token_id from listings.listing where status = 'active') t
+    cross join lateral (${cheapestListing}) l`.execute(session);
+  await sql`
+    insert into ${table("listed_trait")} (contract_id, trait_key, unit_price_wei, position, token_id)
+    select contract_id, u.trait_key, l.unit_price_wei, l.position, token_id
+    from ${table("listed")} l join ${table("token")} t using (contract_id, token_id)
+    cross join unnest(t.trait_keys) u (trait_key)`.execute(session);
+  onProgress("values of traits");
+  await countAllValues(session, schema);
+  await countAllContracts(session, schema);
+}
+
+/** What a key stands for is looked up in the metadata of one token that has it. */
+async function countAllValues(session: Session, schema: string): Promise<void> {
+  await sql`
+    insert into ${sql.table(`${schema}.value`)}
+      (contract_id, trait_key, match_key, type, type_key, value, is_number, is_numeric, tokens, live, listed)
+    select v.contract_id, v.trait_key, named.match_key, named.type, named.type_key, named.value, named.is_number,
+           named.is_numeric, v.tokens, v.live, coalesce(l.listed, 0)
+    from (
+      select contract_id, u.trait_key, count(*) as tokens, count(*) filter (where is_live) as live,
+             min(token_id) as example
+      from ${sql.table(`${schema}.token`)} cross join unnest(trait_keys) u (trait_key)
+      group by contract_id, u.trait_key
+    ) v
+    left join (
+      select contract_id, trait_key, count(*) as listed from ${sql.table(`${schema}.listed_trait`)}
+      group by contract_id, trait_key
+    ) l using (contract_id, trait_key)
+    join log.contract k using (contract_id)
+    join metadata.token m on m.contract_id = v.contract_id and m.token_id = v.example
+    cross join lateral (
+      select * from (${traitsOf(sql`m.attributes`)}) trait where trait.trait_key = v.trait_key
+    ) named`.execute(session);
+}
+
+async function countAllContracts(session: Session, schema: string): Promise<void> {
+  await sql`
+    insert into ${sql.table(`${schema}.contract`)} (contract_id, tokens, live, listed, fingerprint)
+    select contract_id, coalesce(t.tokens, 0), coalesce(t.live, 0), coalesce(l.listed, 0), coalesce(t.fingerprint, 0)
+    from (
+      select contract_id, count(*) as tokens, count(*) filter (where is_live) as live,
+             sum(case when is_live then ${fingerprintOf(sql`token_id`, sql`trait_keys`)} else 0 end::numeric) as fingerprint
+      from ${sql.table(`${schema}.token`)} group by contract_id
+    ) t
+    full join (
+      select contract_id, count(*) as listed from ${sql.table(`${schema}.listed`)} group by contract_id
+    ) l using (contract_id)`.execute(session);
+}

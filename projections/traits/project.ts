@@ -1,0 +1,31 @@
+import type { Projection } from "../engine/projection.ts";
+import { listingsProjection } from "../listings/project.ts";
+import { metadataProjection } from "../metadata/project.ts";
+import { ownershipProjection } from "../ownership/project.ts";
+import { deriveTouched } from "./derive.ts";
+import { deriveAllTraits } from "./derive-all.ts";
+import { storeChanged } from "./store.ts";
+import { traitTables } from "./table.ts";
+import { findTouched } from "./touched.ts";
+
+const read = [metadataProjection, ownershipProjection, listingsProjection];
+
+/**
+ * What tokens are by their attributes, what each trait's tokens are listed for, and how many there are of each.
+ * Its rows rest on those of other projections: when they derive others, it is rebuilt too.
+ */
+export const traitsProjection: Projection = {
+  name: "traits",
+  version: 1,
+  parameters: read.map(({ name, version }) => `${name} ${version}`).join(", "),
+  reads: read.map(({ name }) => name),
+  tables: traitTables,
+  async apply(session, schema, window) {
+    if ((await findTouched(session, schema, window)) === 0) return;
+    if ((await deriveTouched(session, schema)) === 0) return;
+    await storeChanged(session, schema);
+  },
+  async deriveAll(session, schema, _window, onProgress) {
+    await deriveAllTraits(session, schema, onProgress);
+  },
+};

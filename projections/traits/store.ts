@@ -1,0 +1,133 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Session } from "../database.ts";
+import { changedToken, namedTrait } from "./derive.ts";
+
+/** Stores the tokens that differ, and moves what is counted over them by the difference. */
+export async function storeChanged(session: Session, schema: string): Promise<void> {
+  await storeTokens(session, sql.table(`${schema}.token`));
+  await storeListed(session, sql.table(`${schema}.listed`));
+  await storeListedTraits(session, sql.table(`${schema}.listed_trait`));
+  await countValues(session, sql.table(`${schema}.value`));
+  await countContracts(session, sql.table(`${schema}.contract`));
+}
+
+async function storeTokens(session: Session, token: RawBuilder<unknown>): Promise<void> {
+  await sql`
+    with gone as (
+      delete from ${token} t using ${changedToken} c
+      where c.trait_keys is null and c.old_keys is not null
+        and t.contract_id = c.contract_id and t.token_id = c.token_id
+    )
+    insert into ${token} (contract_id, token_id, trait_keys, is_live)
+    select contract_id, token_id, trait_keys, is_live from ${changedToken}
+    where trait_keys is not null and (trait_keys, is_live) is distinct from (old_keys, old_live)
+    on conflict (contract_id, token_id) do update
+    set trait_keys = excluded.trait_keys, is_live = excluded.is_live`.execute(session);
+}
+
+async function storeListed(session: Session, listed: RawBuilder<unknown>): Promise<void> {
+  await sql`
+    with gone as (
+      delete from ${listed} t using ${changedToken} c
+      where c.unit_price_wei is null and c.old_price is not null
+        and t.contract_id = c.contract_id and t.token_id = c.token_id
+    )
+    insert into ${listed} (contract_id, token_id, standard, order_hash, unit_price_wei, position, listed_at)
+    select contract_id, token_id, standard, order_hash, unit_price_wei, position, listed_at from ${changedToken}
+    where unit_price_wei is not null
+      and (standard, order_hash, unit_price_wei, position, listed_at)
+          is distinct from (old_standard, old_hash, old_price, old_position, old_at)
+    on conflict (contract_id, token_id) do update
+    set standard = excluded.standard, order_hash = excluded.order_hash, unit_price_wei = excluded.unit_price_wei,
+        position = excluded.position, listed_at = excluded.listed_at`.execute(session);
+}
+
+/** A row of each trait of a listed token, before and after. */
+const listedBefore = sql`
+  select contract_id, u.trait_key, old_price as unit_price_wei, old_position as position, token_id
+  from ${changedToken} cross join unnest(old_keys) u (trait_key) where old_price is not null`;
+const listedAfter = sql`
+  select contract_id, u.trait_key, unit_price_wei, position, token_id
+  from ${changedToken} cross join unnest(trait_keys) u (trait_key) where unit_price_wei is not null`;
+
+async function storeListedTraits(
+  session: Session,
+  listedTrait: RawBuilder<unknown>,
+): Promise<void> {
+  await sql`
+    delete from ${listedTrait} t using (${listedBefore} except ${listedAfter}) c
+    where t.contract_id = c.contract_id and t.trait_key = c.trait_key
+      and t.unit_price_wei = c.unit_price_wei and t.position = c.position`.execute(session);
+  await sql`
+    insert into ${listedTrait} (contract_id, trait_key, unit_price_wei, position, token_id)
+    (${listedAfter} except ${listedBefore})`.execute(session);
+}
+
+async function countValues(session: Session, value: RawBuilder<unknown>): Promise<void> {
+  await sql`
+    with moved as materialized (
+      select m.*, v.contract_id is null as is_new, coalesce(v.tokens, 0) + m.tokens as tokens_after
+      from (
+        select contract_id, trait_key, sum(tokens) as tokens, sum(live) as live, sum(listed) as listed
+        from (
+          select contract_id, u.trait_key, 1 as tokens, is_live::int as live,
+                 (unit_price_wei is not null)::int as listed
+          from ${changedToken} cross join unnest(trait_keys) u (trait_key)
+          union all
+          select contract_id, u.trait_key, -1, -old_live::int, -(old_price is not null)::int
+          from ${changedToken} cross join unnest(old_keys) u (trait_key)
+        ) leg
+        group by contract_id, trait_key
+        having sum(tokens) <> 0 or sum(live) <> 0 or sum(listed) <> 0
+      ) m
+      left join ${value} v using (contract_id, trait_key)
+    ), emptied as (
+      delete from ${value} v using moved m
+      where m.tokens_after = 0 and v.contract_id = m.contract_id and v.trait_key = m.trait_key
+    ), recounted as (
+      update ${value} v
+      set tokens = v.tokens + m.tokens, live = v.live + m.live, listed = v.listed + m.listed
+      from moved m
+      where m.tokens_after <> 0 and not m.is_new
+        and v.contract_id = m.contract_id and v.trait_key = m.trait_key
+    )
+    insert into ${value} (contract_id, trait_key, match_key, type, type_key, value, is_number, is_numeric,
+                          tokens, live, listed)
+    select contract_id, trait_key, n.match_key, n.type, n.type_key, n.value, n.is_number, n.is_numeric,
+           m.tokens, m.live, m.listed
+    from moved m
+    join (
+      select distinct on (contract_id, trait_key) * from ${namedTrait} order by contract_id, trait_key
+    ) n using (contract_id, trait_key)
+    where m.is_new`.execute(session);
+}
+
+/** Of a live token with its traits; sums of it do not depend on any order. */
+export function fingerprintOf(
+  tokenId: RawBuilder<unknown>,
+  traitKeys: RawBuilder<unknown>,
+): RawBuilder<bigint> {
+  return sql<bigint>`hashtextextended(${tokenId}::text || (${traitKeys})::text, 0)`;
+}
+
+async function countContracts(session: Session, contract: RawBuilder<unknown>): Promise<void> {
+  await sql`
+    with moved as (
+      select contract_id,
+             sum((trait_keys is not null)::int - (old_keys is not null)::int) as tokens,
+             sum(coalesce(is_live, false)::int - coalesce(old_live, false)::int) as live,
+             sum((unit_price_wei is not null)::int - (old_price is not null)::int) as listed,
+             sum(case when is_live then ${fingerprintOf(sql`token_id`, sql`trait_keys`)} else 0 end::numeric
+                 - case when old_live then ${fingerprintOf(sql`token_id`, sql`old_keys`)} else 0 end::numeric
+             ) as fingerprint
+      from ${changedToken} group by contract_id
+    )
+    insert into ${contract} as c (contract_id, tokens, live, listed, fingerprint)
+    select contract_id, tokens, live, listed, fingerprint from moved
+    on conflict (contract_id) do update
+    set tokens = c.tokens + excluded.tokens, live = c.live + excluded.live, listed = c.listed + excluded.listed,
+        fingerprint = c.fingerprint + excluded.fingerprint`.execute(session);
+  await sql`
+    delete from ${contract} c using (select distinct contract_id from ${changedToken}) d
+    where c.contract_id = d.contract_id and c.tokens = 0 and c.listed = 0`.execute(session);
+}

@@ -1,0 +1,72 @@
+/** What each table holds is told in `README.md`. */
+export function traitTables(schema: string): readonly string[] {
+  return [
+    `create table ${schema}.token (
+       contract_id integer       not null,
+       token_id    numeric(78,0) not null,
+       trait_keys  uuid[]        not null,
+       is_live     boolean       not null,
+       primary key (contract_id, token_id)
+     )`,
+    `comment on column ${schema}.token.trait_keys is 'Of its attributes, in their order'`,
+    // Without a list of what is pending: a read would have to walk it.
+    `create index on ${schema}.token using gin (trait_keys) with (fastupdate = off)`,
+
+    `create table ${schema}.value (
+       contract_id integer not null,
+       trait_key   uuid    not null,
+       match_key   uuid    not null,
+       type        text    not null,
+       type_key    text    not null,
+       value       text    not null,
+       is_number   boolean not null,
+       is_numeric  boolean not null,
+       tokens      bigint  not null,
+       live        bigint  not null,
+       listed      bigint  not null,
+       primary key (contract_id, trait_key)
+     )`,
+    `comment on column ${schema}.value.trait_key is 'Hash of contract, type and value as they are written'`,
+    `comment on column ${schema}.value.match_key is 'Hash of the type in any spelling and the value as text'`,
+    `comment on column ${schema}.value.is_number is 'Written as a number'`,
+    `comment on column ${schema}.value.is_numeric is 'Reads as a number'`,
+    `comment on column ${schema}.value.tokens is 'Token ids, burned ones included'`,
+    `comment on column ${schema}.value.live is 'Token ids that are not burned'`,
+    `comment on column ${schema}.value.listed is 'Token ids with an active listing as of the last clock_ticked'`,
+    `create index on ${schema}.value (contract_id, match_key)`,
+
+    `create table ${schema}.listed (
+       contract_id    integer       not null,
+       token_id       numeric(78,0) not null,
+       standard       smallint      not null,
+       order_hash     bytea         not null,
+       unit_price_wei numeric(78,0) not null,
+       position       bigint        not null,
+       listed_at      timestamptz   not null,
+       primary key (contract_id, token_id)
+     )`,
+    `comment on table ${schema}.listed is 'The cheapest active listing of each token that has one, as of the last clock_ticked'`,
+    `comment on column ${schema}.listed.listed_at is 'When the newest of its active listings was taken in'`,
+    `create index on ${schema}.listed (contract_id, unit_price_wei, token_id)`,
+    `create index on ${schema}.listed (contract_id, listed_at, token_id)`,
+
+    `create table ${schema}.listed_trait (
+       contract_id    integer       not null,
+       trait_key      uuid          not null,
+       unit_price_wei numeric(78,0) not null,
+       position       bigint        not null,
+       token_id       numeric(78,0) not null,
+       primary key (contract_id, trait_key, unit_price_wei, position)
+     )`,
+    `comment on table ${schema}.listed_trait is 'A row of listed for each trait of its token'`,
+
+    `create table ${schema}.contract (
+       contract_id integer primary key,
+       tokens      bigint  not null,
+       live        bigint  not null,
+       listed      bigint  not null,
+       fingerprint numeric not null
+     )`,
+    `comment on column ${schema}.contract.fingerprint is 'Sum of hashes of the live tokens with their traits'`,
+  ];
+}

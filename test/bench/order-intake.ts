@@ -1,0 +1,121 @@
+import { Agent, request } from "node:http";
+import { text } from "node:stream/consumers";
+import { parseEther } from "viem";
+import { accounts } from "../../devnet/accounts.ts";
+import { contracts } from "../../devnet/contracts/addresses.ts";
+import type { Market } from "../market.ts";
+import { openTrader } from "../trader.ts";
+import { type Figure, percentileFigures } from "./figure.ts";
+import { withInstallation } from "./installation.ts";
+
+const singles = 500;
+const connections = 16;
+const bulks = 10;
+const bulkSize = 100;
+const warmUps = 20;
+const firstToken = 70_000n;
+const mintedAtOnce = 25;
+
+/** Orders of one maker on chain 1, signed before the clock starts: one in each POST, and a hundred. */
+export function run(): Promise<Figure[]> {
+  return withInstallation(async ({ ethereum, whileServing }) => {
+    const { chainId, rpcUrl, wsUrl } = ethereum.anvil;
+    await ethereum.client.setIntervalMining({ interval: 1 });
+    return whileServing([{ chainId, rpcUrl, wsUrl }], async (baseUrl) => {
+      await ethereum.client.setIntervalMining({ interval: 0 });
+      await ethereum.client.setAutomine(true);
+      const orders = await signOrders(ethereum, baseUrl, warmUps + singles + bulks * bulkSize);
+      await ethereum.client.setIntervalMining({ interval: 1 });
+      const agent = new Agent({ keepAlive: true, maxSockets: connections });
+      const post = (path: string, body: unknown) => timePost(agent, baseUrl + path, body);
+      const postAll = (some: readonly unknown[]) =>
+        inParallel(connections, some, (seaport) => post("/v1/orders/asks", { chainId, seaport }));
+      await postAll(orders.slice(0, warmUps));
+      const single = await postAll(orders.slice(warmUps, warmUps + singles));
+      const bulk: number[] = [];
+      for (let start = warmUps + singles; start < orders.length; start += bulkSize) {
+        const listings = orders.slice(start, start + bulkSize).map((seaport) => ({ seaport }));
+        bulk.push(await post("/v1/orders/asks/bulk", { chainId, listings }));
+      }
+      agent.destroy();
+      const about = "listings of one maker on chain 1, which mines every second";
+      return [
+        ...percentileFigures(
+          "order-intake, single,",
+          single,
+          [
+            { percent: 50, goalMs: 60 },
+            { percent: 99, goalMs: null },
+          ],
+          `${singles} ${about}, ${connections} connections`,
+        ),
+        ...percentileFigures(
+          "order-intake, a hundred,",
+          bulk,
+          [
+            { percent: 50, goalMs: 1_000 },
+            { percent: 99, goalMs: 1_000 },
+          ],
+          `${bulks} times ${bulkSize} ${about}`,
+        ),
+      ];
+    });
+  });
+}
+
+async function signOrders({ client, actors }: Market, baseUrl: string, count: number) {
+  const alice = openTrader({ baseUrl, chainId: 1, client, account: accounts.alice });
+  await actors.alice.approves(contracts.punks);
+  for (let minted = 0; minted < count; minted += mintedAtOnce) {
+    await actors.alice.mintsRun(
+      contracts.punks,
+      firstToken + BigInt(minted),
+      BigInt(Math.min(mintedAtOnce, count - minted)),
+    );
+  }
+  const wish = { contract: contracts.punks, tokenId: firstToken, unitPriceWei: parseEther("1") };
+  const pattern = await alice.compose(wish);
+  const orders = [];
+  for (let index = 0n; index < count; index += 1n) {
+    const [item] = pattern.components.offer;
+    const identifierOrCriteria = `${firstToken + index}`;
+    const offer = [{ ...(item as object), identifierOrCriteria }];
+    orders.push(await alice.sign({ ...pattern, components: { ...pattern.components, offer } }));
+  }
+  return orders;
+}
+
+/** So many at a time; the results in order. */
+async function inParallel<Item>(
+  atOnce: number,
+  items: readonly Item[],
+  work: (item: Item) => Promise<number>,
+): Promise<number[]> {
+  const results: number[] = [];
+  let next = 0;
+  const lane = async () => {
+    for (let index = next++; index < items.length; index = next++) {
+      const item = items[index];
+      if (item !== undefined) results[index] = await work(item);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  return results;
+}
+
+/** Milliseconds until the answer is read. Throws unless everything was stored. */
+function timePost(agent: Agent, url: string, body: unknown): Promise<number> {
+  const content = JSON.stringify(body);
+  const begun = performance.now();
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json" };
+    request(url, { agent, method: "POST", headers }, (response) => {
+      text(response).then((answer) => {
+        if (response.statusCode === 201) resolve(performance.now() - begun);
+        else reject(new Error(`${url}: ${response.statusCode} ${answer.slice(0, 500)}`));
+      }, reject);
+    })
+      .on("error", reject)
+      .end(content);
+  });
+}

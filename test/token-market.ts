@@ -1,0 +1,208 @@
+import { type Address, keccak256, stringToHex } from "viem";
+import { tokenMetadataFetched } from "../projections/metadata/metadata-fetched.ts";
+import type { Observation } from "../projections/log/append.ts";
+import { addressOf, type Block, block } from "./given.ts";
+import type { Fact } from "./order-book.ts";
+import {
+  approval,
+  cancelled,
+  filled,
+  type GivenOrder,
+  givenBid,
+  givenListing,
+  receivedAt,
+  ticked,
+  transferred,
+} from "./order-facts.ts";
+import type { Random } from "./simulation/random.ts";
+
+export type Attribute = { trait_type: string; value: string | number | boolean; display_type?: string };
+
+type Contract = { address: Address; standard: "erc721" | "erc1155" };
+
+/** `twin` is a second contract of the family whose primary is `kin`: they share token ids. */
+export const nfts = {
+  punks: { address: addressOf(1), standard: "erc721" },
+  kin: { address: addressOf(2), standard: "erc721" },
+  twin: { address: addressOf(3), standard: "erc721" },
+  editions: { address: addressOf(4), standard: "erc1155" },
+} satisfies Record<string, Contract>;
+const contracts = Object.values(nfts) as Contract[];
+
+export const holders = [1, 2, 3, 4].map((index) => addressOf(200 + index));
+export const dead: Address = "0x000000000000000000000000000000000000dead";
+
+export function collectionsRegistered(): Observation[] {
+  const families = { punks: [nfts.punks], kin: [nfts.kin, nfts.twin], editions: [nfts.editions] };
+  return Object.entries(families).map(([slug, family]) => ({
+    kind: "collection_registered",
+    chainId: 1,
+    contract: family[0]?.address ?? nfts.punks.address,
+    identity: keccak256(stringToHex(`registered ${slug}`)),
+    recordedAt: new Date(Number(receivedAt) * 1000),
+    payload: {
+      slug,
+      name: slug.toUpperCase(),
+      verified: true,
+      primary: family[0]?.address,
+      contracts: family.map(({ address }) => address),
+    },
+  }));
+}
+
+let told = 0;
+/** What a token's document said; without attributes, that it could not be had. */
+export function described(
+  contract: Address,
+  tokenId: bigint,
+  attributes: readonly Attribute[] | null,
+): Observation {
+  told += 1;
+  const subject = { chainId: 1, contract, tokenId, recordedAt: at(told), after: BigInt(told) };
+  const uri = `https://tokens.example.test/${tokenId}`;
+  if (attributes === null) return tokenMetadataFetched(subject, uri, { error: "none", attempt: 1 });
+  return tokenMetadataFetched(subject, uri, {
+    name: `Token ${tokenId}`,
+    description: null,
+    image: `https://images.example.test/${tokenId}`,
+    animation: null,
+    contentType: null,
+    attributes: attributes as never,
+  });
+}
+
+const at = (second: number) => new Date((Number(receivedAt) + second) * 1000);
+
+/** What a market does next: facts, or a block that is dropped or comes back. */
+export type MarketStep = { facts: Fact[] } | { drop: Block } | { restore: Block };
+
+/** A market in which anything may happen to a few tokens. Its time goes on from `receivedAt`. */
+export function openTokenMarket(random: Random) {
+  const orders: GivenOrder[] = [];
+  const dropped: Block[] = [];
+  let height = 10;
+  let log = 0;
+  let salt = 0;
+  let now = receivedAt;
+  const place = () => {
+    log += 1;
+    if (log % 4 === 0) height += 1;
+    return { at: block(1, height), log };
+  };
+  const holder = () => random.pick(holders);
+  const token = () => ({ contract: random.pick(contracts), tokenId: BigInt(random.int(1, 9)) });
+
+  function move(): Fact {
+    const { contract, tokenId } = token();
+    const units = contract.standard === "erc1155" ? { units: BigInt(random.int(1, 5)) } : {};
+    const to = random.chance(0.15) ? dead : holder();
+    const from = contract.standard === "erc1155" && random.chance(0.4) ? { from: holder() } : {};
+    return transferred({ contract: contract.address, tokenId, to, ...from, ...units }, place());
+  }
+
+  function list(): Fact {
+    const { contract, tokenId } = token();
+    salt += 1;
+    const order = givenListing({
+      maker: holder(),
+      contract: contract.address,
+      standard: contract.standard,
+      tokenId,
+      quantity: contract.standard === "erc1155" ? BigInt(random.int(1, 3)) : 1n,
+      unitPriceWei: BigInt(random.int(1, 6)) * 10n ** 17n,
+      salt: BigInt(salt),
+      endTime: now + BigInt(random.int(20, 400)),
+      receivedAt: now,
+    });
+    orders.push(order);
+    return order.submitted;
+  }
+
+  function bid(): Fact {
+    const { contract, tokenId } = token();
+    salt += 1;
+    return givenBid({
+      maker: holder(),
+      contract: contract.address,
+      standard: contract.standard,
+      ...(random.chance(0.5) ? { tokenId } : {}),
+      unitPriceWei: BigInt(random.int(1, 6)) * 10n ** 16n,
+      salt: BigInt(salt),
+      endTime: now + BigInt(random.int(20, 400)),
+      receivedAt: now,
+    }).submitted;
+  }
+
+  function describe(): Fact {
+    const { contract, tokenId } = token();
+    if (random.chance(0.1)) return described(contract.address, tokenId, null);
+    return described(contract.address, tokenId, randomAttributes(random));
+  }
+
+  function endAnOrder(): Fact {
+    const order = random.pick(orders);
+    return random.chance(0.5) ? cancelled(order, place()) : filled(order, 1n, place());
+  }
+
+  function letTimePass(): Fact {
+    now += BigInt(random.int(5, 60));
+    return ticked(now);
+  }
+
+  function happening(): Fact {
+    if (random.chance(0.3)) return move();
+    if (random.chance(0.4)) return list();
+    if (random.chance(0.5)) return describe();
+    if (random.chance(0.2)) return bid();
+    if (random.chance(0.3)) return letTimePass();
+    if (random.chance(0.5) && orders.length > 0) return endAnOrder();
+    return approval(random.pick(contracts).address, holder(), random.chance(0.8), place());
+  }
+
+  return {
+    /** Everybody approves every contract, and the tokens are given out. */
+    opening(): Fact[] {
+      const approvals = contracts.flatMap(({ address }) =>
+        holders.map((owner) => approval(address, owner, true, place())),
+      );
+      const gifts = contracts.flatMap(({ address, standard }) =>
+        [1n, 2n, 3n, 4n, 5n, 6n, 7n].map((tokenId) => {
+          const units = standard === "erc1155" ? { units: 5n } : {};
+          return transferred({ contract: address, tokenId, to: holder(), ...units }, place());
+        }),
+      );
+      return [...approvals, ...gifts];
+    },
+    now: () => now,
+    next(): MarketStep {
+      const [back] = dropped;
+      if (back !== undefined && random.chance(0.5)) {
+        dropped.shift();
+        return { restore: back };
+      }
+      if (random.chance(0.06)) {
+        const gone = block(1, random.int(11, height));
+        if (dropped.every(({ number }) => number !== gone.number)) {
+          dropped.push(gone);
+          return { drop: gone };
+        }
+      }
+      return { facts: Array.from({ length: random.int(1, 6) }, happening) };
+    },
+  };
+}
+
+/** Types in several spellings, values of every sort, repetitions, and what is no attribute. */
+function randomAttributes(random: Random): Attribute[] {
+  const all: (() => Attribute)[] = [
+    () => ({ trait_type: random.pick(["Fur", "fur", "F u r"]), value: random.pick(["Gold", "gold", "Tan"]) }),
+    () => ({ trait_type: "Eyes", value: random.pick(["Laser", "Sad", "none"]) }),
+    () => ({ trait_type: "Level", value: random.int(1, 4), display_type: "number" }),
+    () => ({ trait_type: "Tier", value: random.pick([1, 2, "Elite"]) }),
+    () => ({ trait_type: "Awake", value: random.chance(0.5) }),
+    () => ({ trait_type: "Serial", value: random.pick(["007", "12", "3.5"]) }),
+    () => ({ trait_type: " ", value: "nameless" }),
+    () => ({ trait_type: "Story", value: "x".repeat(random.pick([900, 1_200])) }),
+  ];
+  return random.shuffle([...all, ...all.slice(0, 2)]).slice(0, random.int(0, 6)).map((make) => make());
+}

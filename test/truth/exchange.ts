@@ -1,0 +1,252 @@
+import {
+  type Address,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+  maxUint256,
+  numberToHex,
+  parseAbi,
+  parseEther,
+  zeroHash,
+} from "viem";
+import { z } from "zod";
+import { seaport } from "../../abis/deployments.ts";
+import { seaportFunctions } from "../../abis/seaport.ts";
+import { erc20Abi, erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
+import { nftOf, type StoredOrder } from "./stored-order.ts";
+
+/** Whoever fills: nobody else on the chain. It may have any balance and mint any token. */
+const filler: Address = "0x00000000000000000000000000000000f111e400";
+const fresh = 10n ** 30n;
+
+const mintAbi = parseAbi([
+  "function mint(address to, uint256 id)",
+  "function mint(address to, uint256 id, uint256 units)",
+]);
+
+/** What the exchange would do with an order now. Units. */
+export type Verdict = {
+  fills: boolean;
+  /** What a fill was refused with. */
+  refusal: Hex;
+  /** Filled so far, by the exchange's own account. */
+  filled: bigint;
+  /** Of a listing's token in the maker's hands. */
+  held: bigint;
+};
+
+/** An order, and the units that are tried. */
+export type Trial = { order: StoredOrder; units: bigint };
+
+type Call = { from?: Address; to: Address; data: Hex; value?: Hex };
+
+/** Asks the chain's latest state to fill each order by itself, at a moment (unix seconds). */
+export async function tryFills(
+  rpcUrl: string,
+  trials: readonly Trial[],
+  atSeconds: number,
+): Promise<Verdict[]> {
+  const owners = await readOwners(rpcUrl, trials);
+  const verdicts: Verdict[] = [];
+  for (let start = 0; start < trials.length; start += 50) {
+    const part = trials.slice(start, start + 50);
+    const requests = part.map((trial, index) =>
+      simulation(callsOf(trial, owners[start + index] ?? null), atSeconds),
+    );
+    const results = await request(rpcUrl, requests);
+    verdicts.push(...results.map((result, index) => read(part[index] as Trial, result)));
+  }
+  return verdicts;
+}
+
+function callsOf(trial: Trial, owner: Address | null): Call[] {
+  const { order } = trial;
+  const { contract, tokenId, standard } = nftOf(order);
+  const status = encodeFunctionData({
+    abi: seaportFunctions,
+    functionName: "getOrderStatus",
+    args: [order.orderHash],
+  });
+  const maker = order.components.offerer;
+  const holding =
+    standard === "erc1155"
+      ? encodeFunctionData({ abi: erc1155Abi, functionName: "balanceOf", args: [maker, tokenId] })
+      : encodeFunctionData({ abi: erc721Abi, functionName: "ownerOf", args: [tokenId] });
+  return [
+    { to: seaport["1.6"], data: status },
+    { to: contract, data: holding },
+    ...(order.side === "listings" ? [purchase(trial)] : sale(trial, owner)),
+  ];
+}
+
+function purchase({ order, units }: Trial): Call {
+  const { quantity } = nftOf(order);
+  const wholeWei = order.components.consideration.reduce((sum, leg) => sum + leg.startAmount, 0n);
+  const value = numberToHex((wholeWei * units) / quantity);
+  return { from: filler, to: seaport["1.6"], data: fill(order, units, []), value };
+}
+
+/** The filler gets the token, lets the exchange take it and what fees take of the payment, and sells. */
+function sale({ order, units }: Trial, owner: Address | null): Call[] {
+  const { contract, tokenId, standard, byCriteria } = nftOf(order);
+  const [paid] = order.components.offer;
+  if (paid === undefined) throw new TypeError("a bid without a payment");
+  const from = filler;
+  const exchange = seaport["1.6"];
+  const approveAll = encodeFunctionData({
+    abi: erc721Abi,
+    functionName: "setApprovalForAll",
+    args: [exchange, true],
+  });
+  const approve = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: "approve",
+    args: [exchange, maxUint256],
+  });
+  const id = byCriteria ? fresh : tokenId;
+  const sold = (of: bigint, share: bigint): Call => ({
+    from,
+    to: exchange,
+    data: fill(order, share, byCriteria ? [resolver(of)] : []),
+  });
+  const parts = Array.from({ length: Number(units) }, (_, index) => id + BigInt(index));
+  const tokens =
+    standard === "erc1155"
+      ? [{ from, to: contract, data: mint(id, units) }]
+      : parts.map((part) =>
+          owner === null
+            ? { from, to: contract, data: mint(part) }
+            : { from: owner, to: contract, data: handOver(owner, part) },
+        );
+  return [
+    ...tokens,
+    { from, to: contract, data: approveAll },
+    { from, to: paid.token, data: approve },
+    ...(standard === "erc1155" ? [sold(id, units)] : parts.map((part) => sold(part, 1n))),
+  ];
+}
+
+const resolver = (identifier: bigint) =>
+  ({ orderIndex: 0n, side: 1, index: 0n, identifier, criteriaProof: [] }) as const;
+
+function mint(id: bigint, units?: bigint): Hex {
+  return units === undefined
+    ? encodeFunctionData({ abi: mintAbi, functionName: "mint", args: [filler, id] })
+    : encodeFunctionData({ abi: mintAbi, functionName: "mint", args: [filler, id, units] });
+}
+
+const handOver = (owner: Address, tokenId: bigint) =>
+  encodeFunctionData({
+    abi: erc721Abi,
+    functionName: "transferFrom",
+    args: [owner, filler, tokenId],
+  });
+
+function fill(
+  { components, signature }: StoredOrder,
+  units: bigint,
+  resolvers: readonly ReturnType<typeof resolver>[],
+): Hex {
+  const { counter: _, ...parameters } = components;
+  const nft = [...components.offer, ...components.consideration].find(
+    ({ itemType }) => itemType >= 2,
+  );
+  const isWhole = nft?.startAmount === units;
+  const order = {
+    parameters: {
+      ...parameters,
+      totalOriginalConsiderationItems: BigInt(components.consideration.length),
+    },
+    numerator: isWhole ? 1n : units,
+    denominator: isWhole ? 1n : (nft?.startAmount ?? 0n),
+    signature,
+    extraData: "0x",
+  } as const;
+  return encodeFunctionData({
+    abi: seaportFunctions,
+    functionName: "fulfillAdvancedOrder",
+    args: [order, resolvers, zeroHash, filler],
+  });
+}
+
+/** Owners of the single ERC-721 tokens that bids ask for; null: nobody has it, or any will do. */
+async function readOwners(
+  rpcUrl: string,
+  trials: readonly Trial[],
+): Promise<readonly (Address | null)[]> {
+  const asked = trials.map(({ order }) => {
+    const { standard, byCriteria, contract, tokenId } = nftOf(order);
+    const data = encodeFunctionData({ abi: erc721Abi, functionName: "ownerOf", args: [tokenId] });
+    return order.side === "bids" && standard === "erc721" && !byCriteria
+      ? { method: "eth_call", params: [{ to: contract, data }, "latest"] }
+      : { method: "eth_chainId", params: [] };
+  });
+  const answers = await request(rpcUrl, asked);
+  return answers.map(({ result }, index) =>
+    asked[index]?.method === "eth_call" && typeof result === "string" && result.length === 66
+      ? (`0x${result.slice(26)}` as Address)
+      : null,
+  );
+}
+
+type Request = { method: string; params: readonly unknown[] };
+
+function simulation(calls: readonly Call[], atSeconds: number): Request {
+  const block = {
+    blockOverrides: { time: numberToHex(atSeconds) },
+    stateOverrides: { [filler]: { balance: numberToHex(parseEther("1000000000")) } },
+    calls,
+  };
+  return { method: "eth_simulateV1", params: [{ blockStateCalls: [block] }, "latest"] };
+}
+
+const Answers = z.array(
+  z.object({ id: z.number(), result: z.unknown().optional(), error: z.unknown().optional() }),
+);
+type Answer = z.output<typeof Answers>[number];
+
+async function request(rpcUrl: string, asked: readonly Request[]): Promise<Answer[]> {
+  const body = asked.map((one, id) => ({ jsonrpc: "2.0", id, ...one }));
+  const response = await fetch(rpcUrl, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return Answers.parse(await response.json()).sort((a, b) => a.id - b.id);
+}
+
+const hex = z.string().transform((text) => text as Hex);
+const Simulated = z
+  .array(z.object({ calls: z.array(z.object({ status: hex, returnData: hex })) }))
+  .length(1);
+
+function read({ order }: Trial, { result, error }: Answer): Verdict {
+  const parsed = Simulated.safeParse(result);
+  const calls = parsed.data?.[0]?.calls;
+  if (calls === undefined) throw new Error(`the node simulates nothing: ${JSON.stringify(error)}`);
+  const [status, holding, ...steps] = calls;
+  if (status === undefined || holding === undefined) throw new Error("a call is missing");
+  const [, , numerator, denominator] = decodeFunctionResult({
+    abi: seaportFunctions,
+    functionName: "getOrderStatus",
+    data: status.returnData,
+  });
+  const { quantity, standard } = nftOf(order);
+  const failed = steps.find((step) => step.status !== "0x1");
+  return {
+    fills: failed === undefined,
+    refusal: failed?.returnData ?? "0x",
+    filled: denominator === 0n ? 0n : (quantity * numerator) / denominator,
+    held: heldUnits(order, standard, holding),
+  };
+}
+
+function heldUnits(
+  { components }: StoredOrder,
+  standard: string,
+  { status, returnData }: { status: Hex; returnData: Hex },
+): bigint {
+  if (status !== "0x1") return 0n;
+  if (standard === "erc1155") return BigInt(returnData);
+  return returnData.slice(26) === components.offerer.slice(2) ? 1n : 0n;
+}

@@ -1,0 +1,178 @@
+import { z } from "zod";
+import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
+import type { Move } from "./move.ts";
+import type { Player } from "./players.ts";
+import type { Stage } from "./stage.ts";
+import { nftOf, readShown, type StoredOrder } from "./stored-order.ts";
+import {
+  drawFrom,
+  drawOther,
+  drawOwned,
+  drawPlayer,
+  ownerOf,
+  playerOf,
+  unitsOf,
+} from "./tokens.ts";
+
+/** Buys through the API what it shows as active, sometimes a part. */
+export const buys: Move = async (stage) => {
+  const order = await drawOrder(stage, "listings", "active");
+  const maker = order && playerOf(stage, order.components.offerer);
+  if (order === undefined || maker === undefined) return undefined;
+  const buyer = drawPerson(stage, maker);
+  const { fillable } = await readShown(source(stage), order);
+  const amount = stage.random.below(2) === 0 ? {} : { amount: Number(drawUnits(stage, fillable)) };
+  const { status, body } = await buyer.trader.buyData(order.id, amount);
+  if (status !== 200) return `refused ${status} ${body.code}`;
+  return (await buyer.trader.buys(order.id, amount)).status;
+};
+
+/** Sells through the API into a bid that it shows as active. */
+export const accepts: Move = async (stage) => {
+  const order = await drawOrder(stage, "bids", "active");
+  const sold = order && (await drawSold(stage, order));
+  if (order === undefined || sold === undefined || sold.seller.name === "wallet") return undefined;
+  const { trader } = sold.seller;
+  const { status, body } = await trader.acceptData(order.id, sold.nft.tokenId);
+  if (status !== 200) return `refused ${status} ${body.code}`;
+  return (await trader.accepts(order.id, sold.nft.tokenId)).receipt.status;
+};
+
+/** Fills a listing of the book without the API, whatever it shows of it. */
+export const buysElsewhere: Move = async (stage) => {
+  const order = drawFrom(
+    stage,
+    stage.orders.filter(({ side }) => side === "listings"),
+  );
+  if (order === undefined) return undefined;
+  const units = drawUnits(stage, nftOf(order).quantity);
+  await drawPlayer(stage).actor.buys(order, { units });
+  return "filled";
+};
+
+/** Sells into a bid of the book without the API. */
+export const sellsElsewhere: Move = async (stage) => {
+  const order = drawFrom(
+    stage,
+    stage.orders.filter(({ side }) => side === "bids"),
+  );
+  const sold = order && (await drawSold(stage, order));
+  if (order === undefined || sold === undefined) return undefined;
+  await sell(sold.seller, order, sold.nft);
+  return "filled";
+};
+
+function sell({ actor }: Player, order: StoredOrder, { tokenId }: Nft) {
+  return nftOf(order).byCriteria
+    ? actor.acceptsForCollection(order, { tokenId })
+    : actor.accepts(order);
+}
+
+/** A trade by orders that nobody told the API of: a bidder's allowance shrinks without an event. */
+export const tradesUnknownOrder: Move = async (stage) => {
+  const found = await drawOwned(stage);
+  if (found === undefined) return undefined;
+  const { nft, owner } = found;
+  const other = drawOther(stage, owner);
+  const priceWei = BigInt(stage.random.below(8) + 1) * 10n ** 16n;
+  for (const { address } of [owner, other]) stage.unknownTraders.add(address.toLowerCase());
+  if (stage.random.below(3) === 0) {
+    await other.actor.buys(await owner.actor.lists(nft, { priceWei }));
+    return "listing filled";
+  }
+  await owner.actor.accepts(await other.actor.offers(nft, { priceWei }));
+  return "bid filled";
+};
+
+/** Buys and carries the token away in the same block. */
+export const buysAndMoves: Move = async (stage) => {
+  const order = await drawOrder(stage, "listings", "active");
+  const maker = order && playerOf(stage, order.components.offerer);
+  if (order === undefined || maker === undefined) return undefined;
+  const buyer = drawPerson(stage, maker);
+  const nft = nftOf(order);
+  return inOneBlock(stage, [
+    () => buyer.actor.buys(order, { units: 1n }),
+    () => buyer.actor.transfers(nft, drawOther(stage, buyer.name === maker.name ? buyer : maker)),
+  ]);
+};
+
+/** A fill and what takes its ground away race for the same block. */
+export const racesFill: Move = async (stage) => {
+  const order = await drawOrder(stage, "listings", "active");
+  const maker = order && playerOf(stage, order.components.offerer);
+  if (order === undefined || maker === undefined) return undefined;
+  const against = stage.random.pick<() => Promise<unknown>>([
+    () => maker.actor.cancels(order),
+    () => maker.actor.transfers(nftOf(order), drawOther(stage, maker)),
+    () => maker.actor.revokes(nftOf(order).contract),
+    () => maker.actor.incrementsCounter(),
+  ]);
+  const buy = () => drawPerson(stage, maker).actor.buys(order, { units: 1n });
+  return inOneBlock(stage, stage.random.below(2) === 0 ? [buy, against] : [against, buy]);
+};
+
+/** Sends without waiting and mines once; who comes too late is reverted. */
+async function inOneBlock(
+  { venue }: Stage,
+  sends: readonly (() => Promise<unknown>)[],
+): Promise<string> {
+  const { client } = venue;
+  const Pool = z.object({ pending: z.string() });
+  const inPool = async () =>
+    Number(Pool.parse(await client.request({ method: "txpool_status" } as never)).pending);
+  await client.setAutomine(false);
+  const sent: Promise<string>[] = [];
+  for (const send of sends) {
+    sent.push(
+      send().then(
+        () => "filled",
+        () => "reverted",
+      ),
+    );
+    while ((await inPool()) < sent.length) await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  await client.mine({ blocks: 1 });
+  const outcomes = await Promise.all(sent);
+  await client.setAutomine(true);
+  return outcomes.join();
+}
+
+/** The first of the API's orders with this status, from a random one on. */
+async function drawOrder(stage: Stage, side: StoredOrder["side"], status: string) {
+  const orders = stage.orders.filter((order) => order.side === side);
+  const start = stage.random.below(orders.length);
+  for (const order of [...orders.slice(start), ...orders.slice(0, start)]) {
+    if ((await readShown(source(stage), order)).status === status) return order;
+  }
+  return undefined;
+}
+
+/** A token that the bid takes, and who has it. */
+async function drawSold(
+  stage: Stage,
+  order: StoredOrder,
+): Promise<{ nft: Nft; seller: Player } | undefined> {
+  const wanted = nftOf(order);
+  const some = [...stage.tokens, ...stage.editions].filter(
+    ({ contract, tokenId }) =>
+      contract === wanted.contract && (wanted.byCriteria || tokenId === wanted.tokenId),
+  );
+  const nft = drawFrom(stage, some);
+  if (nft === undefined) return undefined;
+  const seller = nft.standard === "erc721" ? await ownerOf(stage, nft) : drawPlayer(stage);
+  if (seller === undefined || seller.address.toLowerCase() === order.components.offerer)
+    return undefined;
+  if (nft.standard === "erc1155" && (await unitsOf(stage, seller, nft)) === 0n) return undefined;
+  return { nft, seller };
+}
+
+/** Somebody who sends for himself. */
+function drawPerson(stage: Stage, except: Player): Player {
+  const [first = except, ...rest] = stage.people.filter(({ name }) => name !== except.name);
+  return stage.random.pick([first, ...rest]);
+}
+
+const drawUnits = ({ random }: Stage, most: bigint) => 1n + BigInt(random.below(Number(most)));
+
+const source = ({ chainId, pipeline }: Stage) => ({ chainId, baseUrl: pipeline.baseUrl });

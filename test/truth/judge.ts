@@ -1,0 +1,103 @@
+import type { ChainId } from "../../abis/deployments.ts";
+import { type Trial, tryFills, type Verdict } from "./exchange.ts";
+import { nftOf, readShown, type Shown, type StoredOrder } from "./stored-order.ts";
+
+/** An order about which the API and the exchange do not agree. */
+export type Disagreement = {
+  order: StoredOrder;
+  shown: Shown;
+  /** What is wrong with what is shown. */
+  because: string;
+};
+
+type Where = { baseUrl: string; chainId: ChainId; rpcUrl: string };
+
+const readsAtOnce = 6;
+
+/** Compares what the API shows of every order with what the exchange would do, both now. `now` is unix seconds. */
+export async function judgeOrders(
+  where: Where,
+  orders: readonly StoredOrder[],
+  now: () => number,
+): Promise<Disagreement[]> {
+  const shown = await readAll(where, orders);
+  const trials = orders.map((order, index) => trialOf(order, shown[index] as Shown));
+  const verdicts = await tryFills(where.rpcUrl, trials, now());
+  const findings = orders.flatMap((order, index) => {
+    const one = { order, shown: shown[index] as Shown };
+    const because = compare(one, trials[index] as Trial, verdicts[index] as Verdict);
+    return because === null ? [] : [{ ...one, because }];
+  });
+  return [...findings, ...judgePlaces(orders, shown)];
+}
+
+async function readAll(where: Where, orders: readonly StoredOrder[]): Promise<Shown[]> {
+  const shown: Shown[] = [];
+  const waiting = orders.entries();
+  const work = async () => {
+    for (const [index, order] of waiting) shown[index] = await readShown(where, order);
+  };
+  await Promise.all(Array.from({ length: readsAtOnce }, work));
+  return shown;
+}
+
+const isFillable = ({ status, reason }: Shown) => status === "active" || reason === "superseded";
+
+/**
+ * What is shown as fillable is tried with all that is shown; of the rest the least that could be filled. A bid is
+ * hidden when its maker cannot pay for all that is left of it, so all of it is tried.
+ */
+function trialOf(order: StoredOrder, shown: Shown): Trial {
+  const { quantity } = nftOf(order);
+  if (isFillable(shown)) {
+    return { order, units: order.side === "listings" ? shown.fillable : shown.remaining };
+  }
+  if (order.side === "bids" && shown.status === "inactive") {
+    return { order, units: shown.remaining };
+  }
+  return { order, units: order.components.orderType === 1 ? 1n : quantity };
+}
+
+function compare(
+  { order, shown }: { order: StoredOrder; shown: Shown },
+  { units }: Trial,
+  { fills, refusal, filled, held }: Verdict,
+): string | null {
+  if (filled !== shown.filled) return `${filled} units are filled`;
+  if (fills && !isFillable(shown)) return `it fills with ${units} units`;
+  if (!fills && isFillable(shown)) return `${units} units do not fill: ${refusal.slice(0, 74)}`;
+  const left = nftOf(order).quantity - filled;
+  const fillable = order.side === "bids" || left < held ? left : held;
+  return !isFillable(shown) || units === fillable ? null : `${fillable} units could be filled`;
+}
+
+/** Of a maker's listings of one token exactly one is active, the cheapest. */
+function judgePlaces(orders: readonly StoredOrder[], shown: readonly Shown[]): Disagreement[] {
+  const groups = new Map<string, { order: StoredOrder; shown: Shown }[]>();
+  for (const [index, order] of orders.entries()) {
+    const one = { order, shown: shown[index] as Shown };
+    if (order.side === "bids" || !isFillable(one.shown)) continue;
+    const key = groupOf(order);
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const active = group.filter((one) => one.shown.status === "active");
+    const [best] = active;
+    if (best === undefined || active.length > 1) {
+      return group.map((one) => ({ ...one, because: `${active.length} of its token are active` }));
+    }
+    const cheaper = group.filter((one) => unitWei(one.order) < unitWei(best.order));
+    return cheaper.map((one) => ({ ...one, because: "it is cheaper than the active one" }));
+  });
+}
+
+/** Listings of which one supersedes the others. */
+export function groupOf(order: StoredOrder): string {
+  const { contract, tokenId } = nftOf(order);
+  return [contract, tokenId, order.components.offerer].join("/");
+}
+
+function unitWei({ components, ...order }: StoredOrder): bigint {
+  const wholeWei = components.consideration.reduce((sum, leg) => sum + leg.startAmount, 0n);
+  return wholeWei / nftOf({ components, ...order }).quantity;
+}

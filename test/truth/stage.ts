@@ -1,0 +1,142 @@
+import { type Address, parseEther } from "viem";
+import { z } from "zod";
+import type { ChainId } from "../../abis/deployments.ts";
+import { accounts } from "../../devnet/accounts.ts";
+import { contracts } from "../../devnet/contracts/addresses.ts";
+import type { Venue } from "../../devnet/market/party.ts";
+import { type Random, seededRandom } from "../../devnet/market/random.ts";
+import { sendAsMined } from "../../devnet/market/sending.ts";
+import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
+import { type Market, openMarket } from "../market.ts";
+import { type Pipeline, startPipeline, until, untilReady } from "../pipeline.ts";
+import { type Clock, openClock } from "./clock.ts";
+import { gatherPlayers, type Player } from "./players.ts";
+import type { StoredOrder } from "./stored-order.ts";
+
+/** A chain, the whole service over it, who trades there, and every order that was taken in. */
+export type Stage = {
+  chainId: ChainId;
+  market: Market;
+  pipeline: Pipeline;
+  venue: Venue;
+  random: Random;
+  clock: Clock;
+  people: readonly Player[];
+  walletOf: ReturnType<typeof gatherPlayers>["walletOf"];
+  walletOwner: "alice" | "bob";
+  orders: StoredOrder[];
+  tokens: readonly [Nft, ...Nft[]];
+  editions: readonly Nft[];
+  /** Lower-case addresses of who traded, since the last judgement, by an order that is not in the book. */
+  unknownTraders: Set<string>;
+  /** Whether blocks were dropped since the last judgement. */
+  reorged: boolean;
+  /** The moment of the last judgement, unix seconds. */
+  judgedAt: number;
+  /** A name for each token minted on the way. */
+  nextId: bigint;
+  stop(): Promise<void>;
+};
+
+const purseWei = parseEther("1000");
+const tokenIds = (first: bigint, count: number) =>
+  Array.from({ length: count }, (_, index) => first + BigInt(index));
+
+export async function openStage(options: {
+  chainId: ChainId;
+  seed: number;
+  databaseUrl: string;
+}): Promise<Stage> {
+  const { chainId, seed, databaseUrl } = options;
+  const clock = openClock();
+  const market = await openMarket({ chainId, stocked: true });
+  const random = seededRandom(seed);
+  const { client, actors, anvil } = market;
+  const venue: Venue = { chainId, client, random, sending: sendAsMined(client) };
+  await client.setIntervalMining({ interval: 1 });
+  const pipeline = await startPipeline({
+    databaseUrl,
+    chains: [anvil],
+    roles: ["indexer", "projector", "jobs", "api"],
+    settings: { CHECK_INTERVAL_SECONDS: "1" },
+  });
+  await untilReady(pipeline);
+  await client.setIntervalMining({ interval: 0 });
+  await client.setAutomine(true);
+  const { people, walletOf } = gatherPlayers(venue, actors, pipeline.baseUrl);
+  const token = (contract: Address) => (tokenId: bigint) =>
+    ({ standard: "erc721", contract, tokenId }) as const;
+  const stage: Stage = {
+    ...{ chainId, market, pipeline, venue, random, clock, people, walletOf },
+    walletOwner: "alice",
+    orders: [],
+    tokens: [
+      token(contracts.punks)(1_000n),
+      ...tokenIds(1_001n, 9).map(token(contracts.punks)),
+      ...tokenIds(1_001n, 3).map(token(contracts.guarded)),
+    ],
+    editions: [1_001n, 1_002n].map((tokenId) => ({
+      standard: "erc1155",
+      contract: contracts.editions,
+      tokenId,
+    })),
+    unknownTraders: new Set(),
+    reorged: false,
+    judgedAt: clock.now(),
+    nextId: 100_000n,
+    async stop() {
+      await pipeline.stop();
+      await market.stop();
+      clock.restore();
+    },
+  };
+  await stock(stage);
+  return stage;
+}
+
+async function stock(stage: Stage): Promise<void> {
+  const { people, tokens, editions } = stage;
+  const everybody = [...people, wallet(stage)];
+  for (const [index, nft] of tokens.entries()) {
+    await everybody[index % everybody.length]?.actor.mints(nft);
+  }
+  for (const { actor } of everybody) {
+    for (const contract of [contracts.punks, contracts.guarded, contracts.editions]) {
+      await actor.approves(contract);
+    }
+    await actor.wraps(purseWei / 100n);
+    await actor.allows(purseWei / 100n);
+  }
+  for (const { actor } of people) for (const nft of editions) await actor.mints(nft, 8n);
+}
+
+export const wallet = (stage: Stage): Player => stage.walletOf(accounts[stage.walletOwner]);
+
+export const everybody = (stage: Stage): readonly [Player, ...Player[]] => [
+  wallet(stage),
+  ...stage.people,
+];
+
+const Status = z.looseObject({
+  logPosition: z.number(),
+  chains: z.tuple([z.looseObject({ recorded: z.looseObject({ hash: z.string() }).nullable() })]),
+  projections: z.array(z.looseObject({ position: z.number() })),
+});
+
+/** Mines one more block that holds an event, and waits until the API's status says that all of it is derived. */
+export async function catchUp(stage: Stage): Promise<void> {
+  const { market, pipeline } = stage;
+  stage.nextId += 1n;
+  await market.actors.erin.mints({
+    standard: "erc721",
+    contract: contracts.punks,
+    tokenId: stage.nextId,
+  });
+  const head = await market.client.getBlock();
+  await until("the head to be derived", async () => {
+    const { body } = await pipeline.get("/v1/status");
+    const { logPosition, chains, projections } = Status.parse(body.data);
+    const derived = projections.every(({ position }) => position >= logPosition);
+    return chains[0].recorded?.hash === head.hash && derived;
+  });
+}

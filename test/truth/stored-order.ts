@@ -1,0 +1,105 @@
+import type { Address, Hex } from "viem";
+import { z } from "zod";
+import type { ChainId } from "../../abis/deployments.ts";
+import type { OrderComponents } from "../../projections/domain/seaport/order-components.ts";
+import { getJson } from "../pipeline.ts";
+
+/** An order that the API took in, as its components record tells it. */
+export type StoredOrder = {
+  side: "listings" | "bids";
+  id: string;
+  orderHash: Hex;
+  components: OrderComponents;
+  signature: Hex;
+};
+
+/** What the API shows of an order. Units; `fillable` of listings only. */
+export type Shown = {
+  status: string;
+  reason: string | null;
+  filled: bigint;
+  remaining: bigint;
+  fillable: bigint;
+};
+
+const address = z.string().transform((text) => text as Address);
+const hex = z.string().transform((text) => text as Hex);
+const integer = z.string().transform(BigInt);
+const item = {
+  itemType: z.number(),
+  token: address,
+  identifierOrCriteria: integer,
+  startAmount: integer,
+  endAmount: integer,
+};
+const Components = z.object({
+  offerer: address,
+  zone: address,
+  offer: z.array(z.object(item)),
+  consideration: z.array(z.object({ ...item, recipient: address })),
+  orderType: z.number(),
+  startTime: integer,
+  endTime: integer,
+  zoneHash: hex,
+  salt: integer,
+  conduitKey: hex,
+  counter: integer,
+});
+const Signed = z.object({ orderHash: hex, signature: hex, components: Components });
+
+/** Components as they are on the wire. */
+export const parseComponents = (wire: unknown): OrderComponents => Components.parse(wire);
+
+const units = z.number().transform(BigInt);
+const Row = z.object({
+  status: z.string(),
+  invalidReason: z.string().nullish(),
+  inactiveReason: z.string().nullish(),
+  quantityFilled: units,
+  quantityRemaining: units,
+  quantityFillable: units.optional(),
+});
+
+type Source = { baseUrl: string; chainId: ChainId };
+
+export async function readStoredOrder(
+  { baseUrl, chainId }: Source,
+  side: StoredOrder["side"],
+  id: string,
+): Promise<StoredOrder> {
+  const kind = side === "listings" ? "asks" : "bids";
+  const { body } = await getJson(baseUrl, `/v1/orders/${kind}/${id}/components?chainId=${chainId}`);
+  return { side, id, ...Signed.parse(body.data) };
+}
+
+export async function readShown(
+  { baseUrl, chainId }: Source,
+  { side, id }: StoredOrder,
+): Promise<Shown> {
+  const { body } = await getJson(baseUrl, `/v1/${side}/${id}?chainId=${chainId}`);
+  const row = Row.parse(body.data);
+  return {
+    status: row.status,
+    reason: row.invalidReason ?? row.inactiveReason ?? null,
+    filled: row.quantityFilled,
+    remaining: row.quantityRemaining,
+    fillable: row.quantityFillable ?? row.quantityRemaining,
+  };
+}
+
+/** The NFT's item, and how many units of it were signed for. */
+export function nftOf({ components }: StoredOrder) {
+  const item = [...components.offer, ...components.consideration].find(
+    ({ itemType }) => itemType >= 2,
+  );
+  if (item === undefined) throw new TypeError("an order without an NFT");
+  const standard = item.itemType % 2 === 0 ? "erc721" : "erc1155";
+  const byCriteria = item.itemType >= 4;
+  return {
+    standard,
+    byCriteria,
+    contract: item.token,
+    tokenId: item.identifierOrCriteria,
+    quantity: item.startAmount,
+  } as const;
+}
