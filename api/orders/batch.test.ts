@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { inBatches } from "./batch.ts";
 
 type Call = { items: readonly string[]; end: () => void };
@@ -37,10 +37,10 @@ describe("batches", () => {
   });
 
   it("hold no more than they may, but an item that is heavier alone", async () => {
-    const { calls, send, settled } = openBatches(4);
+    const { calls, send } = openBatches(4);
     const sent = ["aaaaaa", "bb", "cc", "d"].map(send);
     for (const at of [0, 1, 2]) {
-      await settled();
+      await vi.waitFor(() => expect(calls[at]).toBeDefined());
       calls[at]?.end();
     }
     expect(await Promise.all(sent)).toEqual(["AAAAAA", "BB", "CC", "D"]);
