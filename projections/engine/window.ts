@@ -80,9 +80,18 @@ export async function closeHistory(session: Session): Promise<void> {
   await sql`drop view pg_temp.change`.execute(session);
 }
 
+/**
+ * The table outlives its transaction and changes only with the blocks: emptied and filled again by each, it would have
+ * every plan that names it made anew.
+ */
 async function openDropped(session: Session, upTo: bigint): Promise<void> {
+  await sql`create temporary table if not exists dropped (block_id bigint primary key)`.execute(
+    session,
+  );
   await sql`
-    create temporary table if not exists dropped (block_id bigint primary key) on commit delete rows
-  `.execute(session);
-  await sql`insert into dropped select block_id from log.dropped(${upTo})`.execute(session);
+    with now as materialized (select block_id from log.dropped(${upTo})),
+    gone as (
+      delete from dropped d where not exists (select from now where now.block_id = d.block_id)
+    )
+    insert into dropped select block_id from now on conflict do nothing`.execute(session);
 }
