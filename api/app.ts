@@ -3,12 +3,14 @@ import express, { type Express } from "express";
 import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
 import { sendText } from "./http/answer.ts";
+import { type Limiter, limitRequests } from "./http/limit.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
 import { describeRoutes } from "./http/openapi.ts";
 import { answerErrors, answerUnknownPath } from "./http/problem.ts";
 import { assignRequestId } from "./http/request-id.ts";
 import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
+import { maskKeys } from "./keys/key-text.ts";
 import { answerHome } from "./pages/home.ts";
 import { mountReference } from "./pages/reference.ts";
 import { gaugeStatus } from "./status/gauges.ts";
@@ -21,10 +23,14 @@ export type AppOptions = {
   /** Address under which callers reach the app, without a slash at its end. */
   readonly baseUrl: string;
   readonly logger: Logger;
+  /** Counts what is asked under /v1; without it nothing is counted. */
+  readonly limiter?: Limiter;
+  /** Proxies whose word for a caller's address is taken: how many stand before the app, or their networks. */
+  readonly trustProxy?: number | readonly string[];
 };
 
 /** Everything that answers over HTTP. */
-export function createApp({ context, baseUrl, logger }: AppOptions): Express {
+export function createApp({ context, baseUrl, logger, limiter, trustProxy }: AppOptions): Express {
   const app = express();
   const metrics = openMetrics();
   gaugeStatus(metrics, context.readStatus);
@@ -32,6 +38,7 @@ export function createApp({ context, baseUrl, logger }: AppOptions): Express {
   app.disable("x-powered-by");
   app.set("etag", false);
   app.set("query parser", "extended");
+  app.set("trust proxy", trustProxy ?? 0);
   app.use(measureRequests(metrics), logRequests(logger), dataHeaders, openCors, compression());
 
   const document = JSON.stringify(describe(baseUrl));
@@ -39,10 +46,11 @@ export function createApp({ context, baseUrl, logger }: AppOptions): Express {
     get: [
       (request, response) => {
         const type = "application/json; charset=utf-8";
-        sendText(request, response, { type, text: document, cacheControl: "no-cache" });
+        return sendText(request, response, { type, text: document, cacheControl: "no-cache" });
       },
     ],
   });
+  if (limiter !== undefined) app.use("/v1", limitRequests(limiter));
   mountRoutes(app, routes, context, baseUrl);
   mountReference(app);
   servePath(app, "/", { get: [pageHeaders, answerHome(baseUrl, context.chains)] });
@@ -82,6 +90,7 @@ function describe(baseUrl: string) {
         operationId: "getOpenapiJson",
         tags: ["Service"],
         summary: "This document",
+        security: [],
         responses: {
           "200": {
             description: "OpenAPI 3.1",
@@ -93,14 +102,14 @@ function describe(baseUrl: string) {
   });
 }
 
-/** Told at debug: a busy service would say nothing else. Headers may hold keys and are left out. */
+/** Told at debug: a busy service would say nothing else. Headers hold keys and are left out, and so is a key that someone put into an address. */
 function logRequests(logger: Logger) {
   return pinoHttp({
     logger,
     genReqId: assignRequestId,
     useLevel: "debug",
     serializers: {
-      req: ({ id, method, url }) => ({ id, method, target: url }),
+      req: ({ id, method, url }) => ({ id, method, target: maskKeys(String(url)) }),
       res: ({ statusCode }) => ({ statusCode }),
     },
   });

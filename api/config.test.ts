@@ -67,6 +67,24 @@ describe("the configuration", () => {
     }
   });
 
+  it("believes no proxy, or as many as are named, or those of networks", () => {
+    const trusted = (text: string) => readConfig({ TRUST_PROXY: text }).access.trustProxy;
+
+    expect(readConfig({}).access.trustProxy).toEqual([]);
+    expect(trusted("none")).toEqual([]);
+    expect(trusted("2")).toBe(2);
+    expect(trusted("10.0.0.0/8, 2001:db8::/32,192.0.2.1")).toEqual([
+      "10.0.0.0/8",
+      "2001:db8::/32",
+      "192.0.2.1",
+    ]);
+    for (const text of ["true", "0", "99", "10.0.0.0/33", "example.com", "10.0.0.0/8/8", ","]) {
+      expect(problemsOf({ TRUST_PROXY: text })).toEqual([
+        expect.stringContaining("TRUST_PROXY: expected none, a number of proxies"),
+      ]);
+    }
+  });
+
   it("counts an empty value as absent", () => {
     expect(readConfig({ RPC_URL_1: "", DATABASE_URL: " " })).toEqual(readConfig({}));
   });

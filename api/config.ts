@@ -40,6 +40,14 @@ export type Config = {
     conduitKey: Hex;
     enabled: { listings: boolean; offers: boolean; buying: boolean };
   };
+  access: {
+    /** Requests a minute; 0: as many as one likes. */
+    limits: { keyless: number; instant: number; permanent: number };
+    /** Whether instant keys are given out until an operator says otherwise. */
+    instantKeys: boolean;
+    /** How many proxies stand before the API, or their addresses and networks. */
+    trustProxy: number | readonly string[];
+  };
   /** Between two looks at the chain for what events do not tell of orders. */
   checkIntervalSeconds: number;
   /** Exchanges that are asked what coins are worth. */
@@ -175,6 +183,15 @@ function shape(env: Environment, curated: Config["curated"]): Config {
         offers: env.OFFERS_ENABLED,
         buying: env.BUYING_ENABLED,
       },
+    },
+    access: {
+      limits: {
+        keyless: env.RATE_LIMIT_KEYLESS,
+        instant: env.RATE_LIMIT_INSTANT,
+        permanent: env.RATE_LIMIT_KEY,
+      },
+      instantKeys: env.INSTANT_KEYS_ENABLED,
+      trustProxy: env.TRUST_PROXY,
     },
     checkIntervalSeconds: env.CHECK_INTERVAL_SECONDS,
     prices: { feeds: env.PRICE_FEED_URLS ?? publicFeeds },

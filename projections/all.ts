@@ -2,8 +2,10 @@ import type { Address } from "viem";
 import { activityProjection } from "./activity/project.ts";
 import { bidsProjection } from "./bids/project.ts";
 import { coinPricesProjection } from "./coin-prices/project.ts";
+import { collectionStatsProjection } from "./collection-stats/project.ts";
 import { collectionsProjection } from "./collections/project.ts";
 import type { Projection } from "./engine/projection.ts";
+import { floorsProjection } from "./floors/project.ts";
 import { listingsProjection } from "./listings/project.ts";
 import { metadataProjection } from "./metadata/project.ts";
 import { ownershipProjection } from "./ownership/project.ts";
@@ -22,6 +24,16 @@ export function allProjections(options: { feeRecipient: Address }): Projection[]
     activityProjection(sales),
     listingsProjection,
     bidsProjection,
+    floorsProjection,
+    collectionStatsProjection([
+      ownershipProjection,
+      collectionsProjection,
+      coinPricesProjection,
+      sales,
+      listingsProjection,
+      bidsProjection,
+      floorsProjection,
+    ]),
     traitsProjection,
   ];
 }

@@ -3,7 +3,9 @@ import type { Address, Hex } from "viem";
 import { pad, toHex, zeroAddress } from "viem";
 import { type ChainId, wrappedNative } from "../abis/deployments.ts";
 import { allProjections } from "../projections/all.ts";
+import { collectionStatsProjection } from "../projections/collection-stats/project.ts";
 import type { Database } from "../projections/database.ts";
+import { openWindow } from "../projections/engine/window.ts";
 import { firstBlockId } from "../projections/log/block-id.ts";
 import { addressOf, createProjection } from "./given.ts";
 
@@ -76,6 +78,17 @@ export async function seedRows(db: Database): Promise<void> {
     insert into sales.volume
     select contract_id, currency, date_trunc('hour', timestamp), count(*), sum(total_wei) from sales.sale
     group by 1, 2, 3`.execute(db);
+  await deriveStats(db);
+}
+
+/** From the rows that are there, with the time of day for its clock. */
+async function deriveStats(db: Database): Promise<void> {
+  await sql`insert into floors.snapshot values (1, ${today}), (33139, ${today})`.execute(db);
+  await db.transaction().execute(async (session) => {
+    const nothing = { after: 0n, upTo: 0n };
+    await openWindow(session, nothing);
+    await collectionStatsProjection([]).apply(session, "collection_stats", nothing);
+  });
 }
 
 async function seedContract(db: Database, contract: Contract): Promise<void> {

@@ -51,6 +51,7 @@ export async function openBookReads() {
       now = moment;
     },
     answer,
+    raw: api.get,
     list,
     async one(path: string) {
       return z.object({ data: z.looseObject({}) }).parse(await answer(path)).data;

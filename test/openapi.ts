@@ -22,7 +22,7 @@ export type ApiClient = {
   document: z.output<typeof Document>;
   get(pathAndQuery: string, headers?: Record<string, string>): Promise<ApiAnswer>;
   /** `body` is sent as JSON, or as it is when it is text. */
-  post(path: string, body: unknown): Promise<ApiAnswer>;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
   close(): Promise<void>;
 };
 
@@ -44,9 +44,9 @@ export async function serve(app: Express): Promise<ApiClient> {
     url,
     document,
     get: (pathAndQuery, headers = {}) => ask(pathAndQuery, { headers }),
-    post(path, body) {
+    post(path, body, headers = {}) {
       const text = typeof body === "string" ? body : JSON.stringify(body);
-      return ask(path, { method: "post", body: text });
+      return ask(path, { method: "post", body: text ?? null, headers });
     },
     close: listening.close,
   };
@@ -84,10 +84,14 @@ function answerChecker(document: z.output<typeof Document>) {
     }
     const isRead = method === "get" && status === "200";
     const required = isRead ? ["x-request-id", "etag"] : ["x-request-id"];
-    const missing = required.filter((header) => !response.headers.has(header));
+    const missing = [...required, ...(headersOf[status] ?? [])].filter(
+      (header) => !response.headers.has(header),
+    );
     if (missing.length > 0) throw new Error(`${pathAndQuery} lacks ${missing.join()}`);
   };
 }
+
+const headersOf: Record<string, string[]> = { 401: ["www-authenticate"], 429: ["retry-after"] };
 
 /** As a JSON pointer inside a URI fragment. */
 function escapePointer(word: string): string {

@@ -17,7 +17,7 @@ export type Fact = ChainEvent | Observation;
 
 /** A log and the projections of it that a test looks at. */
 export async function openBook(projections: readonly Projection[]) {
-  const { db, drop } = await createDatabase();
+  const { db, url, drop } = await createDatabase();
   let targets: Target[] = [];
 
   async function happens(...facts: Fact[]): Promise<void> {
@@ -42,6 +42,7 @@ export async function openBook(projections: readonly Projection[]) {
 
   return {
     db,
+    url,
     drop,
     happens,
     appendFacts,

@@ -83,9 +83,10 @@ export async function mintPunk({ actors }: Venue, owner: Person): Promise<Nft> {
 /** Many of one owner, who has approved the conduit before. */
 export async function mintPunks({ actors }: Venue, owner: Person, count: bigint): Promise<Nft[]> {
   const first = takeIds(count);
-  const perTransaction = 25n;
-  for (let made = 0n; made < count; made += perTransaction) {
-    await actors[owner].mintsRun(contracts.punks, first + made, perTransaction);
+  const most = 25n;
+  for (let made = 0n; made < count; made += most) {
+    const left = count - made;
+    await actors[owner].mintsRun(contracts.punks, first + made, left < most ? left : most);
   }
   return Array.from({ length: Number(count) }, (_, index) => ({
     standard: "erc721",

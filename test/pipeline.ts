@@ -47,6 +47,7 @@ export async function pipelineSettings(options: PipelineOptions): Promise<Record
     COLLECTIONS_1: "*",
     CURATED_FILE: join(import.meta.dirname, "no-collections.json"),
     PRICE_FEED_URLS: "none",
+    RATE_LIMIT_KEYLESS: "0",
     LOG_LEVEL: "warn",
     LOG_FORMAT: "json",
   };

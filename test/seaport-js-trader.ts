@@ -5,7 +5,7 @@ import type {
   OrderComponents,
   OrderWithCounter,
 } from "@opensea/seaport-js/lib/types";
-import { HDNodeWallet, JsonRpcProvider, NonceManager, type TransactionResponse } from "ethers";
+import { HDNodeWallet, JsonRpcProvider } from "ethers";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { commonConduit } from "../abis/deployments.ts";
@@ -16,6 +16,7 @@ import type { Answer, Wish } from "./trader.ts";
 const phrase = "test test test test test test test test test test test junk";
 const names = Object.keys(accounts);
 
+const royalty = z.looseObject({ royaltyRecipient: z.string().nullable(), bps: z.number() });
 const Params = z.looseObject({
   zone: z.string(),
   zoneHash: z.string(),
@@ -23,8 +24,8 @@ const Params = z.looseObject({
   feeRecipient: z.string(),
   feeBps: z.number(),
   saltPrefix: z.string(),
-  royalty: z.looseObject({ royaltyRecipient: z.string().nullable(), bps: z.number() }),
-  offers: z.looseObject({ conduitKey: z.string() }),
+  royalty: royalty.nullable(),
+  offers: z.looseObject({ conduitKey: z.string(), royalty }),
 });
 
 const Record = z.looseObject({
@@ -39,7 +40,7 @@ export function openSeaportJs(venue: Venue, name: Person, marketPrefix: string) 
   const path = `m/44'/60'/0'/0/${names.indexOf(name)}`;
   const wallet = HDNodeWallet.fromPhrase(phrase, undefined, path).connect(provider);
   // Its published name of the signer is of another release of ethers.
-  const client = new Seaport(new NonceManager(wallet) as never, {
+  const client = new Seaport(wallet as never, {
     conduitKeyToConduit: { [commonConduit.key]: commonConduit.address },
   });
   const { get, post, statusOf } = venue.trader(name);
@@ -57,28 +58,27 @@ export function openSeaportJs(venue: Venue, name: Person, marketPrefix: string) 
   }
 
   /** What the market asks of every order, in the client's own terms. */
-  async function terms(wish: Wish, kind: "item" | "collection" = "item") {
-    const { royalty, feeRecipient, feeBps, ...found } = await params(wish, kind);
-    const { royaltyRecipient } = royalty;
-    const fees = [
-      { recipient: feeRecipient, basisPoints: feeBps },
-      ...(royaltyRecipient === null
-        ? []
-        : [{ recipient: royaltyRecipient, basisPoints: royalty.bps }]),
-    ];
-    const endTime = Math.floor(Date.now() / 1000) + 86_400;
-    const { zone, zoneHash } = found;
-    return { found, input: { zone, zoneHash, fees, endTime, domain: marketPrefix } };
+  async function terms(wish: Wish, side: "listing" | "bid") {
+    const found = await params(wish, wish.tokenId === undefined ? "collection" : "item");
+    const { zone, zoneHash, feeRecipient, feeBps, offers } = found;
+    const due = side === "bid" ? offers.royalty : found.royalty;
+    const service = { recipient: feeRecipient, basisPoints: feeBps };
+    const creator = due?.royaltyRecipient
+      ? [{ recipient: due.royaltyRecipient, basisPoints: due.bps }]
+      : [];
+    return {
+      ...{ zone, zoneHash, fees: [service, ...creator], domain: marketPrefix },
+      conduitKey: side === "bid" ? offers.conduitKey : found.conduitKey,
+      endTime: Math.floor(Date.now() / 1000) + 86_400,
+    };
   }
 
   async function listing(wish: Wish): Promise<CreateOrderInput> {
     const { quantity = 1n, unitPriceWei, contract, tokenId } = wish;
-    const { found, input } = await terms(wish);
     const isEdition = wish.quantity !== undefined && quantity > 1n;
     const nft = { token: contract, identifier: `${tokenId}` };
     return {
-      ...input,
-      conduitKey: found.conduitKey,
+      ...(await terms(wish, "listing")),
       allowPartialFills: isEdition,
       offer: [
         isEdition
@@ -91,10 +91,8 @@ export function openSeaportJs(venue: Venue, name: Person, marketPrefix: string) 
 
   async function bid(wish: Wish): Promise<CreateOrderInput> {
     const { contract, tokenId, unitPriceWei } = wish;
-    const { found, input } = await terms(wish, tokenId === undefined ? "collection" : "item");
     return {
-      ...input,
-      conduitKey: found.offers.conduitKey,
+      ...(await terms(wish, "bid")),
       offer: [{ token: venue.currency, amount: `${unitPriceWei}` }],
       consideration: [
         tokenId === undefined
@@ -122,7 +120,7 @@ export function openSeaportJs(venue: Venue, name: Person, marketPrefix: string) 
     return { parameters: parameters as unknown as OrderComponents, signature };
   }
 
-  async function mined(response: TransactionResponse) {
+  async function mined(response: { hash: string }) {
     const { hash } = response;
     return venue.client.waitForTransactionReceipt({ hash: hash as Hex });
   }

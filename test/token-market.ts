@@ -1,7 +1,8 @@
 import { type Address, keccak256, stringToHex } from "viem";
+import { seaport, wrappedNative } from "../abis/deployments.ts";
 import { tokenMetadataFetched } from "../projections/metadata/metadata-fetched.ts";
 import type { Observation } from "../projections/log/append.ts";
-import { addressOf, type Block, block } from "./given.ts";
+import { addressOf, type Block, block, type ChainEvent } from "./given.ts";
 import type { Fact } from "./order-book.ts";
 import {
   approval,
@@ -79,6 +80,8 @@ export type MarketStep = { facts: Fact[] } | { drop: Block } | { restore: Block 
 /** A market in which anything may happen to a few tokens. Its time goes on from `receivedAt`. */
 export function openTokenMarket(random: Random) {
   const orders: GivenOrder[] = [];
+  /** Who was given a token last; a block that is dropped may say otherwise. */
+  const receivers = new Map<string, Address>();
   const dropped: Block[] = [];
   let height = 10;
   let log = 0;
@@ -92,10 +95,18 @@ export function openTokenMarket(random: Random) {
   const holder = () => random.pick(holders);
   const token = () => ({ contract: random.pick(contracts), tokenId: BigInt(random.int(1, 9)) });
 
+  function gift({ address, standard }: Contract, tokenId: bigint): ChainEvent {
+    const units = standard === "erc1155" ? { units: 5n } : {};
+    const to = holder();
+    receivers.set(`${address}/${tokenId}`, to);
+    return transferred({ contract: address, tokenId, to, ...units }, place());
+  }
+
   function move(): Fact {
     const { contract, tokenId } = token();
     const units = contract.standard === "erc1155" ? { units: BigInt(random.int(1, 5)) } : {};
     const to = random.chance(0.15) ? dead : holder();
+    receivers.set(`${contract.address}/${tokenId}`, to);
     const from = contract.standard === "erc1155" && random.chance(0.4) ? { from: holder() } : {};
     return transferred({ contract: contract.address, tokenId, to, ...from, ...units }, place());
   }
@@ -103,15 +114,16 @@ export function openTokenMarket(random: Random) {
   function list(): Fact {
     const { contract, tokenId } = token();
     salt += 1;
+    const receiver = receivers.get(`${contract.address}/${tokenId}`);
     const order = givenListing({
-      maker: holder(),
+      maker: receiver !== undefined && random.chance(0.8) ? receiver : holder(),
       contract: contract.address,
       standard: contract.standard,
       tokenId,
       quantity: contract.standard === "erc1155" ? BigInt(random.int(1, 3)) : 1n,
       unitPriceWei: BigInt(random.int(1, 6)) * 10n ** 17n,
       salt: BigInt(salt),
-      endTime: now + BigInt(random.int(20, 400)),
+      endTime: now + BigInt(random.int(20, 900)),
       receivedAt: now,
     });
     orders.push(order);
@@ -160,18 +172,29 @@ export function openTokenMarket(random: Random) {
   }
 
   return {
-    /** Everybody approves every contract, and the tokens are given out. */
-    opening(): Fact[] {
+    /** Everybody approves every contract and has currency to bid with; tokens are given out and most are described. */
+    opening(): { events: ChainEvent[]; observations: Observation[] } {
       const approvals = contracts.flatMap(({ address }) =>
         holders.map((owner) => approval(address, owner, true, place())),
       );
-      const gifts = contracts.flatMap(({ address, standard }) =>
-        [1n, 2n, 3n, 4n, 5n, 6n, 7n].map((tokenId) => {
-          const units = standard === "erc1155" ? { units: 5n } : {};
-          return transferred({ contract: address, tokenId, to: holder(), ...units }, place());
-        }),
+      const tokens = contracts.flatMap((contract) =>
+        [1n, 2n, 3n, 4n, 5n, 6n, 7n].map((tokenId) => ({ contract, tokenId })),
       );
-      return [...approvals, ...gifts];
+      const gifts = tokens.map(({ contract, tokenId }) => gift(contract, tokenId));
+      const documents = tokens
+        .filter(({ tokenId }) => tokenId < 6n)
+        .map(({ contract, tokenId }) =>
+          described(contract.address, tokenId, randomAttributes(random)),
+        );
+      const funds = holders.flatMap((holder): ChainEvent[] => {
+        const currency = { contract: wrappedNative[1], amount: 10n ** 24n, block: block(1, height) };
+        const [paid, allowed] = [place().log, place().log];
+        return [
+          { ...currency, kind: "wrapped_deposit", logIndex: paid, to: holder },
+          { ...currency, kind: "erc20_approval", logIndex: allowed, from: holder, to: seaport["1.6"] },
+        ];
+      });
+      return { events: [...approvals, ...funds, ...gifts], observations: documents };
     },
     now: () => now,
     next(): MarketStep {

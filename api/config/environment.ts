@@ -8,6 +8,7 @@ import {
   onOff,
   priceFeedList,
   setting,
+  trustedProxies,
   urlList,
   urlOf,
   wholeNumber,
@@ -62,6 +63,13 @@ const enabled = (what: string, name: string) =>
     expectation: "on or off",
     example: "off",
     fallback: "on",
+  });
+
+const rateLimit = (whose: string, standard: number) =>
+  setting(wholeNumber(0, 1_000_000).default(standard), {
+    meaning: `requests a minute ${whose}; 0: no limit`,
+    expectation: "requests a minute, or 0",
+    example: `${standard}`,
   });
 
 /** Every setting, by its name in the environment. */
@@ -182,6 +190,17 @@ export const Environment = z.object({
   LISTINGS_ENABLED: enabled("listings are taken in", "listings"),
   OFFERS_ENABLED: enabled("offers are taken in", "offers"),
   BUYING_ENABLED: enabled("data to buy listings is given out", "buying"),
+  RATE_LIMIT_KEYLESS: rateLimit("of an address without a key (of a /64 where it is IPv6)", 30),
+  RATE_LIMIT_INSTANT: rateLimit("of an instant key", 60),
+  RATE_LIMIT_KEY: rateLimit("of a permanent key that has no limit of its own", 120),
+  INSTANT_KEYS_ENABLED: enabled("instant keys are given out", "instant-keys"),
+  TRUST_PROXY: setting(trustedProxies.default([]), {
+    meaning:
+      "proxies whose X-Forwarded-For is believed: how many stand before the API, or their networks",
+    expectation: "none, a number of proxies, or addresses and networks, comma-separated",
+    example: "10.0.0.0/8,2001:db8::/32",
+    fallback: "none",
+  }),
   CHECK_INTERVAL_SECONDS: setting(wholeNumber(1, 86_400).default(60), {
     meaning: "time between two looks at the chain for what events do not tell of open orders",
     expectation: "seconds, from 1",

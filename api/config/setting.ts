@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 import { parseFeed } from "../prices/feeds.ts";
 
@@ -78,6 +79,25 @@ export const collectionList = z.union([
   z.literal("*"),
   z.string().transform(parts).pipe(z.array(address)),
 ]);
+
+/** `none`, how many proxies stand one behind the other, or addresses and networks of theirs. */
+export const trustedProxies = z.union([
+  z.literal("none").transform((): string[] => []),
+  wholeNumber(1, 32),
+  z
+    .string()
+    .transform(parts)
+    .pipe(z.array(z.string().refine(isNetwork)).min(1)),
+]);
+
+function isNetwork(text: string): boolean {
+  const [address = "", bits, ...more] = text.split("/");
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+  );
+}
 
 export const onOff = z
   .enum(["on", "off", "true", "false"])

@@ -1,15 +1,21 @@
 import type { Request, Response } from "express";
 import type { Rejection } from "../../projections/domain/rejection.ts";
 import { etagOf, matchesEtag } from "./etag.ts";
+import { refund } from "./refund.ts";
 import { requestIdOf } from "./request-id.ts";
 
 type Text = { type: string; text: string; cacheControl: string };
 
 /** A 200 with its ETag, or 304 when the caller has it already. */
-export function sendText(request: Request, response: Response, { type, text, cacheControl }: Text) {
+export async function sendText(
+  request: Request,
+  response: Response,
+  { type, text, cacheControl }: Text,
+): Promise<void> {
   const etag = etagOf(text);
   response.set({ ETag: etag, "Cache-Control": cacheControl });
   if (matchesEtag(request.headers["if-none-match"], etag)) {
+    await refund(response);
     response.status(304).end();
     return;
   }
@@ -22,10 +28,10 @@ export function sendJson(
   response: Response,
   body: unknown,
   maxAgeSeconds?: number,
-): void {
+): Promise<void> {
   const cacheControl =
     maxAgeSeconds === undefined ? "no-cache" : `public, max-age=${maxAgeSeconds}`;
-  sendText(request, response, { type: json, text: JSON.stringify(body), cacheControl });
+  return sendText(request, response, { type: json, text: JSON.stringify(body), cacheControl });
 }
 
 /** What was done: it is no document to keep, and no condition holds it back. */

@@ -2,16 +2,7 @@ import type { RequestHandler, Response } from "express";
 import { isRejection, type Rejection } from "../../projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
 import { callerAddress } from "./caller-address.ts";
-
-/** What a caller may still ask. */
-export type Allowance = {
-  /** Requests a minute. */
-  readonly limit: number;
-  readonly remaining: number;
-  /** When the whole limit is free again: unix seconds, and seconds from now. */
-  readonly resetAt: number;
-  readonly resetSeconds: number;
-};
+import { type Allowance, keepRefund, type Refund, tellAllowance } from "./refund.ts";
 
 /** Codes that a limited path answers with, whatever is asked there. */
 export const limitRefusals = {
@@ -24,11 +15,7 @@ export const limitRefusals = {
 type LimitCode = keyof typeof limitRefusals;
 
 /** `allowance` is null where nothing is counted. */
-export type Admitted = {
-  readonly allowance: Allowance | null;
-  /** Gives the request back, for an answer that costs nothing. Never fails. */
-  readonly refund: () => Promise<Allowance | null>;
-};
+export type Admitted = { readonly allowance: Allowance | null; readonly refund: Refund };
 
 export type Refused = Rejection<LimitCode> & { readonly allowance: Allowance | null };
 
@@ -40,8 +27,6 @@ export type Limiter = {
   }): Promise<Admitted | Refused>;
 };
 
-const admissions = new WeakMap<Response, Admitted>();
-
 /** Lets through who has requests left; every answer tells how many. OPTIONS asks for nothing. */
 export function limitRequests(limiter: Limiter): RequestHandler {
   return async (request, response, next) => {
@@ -51,20 +36,14 @@ export function limitRequests(limiter: Limiter): RequestHandler {
     }
     const key = request.get("x-api-key");
     const admission = await limiter.admit({ address: callerAddress(request), key });
-    tell(response, admission.allowance);
+    tellAllowance(response, admission.allowance);
     if (isRejection(admission)) {
       refuse(response, admission);
       return;
     }
-    admissions.set(response, admission);
+    keepRefund(response, admission.refund);
     next();
   };
-}
-
-/** An answer without news is free. Without a limit there is nothing to give back. */
-export async function refund(response: Response): Promise<void> {
-  const admission = admissions.get(response);
-  if (admission !== undefined) tell(response, await admission.refund());
 }
 
 function refuse(response: Response, refused: Refused): void {
@@ -76,13 +55,4 @@ function refuse(response: Response, refused: Refused): void {
     response.set("WWW-Authenticate", `ApiKey header="X-API-Key", error="${rejected}"`);
   }
   sendRejection(response, limitRefusals[rejected], { rejected, message });
-}
-
-function tell(response: Response, allowance: Allowance | null): void {
-  if (allowance === null) return;
-  response.set({
-    "X-RateLimit-Limit": String(allowance.limit),
-    "X-RateLimit-Remaining": String(allowance.remaining),
-    "X-RateLimit-Reset": String(allowance.resetAt),
-  });
 }

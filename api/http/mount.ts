@@ -1,8 +1,9 @@
 import express, { type Express, type RequestHandler, type Response } from "express";
-import { isRejection, type Rejection, reject } from "../../projections/domain/rejection.ts";
+import { isRejection, reject } from "../../projections/domain/rejection.ts";
 import { sendJson, sendRejection, sendResult } from "./answer.ts";
+import { callerAddress } from "./caller-address.ts";
 import { nextLink } from "./page.ts";
-import { type Answer, type Refusal, type Route, successesOf } from "./route.ts";
+import { type Answer, type Refusal, type Refused, type Route, successesOf } from "./route.ts";
 
 type Methods = { get?: RequestHandler[]; post?: RequestHandler[] };
 
@@ -68,7 +69,8 @@ function handler<Context>(
 ): RequestHandler {
   return async (request, response) => {
     const { params, query, body } = request;
-    const answer = await route.answer({ params, query, body }, context);
+    const address = callerAddress(request);
+    const answer = await route.answer({ params, query, body, address }, context);
     if (isRejection(answer)) {
       const refusal = route.refuses[answer.rejected];
       if (refusal === undefined)
@@ -82,11 +84,18 @@ function handler<Context>(
     }
     const next = nextLink(baseUrl, request.originalUrl, answer.meta);
     if (next !== undefined) response.set("Link", next);
-    sendJson(request, response, envelope(answer), answer.maxAgeSeconds ?? route.maxAgeSeconds);
+    await sendJson(
+      request,
+      response,
+      envelope(answer),
+      answer.maxAgeSeconds ?? route.maxAgeSeconds,
+    );
   };
 }
 
-function sendRefusal(response: Response, refusal: Refusal, rejection: Rejection): void {
+function sendRefusal(response: Response, refusal: Refusal, rejection: Refused): void {
+  const { retryAfterSeconds } = rejection;
+  if (retryAfterSeconds !== undefined) response.set("Retry-After", String(retryAfterSeconds));
   if (typeof refusal === "number") sendRejection(response, refusal, rejection);
   else sendRejection(response, refusal.status, rejection, { retry: refusal.retry });
 }

@@ -5,6 +5,8 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
+import { limitRefusals } from "./limit.ts";
+import { everyHeader, header, headers, securitySchemes } from "./openapi-headers.ts";
 import { type Refusal, type Refusals, type Route, successesOf } from "./route.ts";
 
 type Description = { title: string; version: string; description: string; baseUrl: string };
@@ -24,8 +26,10 @@ export function describeRoutes<Context>(
       openapi: "3.1.1",
       info,
       servers: [{ url: baseUrl }],
+      // Everything works without a key too.
+      security: [{}, { apiKey: [] }],
       paths: { ...paths, ...extra },
-      components: { headers: headers },
+      components: { headers, securitySchemes },
     },
     { override: ({ jsonSchema }) => loosen(jsonSchema) },
   );
@@ -42,7 +46,7 @@ function operation<Context>(route: Route<Context>): ZodOpenApiOperationObject {
     ...(body && { requestBody: { content: { "application/json": { schema: body } } } }),
     responses: {
       ...successes(route),
-      ...failures({ ...refuses, ...(body && bodyRefusals), internal: 500 }),
+      ...failures({ ...refuses, ...(body && bodyRefusals), ...limitRefusals, internal: 500 }),
     },
   };
 }
@@ -70,7 +74,7 @@ function success<Context>(
   return {
     description,
     headers: {
-      "X-Request-Id": header("X-Request-Id"),
+      ...everyHeader,
       ...(method === "get" && { ETag: header("ETag") }),
       ...(meta && { Link: header("Link") }),
     },
@@ -89,7 +93,7 @@ function failures(refuses: Refusals) {
   const statuses = Object.values(refuses).map(statusOf);
   for (const status of new Set(statuses)) {
     const ofStatus = Object.entries(refuses).filter(([, one]) => statusOf(one) === status);
-    responses[`${status}` as Status] = failure(Object.fromEntries(ofStatus));
+    responses[`${status}` as Status] = failure(status, Object.fromEntries(ofStatus));
   }
   return responses;
 }
@@ -97,7 +101,7 @@ function failures(refuses: Refusals) {
 const statusOf = (refusal: Refusal): number =>
   typeof refusal === "number" ? refusal : refusal.status;
 
-function failure(refuses: Refusals): ZodOpenApiResponseObject {
+function failure(status: number, refuses: Refusals): ZodOpenApiResponseObject {
   const codes = Object.keys(refuses);
   const ways = Object.values(refuses).flatMap((one) => (typeof one === "number" ? [] : one.retry));
   const schema = z.object({
@@ -111,7 +115,11 @@ function failure(refuses: Refusals): ZodOpenApiResponseObject {
   });
   return {
     description: codes.map((code) => `\`${code}\``).join(", "),
-    headers: { "X-Request-Id": header("X-Request-Id") },
+    headers: {
+      ...everyHeader,
+      ...(status === 401 && { "WWW-Authenticate": header("WWW-Authenticate") }),
+      ...(status === 429 && { "Retry-After": header("Retry-After") }),
+    },
     content: { "application/json": { schema } },
   };
 }
@@ -124,20 +132,6 @@ const detail = z
     message: z.string(),
   })
   .meta({ id: "ErrorDetail" });
-
-const headers = {
-  "X-Request-Id": {
-    description: "Names the request in our log. A caller's own id of 8 to 64 characters is kept.",
-    schema: { type: "string" as const },
-    required: true,
-  },
-  ETag: { description: "For If-None-Match.", schema: { type: "string" as const }, required: true },
-  Link: { description: 'The next page, `rel="next"`.', schema: { type: "string" as const } },
-};
-
-function header(name: keyof typeof headers) {
-  return { $ref: `#/components/headers/${name}` };
-}
 
 /** Stable names for generated clients: the method and the path's words. */
 function operationId(method: string, path: string): string {

@@ -40,6 +40,9 @@ export const pageMeta = z
   })
   .meta({ id: "PageMeta" });
 
+/** Codes of `cursorPageOf`. */
+export const cursorRefusals = { invalid_cursor: 422 } as const;
+
 /** Codes of `pageOf`, to spread into a list's `refuses`. */
 export const pageRefusals = {
   use_cursor: 422,
@@ -75,11 +78,22 @@ export function pageOf<Key>(
     const message = "cannot be combined with page";
     return reject("invalid_parameters", `cursor: ${message}`, [{ field: "cursor", message }]);
   }
+  return cursorPageOf({ per_page: perPage, cursor }, scope, key);
+}
+
+/** The same for lists that have no numbered pages. */
+export function cursorPageOf<Key>(
+  { per_page: perPage, cursor }: Omit<PageQuery, "page">,
+  scope: CursorScope,
+  key: z.ZodType<Key>,
+): PageRequest<Key> | Rejection<"invalid_cursor"> {
+  const first = { limit: perPage + 1, offset: 0, after: null };
+  if (cursor === undefined) return { page: null, perPage, scope, read: first };
   const after = key.safeParse(decodeCursor(scope, cursor));
   if (!after.success) {
     return reject("invalid_cursor", "The cursor is malformed or belongs to another list or sort");
   }
-  return { page: null, perPage, scope, read: { limit: perPage + 1, offset: 0, after: after.data } };
+  return { page: null, perPage, scope, read: { ...first, after: after.data } };
 }
 
 function numberedPage(page: number, perPage: number, scope: CursorScope) {

@@ -23,6 +23,11 @@ export type Answer<Data = unknown, Meta = unknown> = {
   readonly batch?: { readonly message: string; readonly isDone: boolean };
 };
 
+/** What a handler refuses with, and after how many seconds the caller may try again. */
+export type Refused<Code extends string = string> = Rejection<Code> & {
+  readonly retryAfterSeconds?: number;
+};
+
 type SuccessStatus = 200 | 201;
 
 /** Statuses of a route's successes, and what each says. */
@@ -70,11 +75,13 @@ export type Input<Params = unknown, Query = unknown, Body = unknown> = {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
+  /** Whom the request is counted for, by network address. */
+  readonly address: string;
 };
 
 /** One row of the table from which validation, mounting and OpenAPI come. */
 export type Route<Context> = Shape & {
-  readonly answer: (raw: Input, context: Context) => Promise<Answer | Rejection>;
+  readonly answer: (raw: Input, context: Context) => Promise<Answer | Refused>;
 };
 
 /**
@@ -96,10 +103,10 @@ export function routeFor<Context>(
     handle: (
       input: Input<Parsed<Params>, Parsed<Query>, Parsed<Body>>,
       context: Context,
-    ) => Promise<Answer<z.output<Data>, Parsed<Meta>> | Rejection<keyof Refuses & string>>,
+    ) => Promise<Answer<z.output<Data>, Parsed<Meta>> | Refused<keyof Refuses & string>>,
   ): Route<Context> => {
     const parse = inputParser(shape);
-    const answer = async (raw: Input, context: Context): Promise<Answer | Rejection> => {
+    const answer = async (raw: Input, context: Context): Promise<Answer | Refused> => {
       const input = parse(raw);
       if (isRejection(input)) return input;
       const refused = guard(input, context);
@@ -130,7 +137,8 @@ function inputParser(shape: Shape): (raw: Input) => Input | Rejection {
   });
   return (raw) => {
     const parsed = schema.safeParse(raw);
-    return parsed.success ? (parsed.data as Input) : refusalOf(parsed.error, invalid);
+    if (!parsed.success) return refusalOf(parsed.error, invalid);
+    return { ...parsed.data, address: raw.address };
   };
 }
 

@@ -14,6 +14,8 @@ export const openCors: RequestHandler = cors({
     "X-Request-Id",
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "WWW-Authenticate",
   ],
   maxAge: 86_400,
 });

@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import type { Database } from "../../projections/database.ts";
+import { advance } from "../../projections/engine/advance.ts";
 import type { Target } from "../../projections/engine/checkpoint.ts";
-import { type Tick, tick } from "../../projections/engine/tick.ts";
+import type { Tick } from "../../projections/engine/tick.ts";
 import { openSwitch } from "../../projections/log/switches.ts";
 import type { Wake } from "../roles/wake.ts";
 
@@ -29,7 +30,11 @@ export async function keepProjecting(options: ProjectorOptions): Promise<void> {
         await wake.wait(POLL_MS, signal);
         continue;
       }
-      const done = await tick(db, targets);
+      const done = await advance(db, targets);
+      if (done.outcome === "quarantined") {
+        logger.error({ err: done.failure }, "a fact is put aside: see `op quarantine list`");
+        continue;
+      }
       options.onTick(done);
       if (done.outcome !== "moved") await wake.wait(POLL_MS, signal);
     } catch (error) {

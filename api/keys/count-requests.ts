@@ -4,7 +4,11 @@ import type { Database } from "../../projections/database.ts";
 import type { KeyType } from "./key-text.ts";
 
 /** Requests a minute that every caller of a kind has; 0: as many as it likes. */
-export type Limits = { readonly keyless: number; readonly instant: number; readonly permanent: number };
+export type Limits = {
+  readonly keyless: number;
+  readonly instant: number;
+  readonly permanent: number;
+};
 
 /** Requests of one caller: of an address with the limit given, or of a key with the limit it has. */
 export type Ask =

@@ -1,5 +1,5 @@
-import { type Rejection, reject } from "../../projections/domain/rejection.ts";
 import type { Database } from "../../projections/database.ts";
+import { type Rejection, reject } from "../../projections/domain/rejection.ts";
 import { createInstantKey, instantKeysPerDay } from "./create-key.ts";
 
 export type InstantKey = {
@@ -47,6 +47,9 @@ export function openInstantKeys(options: InstantKeysOptions): InstantKeys {
 
 /** What is answered where none are given out. */
 export const noInstantKeys: NoKey = {
-  ...reject("rate_limited", "No instant keys are given out at present; every endpoint works without one"),
+  ...reject(
+    "rate_limited",
+    "No instant keys are given out at present; every endpoint works without one",
+  ),
   retryAfterSeconds: pauseSeconds,
 };

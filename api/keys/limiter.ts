@@ -1,7 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { type Rejection, reject } from "../../projections/domain/rejection.ts";
-import type { Admitted, Allowance, Limiter, Refused } from "../http/limit.ts";
+import type { Admitted, Limiter, Refused } from "../http/limit.ts";
+import type { Allowance } from "../http/refund.ts";
 import type { KnownKey, Window } from "./count-requests.ts";
 import { hashKey, isKey } from "./key-text.ts";
 import { openLocalCounts } from "./local-counts.ts";
@@ -41,23 +42,26 @@ export function openLimiter(options: LimiterOptions): Limiter {
     if (taken === null) return countHere(address, perMinute);
     return verdict(address, taken, shared.giveBack);
   };
+  const countLostKey = (address: string, caller: string) => {
+    const perMinute = known.get(caller);
+    if (perMinute === undefined) return countAddress(address);
+    return perMinute === 0 ? unlimited : countHere(caller, perMinute);
+  };
   const countKey = async (address: string, text: string): Promise<Admitted | Refused> => {
     const hash = hashKey(text);
     const caller = `key ${hash.toString("base64url")}`;
     const taken = await shared.take({ caller, hash });
-    if (taken === null) {
-      const perMinute = known.get(caller);
-      if (perMinute === undefined) return countAddress(address);
-      return perMinute === 0 ? unlimited : countHere(caller, perMinute);
-    }
-    const fault = faultOf(taken.key, hash);
+    if (taken === null) return countLostKey(address, caller);
+    const { key, perMinute, isGranted } = taken;
+    const fault = faultOf(key, hash);
     if (fault !== undefined) {
       known.delete(caller);
       return { ...fault, allowance: null };
     }
-    known.set(caller, taken.perMinute);
-    if (taken.key !== null && (taken.isGranted || taken.perMinute === 0)) onUse(taken.key.id);
-    return taken.perMinute === 0 ? unlimited : verdict(caller, taken, shared.giveBack);
+    known.set(caller, perMinute);
+    const isFree = perMinute === 0;
+    if (key !== null && (isGranted || isFree)) onUse(key.id);
+    return isFree ? unlimited : verdict(caller, taken, shared.giveBack);
   };
 
   return {

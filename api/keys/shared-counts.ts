@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 import type { Database } from "../../projections/database.ts";
-import { inBatches } from "../orders/batch.ts";
 import {
   type Ask,
   type Counted,
@@ -61,19 +60,40 @@ export function openSharedCounts({ db, limits, logger, now }: SharedCountsOption
       return null;
     }
   };
-  const take = inBatches<OneAsk, Taken | null>(
-    async (asks) => {
-      const grouped = groupByCaller(asks);
-      const counted = await attempt(() => countRequests(db, grouped, limits, at()));
-      if (counted === null) return asks.map(() => null);
-      return share(asks, new Map(grouped.map(({ caller }, index) => [caller, counted[index]])));
-    },
-    { weigh: () => 1, most: 500 },
-  );
+  const count = async (asks: readonly OneAsk[]): Promise<(Taken | null)[]> => {
+    const grouped = groupByCaller(asks);
+    const counted = await attempt(() => countRequests(db, grouped, limits, at()));
+    if (counted === null) return asks.map(() => null);
+    return share(asks, new Map(grouped.map(({ caller }, index) => [caller, counted[index]])));
+  };
   return {
-    take,
+    take: together(count),
     giveBack: (caller: string, beganAt: Date) => attempt(() => uncountRequest(db, caller, beganAt)),
   };
+}
+
+/** One statement at a time; who comes meanwhile goes together into the next. `count` never fails. */
+function together(count: (asks: readonly OneAsk[]) => Promise<(Taken | null)[]>) {
+  type Waiting = { ask: OneAsk; answer: (taken: Taken | null) => void };
+  let waiting: Waiting[] = [];
+  let isWorking = false;
+  const work = async () => {
+    isWorking = true;
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      const taken = await count(batch.map(({ ask }) => ask));
+      batch.forEach(({ answer }, index) => {
+        answer(taken[index] ?? null);
+      });
+    }
+    isWorking = false;
+  };
+  return (ask: OneAsk) =>
+    new Promise<Taken | null>((answer) => {
+      waiting.push({ ask, answer });
+      if (!isWorking) void work();
+    });
 }
 
 function groupByCaller(asks: readonly OneAsk[]): Ask[] {
@@ -86,11 +106,14 @@ function groupByCaller(asks: readonly OneAsk[]): Ask[] {
 }
 
 /** What a caller was granted goes to those of its requests that came first. */
-function share(asks: readonly OneAsk[], counted: ReadonlyMap<string, Counted | undefined>): Taken[] {
+function share(
+  asks: readonly OneAsk[],
+  counted: ReadonlyMap<string, Counted | undefined>,
+): (Taken | null)[] {
   const places = new Map<string, number>();
   return asks.map(({ caller }) => {
     const all = counted.get(caller);
-    if (all === undefined) throw new Error("a caller was not counted");
+    if (all === undefined) return null;
     const place = (places.get(caller) ?? 0) + 1;
     places.set(caller, place);
     const { key, perMinute, granted, window } = all;

@@ -1,43 +1,22 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import type { RequestListener } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type DocumentHost, openDocumentHost } from "../../test/document-host.ts";
 import { type DocumentFetcher, openDocumentFetcher } from "./open-fetcher.ts";
 import { publicLookup } from "./public-lookup.ts";
 
-/** A host whose answers a test writes, on a loopback address. */
-async function openHost() {
-  let answer: RequestListener = (_request, response) => response.writeHead(404).end();
-  const asked: string[] = [];
-  const server: Server = createServer((request, response) => {
-    asked.push(request.url ?? "");
-    answer(request, response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    port,
-    origin: `http://127.0.0.1:${port}`,
-    asked,
-    answers(next: RequestListener) {
-      answer = next;
-    },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-type Host = Awaited<ReturnType<typeof openHost>>;
-
-let allowed: Host;
-let first: Host;
-let second: Host;
+let allowed: DocumentHost;
+let first: DocumentHost;
+let second: DocumentHost;
 let fetcher: DocumentFetcher;
 let now = 0;
 
 beforeAll(async () => {
-  [allowed, first, second] = await Promise.all([openHost(), openHost(), openHost()]);
+  [allowed, first, second] = await Promise.all([
+    openDocumentHost(),
+    openDocumentHost(),
+    openDocumentHost(),
+  ]);
 });
 afterAll(() => Promise.all([allowed.close(), first.close(), second.close()]));
 

@@ -25,7 +25,7 @@ type FetcherOptions = {
 };
 
 /** A document; or why there is none; or nothing, where whoever has it is not asked at the moment. */
-export type Fetched = Document | { fault: string } | undefined;
+type Fetched = Document | { fault: string } | undefined;
 
 export type DocumentFetcher = {
   /** Fetches what a contract named, within the limits. Aborted, it settles with a fault. */

@@ -6,13 +6,9 @@ type Link = { href: string; about: string };
 /** A plain page that tells what is here. */
 export function answerHome(baseUrl: string, chains: readonly number[]): RequestHandler {
   const text = homePage(baseUrl, chains);
-  return (request, response) => {
-    sendText(request, response, {
-      type: "text/html; charset=utf-8",
-      text,
-      cacheControl: "no-cache",
-    });
-  };
+  const type = "text/html; charset=utf-8";
+  return (request, response) =>
+    sendText(request, response, { type, text, cacheControl: "no-cache" });
 }
 
 function homePage(baseUrl: string, chains: readonly number[]): string {

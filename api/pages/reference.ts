@@ -21,9 +21,8 @@ export function mountReference(app: Express): void {
 }
 
 function fixed(type: string, text: string): RequestHandler {
-  return (request, response) => {
+  return (request, response) =>
     sendText(request, response, { type, text, cacheControl: "no-cache" });
-  };
 }
 
 function packaged(file: string): RequestHandler {

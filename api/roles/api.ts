@@ -4,6 +4,7 @@ import { createApp } from "../app.ts";
 import { openHashReader } from "../chain/clients.ts";
 import { openHeadReader } from "../chain/head.ts";
 import { type Listening, listen } from "../http/server.ts";
+import { openAccess } from "../keys/open-access.ts";
 import { openMarket } from "../orders/market.ts";
 import type { RoleContext, Running } from "../role.ts";
 import { lateSeconds, lookMs } from "../status/limits.ts";
@@ -36,8 +37,12 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
   const { host, port, baseUrl, siteUrl } = config.http;
   const chains = config.chains.map(({ chainId }) => chainId);
   const market = openMarket(config, logger);
-  const context = { db, siteUrl, chains, readStatus, market, now: () => new Date() };
-  const listening = await start(() => listen(createApp({ context, baseUrl, logger }), host, port));
+  const access = openAccess({ config, logger });
+  const { limiter, instantKeys } = access;
+  const { trustProxy } = config.access;
+  const context = { db, siteUrl, chains, readStatus, market, instantKeys, now: () => new Date() };
+  const app = createApp({ context, baseUrl, logger, limiter, trustProxy });
+  const listening = await start(() => listen(app, host, port));
   const look = setInterval(() => {
     readStatus().catch((error) => logger.error({ err: error }, "the parts cannot be looked at"));
   }, lookMs);
@@ -46,7 +51,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
     try {
       return await open();
     } catch (error) {
-      await Promise.all([db.destroy(), market.close()]);
+      await Promise.all([db.destroy(), market.close(), access.close()]);
       throw error;
     }
   }
@@ -56,7 +61,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
     async stop() {
       clearInterval(look);
       await listening.close();
-      await Promise.all([db.destroy(), market.close()]);
+      await Promise.all([db.destroy(), market.close(), access.close()]);
     },
   };
 }

@@ -3,6 +3,7 @@ import { openChain } from "../chain/clients.ts";
 import { keepChecking } from "../jobs/keep-checking.ts";
 import { keepClock } from "../jobs/keep-clock.ts";
 import { keepDescribing } from "../jobs/keep-describing.ts";
+import { keepFloors } from "../jobs/keep-floors.ts";
 import { keepMetadata } from "../jobs/keep-metadata.ts";
 import { keepPrices } from "../jobs/keep-prices.ts";
 import { keepRanking } from "../jobs/keep-ranking.ts";
@@ -51,6 +52,7 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
       aborted(signal),
       Promise.all([
         keepClock({ db, wake: wake(), logger, signal }),
+        keepFloors({ db, chainIds: config.chains.map(({ chainId }) => chainId), logger, signal }),
         keepPrices({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
         keepRanking({ db, wake: wake(), logger, signal }),
         ...chains.flatMap(({ client }) => [

@@ -2,6 +2,7 @@ import type { ChainId } from "../../abis/deployments.ts";
 import type { Database } from "../../projections/database.ts";
 import { type Rejection, reject } from "../../projections/domain/rejection.ts";
 import { type Input, type Route, routeFor } from "../http/route.ts";
+import type { InstantKeys } from "../keys/instant-keys.ts";
 import type { Market } from "../orders/market.ts";
 import type { StatusReader } from "../status/status-reader.ts";
 
@@ -14,6 +15,8 @@ export type Context = {
   readonly chains: readonly ChainId[];
   readonly readStatus: StatusReader;
   readonly market: Market;
+  /** Absent where none are given out. */
+  readonly instantKeys?: InstantKeys;
   readonly now: () => Date;
 };
 

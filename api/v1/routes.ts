@@ -1,3 +1,4 @@
+import { giveInstantKey } from "./auth/keys.ts";
 import { acceptData } from "./bids/accept-data.ts";
 import { bestBids } from "./bids/best.ts";
 import { bestAcceptData } from "./bids/best-accept-data.ts";
@@ -5,8 +6,11 @@ import { bid } from "./bids/bid.ts";
 import { listBids } from "./bids/list.ts";
 import { bidRequirements } from "./bids/requirements.ts";
 import { collection } from "./collections/collection.ts";
+import { floorHistory } from "./collections/floor-history.ts";
 import { listCollections } from "./collections/list.ts";
 import { token } from "./collections/token.ts";
+import { tokens } from "./collections/tokens.ts";
+import { traits } from "./collections/traits.ts";
 import type { V1Route } from "./context.ts";
 import { cryptoHistory } from "./crypto-history.ts";
 import { resolveEns } from "./ens.ts";
@@ -31,9 +35,13 @@ import { status } from "./status.ts";
 
 /** Every endpoint, in the order they are documented. */
 export const routes: readonly V1Route[] = [
+  giveInstantKey,
   listCollections,
   collection,
+  tokens,
   token,
+  traits,
+  floorHistory,
   cryptoHistory,
   resolveEns,
   sales,

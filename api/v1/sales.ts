@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { isRejection, reject } from "../../projections/domain/rejection.ts";
-import { readSales, type SaleKey, type SaleRow } from "../../projections/sales/read.ts";
+import { readSales, type SaleKey } from "../../projections/sales/read.ts";
+import type { SaleRow } from "../../projections/sales/shown.ts";
+import { readTraitKeys } from "../../projections/traits/read-keys.ts";
 import {
   cursorInteger,
   cutPage,
@@ -20,7 +22,7 @@ const traits = z
   .record(text(100), text(500))
   .refine((asked) => Object.keys(asked).length <= maxTraits, `must be at most ${maxTraits}`)
   .meta({
-    description: "`traits[<type>]=<value>`, all must match. Not available yet: refused.",
+    description: "`traits[<type>]=<value>`, all must match; together with `collection`. Types in any case and spacing, values as in the token's `attributes`.",
     param: { style: "deepObject", explode: true },
   });
 
@@ -42,19 +44,27 @@ export const sales = route(
     refuses: { not_found: 404, ...chainRefusals, ...pageRefusals },
   },
   async ({ query }, { db, siteUrl }) => {
-    if (query.traits !== undefined && Object.keys(query.traits).length > 0) {
-      return unusable("traits", "trait filters are not available yet");
-    }
     if (query.token_id !== undefined && query.collection === undefined) {
       return unusable("token_id", "needs collection, since ids repeat between collections");
+    }
+    const traits = Object.entries(query.traits ?? {});
+    if (traits.length > 0 && query.collection === undefined) {
+      return unusable("traits", "needs collection, whose traits they are");
     }
     const contractIds = await salesContracts(db, query);
     if (contractIds === undefined) return noCollection(query.chainId, query.collection);
 
-    const filter = { chainId: query.chainId, contractIds, tokenId: query.token_id ?? null };
-    const contracts = contractIds?.join() ?? null;
-    const request = pageOf(query, { list: "sales", ...filter, contractIds: contracts }, saleKey);
+    const { chainId, token_id: tokenId = null } = query;
+    const scope = {
+      list: "sales",
+      ...{ chainId, tokenId },
+      contractIds: contractIds?.join() ?? null,
+      traits: JSON.stringify(traits.toSorted()),
+    };
+    const request = pageOf(query, scope, saleKey);
     if (isRejection(request)) return request;
+    const traitKeys = await readTraitKeys(db, contractIds ?? [], traits);
+    const filter = { chainId, contractIds, tokenId, traitKeys };
     const { rows, total } = await readSales(db, filter, request.read);
     const { shown, meta } = cutPage(request, rows, keyOf);
     return {

@@ -8,7 +8,8 @@ import { reasonCase, statusCase } from "../orders/status-sql.ts";
 /** What the log tells of the judged bids themselves: their columns, what ended them, and when that happened. */
 export function ownStates(judged: Judged): RawBuilder<unknown> {
   const clock = sql`(select ${clockAt(judged.upTo)})`;
-  const isStale = sql`coalesce(counter.amount > o.counter, false)`;
+  /** Counters that were dropped with their block never come back: what was signed with one is as good as cancelled. */
+  const isStale = sql`coalesce(counter.amount, 0) <> o.counter`;
   return sql`
     select o.*, least(coalesce(ended.filled, 0), o.quantity) as filled, ended.filled_block as filled_block_id,
            coalesce(ended.filled >= o.quantity, false) as is_filled,

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
+import { touches } from "../bids/touched.ts";
 import type { Session } from "../database.ts";
 import { factKind } from "../log/fact-kind.ts";
-import { touches } from "../bids/touched.ts";
 import { tradedColumns } from "./periods.ts";
 
 const {
@@ -39,7 +39,7 @@ export async function touchContracts(
   kinds: ReadonlySet<number>,
   upTo: bigint,
 ): Promise<void> {
-  const named = [factKind.contract_described, ...transfers].filter((kind) => kinds.has(kind));
+  const named = [contract_described, ...transfers].filter((kind) => kinds.has(kind));
   const touched: RawBuilder<unknown>[] = [
     sql`select contract_id from pg_temp.moved_figures`,
     ...(named.length > 0
@@ -49,22 +49,20 @@ export async function touchContracts(
       ? [sql`select contract_id from change where kind = ${order_submitted}`]
       : []),
     ...(kinds.has(collection_registered) ? [registryContracts(schema)] : []),
-    ...bidContracts(upTo),
+    bidContracts(upTo),
   ];
   await sql`
     insert into pg_temp.touched_contract ${sql.join(touched, sql` union `)}`.execute(session);
 }
 
 /** Of the bids that facts may change those on whole contracts. */
-function bidContracts(upTo: bigint): RawBuilder<unknown>[] {
-  const touched = sql.join(touches(sql.table("bids.bid"), upTo), sql` union `);
-  return [
-    sql`
-      select b.contract_id from (${touched}) t cross join lateral (
-        select o.contract_id from bids.bid o
-        where o.order_hash = t.order_hash and o.chain_id = t.chain_id and o.token_id is null offset 0
-      ) b`,
-  ];
+function bidContracts(upTo: bigint): RawBuilder<unknown> {
+  return sql`
+    select b.contract_id from (${sql.join(touches(sql.table("bids.bid"), upTo), sql` union `)}) t
+    cross join lateral (
+      select o.contract_id from bids.bid o
+      where o.order_hash = t.order_hash and o.chain_id = t.chain_id and o.token_id is null offset 0
+    ) b`;
 }
 
 /** All that an entry of the registry is or was about: few beside all contracts. */
@@ -102,7 +100,9 @@ export async function storeContracts(
   const added = sql.join(
     figures.map((name) => sql`${sql.id(name)} = c.${sql.id(name)} + m.${sql.id(name)}`),
   );
-  const zeroes = sql.join(figures.map((name) => sql`coalesce(d.${sql.id(name)}, 0) as ${sql.id(name)}`));
+  const zeroes = sql.join(
+    figures.map((name) => sql`coalesce(d.${sql.id(name)}, 0) as ${sql.id(name)}`),
+  );
   await sql`
     with moved as materialized (
       select t.contract_id, k.chain_id, n.collection_id, o.collection_id as old_collection_id,

@@ -34,7 +34,9 @@ export async function deriveFamilies(session: Session, schema: string): Promise<
     on conflict (collection_id) do update
       set ${sql.join(names.map((name) => sql`${name} = excluded.${name}`))}
       where (${sql.join(names.map((name) => sql`f.${name}`))})
-            is distinct from (${sql.join(names.map((name) => sql`excluded.${name}`))})`.execute(session);
+            is distinct from (${sql.join(names.map((name) => sql`excluded.${name}`))})`.execute(
+    session,
+  );
   await storeNames(session, schema);
   await moveTotals(session, schema, before, await countTouched(session, schema));
 }
@@ -167,7 +169,9 @@ async function moveTotals(
     if (rows === 0n) continue;
     await sql`
       insert into ${total} as t values (${chain_id}, ${verified}, ${rows})
-      on conflict (chain_id, verified) do update set rows = t.rows + excluded.rows`.execute(session);
+      on conflict (chain_id, verified) do update set rows = t.rows + excluded.rows`.execute(
+      session,
+    );
     await sql`delete from ${total} where rows = 0`.execute(session);
   }
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { factKind } from "../log/fact-kind.ts";
 import { touchedBy } from "../listings/touched.ts";
+import { factKind } from "../log/fact-kind.ts";
 import { clockAt } from "../orders/clock.ts";
 
 /** Of the listings `l` of one token: whether one is active, and when the first of them ends or begins. */
@@ -25,7 +25,9 @@ export async function deriveListed(
   const token = sql.table(`${schema}.token`);
   const sameToken = sql`t.contract_id = c.contract_id and t.token_id = c.token_id`;
   await sql`
-    with touched as materialized (${sql.join(touched, sql` union `)}),
+    with touched as materialized (
+      select distinct contract_id, token_id from (${sql.join(touched, sql` union all `)}) one
+    ),
     changed as materialized (
       select t.contract_id, t.token_id, l.is_listed, l.turns_at, o.contract_id is null as is_new,
              coalesce(o.is_listed, false) as was_listed
@@ -81,5 +83,7 @@ export async function deriveAllListed(session: Session, schema: string): Promise
     group by l.contract_id, l.token_id`.execute(session);
   await sql`
     insert into pg_temp.moved_figures (contract_id, listed)
-    select contract_id, count(*) from ${token} where is_listed group by contract_id`.execute(session);
+    select contract_id, count(*) from ${token} where is_listed group by contract_id`.execute(
+    session,
+  );
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 /** Windows that figures are of, in hours. They begin with a full hour and end with the present. */
-export const periodHours = { "24h": 24, "7d": 168, "30d": 720 } as const;
+const periodHours = { "24h": 24, "7d": 168, "30d": 720 } as const;
 export type Period = keyof typeof periodHours;
 
 export const periods = Object.keys(periodHours) as Period[];

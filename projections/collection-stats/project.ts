@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { Projection } from "../engine/projection.ts";
-import { factKind } from "../log/fact-kind.ts";
 import { readKinds } from "../listings/touched.ts";
+import { factKind } from "../log/fact-kind.ts";
 import { moveClock } from "./clock.ts";
 import { openTouched, storeContracts, touchAllContracts, touchContracts } from "./contracts.ts";
 import { deriveFamilies, touchTurning } from "./families.ts";
@@ -40,7 +40,7 @@ async function derive(session: Session, schema: string, upTo: bigint): Promise<v
 }
 
 /** All of it from the tables read alone. */
-export async function deriveAll(session: Session, schema: string): Promise<void> {
+async function deriveAll(session: Session, schema: string): Promise<void> {
   await openTouched(session);
   await deriveAllListed(session, schema);
   await deriveAllTraded(session, schema);

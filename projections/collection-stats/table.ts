@@ -1,8 +1,8 @@
 import { periods, tradedColumns } from "./periods.ts";
 
 /** Keys that unknown floors and changes are sorted under: below or above all others, so that they come last. */
-export const belowAll = "-1000000000";
-export const aboveAll = `1${"0".repeat(90)}`;
+const belowAll = "-1000000000";
+const aboveAll = `1${"0".repeat(90)}`;
 
 const numeric = (columns: readonly string[]) =>
   columns.map((column) => `"${column}" numeric not null default 0`).join(",\n       ");

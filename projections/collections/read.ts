@@ -1,8 +1,25 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
+import { bookFigures } from "../collection-stats/book-figures.ts";
+import { type Period, periods, tradedColumns } from "../collection-stats/periods.ts";
+import { sortKey } from "../collection-stats/table.ts";
 import type { Database } from "../database.ts";
+import { hasEnded, unixSeconds } from "../orders/read-shown.ts";
 
-export type Period = "24h" | "7d" | "30d" | "all";
+/** The family's cheapest listing. */
+export type StoredFloor = {
+  priceWei: string;
+  orderHash: Hex;
+  tokenId: string;
+  marketplace: string;
+  isBuyable: boolean;
+};
+
+/** The bid on any of the family's tokens that nets its seller most. */
+export type StoredOffer = { priceWei: string; sellerNetWei: string; orderHash: Hex };
+
+/** Sales in any currency; wei in the chain's; 10⁻⁸ USD of these where a price was known, null where none was. */
+type Traded = { sales: bigint; wei: bigint; usdE8: bigint | null };
 
 /** A family of contracts under its primary one; figures are of the whole family. */
 export type CollectionRow = {
@@ -16,21 +33,30 @@ export type CollectionRow = {
   verified: boolean;
   createdAt: Date | null;
   updatedAt: Date | null;
+  /** What the primary contract's document says. */
+  description: string | null;
+  image: string | null;
+  banner: string | null;
+  website: string | null;
+  twitter: string | null;
+  discord: string | null;
   contracts: { address: Hex; standard: 721 | 1155 | null }[];
+  royalty: { recipient: Hex; bps: number } | null;
   supply: bigint;
   holders: bigint;
-  /** Wei in the chain's currencies, and sales in any, by period. */
-  traded: Record<Period, { wei: bigint; sales: bigint }>;
+  listed: bigint;
+  floor: StoredFloor | null;
+  floorBuyable: StoredFloor | null;
+  bestOffer: StoredOffer | null;
+  traded: Record<Period | "all", Traded>;
+  /** Of the floor, in millionths. */
+  change: Record<Period, bigint | null>;
   /** What the list was sorted by. */
   sortKey: bigint;
 };
 
-type CollectionSort = "volume" | "floor" | "sales" | "listed" | "supply" | "holders" | "change";
-
-export type CollectionsFilter = {
+type CollectionsFilter = {
   chainId: number;
-  /** One collection instead of a list. */
-  collectionId?: number;
   /** Part of a name or an address, in any case. */
   search: string | null;
   verified: boolean | null;
@@ -38,14 +64,11 @@ export type CollectionsFilter = {
 
 export type CollectionKey = { sortKey: bigint; collectionId: number };
 
-export type CollectionOrder = {
-  sort: CollectionSort;
+type CollectionOrder = {
+  sort: "volume" | "floor" | "sales" | "listed" | "supply" | "holders" | "change";
   direction: "asc" | "desc";
-  period: Exclude<Period, "all">;
+  period: Period;
 };
-
-/** What figures are measured against: the moment, and the currencies that count as the chain's. */
-export type Measure = { now: Date; currencies: readonly Hex[] };
 
 type Slice = { limit: number; offset: number; after: CollectionKey | null };
 
@@ -54,148 +77,140 @@ export async function readCollections(
   db: Database,
   filter: CollectionsFilter,
   order: CollectionOrder,
-  measure: Measure,
   slice: Slice,
+  now: Date,
 ): Promise<{ total: bigint; rows: CollectionRow[] }> {
   const towards = order.direction === "asc" ? sql`asc` : sql`desc`;
+  const key = sql.raw(sortKey(order.sort, order.direction, order.period));
+  const { chainId, verified } = filter;
+  const ofFilter = sql`
+    chain_id = ${chainId} ${verified === null ? sql`` : sql`and verified = ${verified}`}`;
+  const found = filter.search === null ? null : wordsLike(filter.search);
   const { rows } = await sql<FlatRow>`
-    with wanted as materialized (${wanted(filter)}),
-    family as materialized (
-      select w.collection_id, w.collection_id as contract_id from wanted w
-      union
-      select m.collection_id, m.contract_id from collections.member m join wanted w using (collection_id)
-    ),
-    ranked as (
-      select w.collection_id, coalesce(k.value, 0)::numeric as sort_key
-      from wanted w left join (${sortKeys(order, measure)}) k using (collection_id)
-    ),
-    page as (
-      select r.* from ranked r ${beyond(order, slice.after)}
-      order by r.sort_key ${towards}, r.collection_id ${towards}
+    with matched as materialized (
+      select collection_id from collection_stats.name where ${ofFilter} and ${found ?? sql`false`}
+    ), counted as (
+      ${
+        found === null
+          ? sql`select coalesce(sum(rows), 0)::bigint as total from collection_stats.total where ${ofFilter}`
+          : sql`select count(*) as total from matched`
+      }
+    ), place as materialized (
+      select collection_id, ${key}::numeric as sort_key
+      from collection_stats.family
+      where ${ofFilter} ${found === null ? sql`` : sql`and collection_id in (select collection_id from matched)`}
+        ${beyond(key, order, slice.after)}
+      order by ${key} ${towards}, collection_id ${towards}
       limit ${slice.limit} offset ${slice.offset}
+    ), page as (
+      select f.*, place.sort_key from place join collection_stats.family f using (collection_id)
     )
-    select (select count(*) from wanted) as total, p.sort_key as "sortKey", c.collection_id as "collectionId",
-           c.chain_id as "chainId", k.address, c.slug, c.name, c.symbol, c.standard, c.verified,
-           c.created_at as "createdAt", c.updated_at as "updatedAt", made.contracts, owned.supply, owned.holders,
-           traded.*
-    from (select) one
-    left join page p on true
-    left join wanted c on c.collection_id = p.collection_id
-    left join log.contract k on k.contract_id = p.collection_id
-    left join lateral (${members}) made on true
-    left join lateral (${holdings}) owned on true
-    left join lateral (${volumes(measure)}) traded on true
-    order by p.sort_key ${towards}, p.collection_id ${towards}`.execute(db);
+    select counted.total, ${columns(now)}
+    from counted left join page f on true ${naming(now)}
+    order by f.sort_key ${towards}, f.collection_id ${towards}`.execute(db);
   return {
     total: rows[0]?.total ?? 0n,
-    rows: rows.filter((row) => row.collectionId !== null).map(deepen),
+    rows: rows.filter(({ collectionId }) => collectionId !== null).map(deepen),
   };
 }
 
-type Traded = Record<`wei${Period}` | `sales${Period}`, bigint>;
-type FlatRow = Omit<CollectionRow, "traded"> &
-  Traded & { total: bigint; collectionId: number | null };
-
-function deepen(row: FlatRow & { collectionId: number }): CollectionRow {
-  const of = (period: Period) => ({ wei: row[`wei${period}`], sales: row[`sales${period}`] });
-  return { ...row, traded: { "24h": of("24h"), "7d": of("7d"), "30d": of("30d"), all: of("all") } };
+export async function readCollection(
+  db: Database,
+  collectionId: number,
+  now: Date,
+): Promise<CollectionRow | null> {
+  const { rows } = await sql<FlatRow>`
+    select 0::bigint as total, ${columns(now)}
+    from (
+      select *, 0::numeric as sort_key from collection_stats.family where collection_id = ${collectionId}
+    ) f ${naming(now)}`.execute(db);
+  const [row] = rows;
+  return row === undefined ? null : deepen(row);
 }
 
-function wanted({
-  chainId,
-  collectionId,
-  search,
-  verified,
-}: CollectionsFilter): RawBuilder<unknown> {
-  const pattern =
-    search === null ? null : `%${search.toLowerCase().replaceAll(/[\\%_]/g, "\\$&")}%`;
-  return sql`
-    select c.* from collections.collection c
-    where c.chain_id = ${chainId}
-    ${collectionId === undefined ? sql`` : sql`and c.collection_id = ${collectionId}`}
-    ${verified === null ? sql`` : sql`and c.verified = ${verified}`}
-    ${
-      pattern === null
-        ? sql``
-        : sql`and (lower(c.name) like ${pattern} or c.collection_id in (
-            select coalesce(m.collection_id, k.contract_id)
-            from log.contract k left join collections.member m using (contract_id)
-            where k.chain_id = ${chainId} and '0x' || encode(k.address, 'hex') like ${pattern}))`
-    }`;
+type FlatTraded = Record<`${"sales" | "wei" | "priced" | "usd_e8"}_${Period | "all"}`, bigint>;
+type FlatChange = Record<`change_${Period}`, bigint | null>;
+type FlatRow = Omit<CollectionRow, "traded" | "change" | "royalty"> &
+  FlatTraded &
+  FlatChange & { total: bigint; recipient: Hex | null; bps: number | null };
+
+function deepen(row: FlatRow): CollectionRow {
+  const { recipient, bps } = row;
+  return {
+    ...row,
+    royalty: recipient === null || bps === null ? null : { recipient, bps },
+    traded: {
+      "24h": tradedOf(row, "24h"),
+      "7d": tradedOf(row, "7d"),
+      "30d": tradedOf(row, "30d"),
+      all: tradedOf(row, "all"),
+    },
+    change: { "24h": row.change_24h, "7d": row.change_7d, "30d": row.change_30d },
+  };
 }
 
-const periodHours = { "24h": 24, "7d": 168, "30d": 720 } as const;
-
-/** Hours that begin after this lie whole in the period. */
-function since({ now }: Measure, period: keyof typeof periodHours): Date {
-  return new Date(now.getTime() - periodHours[period] * 3_600_000);
+function tradedOf(row: FlatRow, period: Period | "all"): Traded {
+  const [sales, wei] = [row[`sales_${period}`], row[`wei_${period}`]];
+  const isUnknown = wei > 0n && row[`priced_${period}`] === 0n;
+  return { sales, wei, usdE8: isUnknown ? null : row[`usd_e8_${period}`] };
 }
 
-/** Floors, listings and their change are not derived yet: all collections are equal in them. */
-function sortKeys({ sort, period }: CollectionOrder, measure: Measure): RawBuilder<unknown> {
-  if (sort === "supply" || sort === "holders") {
-    return sql`
-      select p.collection_id, owned.${sql.id(sort)} as value
-      from wanted p cross join lateral (${holdings}) owned`;
-  }
-  if (sort !== "volume" && sort !== "sales") {
-    return sql`select w.collection_id, 0 as value from wanted w`;
-  }
-  const counted =
-    sort === "sales"
-      ? sql`sum(v.sales)`
-      : sql`sum(v.wei) filter (where v.currency = any (${currencies(measure)}))`;
-  return sql`
-    select f.collection_id, ${counted} as value
-    from family f join sales.volume v using (contract_id)
-    where v.hour > ${since(measure, period)}
-    group by f.collection_id`;
+function wordsLike(search: string): RawBuilder<unknown> {
+  const pattern = search.toLowerCase().replaceAll(/[\\%_]/g, "\\$&");
+  return sql`words like ${`%${pattern}%`}`;
 }
 
-function beyond({ direction }: CollectionOrder, after: CollectionKey | null): RawBuilder<unknown> {
+function beyond(
+  key: RawBuilder<unknown>,
+  { direction }: CollectionOrder,
+  after: CollectionKey | null,
+): RawBuilder<unknown> {
   if (after === null) return sql``;
   const than = direction === "asc" ? sql`>` : sql`<`;
-  return sql`where (r.sort_key, r.collection_id) ${than} (${after.sortKey}, ${after.collectionId})`;
+  return sql`and (${key}, collection_id) ${than} (${after.sortKey}::numeric, ${after.collectionId}::int)`;
 }
 
-/** Contracts of the collection of row `p`. */
-const ownFamily = sql`(
-  select p.collection_id as contract_id
-  union select m.contract_id from collections.member m where m.collection_id = p.collection_id
-) f`;
-
-const members = sql`
-  select jsonb_agg(jsonb_build_object(
-           'address', '0x' || encode(k.address, 'hex'), 'standard', coalesce(m.standard, o.standard))
-           order by f.contract_id <> p.collection_id, f.contract_id) as contracts
-  from ${ownFamily}
-  join log.contract k using (contract_id)
-  left join collections.member m using (contract_id)
-  left join ownership.collection o using (contract_id)`;
-
-/** A family counts an owner once, in however many of its contracts. */
-const holdings = sql`
-  select coalesce(sum(case when o.standard = 1155 then o.units else o.supply end), 0)::numeric as supply,
-         case when count(*) > 1
-           then (select count(distinct h.owner) from ${ownFamily} join ownership.holder h using (contract_id))
-           else coalesce(sum(o.holders), 0)::bigint end as holders
-  from ${ownFamily} join ownership.collection o using (contract_id)`;
-
-function volumes(measure: Measure): RawBuilder<unknown> {
-  const ours = sql`v.currency = any (${currencies(measure)})`;
-  const columns = (["24h", "7d", "30d"] as const).map((period) => {
-    const recent = sql`v.hour > ${since(measure, period)}`;
-    return sql`
-      coalesce(sum(v.wei) filter (where ${ours} and ${recent}), 0)::numeric as ${sql.id(`wei${period}`)},
-      coalesce(sum(v.sales) filter (where ${recent}), 0)::bigint as ${sql.id(`sales${period}`)},`;
-  });
+/** Of family `f` joined with `naming`. */
+function columns(now: Date): RawBuilder<unknown> {
+  const figures = [...tradedColumns, ...periods.map((period) => `change_${period}`)];
+  const shown = (column: string) =>
+    sql`case when ${hasTurned(now)} then live.${sql.ref(column)} else f.${sql.ref(column)} end`;
   return sql`
-    select ${sql.join(columns, sql` `)}
-           coalesce(sum(v.wei) filter (where ${ours}), 0)::numeric as "weiall",
-           coalesce(sum(v.sales), 0)::bigint as "salesall"
-    from ${ownFamily} join sales.volume v using (contract_id)`;
+    f.sort_key as "sortKey", f.collection_id as "collectionId", f.chain_id as "chainId", k.address, c.slug, c.name,
+    c.symbol, c.standard, f.verified, c.created_at as "createdAt", c.updated_at as "updatedAt", made.contracts,
+    md.description, md.image, md.banner, md.website, md.twitter, md.discord,
+    c.royalty_recipient as recipient, c.royalty_bps as bps, f.supply, f.holders,
+    f.listed - coalesce(ended.tokens, 0) as listed, ${shown("floor")} as floor,
+    ${shown("floor_buyable")} as "floorBuyable", ${shown("best_offer")} as "bestOffer",
+    ${sql.join(figures.map((figure) => sql`f.${sql.id(figure)}`))}`;
 }
 
-function currencies({ currencies }: Measure): RawBuilder<unknown> {
-  return sql`array(select decode(c, 'hex') from unnest(${currencies.map((one) => one.slice(2))}::text[]) c)`;
+/** The clock of the tables is that of the last tick: what an order of family `f` may have ended since is read anew. */
+const hasTurned = (now: Date) => sql`f.turns_at <= ${unixSeconds(now)}::bigint`;
+
+function naming(now: Date): RawBuilder<unknown> {
+  return sql`
+    left join collections.collection c on c.collection_id = f.collection_id
+    left join log.contract k on k.contract_id = f.collection_id
+    left join metadata.contract md on md.contract_id = f.collection_id
+    left join lateral (
+      select jsonb_agg(jsonb_build_object('address', '0x' || encode(a.address, 'hex'), 'standard', m.standard)
+                       order by m.contract_id <> f.collection_id, m.contract_id) as contracts
+      from collections.member m join log.contract a using (contract_id) where m.collection_id = f.collection_id
+    ) made on true
+    left join lateral (${bookFigures("collection_stats", sql`not ${hasEnded(now)}`)}) live on ${hasTurned(now)}
+    left join lateral (${endedTokens(now)}) ended on ${hasTurned(now)}`;
+}
+
+/** Tokens of family `f` that count as listed, though the last of their listings has ended. */
+function endedTokens(now: Date): RawBuilder<unknown> {
+  return sql`
+    select count(*) as tokens
+    from collection_stats.contract n join collection_stats.token t using (contract_id)
+    where n.collection_id = f.collection_id and t.is_listed and t.turns_at <= ${unixSeconds(now)}::bigint
+      and not exists (
+        select from listings.listing o
+        where o.contract_id = t.contract_id and o.token_id = t.token_id and o.status = 'active'
+          and not ${hasEnded(now)}
+      )`;
 }

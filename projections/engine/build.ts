@@ -13,6 +13,8 @@ import {
 } from "./checkpoint.ts";
 import { notePace, readPace } from "./pace.ts";
 import type { Window } from "./projection.ts";
+import { readVerdicts } from "./quarantine.ts";
+import { applyWindow } from "./sieve.ts";
 import { tick } from "./tick.ts";
 import { openWindow } from "./window.ts";
 
@@ -115,10 +117,10 @@ async function followExactly(
 /** Brings a target's rows and checkpoint over one window, in the session's transaction. */
 export async function fold(session: Session, target: Target, window: Window): Promise<void> {
   if (window.upTo <= window.after) return;
-  const { projection, schema } = target;
+  const { schema } = target;
   await lockCheckpoints(session, [schema]);
   await openWindow(session, window);
-  await projection.apply(session, schema, window);
+  await applyWindow(session, target, window, await readVerdicts(session));
   if ((await moveCheckpoints(session, [schema], window)) !== 1) {
     throw new Error(`${schema} is being moved elsewhere`);
   }

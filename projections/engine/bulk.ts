@@ -8,6 +8,8 @@ import {
   readHead,
   type Target,
 } from "./checkpoint.ts";
+import { readVerdicts } from "./quarantine.ts";
+import { sieved, sortVerdicts } from "./sieve.ts";
 import { closeHistory, openHistory } from "./window.ts";
 
 /** Memory for a sort or a hash of the session, and for building an index. */
@@ -37,12 +39,14 @@ export async function deriveInBulk(
       const bounds = [head, ...(limit === undefined ? [] : [limit])] as const;
       const window = { after: 0n, upTo: endOf(target, checkpoints, bounds) };
       await createTarget(session, target);
-      await openHistory(session, window.upTo);
-      if (projection.deriveAll === undefined) {
-        await projection.apply(session, schema, window);
+      const { left } = sortVerdicts(await readVerdicts(session), target, window);
+      await openHistory(session, window.upTo, left);
+      const { apply, deriveAll } = projection;
+      if (deriveAll === undefined) {
+        await sieved(session, left, (through) => apply(through, schema, window));
       } else {
         const indexes = await takeIndexes(session, schema);
-        await projection.deriveAll(session, schema, window, onProgress);
+        await sieved(session, left, (through) => deriveAll(through, schema, window, onProgress));
         for (const { name, create } of indexes) {
           onProgress(`index ${name}`);
           await sql.raw(create).execute(session);

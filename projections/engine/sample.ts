@@ -3,6 +3,8 @@ import type { Session } from "../database.ts";
 import { createTarget, type Target } from "./checkpoint.ts";
 import { type Comparison, compareSchemas } from "./compare.ts";
 import type { Sample } from "./projection.ts";
+import { readVerdicts } from "./quarantine.ts";
+import { applyWindow } from "./sieve.ts";
 import { openWindow } from "./window.ts";
 
 /** Positions that are looked at for each key wanted: most facts are of no use to a projection. */
@@ -30,7 +32,9 @@ export async function compareSample(
     from log.fact f join sampled using (${columnsOf(sample)})
     where (${sql.raw(sample.where)}) and f.position <= ${position} and f.kind not in (1, 2)
       and not exists (select from dropped d where d.block_id = f.block_id)`.execute(session);
-  await projection.apply(session, schema, { after: 0n, upTo: position });
+  // An empty schema holds nothing of what was let in again: it is among the facts.
+  const window = { after: 0n, upTo: position };
+  await applyWindow(session, target, window, await readVerdicts(session));
   return await compareSchemas(
     session,
     { stored: projection.name, derived: schema },

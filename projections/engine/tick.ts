@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "../database.ts";
+import type { Database, Session } from "../database.ts";
 import {
   type Checkpoint,
   isOf,
@@ -9,7 +9,10 @@ import {
   readHead,
   type Target,
 } from "./checkpoint.ts";
+import { DerivationFailed, isLasting } from "./failure.ts";
 import type { Window } from "./projection.ts";
+import { readVerdicts, type Verdict } from "./quarantine.ts";
+import { applyWindow } from "./sieve.ts";
 import { openWindow } from "./window.ts";
 
 export type Tick =
@@ -24,7 +27,8 @@ const TICK_FACTS = 10_000;
 
 /**
  * Brings the targets furthest behind one window forward: their rows and their checkpoints in one transaction,
- * so that a crash anywhere leaves all or nothing. Targets are applied in the order given, and not beyond `limit`.
+ * so that a crash anywhere leaves all or nothing. Targets are applied in the order given, and not beyond `limit`. Throws
+ * `DerivationFailed` where trying again would not help.
  */
 export async function tick(
   db: Database,
@@ -52,9 +56,8 @@ export async function tick(
         const schemas = due.map(({ target }) => target.schema);
         await lockCheckpoints(session, schemas);
         await openWindow(session, window);
-        for (const { target } of due) {
-          await target.projection.apply(session, target.schema, window);
-        }
+        const verdicts = await readVerdicts(session);
+        for (const { target } of due) await applyTo(session, target, window, verdicts);
         if ((await moveCheckpoints(session, schemas, window)) !== schemas.length)
           throw new Fenced();
         await sql`select pg_notify('projected', ${window.upTo.toString()})`.execute(session);
@@ -67,6 +70,20 @@ export async function tick(
 }
 
 class Fenced extends Error {}
+
+async function applyTo(
+  session: Session,
+  target: Target,
+  window: Window,
+  verdicts: readonly Verdict[],
+): Promise<void> {
+  try {
+    await applyWindow(session, target, window, verdicts);
+  } catch (error) {
+    if (isLasting(error)) throw new DerivationFailed(target.schema, window, error);
+    throw error;
+  }
+}
 
 /** Tables of another version are another projector's: this one would write rows that do not belong there. */
 function positionOf(checkpoint: Checkpoint | undefined, { projection, schema }: Target): bigint {

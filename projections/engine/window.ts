@@ -61,10 +61,16 @@ function factsOf(blockId: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * The same for the window that is all of the log up to a position. `change` is no table but a view of the log: nothing
+ * The same for the window that is all of the log up to a position but some facts. `change` is no table but a view of the log: nothing
  * is copied.
  */
-export async function openHistory(session: Session, upTo: bigint): Promise<void> {
+export async function openHistory(
+  session: Session,
+  upTo: bigint,
+  without: readonly bigint[] = [],
+): Promise<void> {
+  const left = sql.lit(`{${without.join()}}`);
+
   await openDropped(session, upTo);
   await sql`analyze dropped`.execute(session);
   await sql`drop table if exists pg_temp.change`.execute(session);
@@ -72,7 +78,10 @@ export async function openHistory(session: Session, upTo: bigint): Promise<void>
     create temporary view change as
     select 1 as weight, ${columns} from log.fact f
     where f.position <= ${sql.raw(upTo.toString())} and f.kind not in (1, 2)
-      and not exists (select from dropped d where d.block_id = f.block_id)`.execute(session);
+      and not exists (select from dropped d where d.block_id = f.block_id)
+      ${without.length === 0 ? sql`` : sql`and f.position <> all (${left}::bigint[])`}`.execute(
+    session,
+  );
 }
 
 /** Makes room for the next window of the connection. */

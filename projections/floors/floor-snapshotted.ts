@@ -33,7 +33,10 @@ export function floorSnapshotted({ chainId, momentMs, floors, base }: FloorSnaps
   };
 }
 
-function differences(before: ContractFloors, after: ContractFloors): Record<Address, string | null> {
+function differences(
+  before: ContractFloors,
+  after: ContractFloors,
+): Record<Address, string | null> {
   const changed = [...after].filter(([contract, wei]) => before.get(contract) !== wei);
   const gone = [...before.keys()].filter((contract) => !after.has(contract));
   return Object.fromEntries([

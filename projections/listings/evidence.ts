@@ -26,12 +26,12 @@ export function listingEvidence(judged: Judged): RawBuilder<unknown> {
            o.start_time, o.end_time, coalesce(e.filled, 0) as filled_units,
            greatest(0, least(o.quantity - coalesce(e.filled, 0), h.units)) as fillable_units,
            coalesce(e.filled, 0) >= o.quantity as is_filled,
-           coalesce(e.is_cancelled, false) or coalesce(k.amount > o.counter, false) as is_cancelled,
+           coalesce(e.is_cancelled, false) or coalesce(k.amount, 0) <> o.counter as is_cancelled,
            o.end_time <= (select now from clock) as is_expired,
            o.start_time <= greatest((select now from clock), extract(epoch from o.created_at)) as has_started,
            coalesce(a.amount = 1, false) as is_approved, coalesce(${ofChannel("amount")} = 1, true) as is_channel_open,
            coalesce(e.is_signed, true) as is_signed, h.is_movable, e.filled_block,
-           greatest(e.cancelled_block, case when k.amount > o.counter then k.block_id end) as cancelled_block,
+           greatest(e.cancelled_block, case when k.amount <> o.counter then k.block_id end) as cancelled_block,
            greatest(e.filled_block, e.signed_block, h.block_id, a.block_id, ${ofChannel("block_id")})
              as evidence_block
     from ${judged.orders} o

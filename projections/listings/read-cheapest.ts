@@ -1,22 +1,24 @@
 import { sql } from "kysely";
-import type { Database } from "../database.ts";
+import type { Session } from "../database.ts";
 import { hasEnded, naming } from "../orders/read-shown.ts";
+import { askedTokens, nameOfToken, type TokenPlace } from "../token-place.ts";
 import { type ListingRow, listingColumns } from "./read.ts";
 
-/** The token's active listing that costs least per unit; of equal ones the older. */
-export async function readCheapestListing(
-  db: Database,
-  contractId: number,
-  tokenId: bigint,
+/** Of each token, by its name, the active listing that costs least per unit; of equal ones the older. */
+export async function readCheapestListings(
+  db: Session,
+  places: readonly TokenPlace[],
   now: Date,
-): Promise<ListingRow | null> {
+): Promise<Map<string, ListingRow>> {
   const { rows } = await sql<ListingRow>`
     with cheapest as (
-      select o.* from listings.listing o
-      where o.contract_id = ${contractId} and o.token_id = ${tokenId} and o.status = 'active'
-        and not ${hasEnded(now)}
-      order by o.unit_price_wei, o.position limit 1
+      select o.* from ${askedTokens(places)} cross join lateral (
+        select o.* from listings.listing o
+        where o.contract_id = asked.contract_id and o.token_id = asked.token_id and o.status = 'active'
+          and not ${hasEnded(now)}
+        order by o.unit_price_wei, o.position limit 1
+      ) o
     )
     select ${listingColumns(now)} from cheapest o ${naming}`.execute(db);
-  return rows[0] ?? null;
+  return new Map(rows.map((row) => [nameOfToken(row), row]));
 }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "../database.ts";
+import type { Database, Session } from "../database.ts";
 import { type FactKind, factKind } from "./fact-kind.ts";
 import { type Appended, appendStaged, openStage } from "./stage.ts";
 
@@ -27,9 +27,16 @@ export async function appendObservations(
   db: Database,
   observations: readonly Observation[],
 ): Promise<Appended> {
-  return await db.transaction().execute(async (session) => {
-    await openStage(session);
-    await sql`
+  return await db.transaction().execute((session) => appendObservationsIn(session, observations));
+}
+
+/** The same, in a transaction of the caller's. */
+export async function appendObservationsIn(
+  session: Session,
+  observations: readonly Observation[],
+): Promise<Appended> {
+  await openStage(session);
+  await sql`
       insert into staged (ord, kind, chain_id, contract, identity, recorded_at, block_number, block_hash,
                           block_timestamp, token_id, amount, from_address, to_address, order_hash, payload)
       select ord, kind, chain_id, decode(contract, 'hex'), decode(identity, 'hex'), recorded_at, block_number,
@@ -40,8 +47,7 @@ export async function appendObservations(
         block_number bigint, block_hash text, block_timestamp timestamptz, token_id numeric, amount numeric,
         from_address text, to_address text, order_hash text, payload jsonb
       )`.execute(session);
-    return await appendStaged(session);
-  });
+  return await appendStaged(session);
 }
 
 function rowOf(observation: Observation, index: number) {

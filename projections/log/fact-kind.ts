@@ -46,6 +46,9 @@ export const factKind = {
   token_metadata_fetched: 92,
   contract_metadata_fetched: 93,
   metadata_confirmed: 94,
+
+  fact_quarantined: 95,
+  fact_released: 96,
 } as const;
 
 export type FactKind = keyof typeof factKind;

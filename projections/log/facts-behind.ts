@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
+import { commonConduit, seaport } from "../../abis/deployments.ts";
 import type { Database } from "../database.ts";
 import { factKind } from "./fact-kind.ts";
 
@@ -33,6 +34,7 @@ export type About =
 
 /** An order, and what its state rests on. `currencyId` is what its maker pays in; null for a listing. */
 export type OrderSubject = {
+  chainId: number;
   orderHash: Hex;
   maker: Hex;
   contractId: number;
@@ -103,9 +105,7 @@ function choice(about: About): RawBuilder<unknown> {
       select position from log.fact
       where kind in (10, 12) and contract_id = ${contractId} and token_id = ${tokenId}
       union all
-      select position from log.fact
-      where kind = 11 and contract_id = ${contractId} and token_id <= ${tokenId}
-        and token_id > ${tokenId}::numeric - ${RANGE_TOKENS} and ${tokenId}::numeric < token_id + amount)`;
+      select position from log.fact where ${rangesOver(contractId, tokenId)})`;
   }
   if ("order" in about) return sql`f.position in (${factsOfOrder(about.order)})`;
   const said = sql`(${factKind.collection_registered}, ${factKind.contract_described})`;
@@ -124,28 +124,46 @@ function choice(about: About): RawBuilder<unknown> {
     ) first)`;
 }
 
+/** Ranges of ids given out at once that a token is in. */
+function rangesOver(contractId: number, tokenId: bigint | null): RawBuilder<unknown> {
+  return sql`
+    kind = 11 and contract_id = ${contractId} and token_id <= ${tokenId}
+    and token_id > ${tokenId}::numeric - ${RANGE_TOKENS} and ${tokenId}::numeric < token_id + amount`;
+}
+
+const bytesOf = (address: Address) => Buffer.from(address.slice(2), "hex");
+
 /** By its hash, its maker, its token or the account that pays; of all moments the first that ended it. */
 function factsOfOrder(order: OrderSubject): RawBuilder<unknown> {
-  const { orderHash, contractId, tokenId, currencyId } = order;
+  const { chainId, orderHash, contractId, tokenId, currencyId } = order;
   const hash = Buffer.from(orderHash.slice(2), "hex");
   const maker = Buffer.from(order.maker.slice(2), "hex");
+  const exchange = bytesOf(seaport["1.6"]);
+  const conduit = bytesOf(commonConduit.address);
+  const idOf = (address: Buffer) => sql`(
+    select k.contract_id from log.contract k where k.chain_id = ${chainId} and k.address = ${address})`;
   const of = (where: RawBuilder<unknown>) => sql`select position from log.fact where ${where}`;
   const parts = [
     of(sql`order_hash = ${hash}`),
-    of(sql`kind in (32, 72) and from_address = ${maker}`),
+    of(sql`kind in (32, 72) and from_address = ${maker} and contract_id = ${idOf(exchange)}`),
     sql`(${of(sql`kind = 81 and amount >= ${order.endTime}`)} order by amount limit 1)`,
   ];
   if (currencyId === null) {
     const token = sql`contract_id = ${contractId} and token_id = ${tokenId}`;
     parts.push(
-      of(sql`kind in (20, 73) and contract_id = ${contractId} and from_address = ${maker}`),
+      of(
+        sql`kind in (20, 73) and contract_id = ${contractId} and from_address = ${maker} and to_address = ${conduit}`,
+      ),
+      of(sql`kind in (40, 80) and contract_id = ${idOf(conduit)} and to_address = ${exchange}`),
       of(sql`kind in (10, 12) and ${token} and ${maker} in (from_address, to_address)`),
+      of(rangesOver(contractId, tokenId)),
       of(sql`kind in (74, 75, 78) and ${token}`),
     );
   } else {
     parts.push(
+      of(sql`kind in (22, 24, 76) and contract_id = ${currencyId} and from_address = ${maker}`),
       of(
-        sql`kind in (21, 22, 24, 76, 77) and contract_id = ${currencyId} and from_address = ${maker}`,
+        sql`kind in (21, 77) and contract_id = ${currencyId} and from_address = ${maker} and to_address = ${exchange}`,
       ),
       of(sql`kind in (22, 23) and contract_id = ${currencyId} and to_address = ${maker}`),
     );

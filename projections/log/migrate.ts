@@ -8,7 +8,8 @@ import { up as lease } from "./migrations/0005-lease.ts";
 import { up as switches } from "./migrations/0006-switch.ts";
 import { up as orders } from "./migrations/0007-orders.ts";
 import { up as keys } from "./migrations/0008-keys.ts";
-import { up as rarity } from "./migrations/0008-rarity.ts";
+import { up as rarity } from "./migrations/0009-rarity.ts";
+import { up as quarantine } from "./migrations/0009-quarantine.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -20,7 +21,8 @@ const migrations: Record<string, Migration> = {
   "0006-switch": { up: switches },
   "0007-orders": { up: orders },
   "0008-keys": { up: keys },
-  "0008-rarity": { up: rarity },
+  "0009-rarity": { up: rarity },
+  "0009-quarantine": { up: quarantine },
 };
 
 function migrator(db: Database): Migrator {

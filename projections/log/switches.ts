@@ -3,9 +3,16 @@ import type { Database } from "../database.ts";
 
 /**
  * Work that an operator may stop for a while: from Ponder's tables to the log, from the log to projections, and what
- * the market does for callers: taking listings and offers in, and giving out what buying them needs.
+ * the service does for callers: taking listings and offers in, giving out what buying them needs, and keys.
  */
-export const switchNames = ["recording", "projecting", "listings", "offers", "buying"] as const;
+export const switchNames = [
+  "recording",
+  "projecting",
+  "listings",
+  "offers",
+  "buying",
+  "instant-keys",
+] as const;
 export type SwitchName = (typeof switchNames)[number];
 
 /** Milliseconds that what was read is believed: a pause is heeded within a second. */

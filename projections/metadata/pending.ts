@@ -1,20 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Window } from "../engine/projection.ts";
 
 /** Keeps the lists of what nobody has asked for yet: tokens alive, and contracts that have tokens. */
-export async function derivePending(
-  session: Session,
-  schema: string,
-  { after }: Window,
-): Promise<void> {
+export async function derivePending(session: Session, schema: string): Promise<void> {
   const pending = sql.table(`${schema}.pending_token`);
   const token = sql.table(`${schema}.token`);
-  // Before the first fact nothing is pending, so that every token is new.
-  const dirty =
-    after === 0n ? sql`select contract_id, token_id from ownership.token` : touchedTokens(pending);
   await sql`
-    with dirty as materialized (select distinct contract_id, token_id from (${dirty}) touched),
+    with dirty as materialized (select distinct contract_id, token_id from (${touchedTokens(pending)}) touched),
     awaited as materialized (
       select d.contract_id, d.token_id from dirty d
       where exists (

@@ -10,12 +10,12 @@ export const metadataProjection: Projection = {
   reads: ["ownership"],
   sample: {
     key: ["contract_id", "token_id"],
-    where: "kind = 92",
+    where: "kind in (92, 94)",
     tables: ["token"],
   },
   tables,
-  async apply(session, schema, window) {
+  async apply(session, schema) {
     await foldFetched(session, schema);
-    await derivePending(session, schema, window);
+    await derivePending(session, schema);
   },
 };

@@ -4,7 +4,7 @@ import type { Database } from "../database.ts";
 import type { OrderSubject } from "../log/facts-behind.ts";
 
 /** The row of an order as its projection holds it, and what its state rests on. */
-export type FoundOrder = { row: Record<string, unknown>; chainId: number; subject: OrderSubject };
+type FoundOrder = { row: Record<string, unknown>; subject: OrderSubject };
 
 /** Rows with an order's hash: components that are equal on two chains have one hash. */
 export async function findOrders(
@@ -17,11 +17,11 @@ export async function findOrders(
     what === "listing"
       ? sql`select o.*, null::bytea as currency from listings.listing o`
       : sql`select o.* from bids.bid o`;
-  const found = await sql<OrderSubject & { row: Record<string, unknown>; chainId: number }>`
+  const found = await sql<OrderSubject & { row: Record<string, unknown> }>`
     select to_jsonb(o) as row, o.chain_id as "chainId", o.order_hash as "orderHash", o.maker,
            o.contract_id as "contractId", o.token_id as "tokenId", o.end_time as "endTime",
            (select contract_id from log.contract k where k.chain_id = o.chain_id and k.address = o.currency)
              as "currencyId"
     from (${rows} where o.order_hash = ${hash}) o order by o.chain_id`.execute(db);
-  return found.rows.map(({ row, chainId, ...subject }) => ({ row, chainId, subject }));
+  return found.rows.map(({ row, ...subject }) => ({ row, subject }));
 }

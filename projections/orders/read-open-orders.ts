@@ -4,6 +4,7 @@ import type { Database } from "../database.ts";
 import type { OrderStatus } from "../domain/orders/order-status.ts";
 import type { Window } from "../engine/projection.ts";
 import { blockIdRange } from "../log/block-id.ts";
+import { kindsIn } from "./evidence.ts";
 
 /** Where a walk over a book stands. */
 export type OpenOrder = { orderHash: Hex; createdAt: Date; position: bigint };
@@ -33,8 +34,8 @@ export async function readOpenOrders(
 }
 
 /**
- * Open orders of a chain about which the facts of a window may not tell all: bids whose maker took part in a trade that
- * is not in the book (it may have spent an allowance, of which there is no event), and orders about which something was
+ * Orders of a chain about which the facts of a window may not tell all: bids whose maker took part in a trade that is
+ * not in the book (it may have spent an allowance, of which there is no event), and orders about which something was
  * read in a block that was dropped.
  */
 export async function readDoubtfulOrders(
@@ -44,13 +45,16 @@ export async function readDoubtfulOrders(
 ): Promise<Hex[]> {
   const { from, to } = blockIdRange(chainId);
   const isOpen = sql`o.status in ('active', 'inactive')`;
+  /** A counter of which nothing is known any more cancels what was signed with it, until it is read again. */
+  const isUncounted = sql`o.chain_id = ${chainId} and o.status = 'cancelled' and o.maker in (
+    select from_address from unread where kind in ${kindsIn("counter_read")})`;
   const { rows } = await sql<{ orderHash: Hex }>`
     with news as materialized (
       select f.kind, f.block_id, f.from_address, f.to_address from log.fact f
       where f.position > ${after} and f.position <= ${upTo} and f.kind in (1, 30)
         and f.block_id >= ${from} and f.block_id < ${to}
     ), unread as materialized (
-      select f.order_hash, f.from_address, f.contract_id, f.token_id
+      select f.kind, f.order_hash, f.from_address, f.contract_id, f.token_id
       from news join log.fact f using (block_id)
       where news.kind = 1 and f.log_index is null and f.kind between 71 and 80
     )
@@ -63,6 +67,10 @@ export async function readDoubtfulOrders(
     where o.chain_id = ${chainId} and ${isOpen} and o.maker in (select from_address from unread)
     union
     select o.order_hash from unread join listings.listing o using (contract_id, token_id) where ${isOpen}
+    union
+    select o.order_hash from listings.listing o where ${isUncounted}
+    union
+    select o.order_hash from bids.bid o where ${isUncounted}
     union
     select order_hash from unread where order_hash is not null`.execute(db);
   return rows.map(({ orderHash }) => orderHash);

@@ -16,6 +16,14 @@ export type TokenRow = {
   holders: bigint;
 };
 
+/** How many addresses hold units of token `t`. */
+export const holdersOf = sql`
+  case when t.standard = 721 then (not t.is_burned)::int::bigint else (
+    select count(*) from ownership.balance b
+    where b.contract_id = t.contract_id and b.token_id = t.token_id and b.units > 0
+      and not ${isBurnAddress(sql`b.owner`)}
+  ) end`;
+
 /** The token of that id in the first of the contracts that has it alive, else in the first that has it. */
 export async function readToken(
   db: Database,
@@ -25,11 +33,7 @@ export async function readToken(
   const { rows } = await sql<TokenRow>`
     select t.contract_id as "contractId", k.address as contract, t.token_id as "tokenId", t.standard, t.owner,
            t.supply, t.is_burned as "isBurned",
-           case when t.standard = 721 then (not t.is_burned)::int::bigint else (
-             select count(*) from ownership.balance b
-             where b.contract_id = t.contract_id and b.token_id = t.token_id and b.units > 0
-               and not ${isBurnAddress(sql`b.owner`)}
-           ) end as holders
+           ${holdersOf} as holders
     from ownership.token t
     join log.contract k using (contract_id)
     where t.contract_id = any (${contractIds}::int[]) and t.token_id = ${tokenId}

@@ -1,41 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Hex } from "viem";
 import type { Database } from "../database.ts";
 import { blockIdRange } from "../log/block-id.ts";
-
-/** A sale and what names its collection. Wei of `price` per unit, of `total` for the row. */
-export type SaleRow = {
-  blockId: bigint;
-  transactionIndex: number;
-  ordinal: number;
-  saleId: Hex;
-  chainId: number;
-  tokenId: bigint;
-  quantity: bigint;
-  priceWei: bigint;
-  totalWei: bigint;
-  currency: Hex;
-  usd: number | null;
-  seller: Hex;
-  buyer: Hex;
-  side: "ask" | "bid";
-  marketplace: string;
-  protocolVersion: string;
-  exchange: Hex;
-  orderHash: Hex | null;
-  fees: { recipient: Hex; wei: string; bps: number; kind: "service" | "royalty" | "other" }[];
-  bundleSize: number | null;
-  bundleTotalWei: bigint | null;
-  logIndex: number;
-  transactionHash: Hex;
-  blockNumber: bigint;
-  blockHash: Hex;
-  timestamp: Date;
-  contract: Hex;
-  collectionAddress: Hex;
-  collectionSlug: string | null;
-  collectionName: string | null;
-};
+import { naming, type SaleRow, saleColumns } from "./shown.ts";
 
 /** Place of a sale in the order of its chain. */
 export type SaleKey = { blockId: bigint; transactionIndex: number; ordinal: number };
@@ -46,6 +12,8 @@ export type SalesFilter = {
   contractIds: readonly number[] | null;
   /** Only together with contracts. */
   tokenId: bigint | null;
+  /** Keys of each trait that the token must have, any of them; only together with contracts. */
+  traitKeys: readonly (readonly string[])[];
 };
 
 type Slice = { limit: number; offset: number; after: SaleKey | null };
@@ -57,37 +25,23 @@ export async function readSales(
   slice: Slice,
 ): Promise<{ total: bigint; rows: SaleRow[] }> {
   const { rows } = await sql<SaleRow & { total: bigint; blockId: bigint | null }>`
-    with counted as (${countOf(filter)}),
+    with chosen as materialized (${tokensOf(filter)}),
+    counted as (${countOf(filter)}),
     page as (${pageOf(filter, slice)})
     select counted.total,
-           s.block_id as "blockId", s.transaction_index as "transactionIndex", s.ordinal,
-           s.sale_id as "saleId", s.chain_id as "chainId", s.token_id as "tokenId", s.quantity,
-           s.price_wei as "priceWei", s.total_wei as "totalWei", s.currency, s.usd, s.seller, s.buyer, s.side,
-           s.marketplace, s.protocol_version as "protocolVersion", s.exchange, s.order_hash as "orderHash",
-           s.fees, s.bundle_size as "bundleSize", s.bundle_total_wei as "bundleTotalWei",
-           s.log_index as "logIndex", s.transaction_hash as "transactionHash",
-           s.block_number as "blockNumber", s.block_hash as "blockHash", s.timestamp,
-           traded.address as contract, coalesce(main.address, traded.address) as "collectionAddress",
-           c.slug as "collectionSlug", c.name as "collectionName"
-    from counted
-    left join page s on true
-    left join log.contract traded on traded.contract_id = s.contract_id
-    left join collections.member m on m.contract_id = s.contract_id
-    left join collections.collection c on c.collection_id = coalesce(m.collection_id, s.contract_id)
-    left join log.contract main on main.contract_id = c.collection_id
+           ${saleColumns}
+    from counted left join page s on true ${naming}
     order by s.block_id desc, s.transaction_index desc, s.ordinal desc`.execute(db);
   return { total: rows[0]?.total ?? 0n, rows: rows.filter((row) => row.blockId !== null) };
 }
 
 const newestFirst = sql`order by s.block_id desc, s.transaction_index desc, s.ordinal desc`;
 
-function pageOf({ chainId, contractIds, tokenId }: SalesFilter, slice: Slice): RawBuilder<unknown> {
+function pageOf(filter: SalesFilter, slice: Slice): RawBuilder<unknown> {
+  const { chainId, contractIds, tokenId } = filter;
   const { limit, offset, after } = slice;
-  const older =
-    after === null
-      ? sql``
-      : sql`and (s.block_id, s.transaction_index, s.ordinal)
-              < (${after.blockId}, ${after.transactionIndex}, ${after.ordinal})`;
+  const older = olderThan(after);
+  if (filter.traitKeys.length > 0) return pageOfTraits(filter, slice);
   if (contractIds === null) {
     const chain = blockIdRange(chainId);
     // A second upper bound beside the cursor's would make the index scan start there and walk the whole depth.
@@ -110,7 +64,70 @@ function pageOf({ chainId, contractIds, tokenId }: SalesFilter, slice: Slice): R
     ${newestFirst} limit ${limit} offset ${offset}`;
 }
 
-function countOf({ chainId, contractIds, tokenId }: SalesFilter): RawBuilder<unknown> {
+function olderThan(after: SaleKey | null): RawBuilder<unknown> {
+  if (after === null) return sql``;
+  return sql`
+    and (s.block_id, s.transaction_index, s.ordinal)
+        < (${after.blockId}, ${after.transactionIndex}, ${after.ordinal})`;
+}
+
+/** The tokens with all the traits. Without traits it is empty and not read. */
+function tokensOf({ contractIds, tokenId, traitKeys }: SalesFilter): RawBuilder<unknown> {
+  const ofToken = tokenId === null ? sql`` : sql`and t.token_id = ${tokenId}`;
+  const tokens = sql`select t.contract_id, t.token_id from traits.token t`;
+  if (traitKeys.length === 0) return sql`${tokens} where false`;
+  return sql`${tokens} where t.contract_id = any (${contractIds}::int[]) ${ofToken} and ${hasAll(traitKeys)}`;
+}
+
+function hasAll(traitKeys: SalesFilter["traitKeys"]): RawBuilder<unknown> {
+  return sql.join(
+    traitKeys.map((keys) => sql`t.trait_keys && ${keys}::uuid[]`),
+    sql` and `,
+  );
+}
+
+/**
+ * Of few tokens the newest sales of each are sorted. Of many, a walk over all sales of the contracts meets enough of
+ * theirs sooner.
+ */
+function pageOfTraits(filter: SalesFilter, { limit, offset, after }: Slice): RawBuilder<unknown> {
+  const { contractIds, tokenId, traitKeys } = filter;
+  const ofToken = tokenId === null ? sql`` : sql`and s.token_id = ${tokenId}`;
+  const wanted = sql`${limit + offset}::bigint`;
+  const isFew = sql`(
+    select (select count(*) from chosen) ^ 2 <= ${wanted} * coalesce(sum(tokens), 0)
+    from traits.contract where contract_id = any (${contractIds}::int[])
+  )`;
+  return sql`
+    select * from (
+      select s.* from (
+        select s.* from chosen cross join lateral (
+          select s.* from sales.sale s
+          where s.contract_id = chosen.contract_id and s.token_id = chosen.token_id ${olderThan(after)}
+          ${newestFirst} limit ${wanted}
+        ) s
+      ) s where ${isFew}
+      union all
+      select s.* from (
+        select s.* from unnest(${contractIds}::int[]) wanted (contract_id)
+        cross join lateral (
+          select s.* from sales.sale s
+          where s.contract_id = wanted.contract_id ${ofToken} ${olderThan(after)} and exists (
+            select from traits.token t
+            where t.contract_id = s.contract_id and t.token_id = s.token_id and ${hasAll(traitKeys)} offset 0
+          )
+          ${newestFirst} limit ${wanted}
+        ) s
+      ) s where not ${isFew}
+    ) s
+    ${newestFirst} limit ${limit} offset ${offset}`;
+}
+
+function countOf({ chainId, contractIds, tokenId, traitKeys }: SalesFilter): RawBuilder<unknown> {
+  if (traitKeys.length > 0) {
+    return sql`
+      select count(*) as total from chosen join sales.sale s using (contract_id, token_id)`;
+  }
   if (tokenId !== null) {
     return sql`
       select count(*) as total from sales.sale

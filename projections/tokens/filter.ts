@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
+import type { TokenPlace } from "../token-place.ts";
 
 export const tokenSorts = [
   "token_id",
@@ -22,13 +23,13 @@ export type TokensFilter = {
 };
 
 /** Which token; an id may be of both standards in one contract. */
-export type TokenPlace = { contractId: number; tokenId: bigint; standard: 721 | 1155 };
+export type StandardToken = TokenPlace & { standard: 721 | 1155 };
 
 /**
  * Place in a sorted list: those that have what is sorted by come first (part 0), the others by id. `value` is wei,
  * microseconds or a rank.
  */
-export type TokenKey = TokenPlace & { part: number; value: bigint };
+export type TokenKey = StandardToken & { part: number; value: bigint };
 
 /** Whether few tokens are asked for, which are then looked up first. */
 export function isNarrow({ tokenIds, owner }: TokensFilter): boolean {

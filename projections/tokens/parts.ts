@@ -37,7 +37,7 @@ export function partsOf(filter: TokensFilter, sort: TokenSort, totals: TokenTota
   return [...(filter.listed === false ? [] : [listed]), ...(filter.listed === true ? [] : [unlisted])];
 }
 
-const microsecondsListed = sql`(extract(epoch from l.listed_at) * 1000000)::numeric`;
+const microsecondsListed = sql`(extract(epoch from l.listed_at) * 1000000)::bigint::numeric`;
 
 function listedIs({ listed }: TokensFilter): RawBuilder<unknown> {
   return listed ? isListed : sql`not ${isListed}`;

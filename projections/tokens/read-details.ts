@@ -1,15 +1,14 @@
 import { sql } from "kysely";
-import type { Hex } from "viem";
 import type { BidRow } from "../bids/read.ts";
 import { readBestBidsOfTokens } from "../bids/read-best.ts";
-import { isBurnAddress } from "../burn-address.ts";
 import type { Session } from "../database.ts";
 import type { ListingRow } from "../listings/read.ts";
 import { readCheapestListings } from "../listings/read-cheapest.ts";
-import type { TokenRow } from "../ownership/read.ts";
-import type { SaleRow } from "../sales/read.ts";
+import { holdersOf, type TokenRow } from "../ownership/read.ts";
 import { readLastSales } from "../sales/read-last.ts";
-import type { TokenPlace } from "./filter.ts";
+import type { SaleRow } from "../sales/shown.ts";
+import { askedTokens, nameOfToken } from "../token-place.ts";
+import type { StandardToken } from "./filter.ts";
 
 export type TokenAttribute = {
   trait_type: string;
@@ -46,18 +45,46 @@ export type TokenDetails = {
 export async function readTokenDetails(
   session: Session,
   collectionId: number,
-  places: readonly TokenPlace[],
+  places: readonly StandardToken[],
   now: Date,
 ): Promise<TokenDetails[]> {
   if (places.length === 0) return [];
   const rows = await readDescribed(session, collectionId, places);
-  const listings = byToken(await readCheapestListings(session, places, now));
+  const listings = await readCheapestListings(session, places, now);
   const bids = await readBestBidsOfTokens(session, places, now);
   const sales = await readLastSales(session, places);
   return rows.map((row) => ({
     row,
-    listing: listings.get(nameOf(row)) ?? null,
-    bestBid: bids.get(nameOf(row)) ?? null,
-    lastSale: sales.get(nameOf(row)) ?? null,
+    listing: listings.get(nameOfToken(row)) ?? null,
+    bestBid: bids.get(nameOfToken(row)) ?? null,
+    lastSale: sales.get(nameOfToken(row)) ?? null,
   }));
+}
+
+async function readDescribed(
+  session: Session,
+  collectionId: number,
+  places: readonly StandardToken[],
+): Promise<DescribedToken[]> {
+  const standards = places.map(({ standard }) => standard);
+  const { rows } = await sql<DescribedToken>`
+    select t.contract_id as "contractId", k.address as contract, t.token_id as "tokenId", t.standard, t.owner,
+           t.supply, t.is_burned as "isBurned", ${holdersOf} as holders, m.status, m.name, m.description, m.image,
+           m.animation, m.content_type as "contentType", m.token_uri as "tokenUri",
+           case when m.status = 'ok' then m.attributes end as attributes, m.updated_at as "describedAt",
+           r.rank, r.score, r.ranked
+    from ${askedTokens(places)}
+    join unnest(${standards}::int[]) with ordinality wanted (standard, ord) using (ord)
+    join ownership.token t
+      on t.contract_id = asked.contract_id and t.token_id = asked.token_id and t.standard = wanted.standard
+    join log.contract k on k.contract_id = t.contract_id
+    left join metadata.token m on m.contract_id = t.contract_id and m.token_id = t.token_id
+    left join lateral (
+      select r.rank, r.score, c.tokens as ranked
+      from rarity.token r join rarity.collection c using (collection_id)
+      where r.contract_id = t.contract_id and r.token_id = t.token_id and r.collection_id = ${collectionId}
+        and not t.is_burned
+    ) r on true
+    order by ord`.execute(session);
+  return rows;
 }

@@ -88,6 +88,7 @@ async function start(...options: string[]): Promise<Service> {
       DATA_DIR: directory,
       PORT: `${port}`,
       DEVNET_MARKET: "off",
+      RATE_LIMIT_KEYLESS: "0",
     },
     stdio: ["ignore", "pipe", "inherit"],
   });

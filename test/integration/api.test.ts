@@ -431,7 +431,10 @@ describe("GET /v1/collections/{collection}/tokens/{tokenId}", () => {
 });
 
 describe("the served document", () => {
-  const everywhere = ["internal", "payload_too_large", "unsupported_media_type"];
+  const everywhere = [
+    ...["internal", "payload_too_large", "unsupported_media_type", "rate_limited"],
+    ...["invalid_key", "revoked_key", "expired_key"],
+  ];
 
   it("holds the documented endpoints with their parameters and codes, and no others", () => {
     const Code = z.object({

@@ -116,7 +116,7 @@ describe("the jobs role", () => {
   it("describes registered contracts in one process, while the other stands by and takes over", async () => {
     target = await createProjection(database.db, collectionsProjection);
     await install(apes.contracts);
-    const [first, second] = [await start([apes]), await start([apes, bears])];
+    const [first, second] = [await start([apes, bears]), await start([apes, bears])];
     const leader = await Promise.race([
       first.ready.then(() => first),
       second.ready.then(() => second),
@@ -125,7 +125,7 @@ describe("the jobs role", () => {
 
     await install(bears.contracts);
     await leader.stop();
-    const other = leader === first ? second : await start([apes, bears]);
+    const other = leader === first ? second : first;
     await other.ready;
     await expect
       .poll(describedAfterFold, { timeout: 20_000 })

@@ -132,6 +132,19 @@ describe("a listing", () => {
     expect(await state(order)).toBe("active");
   });
 
+  it("of a counter that never came to be, or was taken back, is cancelled", async () => {
+    const order = await activeListing({ counter: 7n });
+    const before = await state(order);
+    await happens(counterRaised(alice, 7n, at(3)));
+    const raised = await state(order);
+    await retract(block(1, 3));
+    const takenBack = await state(order);
+    await happens(counterRaised(alice, 5n, at(3, "other")));
+
+    expect([before, raised, takenBack]).toEqual(["cancelled", "active", "cancelled"]);
+    expect(await state(order)).toBe("cancelled");
+  });
+
   it("is filled, and stays so when the token, the counter and the time go on", async () => {
     const order = await activeListing();
     await happens(transferred(gets(bob, alice), at(2)), filled(order, 1n, at(2)));

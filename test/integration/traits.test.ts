@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { listingsProjection } from "../../projections/listings/project.ts";
+import { appendObservations } from "../../projections/log/append.ts";
 import { metadataProjection } from "../../projections/metadata/project.ts";
 import { ownershipProjection } from "../../projections/ownership/project.ts";
 import { traitsProjection } from "../../projections/traits/project.ts";
-import { createProjection, dumpTable, project } from "../given.ts";
+import { appendEvents, createProjection, dumpTable, project } from "../given.ts";
 import { openBook } from "../order-book.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { openTokenMarket } from "../token-market.ts";
@@ -31,7 +32,9 @@ const dump = async (schema: string) =>
 async function playMarket(seed: number, steps: number, look: () => Promise<void>): Promise<void> {
   await book.clear();
   const market = openTokenMarket(randomFrom(seed));
-  await book.happens(...market.opening());
+  const { events, observations } = market.opening();
+  await appendEvents(book.db, events);
+  await appendObservations(book.db, observations);
   for (let step = 0; step < steps; step += 1) {
     const next = market.next();
     if ("facts" in next) await book.happens(...next.facts);
@@ -100,7 +103,7 @@ async function readCounted(db: Database): Promise<string[]> {
 
 describe("traits", () => {
   it.each([1, 2, 3])("are what one token after the other makes them, in market %i", async (seed) => {
-    await playMarket(seed, 60, async () => {
+    await playMarket(seed, 40, async () => {
       const known = await readKnown(book.db);
       expect((await readCounted(book.db)).toSorted()).toEqual(countOneByOne(known).toSorted());
     });
@@ -110,7 +113,7 @@ describe("traits", () => {
   });
 
   it.each([4, 5])("are the same in one window and in bulk, in market %i", async (seed) => {
-    await playMarket(seed, 80, async () => {});
+    await playMarket(seed, 50, async () => {});
     const live = await dump("traits");
     expect(live.listed_trait?.length).toBeGreaterThan(0);
 

@@ -44,7 +44,7 @@ function content(column: string): RawBuilder<unknown> {
   if (column.endsWith("block_id")) {
     return sql`(select encode(b.hash, 'hex') from log.block b where b.block_id = ${value})`;
   }
-  if (column === "position") {
+  if (column.endsWith("position")) {
     return sql`(select encode(f.identity, 'hex') from log.fact f where f.position = ${value})`;
   }
   return sql`${value}::text`;

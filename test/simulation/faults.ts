@@ -12,8 +12,11 @@ class Injected extends Error {}
 
 export type FaultyDatabase = {
   db: Database;
-  /** Runs an operation with a fault somewhere in it, again and again until none strikes. Errors with no fault are its own. */
-  survive<T>(random: Random, statements: number, operation: () => Promise<T>): Promise<T>;
+  /**
+   * Runs an operation with a fault somewhere in it, again and again until none strikes. Errors with no fault are its
+   * own. A fault strikes any of as many statements as operations of the name were seen to make.
+   */
+  survive<T>(random: Random, name: string, operation: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
@@ -23,29 +26,37 @@ export function openFaulty(url: string): FaultyDatabase {
   pool.on("connect", (client) => client.on("error", () => {}));
   pool.on("error", () => {});
   const faults: Faults = { planned: null, seen: 0 };
+  const statements = new Map<string, number>();
   const db: Database = new Kysely({ dialect: new PostgresDialect({ pool: wrap(pool, faults) }) });
   return {
     db,
     close: () => db.destroy(),
-    async survive(random, statements, operation) {
-      while (random.chance(0.6)) {
+    async survive(random, name, operation) {
+      const run = async (planned: Fault | null) => {
         faults.seen = 0;
-        faults.planned = plan(random, statements);
-        const outcome = await operation().then(
+        faults.planned = planned;
+        try {
+          return await operation();
+        } finally {
+          faults.planned = null;
+          statements.set(name, Math.max(statements.get(name) ?? 1, faults.seen));
+        }
+      };
+      while (random.chance(0.5)) {
+        const outcome = await run(plan(random, statements.get(name) ?? 1)).then(
           (answer) => ({ answer }),
           () => null,
         );
-        faults.planned = null;
         if (outcome !== null) return outcome.answer;
       }
-      return await operation();
+      return await run(null);
     },
   };
 }
 
 function plan(random: Random, statements: number): Fault {
   const how = random.pick(["unsent", "unanswered", "cut"] as const);
-  return { at: random.chance(0.3) ? "commit" : random.int(0, statements), how };
+  return { at: random.chance(0.3) ? "commit" : random.int(0, statements - 1), how };
 }
 
 function wrap(pool: pg.Pool, faults: Faults): PostgresPool {

@@ -1,15 +1,21 @@
-import { type Address, type Hex, keccak256, stringToHex } from "viem";
+import { type Hex, keccak256, stringToHex } from "viem";
+import { chainIds } from "../../abis/deployments.ts";
 import type { Observation } from "../../projections/log/append.ts";
-import { addressOf, type Block, block, type ChainEvent } from "../given.ts";
+import { type Block, block, type ChainEvent } from "../given.ts";
 import { type Happening, transaction } from "./events.ts";
+import { type Observed, observe } from "./observations.ts";
 import type { Random } from "./random.ts";
+import { makeOrders, stock, trade } from "./trades.ts";
 
 export type HistoryOptions = {
   /** Turns of each chain: blocks mined, or a reorg. */
   turns: number;
-  /** Blocks a reorg drops at most. */
+  /** Blocks a reorg drops at most. Most drop few, some as many as there are. */
   reorgDepth: number;
 };
+
+const usualDepth = 6;
+const ordersOfChain = 14;
 
 /** A block with what it emitted. */
 export type Mined = Block & { events: ChainEvent[] };
@@ -32,31 +38,70 @@ export type History = {
 /** Blocks that left the chain together, and the block below them (none under the first). */
 type Branch = { parent: Mined | undefined; blocks: Mined[] };
 
-type Chain = { chainId: number; blocks: Mined[]; left: Branch[]; seen: Happening[][] };
+type Chain = Observed & { blocks: Mined[]; left: Branch[]; seen: Happening[][] };
 
 /** Two chains that mine, drop, return to what they dropped, and are observed. */
 export function makeHistory(random: Random, options: HistoryOptions): History {
-  const chains: Chain[] = [1, 33139].map((chainId) => {
-    return { chainId, blocks: [], left: [], seen: [] };
+  const chains = chainIds.map((chainId): Chain => {
+    const orders = makeOrders(random, chainId, ordersOfChain);
+    const seen = [stock(chainId)];
+    return { chainId, orders, received: [], floors: null, blocks: [], left: [], seen };
   });
   const turns: Turn[] = [];
   for (let turn = 0; turn < options.turns * chains.length; turn += 1) {
     const chain = random.pick(chains);
-    const branch = `turn ${turn}`;
-    const isReorg = chain.blocks.length > 1 && random.chance(0.3);
-    if (isReorg) turns.push(reorg(random, chain, options.reorgDepth, branch));
-    else turns.push({ does: "mine", mined: grow(random, chain, random.int(1, 3), branch) });
-    if (random.chance(0.3)) turns.push(observe(random, chain, turn));
+    turns.push(...happen(random, chain, options, turn));
+    if (random.chance(0.6))
+      turns.push({ does: "observe", observations: seen(random, chain, turn) });
   }
   const all = turns.flatMap((turn) => (turn.does === "observe" ? [] : turn.mined));
   return { turns, all, canonical: new Set(chains.flatMap(({ blocks }) => blocks)) };
 }
 
-function grow(random: Random, chain: Chain, count: number, branch: string): Mined[] {
+/** Some blocks, a reorg, or a long quiet stretch of which a reorg then drops any part. */
+function happen(
+  random: Random,
+  chain: Chain,
+  { reorgDepth }: HistoryOptions,
+  turn: number,
+): Turn[] {
+  const branch = `turn ${turn}`;
+  if (reorgDepth > usualDepth && random.chance(0.08)) {
+    const mined = grow(random, chain, random.int(usualDepth, reorgDepth), branch, quiet);
+    return [{ does: "mine", mined }, reorg(random, chain, reorgDepth, `${branch} again`)];
+  }
+  if (chain.blocks.length > 1 && random.chance(0.3)) {
+    const deepest = random.chance(0.8) ? Math.min(usualDepth, reorgDepth) : reorgDepth;
+    return [reorg(random, chain, deepest, branch)];
+  }
+  return [{ does: "mine", mined: grow(random, chain, random.int(1, 3), branch) }];
+}
+
+/** Observers read at the newest blocks, and at some that are dropped by then. */
+function seen(random: Random, chain: Chain, turn: number): Observation[] {
+  const places = [
+    ...chain.blocks.slice(-4),
+    ...chain.left.flatMap(({ blocks }) => blocks.slice(-2)),
+  ];
+  return observe(random, chain, places, turn);
+}
+
+/** Of a block's transactions: how many there are. */
+type Traffic = (random: Random) => number;
+const busy: Traffic = (random) => random.int(0, 3);
+const quiet: Traffic = (random) => (random.chance(0.04) ? 1 : 0);
+
+function grow(
+  random: Random,
+  chain: Chain,
+  count: number,
+  branch: string,
+  traffic: Traffic = busy,
+): Mined[] {
   const mined: Mined[] = [];
   for (let index = 0; index < count; index += 1) {
     const at = block(chain.chainId, chain.blocks.length + 1, branch);
-    const one = { ...at, events: fillBlock(random, chain, at) };
+    const one = { ...at, events: fillBlock(random, chain, at, traffic(random)) };
     chain.blocks.push(one);
     mined.push(one);
   }
@@ -64,13 +109,12 @@ function grow(random: Random, chain: Chain, count: number, branch: string): Mine
 }
 
 /** Transactions of dropped blocks are often mined again, in another place. */
-function fillBlock(random: Random, chain: Chain, at: Block): ChainEvent[] {
+function fillBlock(random: Random, chain: Chain, at: Block, transactions: number): ChainEvent[] {
   const events: ChainEvent[] = [];
   let logIndex = -1;
-  const transactions = random.int(0, 3);
   for (let transactionIndex = 0; transactionIndex < transactions; transactionIndex += 1) {
     const again = chain.seen.length > 0 && random.chance(0.3);
-    const happenings = again ? random.pick(chain.seen) : transaction(random, chain.chainId);
+    const happenings = again ? random.pick(chain.seen) : newTransaction(random, chain);
     if (!again) chain.seen.push(happenings);
     const transactionHash = hashOf(chain.chainId, happenings);
     logIndex += random.int(0, 2);
@@ -80,6 +124,10 @@ function fillBlock(random: Random, chain: Chain, at: Block): ChainEvent[] {
     }
   }
   return events;
+}
+
+function newTransaction(random: Random, { chainId, orders }: Chain): Happening[] {
+  return random.chance(0.6) ? trade(random, chainId, orders) : transaction(random, chainId);
 }
 
 function reorg(random: Random, chain: Chain, deepest: number, branch: string): Turn {
@@ -95,7 +143,14 @@ function reorg(random: Random, chain: Chain, deepest: number, branch: string): T
     return { does: "reorg", dropped, mined: [], returning: back.blocks };
   }
   const dropped = cut(chain, random.int(1, Math.min(deepest, chain.blocks.length)));
-  const mined = grow(random, chain, random.int(1, dropped.length + 1), branch);
+  const isLong = dropped.length > usualDepth;
+  const mined = grow(
+    random,
+    chain,
+    random.int(1, dropped.length + 1),
+    branch,
+    isLong ? quiet : busy,
+  );
   return { does: "reorg", dropped, mined, returning: [] };
 }
 
@@ -103,43 +158,6 @@ function cut(chain: Chain, depth: number): Mined[] {
   const dropped = chain.blocks.splice(chain.blocks.length - depth, depth);
   if (dropped.length > 0) chain.left.push({ parent: chain.blocks.at(-1), blocks: dropped });
   return dropped;
-}
-
-/** Descriptions read at a block, registrations decided by people. */
-function observe(random: Random, { chainId, blocks }: Chain, turn: number): Turn {
-  const at = blocks.at(-random.int(1, 3));
-  const recordedAt = new Date(1_800_000_000_000 + turn * 1_000);
-  const common = { chainId, recordedAt, identity: hashOf(chainId, { turn }) };
-  const contract: Address = addressOf(50 + random.int(0, 3));
-  const observation: Observation =
-    at === undefined || random.chance(0.3)
-      ? {
-          ...common,
-          kind: "collection_registered",
-          contract,
-          payload: {
-            slug: random.pick(["apes", "bears"]),
-            name: `Registered in ${turn}`,
-            verified: random.chance(0.5),
-            contracts: [contract, addressOf(50 + random.int(0, 3))],
-          },
-        }
-      : {
-          ...common,
-          kind: "contract_described",
-          contract,
-          basis: {
-            number: BigInt(at.number),
-            hash: at.hash,
-            timestamp: new Date(at.timestamp * 1_000),
-          },
-          payload: {
-            name: `Read in ${turn}`,
-            symbol: null,
-            standard: random.pick(["erc721", "erc1155", null]),
-          },
-        };
-  return { does: "observe", observations: [observation] };
 }
 
 function hashOf(chainId: number, content: unknown): Hex {

@@ -13,8 +13,8 @@ const { values } = parseArgs({
   options: {
     runs: { type: "string", default: "100" },
     seed: { type: "string", default: "1" },
-    turns: { type: "string", default: "12" },
-    depth: { type: "string", default: "6" },
+    turns: { type: "string", default: "6" },
+    depth: { type: "string", default: "500" },
   },
 });
 

@@ -8,10 +8,6 @@ import type { FaultyDatabase } from "./faults.ts";
 import type { Random } from "./random.ts";
 import type { Step } from "./script.ts";
 
-/** Statements of an append, and of a tick, that a fault may strike. */
-const APPEND_STATEMENTS = 8;
-const TICK_STATEMENTS = 60;
-
 /** Plays steps and ticks in turns, with faults. Returns broken laws. */
 export async function play(
   faulty: FaultyDatabase,
@@ -22,19 +18,32 @@ export async function play(
   const { db } = faulty;
   const marks: Mark[] = [];
   const broken: string[] = [];
-  for (const step of steps) {
-    await faulty.survive(random, APPEND_STATEMENTS, () => carryOut(db, step));
-    if (random.chance(0.4)) {
-      const size = random.pick([1, 2, 3, 7, 20, 1_000]);
-      await faulty.survive(random, TICK_STATEMENTS, () => tick(db, targets, size));
+  const waiting = [...steps];
+  for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+    const [next] = waiting;
+    if (next !== undefined && mayMeet(step, next) && random.chance(0.1)) {
+      waiting.shift();
+      await Promise.all([carryOut(db, step), carryOut(db, next), tick(db, targets, 5)]);
+    } else {
+      const now = step;
+      await faulty.survive(random, now.does, () => carryOut(db, now));
     }
-    if (random.chance(0.1)) broken.push(...(await race(db, targets, random)));
+    if (random.chance(0.3)) {
+      const size = random.pick([1, 3, 7, 20, 1_000]);
+      await faulty.survive(random, "tick", () => tick(db, targets, size));
+    }
+    if (random.chance(0.05)) broken.push(...(await race(db, targets, random)));
     if (random.chance(0.1)) marks.push(await mark(db, await readHead(db)));
   }
   for (const { position, hash } of marks) {
     if ((await mark(db, position)).hash !== hash) broken.push(`a row up to ${position} changed`);
   }
   return broken;
+}
+
+/** Whether two processes may do this at once: which comes first says nothing. */
+function mayMeet(one: Step, other: Step): boolean {
+  return (one.does === "append") !== (other.does === "append") || one.does === "append";
 }
 
 async function carryOut(db: Database, step: Step): Promise<void> {

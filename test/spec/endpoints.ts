@@ -53,6 +53,7 @@ const intake = {
 };
 
 export const documentedEndpoints: DocumentedEndpoint[] = [
+  { method: "post", path: "/v1/auth/keys", parameters: [], codes: {} },
   {
     method: "get",
     path: "/v1/collections",
@@ -77,8 +78,35 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   },
   {
     method: "get",
+    path: "/v1/collections/{collection}/tokens",
+    parameters: [
+      "collection",
+      "chainId",
+      "sort",
+      "listed",
+      "token_ids",
+      "owner",
+      "cursor",
+      "per_page",
+    ],
+    codes: { not_found: 404, ...chain, invalid_cursor: 422 },
+  },
+  {
+    method: "get",
+    path: "/v1/collections/{collection}/traits",
+    parameters: ["collection", "chainId", "type"],
+    codes: { not_found: 404, ...chain },
+  },
+  {
+    method: "get",
     path: "/v1/collections/{collection}/tokens/{tokenId}",
     parameters: ["collection", "tokenId", "chainId"],
+    codes: { not_found: 404, ...chain },
+  },
+  {
+    method: "get",
+    path: "/v1/collections/{collection}/floor-history",
+    parameters: ["collection", "chainId", "days", "interval"],
     codes: { not_found: 404, ...chain },
   },
   {

@@ -3,26 +3,15 @@ import {
   decodeFunctionResult,
   encodeFunctionData,
   type Hex,
-  maxUint256,
   numberToHex,
-  parseAbi,
   parseEther,
-  zeroHash,
 } from "viem";
 import { z } from "zod";
 import { seaport } from "../../abis/deployments.ts";
 import { seaportFunctions } from "../../abis/seaport.ts";
-import { erc20Abi, erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
+import { erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
+import { type Call, fillCalls, filler, type Trial } from "./fill-calls.ts";
 import { nftOf, type StoredOrder } from "./stored-order.ts";
-
-/** Whoever fills: nobody else on the chain. It may have any balance and mint any token. */
-const filler: Address = "0x00000000000000000000000000000000f111e400";
-const fresh = 10n ** 30n;
-
-const mintAbi = parseAbi([
-  "function mint(address to, uint256 id)",
-  "function mint(address to, uint256 id, uint256 units)",
-]);
 
 /** What the exchange would do with an order now. Units. */
 export type Verdict = {
@@ -34,11 +23,6 @@ export type Verdict = {
   /** Of a listing's token in the maker's hands. */
   held: bigint;
 };
-
-/** An order, and the units that are tried. */
-export type Trial = { order: StoredOrder; units: bigint };
-
-type Call = { from?: Address; to: Address; data: Hex; value?: Hex };
 
 /** Asks the chain's latest state to fill each order by itself, at a moment (unix seconds). */
 export async function tryFills(
@@ -75,98 +59,8 @@ function callsOf(trial: Trial, owner: Address | null): Call[] {
   return [
     { to: seaport["1.6"], data: status },
     { to: contract, data: holding },
-    ...(order.side === "listings" ? [purchase(trial)] : sale(trial, owner)),
+    ...fillCalls(trial, owner),
   ];
-}
-
-function purchase({ order, units }: Trial): Call {
-  const { quantity } = nftOf(order);
-  const wholeWei = order.components.consideration.reduce((sum, leg) => sum + leg.startAmount, 0n);
-  const value = numberToHex((wholeWei * units) / quantity);
-  return { from: filler, to: seaport["1.6"], data: fill(order, units, []), value };
-}
-
-/** The filler gets the token, lets the exchange take it and what fees take of the payment, and sells. */
-function sale({ order, units }: Trial, owner: Address | null): Call[] {
-  const { contract, tokenId, standard, byCriteria } = nftOf(order);
-  const [paid] = order.components.offer;
-  if (paid === undefined) throw new TypeError("a bid without a payment");
-  const from = filler;
-  const exchange = seaport["1.6"];
-  const approveAll = encodeFunctionData({
-    abi: erc721Abi,
-    functionName: "setApprovalForAll",
-    args: [exchange, true],
-  });
-  const approve = encodeFunctionData({
-    abi: erc20Abi,
-    functionName: "approve",
-    args: [exchange, maxUint256],
-  });
-  const id = byCriteria ? fresh : tokenId;
-  const sold = (of: bigint, share: bigint): Call => ({
-    from,
-    to: exchange,
-    data: fill(order, share, byCriteria ? [resolver(of)] : []),
-  });
-  const parts = Array.from({ length: Number(units) }, (_, index) => id + BigInt(index));
-  const tokens =
-    standard === "erc1155"
-      ? [{ from, to: contract, data: mint(id, units) }]
-      : parts.map((part) =>
-          owner === null
-            ? { from, to: contract, data: mint(part) }
-            : { from: owner, to: contract, data: handOver(owner, part) },
-        );
-  return [
-    ...tokens,
-    { from, to: contract, data: approveAll },
-    { from, to: paid.token, data: approve },
-    ...(standard === "erc1155" ? [sold(id, units)] : parts.map((part) => sold(part, 1n))),
-  ];
-}
-
-const resolver = (identifier: bigint) =>
-  ({ orderIndex: 0n, side: 1, index: 0n, identifier, criteriaProof: [] }) as const;
-
-function mint(id: bigint, units?: bigint): Hex {
-  return units === undefined
-    ? encodeFunctionData({ abi: mintAbi, functionName: "mint", args: [filler, id] })
-    : encodeFunctionData({ abi: mintAbi, functionName: "mint", args: [filler, id, units] });
-}
-
-const handOver = (owner: Address, tokenId: bigint) =>
-  encodeFunctionData({
-    abi: erc721Abi,
-    functionName: "transferFrom",
-    args: [owner, filler, tokenId],
-  });
-
-function fill(
-  { components, signature }: StoredOrder,
-  units: bigint,
-  resolvers: readonly ReturnType<typeof resolver>[],
-): Hex {
-  const { counter: _, ...parameters } = components;
-  const nft = [...components.offer, ...components.consideration].find(
-    ({ itemType }) => itemType >= 2,
-  );
-  const isWhole = nft?.startAmount === units;
-  const order = {
-    parameters: {
-      ...parameters,
-      totalOriginalConsiderationItems: BigInt(components.consideration.length),
-    },
-    numerator: isWhole ? 1n : units,
-    denominator: isWhole ? 1n : (nft?.startAmount ?? 0n),
-    signature,
-    extraData: "0x",
-  } as const;
-  return encodeFunctionData({
-    abi: seaportFunctions,
-    functionName: "fulfillAdvancedOrder",
-    args: [order, resolvers, zeroHash, filler],
-  });
 }
 
 /** Owners of the single ERC-721 tokens that bids ask for; null: nobody has it, or any will do. */
@@ -206,6 +100,7 @@ const Answers = z.array(
 type Answer = z.output<typeof Answers>[number];
 
 async function request(rpcUrl: string, asked: readonly Request[]): Promise<Answer[]> {
+  if (asked.length === 0) return [];
   const body = asked.map((one, id) => ({ jsonrpc: "2.0", id, ...one }));
   const response = await fetch(rpcUrl, {
     method: "POST",

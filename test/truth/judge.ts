@@ -1,5 +1,6 @@
 import type { ChainId } from "../../abis/deployments.ts";
-import { type Trial, tryFills, type Verdict } from "./exchange.ts";
+import { tryFills, type Verdict } from "./exchange.ts";
+import type { Trial } from "./fill-calls.ts";
 import { nftOf, readShown, type Shown, type StoredOrder } from "./stored-order.ts";
 
 /** An order about which the API and the exchange do not agree. */

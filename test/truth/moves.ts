@@ -69,15 +69,17 @@ const programme: readonly (readonly [Move, number])[] = [
 
 const total = programme.reduce((sum, [, weight]) => sum + weight, 0);
 
+/** A contract reverted, the API had no terms for it, or the node had not yet counted what a reorg brought back. */
+const refusals = /was reverted in|params: 4\d\d|nonce too low/;
+
 /** Plays one of them. Returns what happened; a transaction that the chain refused is no fault. */
 export async function playMove(stage: Stage): Promise<string> {
   const move = drawMove(stage);
   try {
     return `${move.name}: ${(await move(stage)) ?? "nothing to do"}`;
   } catch (error) {
-    if (!(error instanceof Error) || !/was reverted in|params: 4\d\d/.test(error.message))
-      throw error;
-    return `${move.name}: reverted`;
+    if (!(error instanceof Error) || !refusals.test(error.message)) throw error;
+    return `${move.name}: refused`;
   }
 }
 

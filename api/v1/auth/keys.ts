@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { noInstantKeys } from "../../keys/instant-keys.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";
+import { noInstantKeys } from "../../keys/instant-keys.ts";
 import { route } from "../context.ts";
 
 const InstantKey = z

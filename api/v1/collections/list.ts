@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { readPriceAt } from "../../../projections/coin-prices/read.ts";
+import { nativeCoin } from "../../../projections/collection-stats/native-coin.ts";
 import {
   type CollectionKey,
   type CollectionRow,
@@ -16,7 +18,6 @@ import {
 import { route } from "../context.ts";
 import { chainId, chainRefusals, flag, text } from "../parameters.ts";
 import { Collection, presentCollection } from "../views/collection.ts";
-import { ownCurrencies } from "../views/money.ts";
 
 export const listCollections = route(
   {
@@ -44,7 +45,7 @@ export const listCollections = route(
     meta: pageMeta,
     refuses: { ...chainRefusals, ...pageRefusals },
   },
-  async ({ query }, { db, siteUrl, now }) => {
+  async ({ query }, { db, siteUrl, market, now }) => {
     const { sort, direction, period } = query;
     const filter = {
       chainId: query.chainId,
@@ -54,16 +55,15 @@ export const listCollections = route(
     const scope = { list: "collections", sort, direction, period, ...filter };
     const request = pageOf(query, scope, collectionKey);
     if (isRejection(request)) return request;
-    const { rows, total } = await readCollections(
-      db,
-      filter,
-      { sort, direction, period },
-      { now: now(), currencies: ownCurrencies(query.chainId) },
-      request.read,
-    );
+    const at = now();
+    const [{ rows, total }, coinPriceE8] = await Promise.all([
+      readCollections(db, filter, { sort, direction, period }, request.read, at),
+      readPriceAt(db, nativeCoin[query.chainId], at),
+    ]);
+    const shop = { siteUrl, prefix: market.prefix, coinPriceE8 };
     const { shown, meta } = cutPage(request, rows, keyOf);
     return {
-      data: shown.map((row) => presentCollection(row, [period], siteUrl)),
+      data: shown.map((row) => presentCollection(row, [period], shop)),
       meta: { chainId: query.chainId, total: Number(total), ...meta },
     };
   },

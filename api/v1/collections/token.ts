@@ -1,9 +1,7 @@
 import { z } from "zod";
-import { readBestBidsOf } from "../../../projections/bids/read-best.ts";
 import { reject } from "../../../projections/domain/rejection.ts";
-import { readCheapestListing } from "../../../projections/listings/read-cheapest.ts";
 import { readToken } from "../../../projections/ownership/read.ts";
-import { readSales } from "../../../projections/sales/read.ts";
+import { readTokenDetails } from "../../../projections/tokens/read-details.ts";
 import { route } from "../context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
 import { presentToken, Token } from "../views/token.ts";
@@ -33,17 +31,9 @@ export const token = route(
       const message = `No token ${params.tokenId} in ${params.collection} on chain ${query.chainId}`;
       return reject("not_found", message);
     }
-    const [sales, listing, bids] = await Promise.all([
-      readSales(
-        db,
-        { chainId: query.chainId, contractIds: [row.contractId], tokenId: row.tokenId },
-        { limit: 1, offset: 0, after: null },
-      ),
-      readCheapestListing(db, row.contractId, row.tokenId, now()),
-      readBestBidsOf(db, row.contractId, row.tokenId, 1, now()),
-    ]);
-    const trade = { lastSale: sales.rows[0] ?? null, listing, bestBid: bids[0] ?? null };
+    const [details] = await readTokenDetails(db, collection.collectionId, [row], now());
+    if (details === undefined) throw new Error("a token that was there was not read");
     const shop = { siteUrl, prefix: market.prefix };
-    return { data: presentToken({ row, collection, trade, chainId: query.chainId, shop }) };
+    return { data: presentToken(details, { collection, chainId: query.chainId, shop }) };
   },
 );

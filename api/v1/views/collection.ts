@@ -1,7 +1,15 @@
+import { zeroAddress } from "viem";
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
-import type { CollectionRow, Period } from "../../../projections/collections/read.ts";
-import { displayAmount } from "./money.ts";
+import type { Period } from "../../../projections/collection-stats/periods.ts";
+import type {
+  CollectionRow,
+  StoredFloor,
+  StoredOffer,
+} from "../../../projections/collections/read.ts";
+import { orderId } from "../../orders/order-id.ts";
+import { displayPrice } from "../../prices/usd.ts";
+import { displayAmount, presentCurrency } from "./money.ts";
 import { collectionUrls, presentCollectionUrls } from "./urls.ts";
 import { address, chainIdValue, nameStandard, standardName, time, uint256Text } from "./wire.ts";
 
@@ -38,7 +46,7 @@ const stats = z.object({
       bidId: z.string(),
     })
     .nullable(),
-  listed: z.int().min(0),
+  listed: z.int().min(0).meta({ description: "Tokens with an active listing." }),
   supply: z.int().min(0).meta({ description: "Tokens not burned; units for ERC-1155." }),
   holders: z.int().min(0),
   volume: byPeriod(z.number()),
@@ -86,51 +94,99 @@ export const Collection = z
   })
   .meta({ id: "Collection" });
 
+/** What views of collections need besides the row. */
+type CollectionShop = {
+  siteUrl: string;
+  prefix: string;
+  /** What the chain's coin is worth, in 10⁻⁸ USD; null where nobody knows. */
+  coinPriceE8: bigint | null;
+};
+
+type ShownPeriod = Period | "all";
+
 /** `periods`: the windows whose volume and sales are shown. */
 export function presentCollection(
   row: CollectionRow,
-  periods: readonly Period[],
-  siteUrl: string,
+  periods: readonly ShownPeriod[],
+  shop: CollectionShop,
 ): z.output<typeof Collection> {
   const chainId = row.chainId as ChainId;
+  const { recipient, bps } = row.royalty ?? { recipient: null, bps: 0 };
   return {
     chainId,
     address: row.address,
     slug: row.slug,
     name: row.name,
     symbol: row.symbol,
-    description: null,
+    description: row.description,
     standard: row.standard && nameStandard(row.standard),
     contracts: row.contracts.map(({ address, standard }) => ({
       address,
       standard: standard && nameStandard(standard),
     })),
-    media: { image: null, banner: null },
-    links: { website: null, twitter: null, discord: null },
+    media: { image: row.image, banner: row.banner },
+    links: { website: row.website, twitter: row.twitter, discord: row.discord },
     verified: row.verified,
-    royalty: null,
-    stats: presentStats(row, periods),
-    urls: presentCollectionUrls({ siteUrl, chainId }, row.slug ?? row.address),
+    royalty: { recipient, bps, source: row.royalty === null ? "none" : "configured" },
+    stats: presentStats(row, periods, shop),
+    urls: presentCollectionUrls({ siteUrl: shop.siteUrl, chainId }, row.slug ?? row.address),
     createdAt: row.createdAt?.toISOString() ?? null,
     updatedAt: row.updatedAt?.toISOString() ?? null,
   };
 }
 
-/** The book and the price feed are not derived yet: nothing is listed, and dollars are unknown. */
-function presentStats(row: CollectionRow, periods: readonly Period[]): z.output<typeof stats> {
-  const each = <Value>(value: (period: Period) => Value) =>
-    Object.fromEntries(periods.map((period) => [period, value(period)]));
+function presentStats(
+  row: CollectionRow,
+  periods: readonly ShownPeriod[],
+  shop: CollectionShop,
+): z.output<typeof stats> {
+  const each = <Value>(value: (traded: CollectionRow["traded"]["all"]) => Value) =>
+    Object.fromEntries(periods.map((period) => [period, value(row.traded[period])]));
   return {
-    floor: null,
-    floorBuyable: null,
-    bestOffer: null,
-    listed: 0,
+    floor: row.floor && presentFloor(row.floor, row.chainId as ChainId, shop),
+    floorBuyable: row.floorBuyable && presentFloor(row.floorBuyable, row.chainId as ChainId, shop),
+    bestOffer: row.bestOffer && presentOffer(row.bestOffer, shop),
+    listed: Number(row.listed),
     supply: Number(row.supply),
     holders: Number(row.holders),
-    volume: each((period) => displayAmount(row.traded[period].wei)),
-    volumeWei: each((period) => String(row.traded[period].wei)),
-    volumeUsd: each(() => null),
-    sales: each((period) => Number(row.traded[period].sales)),
-    change: { "24h": null, "7d": null, "30d": null },
+    volume: each(({ wei }) => displayAmount(wei)),
+    volumeWei: each(({ wei }) => String(wei)),
+    volumeUsd: each(({ usdE8 }) => (usdE8 === null ? null : displayPrice(usdE8))),
+    sales: each(({ sales }) => Number(sales)),
+    change: {
+      "24h": presentChange(row.change["24h"]),
+      "7d": presentChange(row.change["7d"]),
+      "30d": presentChange(row.change["30d"]),
+    },
   };
+}
+
+function presentFloor(
+  { priceWei, orderHash, tokenId, marketplace, isBuyable }: StoredFloor,
+  chainId: ChainId,
+  { prefix, coinPriceE8 }: CollectionShop,
+): z.output<typeof floor> {
+  const wei = BigInt(priceWei);
+  return {
+    price: displayAmount(wei),
+    priceWei,
+    currency: presentCurrency(chainId, zeroAddress).symbol ?? "",
+    usd: coinPriceE8 === null ? null : displayPrice((wei * coinPriceE8) / 10n ** 18n),
+    askId: orderId(prefix, orderHash),
+    tokenId,
+    marketplace,
+    buyableViaApi: isBuyable,
+  };
+}
+
+function presentOffer(
+  { priceWei, sellerNetWei, orderHash }: StoredOffer,
+  { prefix }: CollectionShop,
+) {
+  const bidId = orderId(prefix, orderHash);
+  return { price: displayAmount(BigInt(priceWei)), priceWei, sellerNetWei, bidId };
+}
+
+function presentChange(millionths: bigint | null): number | null {
+  return millionths === null ? null : Number(millionths) / 1_000_000;
 }

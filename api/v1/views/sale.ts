@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
-import type { SaleRow } from "../../../projections/sales/read.ts";
+import type { SaleRow } from "../../../projections/sales/shown.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { presentSaleUrl, presentTokenUrls, saleUrls } from "./urls.ts";
 import { address, chainIdValue, collectionRef, currency, hash, time, uint256Text } from "./wire.ts";

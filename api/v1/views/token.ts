@@ -1,11 +1,8 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
-import type { BidRow } from "../../../projections/bids/read.ts";
 import type { CollectionRef } from "../../../projections/collections/read-reference.ts";
-import type { ListingRow } from "../../../projections/listings/read.ts";
-import type { TokenRow } from "../../../projections/ownership/read.ts";
-import type { SaleRow } from "../../../projections/sales/read.ts";
+import type { DescribedToken, TokenDetails } from "../../../projections/tokens/read-details.ts";
 import { presentTokenBid, TokenBid } from "./bid.ts";
 import type { OrderShop } from "./book-order.ts";
 import { presentTokenListing, TokenListing } from "./listing.ts";
@@ -27,6 +24,12 @@ const attribute = z.object({
   display_type: z.string().optional(),
 });
 
+const rarity = z.object({
+  rank: z.int().min(1).meta({ description: "1 is the rarest; equals share a rank." }),
+  score: z.number().meta({ description: "Information content over the collection's entropy." }),
+  of: z.int().min(1).meta({ description: "Tokens with a rank." }),
+});
+
 /** An id in a contract: ownership as its transfers tell it, and what its metadata says. */
 export const Token = z
   .object({
@@ -43,8 +46,12 @@ export const Token = z
       contentType: z.string().nullable(),
     }),
     tokenUri: z.string().nullable(),
-    attributes: z.array(attribute).nullable(),
-    rarity: z.object({ rank: z.int(), score: z.number(), of: z.int() }).nullable(),
+    attributes: z.array(attribute).nullable().meta({
+      description: "null until the metadata was read.",
+    }),
+    rarity: rarity.nullable().meta({
+      description: "By the OpenRarity method; null for burned tokens and those without metadata.",
+    }),
     owner: address.nullable().meta({ description: "null for ERC-1155 and burned tokens." }),
     holders: z.int().min(0),
     supply: z.int().min(0).meta({ description: "Units that exist." }),
@@ -62,43 +69,43 @@ export const Token = z
   })
   .meta({ id: "Token" });
 
-type Parts = {
-  row: TokenRow;
-  collection: CollectionRef;
-  trade: { lastSale: SaleRow | null; listing: ListingRow | null; bestBid: BidRow | null };
-  chainId: ChainId;
-  shop: OrderShop;
-};
+/** What a token's view needs besides the token. */
+export type TokenContext = { collection: CollectionRef; chainId: ChainId; shop: OrderShop };
 
-/** Metadata is not fetched yet: it is pending for every token. */
-export function presentToken(parts: Parts): z.output<typeof Token> {
-  const { row, collection, trade, chainId, shop } = parts;
+export function presentToken(
+  { row, listing, bestBid, lastSale }: TokenDetails,
+  { collection, chainId, shop }: TokenContext,
+): z.output<typeof Token> {
   const { address, slug, name } = collection;
+  const site = { siteUrl: shop.siteUrl, chainId };
   return {
     chainId,
     collection: { address, slug, name },
     contract: row.contract,
     tokenId: String(row.tokenId),
-    name: null,
-    description: null,
+    name: row.name,
+    description: row.description,
     standard: nameStandard(row.standard),
-    media: { image: null, animation: null, contentType: null },
-    tokenUri: null,
-    attributes: null,
-    rarity: null,
+    media: { image: row.image, animation: row.animation, contentType: row.contentType },
+    tokenUri: row.tokenUri,
+    attributes: row.attributes,
+    rarity: presentRarity(row),
     owner: row.owner === zeroAddress ? null : row.owner,
     holders: Number(row.holders),
-    supply: Number(row.supply),
-    listing: trade.listing && presentTokenListing(trade.listing, shop),
-    bestOffer: trade.bestBid && presentTokenBid(trade.bestBid, shop),
-    lastSale: trade.lastSale && presentTrade(trade.lastSale),
+    // Below zero where the contract is indexed from a later block than its first transfer.
+    supply: Math.max(0, Number(row.supply)),
+    listing: listing && presentTokenListing(listing, shop),
+    bestOffer: bestBid && presentTokenBid(bestBid, shop),
+    lastSale: lastSale && presentTrade(lastSale),
     isBurned: row.isBurned,
-    metadata: { status: "pending", updatedAt: null },
-    urls: presentTokenUrls(
-      { siteUrl: shop.siteUrl, chainId },
-      slug ?? address,
-      row.contract,
-      row.tokenId,
-    ),
+    metadata: {
+      status: row.status ?? "pending",
+      updatedAt: row.describedAt?.toISOString() ?? null,
+    },
+    urls: presentTokenUrls(site, slug ?? address, row.contract, row.tokenId),
   };
+}
+
+function presentRarity({ rank, score, ranked }: DescribedToken) {
+  return rank === null || score === null || ranked === null ? null : { rank, score, of: ranked };
 }

@@ -1,5 +1,3 @@
-import { parseText } from "./text.ts";
-
 const webLength = 2_048;
 /** A picture drawn on the chain is a data URI. */
 const dataLength = 65_536;
@@ -12,7 +10,12 @@ export function parseUri(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const isData = /^\s*(?:data:|\{)/i.test(value);
   if (value.length > (isData ? dataLength : webLength)) return null;
-  return parseText(value, dataLength);
+  return (
+    value
+      .trim()
+      .toWellFormed()
+      .replaceAll(/\p{Cc}+/gu, " ") || null
+  );
 }
 
 /** The address of a picture, film, sound or model; null of what a page must not be told to open, scripts first. */

@@ -1,9 +1,9 @@
 /**
  * Text of strangers made fit to store and show: well-formed Unicode of at most `length` characters in one line,
- * without control characters. A number is taken for its digits. Null where nothing is left.
+ * words a blank apart, without control characters. A number is taken for its digits. Null where nothing is left.
  */
 export function parseText(value: unknown, length: number): string | null {
-  return bounded(textOf(value, length).replaceAll(/\p{Cc}+/gu, " "), length);
+  return bounded(textOf(value, length).replaceAll(/[\p{Cc}\s]+/gu, " "), length);
 }
 
 /** The same of several lines. */

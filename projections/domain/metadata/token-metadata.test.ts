@@ -136,12 +136,12 @@ describe("attributes", () => {
   });
 
   it("are 200 at most, none longer than is kept", () => {
-    const entries = Array.from({ length: 100_000 }, (_, index) => ({
+    const entries = Array.from({ length: 1_000 }, (_, index) => ({
       trait_type: `${index}`.padEnd(5_000, "t"),
       value: "💎".repeat(5_000),
       display_type: "d".repeat(5_000),
     }));
-    const kept = attributesOf(entries.slice(0, 2_000));
+    const kept = attributesOf(entries);
     expect(kept).toHaveLength(200);
     for (const { trait_type, value, display_type } of kept) {
       expect([trait_type.length, [...`${value}`].length, display_type?.length]).toEqual([
@@ -183,7 +183,7 @@ describe("whatever a document holds", () => {
           expect(JSON.parse(text)).toEqual(kept);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

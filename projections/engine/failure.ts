@@ -1,0 +1,31 @@
+import type { Window } from "./projection.ts";
+
+/** A projection cannot take a window in, however often it is tried. */
+export class DerivationFailed extends Error {
+  readonly projection: string;
+  readonly window: Window;
+
+  constructor(projection: string, window: Window, cause: Error) {
+    super(`${projection} cannot take in ${window.after + 1n}–${window.upTo}: ${cause.message}`, {
+      cause,
+    });
+    this.projection = projection;
+    this.window = window;
+  }
+}
+
+/**
+ * Classes of SQLSTATE that tell of the values at hand: cardinality, data, constraints, a program's limits. What tells of
+ * the server, the connection or other transactions goes by itself.
+ */
+const lasting = new Set(["21", "22", "23", "54"]);
+
+export function isLasting(error: unknown): error is Error {
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    typeof error.code === "string" &&
+    error.code.length === 5 &&
+    lasting.has(error.code.slice(0, 2))
+  );
+}

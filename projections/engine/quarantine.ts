@@ -1,0 +1,111 @@
+import { sql } from "kysely";
+import { keccak256, stringToHex } from "viem";
+import type { Database, Session } from "../database.ts";
+import { appendObservationsIn, type Observation } from "../log/append.ts";
+import { factKind } from "../log/fact-kind.ts";
+import { lockCheckpoints, readCheckpoints } from "./checkpoint.ts";
+import type { DerivationFailed } from "./failure.ts";
+
+/** What the log says last about a fact that a projection could not take in. */
+export type Verdict = {
+  projection: string;
+  /** Position of the fact. */
+  fact: bigint;
+  /** Position at which this was said. */
+  saidAt: bigint;
+  kind: number;
+  error: string | null;
+  recordedAt: Date;
+};
+
+/** Facts that one projection leaves out. More than these are no accident of the log: then the program is wrong. */
+const MOST = 100;
+
+/** The last word on every fact that was ever put aside: by projection, then by position. */
+export async function readVerdicts(session: Session): Promise<Verdict[]> {
+  const { rows } = await sql<Verdict>`
+    select distinct on (payload ->> 'projection', amount)
+           payload ->> 'projection' as projection, amount::bigint as fact, position as "saidAt", kind,
+           payload ->> 'error' as error, recorded_at as "recordedAt"
+    from log.fact where kind in (95, 96)
+    order by payload ->> 'projection', amount, position desc`.execute(session);
+  return rows;
+}
+
+export const isHeld = ({ kind }: Verdict) => kind === factKind.fact_quarantined;
+
+/**
+ * Whether a fact is left out at a position. It is put aside before anything was made of it, so it never counted; from
+ * its release on it counts.
+ */
+export function isLeftOut(verdict: Verdict, at: bigint): boolean {
+  return isHeld(verdict) || at < verdict.saidAt;
+}
+
+/**
+ * Puts the one fact of a window aside for the projection that fails on it. Throws when that cannot help: a block's
+ * retraction is no fact of the projection's own, and too many are aside already.
+ */
+export async function putAside(db: Database, failure: DerivationFailed): Promise<void> {
+  const { projection, window, cause } = failure;
+  await db.transaction().execute(async (session) => {
+    await lockCheckpoints(session, [projection]);
+    if ((await readCheckpoints(session)).get(projection)?.position !== window.after) return;
+    const fact = await readPutAside(session, window.upTo);
+    if (fact === null) throw failure;
+    const own = (await readVerdicts(session)).filter((one) => one.projection === projection);
+    if (own.filter(isHeld).length >= MOST) throw failure;
+    const error = cause instanceof Error ? cause.message : String(cause);
+    const last = own.find((one) => one.fact === fact);
+    const verdict = { projection, fact, error, after: last?.saidAt ?? 0n };
+    await appendObservationsIn(session, [verdictObserved("fact_quarantined", verdict)]);
+  });
+}
+
+/** Lets projections take in what they had put aside: one of them, or all that hold it. Returns which do now. */
+export async function release(
+  db: Database,
+  fact: bigint,
+  projection: string | null,
+): Promise<string[]> {
+  return await db.transaction().execute(async (session) => {
+    const held = (await readVerdicts(session)).filter(
+      (one) =>
+        isHeld(one) && one.fact === fact && (projection === null || one.projection === projection),
+    );
+    await appendObservationsIn(
+      session,
+      held.map((one) =>
+        verdictObserved("fact_released", { ...one, error: null, after: one.saidAt }),
+      ),
+    );
+    return held.map((one) => one.projection);
+  });
+}
+
+/** The fact at a position, or the one that it lets in again; null for what is said of a block. */
+async function readPutAside(session: Session, position: bigint): Promise<bigint | null> {
+  const { rows } = await sql<{ kind: number; amount: bigint | null }>`
+    select kind, amount from log.fact where position = ${position}`.execute(session);
+  const { kind, amount } = rows[0] ?? {};
+  if (kind === undefined || kind === factKind.block_retracted || kind === factKind.block_readopted)
+    return null;
+  return kind === factKind.fact_released ? (amount ?? null) : position;
+}
+
+type Said = { projection: string; fact: bigint; error: string | null; after: bigint };
+
+/** The same may be said again after something else was: `after` tells them apart. */
+function verdictObserved(
+  kind: "fact_quarantined" | "fact_released",
+  { projection, fact, error, after }: Said,
+): Observation {
+  return {
+    kind,
+    chainId: 0,
+    identity: keccak256(stringToHex([kind, projection, fact, after].join("/"))),
+    recordedAt: new Date(),
+    amount: fact,
+    payload: { projection, ...(error === null ? {} : { error }) },
+  };
+}

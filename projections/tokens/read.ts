@@ -1,0 +1,31 @@
+import type { Database } from "../database.ts";
+import type { TokenKey, TokenSort, TokensFilter } from "./filter.ts";
+import { readTokenDetails, type TokenDetails } from "./read-details.ts";
+import { readTokenPage } from "./read-page.ts";
+
+export type TokenSlice = { limit: number; after: TokenKey | null };
+
+/** Tokens in order, each with its place in the list, and how many the filter matches, of one moment. */
+export async function readTokens(
+  db: Database,
+  filter: TokensFilter,
+  sort: TokenSort,
+  slice: TokenSlice,
+  now: Date,
+): Promise<{ total: bigint; rows: (TokenDetails & { key: TokenKey })[] }> {
+  return await db
+    .transaction()
+    .setIsolationLevel("repeatable read")
+    .setAccessMode("read only")
+    .execute(async (session) => {
+      const { total, rows: keys } = await readTokenPage(session, filter, sort, slice, now);
+      const details = await readTokenDetails(session, filter.collectionId, keys, now);
+      return {
+        total,
+        rows: keys.flatMap((key, place) => {
+          const token = details[place];
+          return token === undefined ? [] : [{ ...token, key }];
+        }),
+      };
+    });
+}

@@ -1,0 +1,75 @@
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import type { Database } from "../database.ts";
+import { listedNow } from "../tokens/listed-now.ts";
+
+/** A value of a trait in a family of contracts. */
+export type TraitRow = {
+  /** As most tokens spell it. */
+  type: string;
+  value: string;
+  /** Token ids that are not burned. */
+  count: bigint;
+  listed: bigint;
+  /** The cheapest active listing of its tokens, per unit. */
+  floorWei: bigint | null;
+  orderHash: Hex | null;
+};
+
+/** The traits of a family's tokens, by type; the values of each cheapest first. Those of numbers only are left out. */
+export async function readTraits(
+  db: Database,
+  contractIds: readonly number[],
+  now: Date,
+): Promise<TraitRow[]> {
+  const family = sql`contract_id = any (${contractIds}::int[])`;
+  const { rows } = await sql<TraitRow>`
+    with ${listedNow(now)},
+    changed as materialized (
+      select contract_id, u.trait_key, sum(by)::bigint as by
+      from (
+        select l.contract_id, l.token_id, -1 as by from ended join traits.listed l using (contract_id, token_id)
+        union all
+        select contract_id, token_id, 1 from relisted
+      ) leg
+      join traits.token t using (contract_id, token_id) cross join unnest(t.trait_keys) u (trait_key)
+      where ${family} group by contract_id, u.trait_key
+    ), own as materialized (
+      select v.contract_id, v.trait_key, v.type_key, v.type, v.value, v.is_numeric, v.live,
+             v.listed + coalesce(c.by, 0) as listed
+      from traits.value v left join changed c using (contract_id, trait_key)
+      where v.${family} and v.live > 0
+    ), typed as materialized (
+      select distinct on (type_key) type_key, type from (
+        select type_key, type, sum(live) as live, bool_and(bool_and(is_numeric)) over (partition by type_key) as is_numeric
+        from own group by type_key, type
+      ) spelled
+      where not is_numeric order by type_key, live desc, type
+    ), floored as (
+      select own.*, floor.unit_price_wei, floor.position, floor.order_hash
+      from own left join lateral (
+        select * from (
+          (select l.unit_price_wei, l.position, h.order_hash
+           from traits.listed_trait l join traits.listed h using (contract_id, token_id)
+           where l.contract_id = own.contract_id and l.trait_key = own.trait_key
+             and not exists (
+               select from ended e where e.contract_id = l.contract_id and e.token_id = l.token_id
+             )
+           order by l.unit_price_wei, l.position limit 1)
+          union all
+          (select r.unit_price_wei, r.position, r.order_hash
+           from relisted r join traits.token t using (contract_id, token_id)
+           where r.contract_id = own.contract_id and own.trait_key = any (t.trait_keys)
+           order by r.unit_price_wei, r.position limit 1)
+        ) cheap order by unit_price_wei, position limit 1
+      ) floor on own.listed > 0
+    )
+    select typed.type, f.value, sum(f.live)::bigint as count, sum(f.listed)::bigint as listed,
+           min(f.unit_price_wei) as "floorWei",
+           (array_agg(f.order_hash order by f.unit_price_wei, f.position) filter (where f.order_hash is not null))[1]
+             as "orderHash"
+    from floored f join typed using (type_key)
+    group by typed.type_key, typed.type, f.value
+    order by typed.type, typed.type_key, "floorWei" nulls last, f.value`.execute(db);
+  return rows;
+}

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { createDatabase } from "../postgres.ts";
+import { measureTruth } from "../truth/run.ts";
+import { summarize } from "../truth/summary.ts";
+
+const seed = 7;
+const rounds = 20;
+
+it("what is shown of every order is what the exchange would do with it, all through a random market", async () => {
+  const database = await createDatabase();
+  try {
+    const { url: databaseUrl } = database;
+    const given = { chainId: 33139, seed, rounds, databaseUrl, tell: () => {} } as const;
+    const truth = await measureTruth(given);
+    process.stdout.write(`seed ${seed}: ${summarize(truth)}\n`);
+    expect(truth.disagreements).toEqual([]);
+    expect(truth.judgements).toBe(rounds);
+    expect(truth.reorgs).toBeGreaterThan(0);
+  } finally {
+    await database.drop();
+  }
+});

@@ -1,0 +1,110 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { seaport } from "../../abis/deployments.ts";
+import { advance } from "../../projections/engine/advance.ts";
+import type { Target } from "../../projections/engine/checkpoint.ts";
+import { addressOf, appendEvents, block, zeroAddress } from "../given.ts";
+import { apes, appendTrades, operate, orderHashOf, prepare } from "../operator.ts";
+import { createDatabase, type TestDatabase } from "../postgres.ts";
+
+let database: TestDatabase;
+let targets: Target[];
+beforeAll(async () => {
+  database = await createDatabase();
+  const { db } = database;
+  targets = await prepare(db);
+  await appendTrades(db, 1, 2);
+  const item = { token: apes, identifier: "3", itemType: 2 };
+  await appendEvents(db, [
+    {
+      kind: "order_fulfilled",
+      block: block(1, 3),
+      logIndex: 0,
+      contract: seaport["1.6"],
+      from: addressOf(1),
+      to: addressOf(2),
+      orderHash: orderHashOf(3),
+      payload: {
+        zone: zeroAddress,
+        offer: [{ ...item, amount: "one" }],
+        consideration: [],
+        sender: addressOf(2),
+        target: seaport["1.6"],
+        calldataTail: null,
+      },
+    },
+  ]);
+  await appendTrades(db, 4, 5);
+  await keepUp();
+});
+afterAll(() => database.drop());
+
+async function keepUp(): Promise<void> {
+  for (;;) {
+    const { outcome } = await advance(database.db, targets);
+    if (outcome === "idle") return;
+  }
+}
+
+async function list(): Promise<
+  { projection: string; error: string; fact: { position: number } }[]
+> {
+  const { out } = await operate(database.url, "quarantine", "list", "--json");
+  return (JSON.parse(out) as { quarantined: Awaited<ReturnType<typeof list>> }).quarantined;
+}
+
+it("op quarantine list tells what a projection leaves out and why, while all else goes on", async () => {
+  const found = await list();
+
+  expect(found.length).toBeGreaterThan(0);
+  expect(found).toContainEqual(
+    expect.objectContaining({
+      projection: "sales",
+      error: expect.stringContaining("invalid input syntax"),
+      fact: expect.objectContaining({
+        position: 7,
+        kind: "order_fulfilled",
+        block: expect.objectContaining({ number: 3, hash: block(1, 3).hash }),
+      }),
+    }),
+  );
+  const { out, code } = await operate(database.url, "quarantine", "list");
+  expect(code).toBe(0);
+  expect(out).toContain("sales leaves out  7  chain 1  block 3  log 0  order_fulfilled");
+  expect(out).toMatch(/\n {4}since .*: invalid input syntax.*\n {4}block 0x.*\n {4}transaction 0x/);
+  const { rows } = await sql<{ sales: bigint; tokens: bigint }>`
+    select (select count(*) from sales.sale) as sales, (select count(*) from ownership.token) as tokens
+  `.execute(database.db);
+  expect(rows).toEqual([{ sales: 4n, tokens: 4n }]);
+});
+
+it("op verify and op rebuild leave out the same", async () => {
+  expect((await operate(database.url, "rebuild", "sales")).code).toBe(0);
+
+  const { code, out } = await operate(database.url, "verify");
+
+  expect(out).not.toMatch(/[1-9]\d* differ/);
+  expect(code).toBe(0);
+});
+
+it("op quarantine release has it taken in again; what fails again is back in the list", async () => {
+  const before = await list();
+  const { code, out } = await operate(database.url, "quarantine", "release", "7", "--json");
+  expect(code).toBe(0);
+  expect((JSON.parse(out) as { released: string[] }).released).toContain("sales");
+  expect(await list()).toEqual([]);
+  await keepUp();
+
+  const after = await list();
+  expect(after.map(({ projection, fact }) => [projection, fact.position])).toEqual(
+    before.map(({ projection, fact }) => [projection, fact.position]),
+  );
+});
+
+it("op quarantine release of what is not put aside changes nothing, and of no position makes no sense", async () => {
+  const nothing = await operate(database.url, "quarantine", "release", "1");
+  const malformed = await operate(database.url, "quarantine", "release", "first");
+
+  expect([nothing.code, malformed.code]).toEqual([0, 2]);
+  expect(nothing.out).toBe("1 is not put aside\n");
+});

@@ -1,0 +1,197 @@
+import { type Address, type Hex, keccak256, stringToHex } from "viem";
+import { type ChainId, wrappedNative } from "../../abis/deployments.ts";
+import { coins, priceTicked } from "../../projections/coin-prices/price-ticked.ts";
+import {
+  type ContractFloors,
+  floorSnapshotted,
+  snapshotMs,
+} from "../../projections/floors/floor-snapshotted.ts";
+import type { Observation } from "../../projections/log/append.ts";
+import {
+  contractMetadataFetched,
+  metadataConfirmed,
+  tokenMetadataFetched,
+} from "../../projections/metadata/metadata-fetched.ts";
+import type { ChainReading } from "../../projections/orders/chain-reading.ts";
+import { addressOf, type Block } from "../given.ts";
+import { type GivenOrder, read, receivedAt, ticked } from "../order-facts.ts";
+import type { Random } from "./random.ts";
+import { lastSecond, makers, many, single, tokens, traded } from "./trades.ts";
+
+/** What an observer of a chain has seen and told. */
+export type Observed = {
+  chainId: ChainId;
+  orders: readonly GivenOrder[];
+  /** Orders that were received. */
+  received: GivenOrder[];
+  /** The last snapshot of the floors. */
+  floors: { momentMs: number; floors: ContractFloors } | null;
+};
+
+/** The first full five minutes after the first block. */
+const firstSnapshotMs = Number(receivedAt) * 1_000 + 100_000;
+const hourMs = 3_600_000;
+
+/** Something that no chain emitted. `places`: blocks it may be read at, dropped ones among them. */
+export function observe(
+  random: Random,
+  observed: Observed,
+  places: readonly Block[],
+  turn: number,
+): Observation[] {
+  const at = places.length === 0 ? null : random.pick(places);
+  return random.pick<() => Observation[]>([
+    () => receive(random, observed),
+    () => receive(random, observed),
+    () => receive(random, observed),
+    () => readChain(random, observed, at),
+    () => readChain(random, observed, at),
+    () => [ticked(receivedAt + BigInt(random.int(0, lastSecond + 20)))],
+    () => [register(random, observed, turn)],
+    () => (at === null ? [] : [describe(random, observed, at, turn)]),
+    () => fetchMetadata(random, observed, turn),
+    () => fetchMetadata(random, observed, turn),
+    () => [price(random)],
+    () => [snapshot(random, observed)],
+  ])();
+}
+
+function receive(random: Random, { orders, received }: Observed): Observation[] {
+  const some = random.shuffle(orders).slice(0, random.int(1, 4));
+  received.push(...some.filter((order) => !received.includes(order)));
+  return some.map(({ submitted }) => submitted);
+}
+
+function readChain(random: Random, { orders }: Observed, at: Block | null): Observation[] {
+  if (at === null) return [];
+  return Array.from({ length: random.int(1, 3) }, () =>
+    read(reading(random, random.pick(orders)), at),
+  );
+}
+
+function reading(random: Random, { chainId, orderHash, quantity }: GivenOrder): ChainReading {
+  const [maker, owner] = [random.pick(makers), random.pick(makers)];
+  const [contract, tokenId] = [random.pick(traded), random.pick(tokens)];
+  const holds = random.chance(0.5);
+  const filled = BigInt(random.int(0, Number(quantity)));
+  const size = filled === 0n ? 0n : quantity;
+  const wei = BigInt(random.int(0, 9)) * 1_000n;
+  const currency = wrappedNative[chainId];
+  return random.pick<ChainReading>([
+    { kind: "order_status_read", orderHash, cancelled: random.chance(0.1), filled, size },
+    { kind: "counter_read", maker, counter: random.chance(0.2) ? 1n : 0n },
+    { kind: "approval_read", contract, owner, approved: holds },
+    { kind: "owner_read", contract: single, tokenId, owner: holds ? owner : null },
+    {
+      kind: "units_read",
+      contract: many,
+      tokenId,
+      owner,
+      units: BigInt(random.int(0, 5)),
+    },
+    { kind: "balance_read", currency, owner, wei },
+    { kind: "allowance_read", currency, owner, wei },
+    { kind: "transfer_read", contract, tokenId, owner, allowed: holds },
+    { kind: "signature_read", orderHash, maker, valid: holds },
+    { kind: "channel_read", open: random.chance(0.8) },
+  ]);
+}
+
+/** A registration, which people decide. */
+function register(random: Random, { chainId }: Observed, turn: number): Observation {
+  const contract = someContract(random);
+  return {
+    ...told(chainId, turn),
+    kind: "collection_registered",
+    contract,
+    payload: {
+      slug: random.pick(["apes", "bears"]),
+      name: `Registered in ${turn}`,
+      verified: random.chance(0.5),
+      contracts: [contract, someContract(random)],
+    },
+  };
+}
+
+function describe(random: Random, { chainId }: Observed, at: Block, turn: number): Observation {
+  return {
+    ...told(chainId, turn),
+    kind: "contract_described",
+    contract: someContract(random),
+    basis: {
+      number: BigInt(at.number),
+      hash: at.hash,
+      timestamp: new Date(at.timestamp * 1_000),
+    },
+    payload: {
+      name: `Read in ${turn}`,
+      symbol: null,
+      standard: random.pick(["erc721", "erc1155", null]),
+    },
+  };
+}
+
+/** What a token's or a contract's document says, that it could not be had, or that it says what it said. */
+function fetchMetadata(random: Random, { chainId }: Observed, turn: number): Observation[] {
+  const contract = random.pick(traded);
+  const tokenId = random.pick(tokens);
+  const subject = { chainId, contract, recordedAt: new Date(1_800_000_000_000 + turn * 1_000) };
+  const after = BigInt(turn);
+  const failure = { error: "no answer", attempt: random.int(1, 3) };
+  const nothing = { description: null, image: null };
+  const attributes = ["Fur", "Hat"].map((trait) => {
+    return { trait_type: trait, value: random.pick(["Gold", "gold", "None"]) };
+  });
+  return random.pick<Observation[]>([
+    tokens.map((id) =>
+      tokenMetadataFetched({ ...subject, after, tokenId: id }, `data:${turn}`, {
+        ...nothing,
+        name: `Token ${id} in ${turn}`,
+        animation: null,
+        contentType: null,
+        attributes,
+      }),
+    ),
+    [tokenMetadataFetched({ ...subject, after, tokenId }, null, failure)],
+    [
+      contractMetadataFetched({ ...subject, after }, "data:", {
+        ...nothing,
+        name: `Told in ${turn}`,
+        banner: null,
+        website: null,
+        twitter: null,
+        discord: null,
+      }),
+    ],
+    [contractMetadataFetched({ ...subject, after }, null, failure)],
+    [metadataConfirmed({ ...subject, after, tokenId })],
+  ]);
+}
+
+function price(random: Random): Observation {
+  const minuteMs = Number(receivedAt) * 1_000 + 40_000 + random.int(-90, 90) * 60_000;
+  const priceE8 = BigInt(random.int(1, 4_000)) * 10n ** 8n;
+  return priceTicked({ coin: random.pick(coins), minuteMs, priceE8, sources: [] });
+}
+
+/** Contracts are known from the orders that list them. Now and then nobody knew of the last one. */
+function snapshot(random: Random, observed: Observed): Observation {
+  const { chainId, received, floors: base } = observed;
+  const apart = random.pick([snapshotMs, snapshotMs, 6 * hourMs, 50 * hourMs, 500 * hourMs]);
+  const momentMs = base === null ? firstSnapshotMs : base.momentMs + apart;
+  const known = new Set(received.map(({ submitted }) => submitted.contract));
+  const listed = traded.filter((contract) => known.has(contract) && random.chance(0.7));
+  const floors = new Map(listed.map((one) => [one, BigInt(random.int(1, 9)) * 1_000n] as const));
+  const isForgetful = random.chance(0.1);
+  if (!isForgetful || base === null) observed.floors = { momentMs, floors };
+  return floorSnapshotted({ chainId, momentMs, floors, base: isForgetful ? null : base });
+}
+
+function someContract(random: Random): Address {
+  return addressOf(50 + random.int(0, 3));
+}
+
+function told(chainId: ChainId, turn: number) {
+  const identity: Hex = keccak256(stringToHex(`observed ${chainId} ${turn}`));
+  return { chainId, identity, recordedAt: new Date(1_800_000_000_000 + turn * 1_000) };
+}
