@@ -9,7 +9,9 @@ import type { Database } from "../projections/database.ts";
 import type { Target } from "../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../projections/engine/rebuild.ts";
 import { tick } from "../projections/engine/tick.ts";
+import { appendObservations, type Observation } from "../projections/log/append.ts";
 import { addressOf, appendEvents, block, type ChainEvent, zeroAddress } from "./given.ts";
+import { givenBid, givenListing } from "./order-facts.ts";
 
 const root = resolve(import.meta.dirname, "..");
 
@@ -75,6 +77,19 @@ function trade(number: number, branch = "main"): ChainEvent[] {
 
 export const orderHashOf = (number: number): Hex => keccak256(stringToHex(`order ${number}`));
 
+/** Bob's listings of the tokens that Alice sold him, and her offers for them. */
+export async function appendOrders(db: Database, from: number, to: number): Promise<void> {
+  const submitted: Observation[] = [];
+  for (let number = from; number <= to; number += 1) {
+    const terms = { contract: apes, tokenId: BigInt(number) };
+    submitted.push(
+      givenListing({ ...terms, maker: bob }).submitted,
+      givenBid({ ...terms, maker: alice }).submitted,
+    );
+  }
+  await appendObservations(db, submitted);
+}
+
 export async function appendTrades(db: Database, from: number, to: number): Promise<void> {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   await appendEvents(
@@ -83,9 +98,11 @@ export async function appendTrades(db: Database, from: number, to: number): Prom
   );
 }
 
+/** All projections, as the commands have them. */
+export const projections = allProjections({ feeRecipient });
+
 /** Makes the tables of all projections and brings them to the log's end. */
 export async function prepare(db: Database): Promise<Target[]> {
-  const projections = allProjections({ feeRecipient });
   await prepareProjections(db, projections, () => {});
   return projections.map((projection) => ({ projection, schema: projection.name }));
 }

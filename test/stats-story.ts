@@ -193,7 +193,7 @@ export function tellStory(
   steps: readonly Step[],
 ): (Fact[] | { state: "drop" | "readopt"; block: Block })[] {
   const orders: GivenOrder[] = [];
-  const last: { momentMs: number; floors: ReadonlyMap<Address, bigint> }[] = [];
+  const last: Snapshot[] = [];
   return steps.map((step, index) =>
     isOfBlock(step)
       ? { state: step.does, block: nth(blocks, step.block) }
@@ -205,7 +205,7 @@ function factsOf(
   step: FactStep,
   index: number,
   orders: GivenOrder[],
-  snapshots: { momentMs: number; floors: ReadonlyMap<Address, bigint> }[],
+  snapshots: Snapshot[],
 ): Fact[] {
   switch (step.does) {
     case "list":
@@ -249,18 +249,23 @@ function factsOf(
     }
     case "tick":
       return [ticked(BigInt(nth(moments, step.moment)))];
-    case "snapshot": {
-      // Now and then one comes late.
-      const place = step.moment === 0 ? 0 : Math.min(snapshots.length, 3);
-      const momentMs = nth(moments, place) * 1000;
-      const base = snapshots.at(-1) ?? null;
-      const floors = new Map(
-        contracts.slice(0, step.price).map((one, rank) => [one, BigInt(rank + step.price)]),
-      );
-      if (base === null || base.momentMs < momentMs) snapshots.push({ momentMs, floors });
-      return [floorSnapshotted({ chainId: 1, momentMs, floors, base })];
-    }
+    case "snapshot":
+      return [snapshotOf(step, snapshots)];
   }
+}
+
+type Snapshot = { momentMs: number; floors: ReadonlyMap<Address, bigint> };
+
+/** The next moment's; now and then one comes late. */
+function snapshotOf(
+  { moment, price }: { moment: number; price: number },
+  snapshots: Snapshot[],
+): Observation {
+  const momentMs = nth(moments, moment === 0 ? 0 : Math.min(snapshots.length, 3)) * 1000;
+  const base = snapshots.at(-1) ?? null;
+  const floors = new Map(contracts.slice(0, price).map((one, rank) => [one, BigInt(rank + price)]));
+  if (base === null || base.momentMs < momentMs) snapshots.push({ momentMs, floors });
+  return floorSnapshotted({ chainId: 1, momentMs, floors, base });
 }
 
 const priceOf = (price: number) => BigInt(price) * 10n ** 17n;

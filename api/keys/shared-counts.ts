@@ -30,18 +30,19 @@ export type SharedCountsOptions = {
   readonly logger: Logger;
   /** In place of the database's clock. */
   readonly now?: (() => Date) | undefined;
+  /** Milliseconds that a caller waits at most to be counted. */
+  readonly deadlineMs?: number;
 };
 
-/** Milliseconds that a caller waits at most to be counted. */
-const deadlineMs = 500;
 /** Milliseconds for which a database that failed is not asked again. */
-const pauseMs = 1_000;
+const pauseMs = 3_000;
 
 /**
  * Counts in the database, which all processes share. Requests that come while others are being counted are counted
  * together. Null: the database cannot be had.
  */
-export function openSharedCounts({ db, limits, logger, now }: SharedCountsOptions) {
+export function openSharedCounts(options: SharedCountsOptions) {
+  const { db, limits, logger, now, deadlineMs = 1_000 } = options;
   const at = () => now?.() ?? null;
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let isLost = false;
@@ -49,7 +50,7 @@ export function openSharedCounts({ db, limits, logger, now }: SharedCountsOption
   const attempt = async <Result>(work: () => Promise<Result>): Promise<Result | null> => {
     if (performance.now() < pausedUntil) return null;
     try {
-      const result = await withinDeadline(work());
+      const result = await withinDeadline(work(), deadlineMs);
       if (isLost) logger.info("requests are counted in the database again");
       isLost = false;
       return result;
@@ -123,7 +124,7 @@ function share(
   });
 }
 
-async function withinDeadline<Result>(work: Promise<Result>): Promise<Result> {
+async function withinDeadline<Result>(work: Promise<Result>, deadlineMs: number): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const error = new Error(`the database did not answer within ${deadlineMs} ms`);

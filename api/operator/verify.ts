@@ -23,14 +23,25 @@ export function addVerify(program: Command): void {
       await withDatabase("verify", async ({ db, config }) => {
         const all = configuredProjections(config);
         const named = chooseProjections(command, all, name === undefined ? [] : [name]);
+        const chosen = all.filter((one) => named.includes(one.name));
         const found: Verification[] = [];
-        for (const projection of all.filter((one) => named.includes(one.name))) {
+        for (const projection of named.length > 1 ? lookedAt(chosen, options) : chosen) {
           found.push(await verifyOne(db, projection, options.sample));
         }
         print(options.json, { verified: found.map(present) }, found.flatMap(linesOf));
         if (found.some(({ different }) => different > 0n)) process.exitCode = 1;
       });
     });
+}
+
+/** Of all projections those that can be verified as asked; says which are left out. */
+function lookedAt(all: readonly Projection[], { sample }: Options): readonly Projection[] {
+  if (sample === undefined) return all;
+  const whole = all.filter((one) => one.sample === undefined).map((one) => one.name);
+  if (whole.length > 0) {
+    process.stderr.write(`left out, as they can only be verified whole: ${whole.join(", ")}\n`);
+  }
+  return all.filter((one) => one.sample !== undefined);
 }
 
 async function verifyOne(db: Database, projection: Projection, sample: number | undefined) {

@@ -21,11 +21,9 @@ export class DerivationFailed extends Error {
 const lasting = new Set(["21", "22", "23", "54"]);
 
 export function isLasting(error: unknown): error is Error {
-  return (
-    error instanceof Error &&
-    "code" in error &&
-    typeof error.code === "string" &&
-    error.code.length === 5 &&
-    lasting.has(error.code.slice(0, 2))
-  );
+  // What the program itself says of values that it cannot read.
+  if (error instanceof SyntaxError || error instanceof RangeError || error instanceof TypeError)
+    return true;
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  return typeof code === "string" && code.length === 5 && lasting.has(code.slice(0, 2));
 }

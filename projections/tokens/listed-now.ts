@@ -32,13 +32,15 @@ export const stands = sql`not exists (
   select from ended e where e.contract_id = l.contract_id and e.token_id = l.token_id
 )`;
 
-/** Whether the token of row `t` is listed. */
+/** Whether the token of row `t` is listed: looked up for each row, since a page needs few of them. */
 export const isListed = sql`(
   exists (
     select from traits.listed l
     where l.contract_id = t.contract_id and l.token_id = t.token_id and l.standard = t.standard and ${stands}
+    offset 0
   ) or exists (
     select from relisted l
     where l.contract_id = t.contract_id and l.token_id = t.token_id and l.standard = t.standard
+    offset 0
   )
 )`;

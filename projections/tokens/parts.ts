@@ -142,7 +142,8 @@ function beyondListed(
 function rankOf({ collectionId }: TokensFilter): RawBuilder<unknown> {
   return sql`
     select r.rank from rarity.token r
-    where r.contract_id = t.contract_id and r.token_id = t.token_id and r.collection_id = ${collectionId}`;
+    where r.contract_id = t.contract_id and r.token_id = t.token_id and r.collection_id = ${collectionId}
+    offset 0`;
 }
 
 /** From how many listed tokens on a walk over the ranks meets enough of them sooner than all of them are sorted. */

@@ -11,7 +11,7 @@ import { tick } from "../../projections/engine/tick.ts";
 import { migrate } from "../../projections/log/migrate.ts";
 import { dumpState } from "../chain-replay.ts";
 import { block, dumpTable, setBlocks } from "../given.ts";
-import { appendTrades, prepare } from "../operator.ts";
+import { appendTrades, prepare, projections } from "../operator.ts";
 import { createDatabase } from "../postgres.ts";
 
 /** A server of its own: its transaction ids and sequences begin anew. */
@@ -35,7 +35,7 @@ async function withFreshCluster(work: (db: Database) => Promise<void>): Promise<
   }
 }
 
-const schemas = ["log", "ops", "engine", "ownership", "collections", "sales", "activity"];
+const schemas = ["log", "ops", "engine", ...projections.map(({ name }) => name)];
 
 /** Every row and every counter of an identity, as a dump of data alone restores them. */
 async function restore(from: Database, to: Database): Promise<void> {

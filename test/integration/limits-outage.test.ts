@@ -91,6 +91,7 @@ describe("while the database cannot be had", () => {
       limits: { keyless: 3, instant: 1, permanent: 1 },
       logger: pino({ level: "silent" }),
       onUse: () => {},
+      deadlineMs: 300,
     });
 
     const begun = performance.now();

@@ -3,7 +3,15 @@ import { createInterface } from "node:readline";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { block, setBlocks } from "../given.ts";
-import { apes, appendTrades, operate, orderHashOf, prepare, startOperator } from "../operator.ts";
+import {
+  apes,
+  appendTrades,
+  operate,
+  orderHashOf,
+  prepare,
+  projections,
+  startOperator,
+} from "../operator.ts";
 import { createDatabase, type TestDatabase } from "../postgres.ts";
 
 let database: TestDatabase;
@@ -95,7 +103,7 @@ describe("op status", () => {
       { chainId: 1, head: null, indexed: null, recorded: 3 },
       { chainId: 33139, head: null, recorded: null, faults: ["127.0.0.1:1 cannot be reached"] },
     ]);
-    expect(status.projections).toHaveLength(4);
+    expect(status.projections).toHaveLength(projections.length);
     expect(status.projections[0]).toMatchObject({
       name: "ownership",
       isCurrent: true,

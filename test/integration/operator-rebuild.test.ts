@@ -3,7 +3,15 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { readCheckpoints, type Target } from "../../projections/engine/checkpoint.ts";
 import { dumpTable, project } from "../given.ts";
-import { appendTrades, goOn, operate, prepare, startOperator } from "../operator.ts";
+import {
+  appendOrders,
+  appendTrades,
+  goOn,
+  operate,
+  prepare,
+  projections,
+  startOperator,
+} from "../operator.ts";
 import { createDatabase, type TestDatabase } from "../postgres.ts";
 
 const tables = [
@@ -12,6 +20,8 @@ const tables = [
   "sales.sale",
   "sales.volume",
   "activity.event",
+  "listings.listing",
+  "bids.bid",
 ];
 
 let database: TestDatabase;
@@ -19,6 +29,7 @@ let targets: Target[];
 beforeAll(async () => {
   database = await createDatabase();
   await appendTrades(database.db, 1, 400);
+  await appendOrders(database.db, 300, 400);
   targets = await prepare(database.db);
 });
 afterAll(() => database.drop());
@@ -76,8 +87,8 @@ it("op rebuild exchanges every projection's tables while ticks and readers go on
   expect(words).not.toContain("rror");
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({
-    rebuilt: ["ownership", "collections", "sales", "activity"].map((projection) => {
-      return { projection, previous: `${projection}_previous` };
+    rebuilt: projections.map(({ name }) => {
+      return { projection: name, previous: `${name}_previous` };
     }),
   });
   expect(faults).toEqual([]);
@@ -97,30 +108,33 @@ it("op rebuild of what another reads rebuilds that too, and says so", async () =
   expect(words).toContain("activity is rebuilt too: it reads sales");
 });
 
-it("op rebuild that was killed is taken up where it stood", async () => {
-  const before = await dump();
-  const { db } = database;
-  const child = startOperator(database.url, ["rebuild", "ownership"]);
-  await db.transaction().execute(async (session) => {
-    // The exchange waits for this row, as it would for a tick.
-    await sql`select from engine.checkpoint where projection = 'ownership' for update`.execute(
-      session,
-    );
-    await vi.waitFor(async () => expect(await positionOf("ownership_next")).toBeGreaterThan(0n), {
-      timeout: 20_000,
+it.each(["ownership", "listings", "bids"])(
+  "op rebuild %s that was killed is taken up where it stood",
+  async (name) => {
+    const before = await dump();
+    const { db } = database;
+    const child = startOperator(database.url, ["rebuild", name]);
+    await db.transaction().execute(async (session) => {
+      // The exchange waits for this row, as it would for a tick.
+      await sql`select from engine.checkpoint where projection = ${name} for update`.execute(
+        session,
+      );
+      await vi.waitFor(async () => expect(await positionOf(`${name}_next`)).toBeGreaterThan(0n), {
+        timeout: 20_000,
+      });
+      child.kill("SIGKILL");
+      await once(child, "exit");
     });
-    child.kill("SIGKILL");
-    await once(child, "exit");
-  });
-  const begun = await schemaId("ownership_next");
+    const begun = await schemaId(`${name}_next`);
 
-  const { code } = await operate(database.url, "rebuild", "ownership");
+    const { code } = await operate(database.url, "rebuild", name);
 
-  expect(code).toBe(0);
-  expect(await schemaId("ownership")).toBe(begun);
-  expect(await schemaId("ownership_next")).toBeUndefined();
-  expect(await dump()).toEqual(before);
-});
+    expect(code).toBe(0);
+    expect(await schemaId(name)).toBe(begun);
+    expect(await schemaId(`${name}_next`)).toBeUndefined();
+    expect(await dump()).toEqual(before);
+  },
+);
 
 it("op rebuild does not wait for a transaction that has read the tables and stays open", async () => {
   await database.db.transaction().execute(async (session) => {
@@ -154,5 +168,5 @@ it("op rebuild of a projection that does not exist makes no sense", async () => 
   const { code, words } = await operate(database.url, "rebuild", "sails");
 
   expect(code).toBe(2);
-  expect(words).toContain("there are ownership, collections, sales, activity");
+  expect(words).toContain(`there are ${projections.map(({ name }) => name).join(", ")}`);
 });

@@ -18,6 +18,9 @@ const { values } = parseArgs({
   },
 });
 
+/** Runs after which it is said how far they are. */
+const TOLD_RUNS = 25;
+
 const directory = await mkdtemp(join(tmpdir(), "simulation-"));
 const server = await startPostgres({
   dataDir: directory,
@@ -40,6 +43,10 @@ async function runAll(urls: readonly [string, string]): Promise<number> {
   const startedAt = performance.now();
   let failed = 0;
   for (let seed = first; seed <= last; seed += 1) {
+    const done = seed - first;
+    if (done > 0 && done % TOLD_RUNS === 0) {
+      process.stdout.write(`${done} runs from seed ${first}, ${failed} failed\n`);
+    }
     const broken = await simulate(seed, options, urls).catch((error: unknown) => [String(error)]);
     if (broken.length === 0) continue;
     failed += 1;

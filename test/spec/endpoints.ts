@@ -284,6 +284,18 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     parameters: ["type", "days", "interval"],
     codes: { invalid_parameters: 422 },
   },
+  {
+    method: "get",
+    path: "/v1/ens/resolve",
+    parameters: ["name", "chainId"],
+    codes: {
+      not_found: 404,
+      ...chain,
+      unsupported_name: 422,
+      offchain_resolver: 422,
+      rpc_unavailable: 503,
+    },
+  },
   { method: "get", path: "/v1/openapi.json", parameters: [], codes: {} },
   { method: "get", path: "/v1/status", parameters: [], codes: {} },
 ];

@@ -26,6 +26,8 @@ export type Truth = {
   /** Those that agreed after the next look at the chain, by what nobody had told. */
   late: Record<string, number>;
   reorgs: number;
+  /** The longest time until a chain was derived after a round. */
+  slowestMs: number;
   /** How often each move was made, by what came of it. */
   moves: Record<string, number>;
   /** Lines for people. */
@@ -39,13 +41,14 @@ const sweepMs = 8_000;
 export async function measureTruth(options: Options): Promise<Truth> {
   const stage = await openStage(options);
   const truth: Truth = {
-    ...{ judgements: 0, judged: 0, atOnce: 0, late: {}, reorgs: 0, moves: {} },
+    ...{ judgements: 0, judged: 0, atOnce: 0, late: {}, reorgs: 0, slowestMs: 0, moves: {} },
     disagreements: [],
   };
   try {
     for (let round = 1; round <= options.rounds; round += 1) {
       const happened = await playRound(stage, truth);
-      await catchUp(stage);
+      const ms = await catchUp(stage);
+      truth.slowestMs = Math.max(truth.slowestMs, Math.round(ms));
       const wrong = await judge(stage, truth);
       options.tell(`${round}: ${happened.join("; ")} — ${stage.orders.length} orders`);
       for (const one of wrong) {

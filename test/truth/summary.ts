@@ -2,14 +2,14 @@ import type { Truth } from "./run.ts";
 
 /** What a run found, for people. */
 export function summarize(truth: Truth): string {
-  const { judgements, judged, atOnce, reorgs, disagreements } = truth;
+  const { judgements, judged, atOnce, reorgs, slowestMs, disagreements } = truth;
   const counted = (counts: Record<string, number>) =>
     Object.entries(counts)
       .sort(([a], [b]) => a.localeCompare(b))
       .map(([name, count]) => `  ${count} × ${name}`);
   const percent = (part: number) => `${((100 * part) / Math.max(1, judged)).toFixed(3)} %`;
   return [
-    `${judgements} judgements of ${judged} orders, ${reorgs} reorgs`,
+    `${judgements} judgements of ${judged} orders, ${reorgs} reorgs, the chain derived within ${slowestMs} ms`,
     `agreed at once: ${atOnce} (${percent(atOnce)})`,
     "agreed after the next look at the chain:",
     ...counted(truth.late),
