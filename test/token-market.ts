@@ -1,7 +1,7 @@
 import { type Address, keccak256, stringToHex } from "viem";
 import { seaport, wrappedNative } from "../abis/deployments.ts";
-import { tokenMetadataFetched } from "../projections/metadata/metadata-fetched.ts";
 import type { Observation } from "../projections/log/append.ts";
+import { tokenMetadataFetched } from "../projections/metadata/metadata-fetched.ts";
 import { addressOf, type Block, block, type ChainEvent } from "./given.ts";
 import type { Fact } from "./order-book.ts";
 import {
@@ -17,7 +17,11 @@ import {
 } from "./order-facts.ts";
 import type { Random } from "./simulation/random.ts";
 
-export type Attribute = { trait_type: string; value: string | number | boolean; display_type?: string };
+export type Attribute = {
+  trait_type: string;
+  value: string | number | boolean;
+  display_type?: string;
+};
 
 type Contract = { address: Address; standard: "erc721" | "erc1155" };
 
@@ -161,15 +165,16 @@ export function openTokenMarket(random: Random) {
     return ticked(now);
   }
 
-  function happening(): Fact {
-    if (random.chance(0.3)) return move();
-    if (random.chance(0.4)) return list();
-    if (random.chance(0.5)) return describe();
-    if (random.chance(0.2)) return bid();
-    if (random.chance(0.3)) return letTimePass();
-    if (random.chance(0.5) && orders.length > 0) return endAnOrder();
-    return approval(random.pick(contracts).address, holder(), random.chance(0.8), place());
-  }
+  const approve = () =>
+    approval(random.pick(contracts).address, holder(), random.chance(0.8), place());
+  const happenings = [
+    ...Array.from({ length: 6 }, () => move),
+    ...Array.from({ length: 6 }, () => list),
+    ...Array.from({ length: 4 }, () => describe),
+    ...[bid, letTimePass, approve],
+  ];
+  const happening = (): Fact =>
+    orders.length > 0 && random.chance(0.05) ? endAnOrder() : random.pick(happenings)();
 
   return {
     /** Everybody approves every contract and has currency to bid with; tokens are given out and most are described. */
@@ -187,11 +192,21 @@ export function openTokenMarket(random: Random) {
           described(contract.address, tokenId, randomAttributes(random)),
         );
       const funds = holders.flatMap((holder): ChainEvent[] => {
-        const currency = { contract: wrappedNative[1], amount: 10n ** 24n, block: block(1, height) };
+        const currency = {
+          contract: wrappedNative[1],
+          amount: 10n ** 24n,
+          block: block(1, height),
+        };
         const [paid, allowed] = [place().log, place().log];
         return [
           { ...currency, kind: "wrapped_deposit", logIndex: paid, to: holder },
-          { ...currency, kind: "erc20_approval", logIndex: allowed, from: holder, to: seaport["1.6"] },
+          {
+            ...currency,
+            kind: "erc20_approval",
+            logIndex: allowed,
+            from: holder,
+            to: seaport["1.6"],
+          },
         ];
       });
       return { events: [...approvals, ...funds, ...gifts], observations: documents };
@@ -218,7 +233,10 @@ export function openTokenMarket(random: Random) {
 /** Types in several spellings, values of every sort, repetitions, and what is no attribute. */
 function randomAttributes(random: Random): Attribute[] {
   const all: (() => Attribute)[] = [
-    () => ({ trait_type: random.pick(["Fur", "fur", "F u r"]), value: random.pick(["Gold", "gold", "Tan"]) }),
+    () => ({
+      trait_type: random.pick(["Fur", "fur", "F u r"]),
+      value: random.pick(["Gold", "gold", "Tan"]),
+    }),
     () => ({ trait_type: "Eyes", value: random.pick(["Laser", "Sad", "none"]) }),
     () => ({ trait_type: "Level", value: random.int(1, 4), display_type: "number" }),
     () => ({ trait_type: "Tier", value: random.pick([1, 2, "Elite"]) }),
@@ -227,5 +245,25 @@ function randomAttributes(random: Random): Attribute[] {
     () => ({ trait_type: " ", value: "nameless" }),
     () => ({ trait_type: "Story", value: "x".repeat(random.pick([900, 1_200])) }),
   ];
-  return random.shuffle([...all, ...all.slice(0, 2)]).slice(0, random.int(0, 6)).map((make) => make());
+  return random
+    .shuffle([...all, ...all.slice(0, 2)])
+    .slice(0, random.int(0, 6))
+    .map((make) => make());
+}
+
+/** The traits among a token's attributes, of those told twice the first. `same` is equal in all spellings of the type. */
+export function traitsAmong(
+  attributes: readonly { trait_type: string; value: unknown }[],
+): { same: string; type: string; value: unknown }[] {
+  const found = new Map<string, { same: string; type: string; value: unknown }>();
+  for (const { trait_type: type, value } of attributes) {
+    const same = `${sameType(type)}=${value}`;
+    const isTrait = type.trim() !== "" && String(value).length <= 1000;
+    if (isTrait && !found.has(same)) found.set(same, { same, type, value });
+  }
+  return [...found.values()];
+}
+
+export function sameType(type: string): string {
+  return type.replaceAll(/\s/g, "").toLowerCase();
 }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "../../projections/database.ts";
 import { endingOf, hashKey, makeKey } from "./key-text.ts";
 
-export const instantKeyDays = 7;
+const instantKeyDays = 7;
 export const instantKeysPerDay = 3;
 
 const daySeconds = 86_400;

@@ -2,7 +2,7 @@ import type { Database } from "../../projections/database.ts";
 import { type Rejection, reject } from "../../projections/domain/rejection.ts";
 import { createInstantKey, instantKeysPerDay } from "./create-key.ts";
 
-export type InstantKey = {
+type InstantKey = {
   readonly key: string;
   readonly type: "instant";
   readonly requestsPerMinute: number;

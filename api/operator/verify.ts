@@ -21,11 +21,8 @@ export function addVerify(program: Command): void {
     .option("--json", "for machines")
     .action(async (name: string | undefined, options: Options, command: Command) => {
       await withDatabase("verify", async ({ db, config }) => {
-        const all = configuredProjections(config);
-        const named = chooseProjections(command, all, name === undefined ? [] : [name]);
-        const chosen = all.filter((one) => named.includes(one.name));
         const found: Verification[] = [];
-        for (const projection of named.length > 1 ? lookedAt(chosen, options) : chosen) {
+        for (const projection of choose(command, configuredProjections(config), name, options)) {
           found.push(await verifyOne(db, projection, options.sample));
         }
         print(options.json, { verified: found.map(present) }, found.flatMap(linesOf));
@@ -34,9 +31,17 @@ export function addVerify(program: Command): void {
     });
 }
 
-/** Of all projections those that can be verified as asked; says which are left out. */
-function lookedAt(all: readonly Projection[], { sample }: Options): readonly Projection[] {
-  if (sample === undefined) return all;
+/** The one named, or of all those that can be verified as asked; says which are left out. */
+function choose(
+  command: Command,
+  all: readonly Projection[],
+  name: string | undefined,
+  { sample }: Options,
+): readonly Projection[] {
+  const named = chooseProjections(command, all, name === undefined ? [] : [name]);
+  if (name !== undefined || sample === undefined) {
+    return all.filter((one) => named.includes(one.name));
+  }
   const whole = all.filter((one) => one.sample === undefined).map((one) => one.name);
   if (whole.length > 0) {
     process.stderr.write(`left out, as they can only be verified whole: ${whole.join(", ")}\n`);

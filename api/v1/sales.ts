@@ -22,7 +22,8 @@ const traits = z
   .record(text(100), text(500))
   .refine((asked) => Object.keys(asked).length <= maxTraits, `must be at most ${maxTraits}`)
   .meta({
-    description: "`traits[<type>]=<value>`, all must match; together with `collection`. Types in any case and spacing, values as in the token's `attributes`.",
+    description:
+      "`traits[<type>]=<value>`, all must match; together with `collection`. Types in any case and spacing, values as in the token's `attributes`.",
     param: { style: "deepObject", explode: true },
   });
 

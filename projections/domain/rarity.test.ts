@@ -37,14 +37,17 @@ function scoreWordByWord(tokens: readonly Traits[]): { score: number; unique: nu
   const share = (type: string, value: string | null) =>
     counted.filter((token) => outcome(token, type) === value).length / counted.length;
   const entropy = types
-    .flatMap((type) => [...new Set(counted.map((token) => outcome(token, type)))].map((value) => share(type, value)))
+    .flatMap((type) =>
+      [...new Set(counted.map((token) => outcome(token, type)))].map((value) => share(type, value)),
+    )
     .reduce((sum, p) => sum - p * Math.log2(p), 0);
   return counted.map((token) => ({
     score:
       types.reduce((sum, type) => sum - Math.log2(share(type, outcome(token, type))), 0) /
       (entropy || 1),
-    unique: Object.entries(token).filter(([type, value]) => share(type, value) * counted.length === 1)
-      .length,
+    unique: Object.entries(token).filter(
+      ([type, value]) => share(type, value) * counted.length === 1,
+    ).length,
   }));
 }
 
@@ -91,7 +94,11 @@ describe("rarity", () => {
   });
 
   it("leaves values that say none out of the number of traits", () => {
-    const [bare, none] = rank([{ fur: "tan" }, { fur: "tan", hat: "none" }, { fur: "tan", hat: "cap" }]);
+    const [bare, none] = rank([
+      { fur: "tan" },
+      { fur: "tan", hat: "none" },
+      { fur: "tan", hat: "cap" },
+    ]);
     const [, alone] = rank([{ fur: "tan" }, { fur: "tan", hat: "none" }]);
     expect(none?.score).toBeCloseTo(bare?.score ?? -1, 12);
     expect(alone?.score).toBe(1);
@@ -168,10 +175,12 @@ describe.runIf(existsSync(apes))("the rarity of 10,000 real tokens", () => {
 
 /** Scores of some tokens, with each outcome counted once. */
 function scoresOf(tokens: readonly Traits[], wanted: ReadonlySet<number>): [number, number][] {
-  const counted = tokens.map((token): Traits => ({
-    ...token,
-    count: String(Object.keys(token).length),
-  }));
+  const counted = tokens.map(
+    (token): Traits => ({
+      ...token,
+      count: String(Object.keys(token).length),
+    }),
+  );
   const types = [...new Set(counted.flatMap(Object.keys))];
   const shares = new Map<string, number>();
   for (const token of counted) {
@@ -183,7 +192,9 @@ function scoresOf(tokens: readonly Traits[], wanted: ReadonlySet<number>): [numb
   const entropy = [...shares.values()].reduce((sum, p) => sum - p * Math.log2(p), 0);
   return [...wanted].map((place) => [
     place,
-    types.reduce((sum, type) => sum - Math.log2(shares.get(`${type}=${counted[place]?.[type]}`) ?? 0), 0) /
-      entropy,
+    types.reduce(
+      (sum, type) => sum - Math.log2(shares.get(`${type}=${counted[place]?.[type]}`) ?? 0),
+      0,
+    ) / entropy,
   ]);
 }

@@ -28,10 +28,7 @@ type NumberedAttributes = AttributeTable & {
 };
 
 /** The collection's attributes. Case and the space around do not tell them apart; numbers are not ranked by. */
-async function readAttributes(
-  session: Session,
-  collectionId: number,
-): Promise<NumberedAttributes> {
+async function readAttributes(session: Session, collectionId: number): Promise<NumberedAttributes> {
   const { rows } = await sql<{ key: string; attribute: number; type: number; isNone: boolean }>`
     select v.trait_key as key, dense_rank() over (order by v.type_key, lower(btrim(v.value)))::int - 1 as attribute,
            dense_rank() over (order by v.type_key)::int - 1 as type,

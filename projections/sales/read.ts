@@ -71,12 +71,12 @@ function olderThan(after: SaleKey | null): RawBuilder<unknown> {
         < (${after.blockId}, ${after.transactionIndex}, ${after.ordinal})`;
 }
 
-/** The tokens with all the traits. Without traits it is empty and not read. */
-function tokensOf({ contractIds, tokenId, traitKeys }: SalesFilter): RawBuilder<unknown> {
+/** The tokens with all the traits, whose keys are their contracts' own. Without traits it is empty and not read. */
+function tokensOf({ tokenId, traitKeys }: SalesFilter): RawBuilder<unknown> {
   const ofToken = tokenId === null ? sql`` : sql`and t.token_id = ${tokenId}`;
   const tokens = sql`select t.contract_id, t.token_id from traits.token t`;
   if (traitKeys.length === 0) return sql`${tokens} where false`;
-  return sql`${tokens} where t.contract_id = any (${contractIds}::int[]) ${ofToken} and ${hasAll(traitKeys)}`;
+  return sql`${tokens} where ${hasAll(traitKeys)} ${ofToken}`;
 }
 
 function hasAll(traitKeys: SalesFilter["traitKeys"]): RawBuilder<unknown> {

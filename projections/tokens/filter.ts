@@ -42,9 +42,10 @@ export function chosenTokens(filter: TokensFilter): RawBuilder<unknown> {
   const ofIds =
     tokenIds === null ? sql`` : sql`and t.token_id = any (${tokenIds.map(String)}::numeric[])`;
   const ofOwner =
-    owner === null ? sql`` : sql`and t.owner = decode(${owner.slice(2)}, 'hex') and t.standard = 721`;
+    owner === null
+      ? sql``
+      : sql`and t.owner = decode(${owner.slice(2)}, 'hex') and t.standard = 721`;
   return sql`
     select t.contract_id, t.token_id, t.standard from ownership.token t
     where ${isNarrow(filter) ? sql`t.contract_id = any (${contractIds}::int[])` : sql`false`} ${ofIds} ${ofOwner}`;
 }
-

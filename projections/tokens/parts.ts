@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { isListed, stands } from "./listed-now.ts";
 import { isNarrow, type TokenKey, type TokenSort, type TokensFilter } from "./filter.ts";
+import { isListed, stands } from "./listed-now.ts";
 import type { TokenTotals } from "./read-total.ts";
 
 /** A list is what has the value sorted by, and after that what has none, by id. */
@@ -34,7 +34,10 @@ export function partsOf(filter: TokensFilter, sort: TokenSort, totals: TokenTota
     order: orderOf(direction),
   } as const;
   const unlisted = { ...byId, rows: tokensById(filter, sql`not ${isListed}`) };
-  return [...(filter.listed === false ? [] : [listed]), ...(filter.listed === true ? [] : [unlisted])];
+  return [
+    ...(filter.listed === false ? [] : [listed]),
+    ...(filter.listed === true ? [] : [unlisted]),
+  ];
 }
 
 const microsecondsListed = sql`(extract(epoch from l.listed_at) * 1000000)::bigint::numeric`;
@@ -50,7 +53,10 @@ function orderOf({ towards }: Direction): RawBuilder<unknown> {
 /** Tokens by id of which a condition on `t` holds. */
 function byIdOf(filter: TokensFilter, condition: RawBuilder<unknown>): Part["rows"] {
   if (filter.listed === true && !isNarrow(filter)) return listedById(filter, condition);
-  return tokensById(filter, filter.listed === null ? condition : sql`${condition} and ${listedIs(filter)}`);
+  return tokensById(
+    filter,
+    filter.listed === null ? condition : sql`${condition} and ${listedIs(filter)}`,
+  );
 }
 
 /** Tokens by id; of a list that is not narrow each contract's own index gives them in order. */

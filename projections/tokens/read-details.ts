@@ -10,7 +10,7 @@ import type { SaleRow } from "../sales/shown.ts";
 import { askedTokens, nameOfToken } from "../token-place.ts";
 import type { StandardToken } from "./filter.ts";
 
-export type TokenAttribute = {
+type TokenAttribute = {
   trait_type: string;
   value: string | number | boolean;
   display_type?: string;

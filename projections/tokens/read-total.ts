@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import { isListed, listedNow } from "./listed-now.ts";
 import { chosenTokens, isNarrow, type TokensFilter } from "./filter.ts";
+import { isListed, listedNow } from "./listed-now.ts";
 
 /** How many tokens match, and of the whole family how many there are and how many of them are listed. */
 export type TokenTotals = { matching: bigint; tokens: bigint; listed: bigint };
@@ -21,7 +21,9 @@ export async function countTokens(
            - (select count(*) from traits.listed l join ended using (contract_id, token_id) where l.${family})
            + (select count(*) from relisted where ${family}) as listed,
            (select count(*) from chosen t
-            ${listed === null ? sql`` : sql`where ${isListed} = ${listed}`}) as chosen`.execute(session);
+            ${listed === null ? sql`` : sql`where ${isListed} = ${listed}`}) as chosen`.execute(
+    session,
+  );
   const counted = rows[0] ?? { tokens: 0n, listed: 0n, chosen: 0n };
   return { ...counted, matching: matchingOf(filter, counted) };
 }

@@ -99,6 +99,7 @@ const columns = ["standard", "order_hash", "unit_price_wei", "position", "listed
 const oldColumns = ["old_standard", "old_hash", "old_price", "old_position", "old_at"] as const;
 
 function fields(prefix: "" | "old_"): RawBuilder<unknown> {
-  const names = prefix === "" ? ["trait_keys", "is_live", ...columns] : ["old_keys", "old_live", ...oldColumns];
+  const names =
+    prefix === "" ? ["trait_keys", "is_live", ...columns] : ["old_keys", "old_live", ...oldColumns];
   return sql.join(names.map((name) => sql.ref(`d.${name}`)));
 }

@@ -71,7 +71,9 @@ it("op quarantine list tells what a projection leaves out and why, while all els
   const { out, code } = await operate(database.url, "quarantine", "list");
   expect(code).toBe(0);
   expect(out).toContain("sales leaves out  7  chain 1  block 3  log 0  order_fulfilled");
-  expect(out).toMatch(/\n {4}since .*: Cannot convert one to a BigInt\n {4}block 0x.*\n {4}transaction 0x/);
+  expect(out).toMatch(
+    /\n {4}since .*: Cannot convert one to a BigInt\n {4}block 0x.*\n {4}transaction 0x/,
+  );
   const { rows } = await sql<{ sales: bigint; tokens: bigint }>`
     select (select count(*) from sales.sale) as sales, (select count(*) from ownership.token) as tokens
   `.execute(database.db);

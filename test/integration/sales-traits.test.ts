@@ -1,13 +1,12 @@
 import { zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { dead, described, nfts } from "../token-market.ts";
-import { openTokenReads, type TokenReads } from "../token-reads.ts";
-import { addressOf, appendEvents, block } from "../given.ts";
 import { appendObservations } from "../../projections/log/append.ts";
+import { addressOf, appendEvents, block } from "../given.ts";
 import { filled, givenListing, transferred } from "../order-facts.ts";
-import { collectionsRegistered } from "../token-market.ts";
 import { randomFrom } from "../simulation/random.ts";
+import { collectionsRegistered, dead, described, nfts, sameType } from "../token-market.ts";
+import { openTokenReads, type TokenReads } from "../token-reads.ts";
 
 let reads: TokenReads;
 beforeAll(async () => {
@@ -62,14 +61,26 @@ async function seed(): Promise<void> {
 }
 
 const Sales = z.object({
-  data: z.array(z.looseObject({ saleId: z.string(), contract: z.string(), tokenId: z.string(), logIndex: z.number() })),
-  meta: z.object({ total: z.number(), next_cursor: z.string().nullable(), page: z.number().nullable() }),
+  data: z.array(
+    z.looseObject({
+      saleId: z.string(),
+      contract: z.string(),
+      tokenId: z.string(),
+      logIndex: z.number(),
+    }),
+  ),
+  meta: z.object({
+    total: z.number(),
+    next_cursor: z.string().nullable(),
+    page: z.number().nullable(),
+  }),
 });
 const list = async (path: string) => Sales.parse(await reads.answer(path));
 
-const same = (type: string) => type.replaceAll(/\s/g, "").toLowerCase();
 const has = ({ attributes }: Sold, type: string, value: string) =>
-  attributes.some((one) => same(one.trait_type) === same(type) && String(one.value) === value);
+  attributes.some(
+    (one) => sameType(one.trait_type) === sameType(type) && String(one.value) === value,
+  );
 
 function expected(contracts: string[], traits: [string, string][], tokenId?: bigint): number[] {
   return sold
@@ -82,49 +93,90 @@ function expected(contracts: string[], traits: [string, string][], tokenId?: big
 }
 
 const asked = (traits: [string, string][]) =>
-  traits.map(([type, value]) => `&traits[${encodeURIComponent(type)}]=${encodeURIComponent(value)}`).join("");
+  traits
+    .map(([type, value]) => `&traits[${encodeURIComponent(type)}]=${encodeURIComponent(value)}`)
+    .join("");
 
 const kin = [nfts.kin.address, nfts.twin.address];
 const cases: [string, [string, string][], boolean][] = [
   ["one", [["fur", "Gold"]], true],
   ["one in another spelling", [["F U R", "Gold"]], true],
-  ["two", [["Fur", "Tan"], ["Eyes", "Laser"]], true],
+  [
+    "two",
+    [
+      ["Fur", "Tan"],
+      ["Eyes", "Laser"],
+    ],
+    true,
+  ],
   ["a value of another case", [["Fur", "gold"]], false],
   ["a number", [["level", "2"]], true],
-  ["three", [["Fur", "Gold"], ["EYES", "Sad"], ["Level", "1"]], true],
+  [
+    "three",
+    [
+      ["Fur", "Gold"],
+      ["EYES", "Sad"],
+      ["Level", "1"],
+    ],
+    true,
+  ],
   ["one of a single token", [["crown", "100% & <more>"]], true],
-  ["one that nobody has beside one that many have", [["Fur", "Gold"], ["Hat", "Cap"]], false],
-  ["two that no token has together", [["Crown", "100% & <more>"], ["Fur", "Gold"], ["Level", "9"]], false],
+  [
+    "one that nobody has beside one that many have",
+    [
+      ["Fur", "Gold"],
+      ["Hat", "Cap"],
+    ],
+    false,
+  ],
+  [
+    "two that no token has together",
+    [
+      ["Crown", "100% & <more>"],
+      ["Fur", "Gold"],
+      ["Level", "9"],
+    ],
+    false,
+  ],
 ];
 
 describe("sales by traits", () => {
-  it.each(cases)("are those of tokens with %s, on pages and by cursors", async (_, traits, some) => {
-    const logs = expected(kin, traits);
-    expect(logs.length > 0).toBe(some);
-    const path = `/v1/sales?collection=kin${asked(traits)}`;
-    const whole = await list(`${path}&per_page=100`);
-    expect(whole.meta.total).toBe(logs.length);
-    expect(whole.data.map(({ logIndex }) => logIndex)).toEqual(logs.slice(0, 100));
-    const walked: number[] = [];
-    for (let next = await list(`${path}&per_page=9`); ; ) {
-      walked.push(...next.data.map(({ logIndex }) => logIndex));
-      expect(next.meta.total).toBe(logs.length);
-      if (next.meta.next_cursor === null) break;
-      next = await list(`${path}&per_page=9&cursor=${next.meta.next_cursor}`);
-    }
-    expect(walked).toEqual(logs);
-    const paged: number[] = [];
-    for (let page = 1; page * 9 - 9 < logs.length; page += 1) {
-      paged.push(...(await list(`${path}&per_page=9&page=${page}`)).data.map(({ logIndex }) => logIndex));
-    }
-    expect(paged).toEqual(logs);
-  });
+  it.each(cases)(
+    "are those of tokens with %s, on pages and by cursors",
+    async (_, traits, some) => {
+      const logs = expected(kin, traits);
+      expect(logs.length > 0).toBe(some);
+      const path = `/v1/sales?collection=kin${asked(traits)}`;
+      const whole = await list(`${path}&per_page=100`);
+      expect(whole.meta.total).toBe(logs.length);
+      expect(whole.data.map(({ logIndex }) => logIndex)).toEqual(logs.slice(0, 100));
+      const walked: number[] = [];
+      for (let next = await list(`${path}&per_page=9`); ; ) {
+        walked.push(...next.data.map(({ logIndex }) => logIndex));
+        expect(next.meta.total).toBe(logs.length);
+        if (next.meta.next_cursor === null) break;
+        next = await list(`${path}&per_page=9&cursor=${next.meta.next_cursor}`);
+      }
+      expect(walked).toEqual(logs);
+      const paged: number[] = [];
+      for (let page = 1; page * 9 - 9 < logs.length; page += 1) {
+        paged.push(
+          ...(await list(`${path}&per_page=9&page=${page}`)).data.map(({ logIndex }) => logIndex),
+        );
+      }
+      expect(paged).toEqual(logs);
+    },
+  );
 
   it("are those of one token when its id is asked for too", async () => {
-    const token = sold.find((one) => has(one, "fur", "Gold") && kin.some((own) => own === one.contract));
+    const token = sold.find(
+      (one) => has(one, "fur", "Gold") && kin.some((own) => own === one.contract),
+    );
     const id = token?.tokenId ?? 0n;
     for (const value of ["Gold", "Tan"]) {
-      const { data } = await list(`/v1/sales?collection=kin&token_id=${id}${asked([["fur", value]])}`);
+      const { data } = await list(
+        `/v1/sales?collection=kin&token_id=${id}${asked([["fur", value]])}`,
+      );
       expect(data.map(({ logIndex }) => logIndex)).toEqual(expected(kin, [["fur", value]], id));
     }
   });

@@ -11,10 +11,13 @@ afterAll(async () => {
 });
 
 describe("a random history", () => {
-  it.each(Array.from({ length: 12 }, (_, index) => index + 1))(
+  it.each(Array.from({ length: 6 }, (_, index) => index + 1))(
     "leaves one state however it arrives and whatever fails meanwhile (seed %i)",
     async (seed) => {
-      const broken = await simulate(seed, { turns: 5, reorgDepth: 6 }, [watched.url, shuffled.url]);
+      const broken = await simulate(seed, { turns: 4, reorgDepth: 100 }, [
+        watched.url,
+        shuffled.url,
+      ]);
 
       expect(broken.join("\n")).toBe("");
     },

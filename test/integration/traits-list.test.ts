@@ -7,7 +7,7 @@ import type { Database } from "../../projections/database.ts";
 import { orderHash } from "../../projections/domain/seaport/order-hash.ts";
 import { addressOf, block } from "../given.ts";
 import { approval, givenListing, receivedAt, transferred } from "../order-facts.ts";
-import { collectionsRegistered, described, nfts } from "../token-market.ts";
+import { collectionsRegistered, described, nfts, sameType, traitsAmong } from "../token-market.ts";
 import { openTokenReads, type TokenReads } from "../token-reads.ts";
 
 let reads: TokenReads;
@@ -40,7 +40,11 @@ const Traits = z.object({
 
 const ask = async (path: string) => Traits.parse(await reads.answer(path)).data;
 
-type Known = { contract: Hex; attributes: { trait_type: string; value: unknown }[]; asks: string[] };
+type Known = {
+  contract: Hex;
+  attributes: { trait_type: string; value: unknown }[];
+  asks: string[];
+};
 
 /** Tokens alive with metadata, and their active listings at a moment, cheapest first, of equal ones the older. */
 async function readLive(db: Database, now: bigint): Promise<Known[]> {
@@ -59,20 +63,14 @@ async function readLive(db: Database, now: bigint): Promise<Known[]> {
   return rows;
 }
 
-const keyOf = (type: string) => type.replaceAll(/\s/g, "").toLowerCase();
-
 /** What the answer must hold, as text, one token after the other. */
 function countValues(tokens: readonly Known[]): string[] {
   const values = new Map<string, { count: number; asks: string[]; listed: number }>();
   const numeric = new Map<string, boolean>();
   for (const { attributes, asks } of tokens) {
-    const seen = new Set<string>();
-    for (const { trait_type: type, value } of attributes) {
-      const same = `${keyOf(type)}=${value}`;
-      if (type.trim() === "" || String(value).length > 1000 || seen.has(same)) continue;
-      seen.add(same);
+    for (const { same, type, value } of traitsAmong(attributes)) {
       const isNumber = /^\d+(\.\d+)?$/.test(String(value));
-      numeric.set(keyOf(type), (numeric.get(keyOf(type)) ?? true) && isNumber);
+      numeric.set(sameType(type), (numeric.get(sameType(type)) ?? true) && isNumber);
       const counted = values.get(same) ?? { count: 0, asks: [], listed: 0 };
       counted.count += 1;
       counted.listed += asks.length > 0 ? 1 : 0;
@@ -89,44 +87,54 @@ function countValues(tokens: readonly Known[]): string[] {
 }
 
 describe("the traits of a collection", () => {
-  it.each([51, 52, 53])("are what its tokens make them, before and after listings end, in market %i", async (seed) => {
-    const market = await reads.playMarket(seed, 30);
-    let listed = 0;
-    for (const later of [0n, 60n]) {
-      const now = market.now() + later;
-      const live = await readLive(reads.db, now);
-      for (const [slug, contracts] of [
-        ["punks", [nfts.punks.address]],
-        ["kin", [nfts.kin.address, nfts.twin.address]],
-        ["editions", [nfts.editions.address]],
-      ] as [string, Hex[]][]) {
-        const fresh = await reads.another(now);
-        const { traitTypes } = Traits.parse(
-          (await fresh.get(`/v1/collections/${slug}/traits`)).body,
-        ).data;
-        await fresh.close();
-        const told = traitTypes.flatMap(({ type, values }) =>
-          values.map((one) => {
-            listed += one.listed;
-            return `${keyOf(type)}=${one.value} ${one.count} ${one.listed} ${one.floorWei} ${one.askId}`;
-          }),
-        );
-        const own = live.filter(({ contract }) => contracts.includes(contract));
-        expect(told.toSorted(), slug).toEqual(countValues(own).toSorted());
-        for (const { values } of traitTypes) {
-          const prices = values.map(({ floorWei }) => (floorWei === null ? Infinity : Number(floorWei)));
-          expect(prices).toEqual(prices.toSorted((a, b) => a - b));
+  it.each([51, 52, 53])(
+    "are what its tokens make them, before and after listings end, in market %i",
+    async (seed) => {
+      const market = await reads.playMarket(seed, 30);
+      let listed = 0;
+      for (const later of [0n, 60n]) {
+        const now = market.now() + later;
+        const live = await readLive(reads.db, now);
+        for (const [slug, contracts] of [
+          ["punks", [nfts.punks.address]],
+          ["kin", [nfts.kin.address, nfts.twin.address]],
+          ["editions", [nfts.editions.address]],
+        ] as [string, Hex[]][]) {
+          const fresh = await reads.another(now);
+          const { traitTypes } = Traits.parse(
+            (await fresh.get(`/v1/collections/${slug}/traits`)).body,
+          ).data;
+          await fresh.close();
+          const told = traitTypes.flatMap(({ type, values }) =>
+            values.map((one) => {
+              listed += one.listed;
+              return `${sameType(type)}=${one.value} ${one.count} ${one.listed} ${one.floorWei} ${one.askId}`;
+            }),
+          );
+          const own = live.filter(({ contract }) => contracts.includes(contract));
+          expect(told.toSorted(), slug).toEqual(countValues(own).toSorted());
+          for (const { values } of traitTypes) {
+            const prices = values.map(({ floorWei }) =>
+              floorWei === null ? Infinity : Number(floorWei),
+            );
+            expect(prices).toEqual(prices.toSorted((a, b) => a - b));
+          }
         }
       }
-    }
-    expect(listed).toBeGreaterThan(0);
-  });
+      expect(listed).toBeGreaterThan(0);
+    },
+  );
 
   it("are found by type in any case, with floors in dollars, and kept for a minute", async () => {
     await reads.clear();
     const [owner, contract] = [addressOf(900), nfts.punks.address];
     const at = (log: number) => ({ at: block(1, 5), log });
-    const order = givenListing({ maker: owner, contract, tokenId: 1n, unitPriceWei: 15n * 10n ** 17n });
+    const order = givenListing({
+      maker: owner,
+      contract,
+      tokenId: 1n,
+      unitPriceWei: 15n * 10n ** 17n,
+    });
     const fur = (value: string) => [{ trait_type: "Fur Color", value }];
     await reads.happens(
       ...collectionsRegistered(),
@@ -138,7 +146,7 @@ describe("the traits of a collection", () => {
       order.submitted,
       priceTicked({
         coin: "ethereum",
-        minuteMs: Number(receivedAt) * 1000 - (Number(receivedAt) * 1000) % 60_000,
+        minuteMs: Number(receivedAt) * 1000 - ((Number(receivedAt) * 1000) % 60_000),
         priceE8: 2_000n * 10n ** 8n,
         sources: [],
       }),
@@ -153,7 +161,15 @@ describe("the traits of a collection", () => {
       askId: `mkt-${orderHash(order.components)}`,
       usd: 3_000,
     };
-    const tan = { value: "Tan", count: 1, listed: 0, floor: null, floorWei: null, askId: null, usd: null };
+    const tan = {
+      value: "Tan",
+      count: 1,
+      listed: 0,
+      floor: null,
+      floorWei: null,
+      askId: null,
+      usd: null,
+    };
     const path = "/v1/collections/punks/traits";
     const data = await ask(path);
     expect(data.traitTypes).toEqual([{ type: "Fur Color", values: [gold, tan] }]);
@@ -176,7 +192,10 @@ describe("the traits of a collection", () => {
     const answers = await Promise.all([1, 2, 3].map(() => fresh.get(path)));
     await fresh.close();
     for (const { body } of answers) {
-      expect(Traits.parse(body).data.traitTypes[0]?.values.map(({ value }) => value)).toEqual(["Gold", "Blue"]);
+      expect(Traits.parse(body).data.traitTypes[0]?.values.map(({ value }) => value)).toEqual([
+        "Gold",
+        "Blue",
+      ]);
     }
   });
 });

@@ -2,6 +2,7 @@ import { type Hex, keccak256, stringToHex } from "viem";
 import { chainIds } from "../../abis/deployments.ts";
 import type { Observation } from "../../projections/log/append.ts";
 import { type Block, block, type ChainEvent } from "../given.ts";
+import { receivedAt } from "../order-facts.ts";
 import { type Happening, transaction } from "./events.ts";
 import { type Observed, observe } from "./observations.ts";
 import type { Random } from "./random.ts";
@@ -15,7 +16,8 @@ export type HistoryOptions = {
 };
 
 const usualDepth = 6;
-const ordersOfChain = 14;
+const ordersOfChain = 16;
+const mostObservations = 4;
 
 /** A block with what it emitted. */
 export type Mined = Block & { events: ChainEvent[] };
@@ -44,15 +46,25 @@ type Chain = Observed & { blocks: Mined[]; left: Branch[]; seen: Happening[][] }
 export function makeHistory(random: Random, options: HistoryOptions): History {
   const chains = chainIds.map((chainId): Chain => {
     const orders = makeOrders(random, chainId, ordersOfChain);
-    const seen = [stock(chainId)];
-    return { chainId, orders, received: [], floors: null, blocks: [], left: [], seen };
+    return {
+      chainId,
+      orders,
+      received: [],
+      clock: receivedAt,
+      floors: null,
+      blocks: [],
+      left: [],
+      seen: [],
+    };
   });
   const turns: Turn[] = [];
   for (let turn = 0; turn < options.turns * chains.length; turn += 1) {
     const chain = random.pick(chains);
     turns.push(...happen(random, chain, options, turn));
-    if (random.chance(0.6))
-      turns.push({ does: "observe", observations: seen(random, chain, turn) });
+    for (let count = random.int(0, mostObservations); count > 0; count -= 1) {
+      const observations = seen(random, chain, turn * mostObservations + count);
+      turns.push({ does: "observe", observations });
+    }
   }
   const all = turns.flatMap((turn) => (turn.does === "observe" ? [] : turn.mined));
   return { turns, all, canonical: new Set(chains.flatMap(({ blocks }) => blocks)) };
@@ -126,7 +138,8 @@ function fillBlock(random: Random, chain: Chain, at: Block, transactions: number
   return events;
 }
 
-function newTransaction(random: Random, { chainId, orders }: Chain): Happening[] {
+function newTransaction(random: Random, { chainId, orders, seen }: Chain): Happening[] {
+  if (seen.length === 0) return stock(chainId);
   return random.chance(0.6) ? trade(random, chainId, orders) : transaction(random, chainId);
 }
 

@@ -16,7 +16,7 @@ import type { ChainReading } from "../../projections/orders/chain-reading.ts";
 import { addressOf, type Block } from "../given.ts";
 import { type GivenOrder, read, receivedAt, ticked } from "../order-facts.ts";
 import type { Random } from "./random.ts";
-import { lastSecond, makers, many, single, tokens, traded } from "./trades.ts";
+import { makers, many, single, tokens, traded } from "./trades.ts";
 
 /** What an observer of a chain has seen and told. */
 export type Observed = {
@@ -24,6 +24,8 @@ export type Observed = {
   orders: readonly GivenOrder[];
   /** Orders that were received. */
   received: GivenOrder[];
+  /** Unix seconds of the newest tick. */
+  clock: bigint;
   /** The last snapshot of the floors. */
   floors: { momentMs: number; floors: ContractFloors } | null;
 };
@@ -46,7 +48,7 @@ export function observe(
     () => receive(random, observed),
     () => readChain(random, observed, at),
     () => readChain(random, observed, at),
-    () => [ticked(receivedAt + BigInt(random.int(0, lastSecond + 20)))],
+    () => [goOn(random, observed)],
     () => [register(random, observed, turn)],
     () => (at === null ? [] : [describe(random, observed, at, turn)]),
     () => fetchMetadata(random, observed, turn),
@@ -57,14 +59,14 @@ export function observe(
 }
 
 function receive(random: Random, { orders, received }: Observed): Observation[] {
-  const some = random.shuffle(orders).slice(0, random.int(1, 4));
+  const some = random.shuffle(orders).slice(0, random.int(2, 7));
   received.push(...some.filter((order) => !received.includes(order)));
   return some.map(({ submitted }) => submitted);
 }
 
 function readChain(random: Random, { orders }: Observed, at: Block | null): Observation[] {
   if (at === null) return [];
-  return Array.from({ length: random.int(1, 3) }, () =>
+  return Array.from({ length: random.int(1, 4) }, () =>
     read(reading(random, random.pick(orders)), at),
   );
 }
@@ -95,6 +97,13 @@ function reading(random: Random, { chainId, orderHash, quantity }: GivenOrder): 
     { kind: "signature_read", orderHash, maker, valid: holds },
     { kind: "channel_read", open: random.chance(0.8) },
   ]);
+}
+
+/** Ticks come in order, or late. */
+function goOn(random: Random, observed: Observed): Observation {
+  if (random.chance(0.2)) return ticked(observed.clock - BigInt(random.int(1, 30)));
+  observed.clock += BigInt(random.int(1, 60));
+  return ticked(observed.clock);
 }
 
 /** A registration, which people decide. */

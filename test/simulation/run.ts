@@ -30,8 +30,10 @@ export async function simulate(
   const random = randomFrom(seed);
   const history = makeHistory(random, options);
   const [first, second] = urls;
-  const watched = await record(first, asWatched(random, history), random.fork());
-  const shuffled = await record(second, asShuffled(random, history), random.fork());
+  const [watched, shuffled] = await Promise.all([
+    record(first, asWatched(random, history), random.fork()),
+    record(second, asShuffled(random, history), random.fork()),
+  ]);
   return [
     ...watched.broken.map((law) => `as watched: ${law}`),
     ...shuffled.broken.map((law) => `out of order: ${law}`),

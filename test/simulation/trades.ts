@@ -24,8 +24,8 @@ export const tokens = [1n, 2n];
 export const traded = [single, many];
 const prices = [1_000n, 2_000n, 3_000n];
 
-/** Seconds after `receivedAt` within which orders begin and end, and the clock ticks. */
-export const lastSecond = 140;
+/** Seconds after `receivedAt` within which orders end. */
+const lastSecond = 400;
 
 /** Replaced when an event is mined. */
 const anywhere = { at: block(1, 0) };
@@ -50,20 +50,25 @@ function someTerms(random: Random) {
     ...nft,
     maker: random.pick(makers),
     unitPriceWei: random.pick(prices),
-    counter: random.pick([0n, 0n, 0n, 0n, 1n]),
+    counter: random.chance(0.1) ? 1n : 0n,
     startTime: receivedAt + BigInt(delaySeconds),
     endTime: receivedAt + BigInt(random.int(61, lastSecond)),
   };
 }
 
-/** What makers need for some of their orders to be active. */
+/** What makers need for some of their orders to be active: one has little, the other allows little of it to be taken. */
 export function stock(chainId: ChainId): Happening[] {
   const contract = wrappedNative[chainId];
   return makers.flatMap((maker, index) => [
     transferred({ contract: single, to: maker, tokenId: tokens[index] ?? 0n }, anywhere),
     transferred({ contract: many, to: maker, tokenId: 1n, units: 5n }, anywhere),
     ...traded.map((one) => approval(one, maker, true, anywhere)),
-    { kind: "wrapped_deposit" as const, contract, to: maker, amount: 6_000n },
+    {
+      kind: "wrapped_deposit" as const,
+      contract,
+      to: maker,
+      amount: index === 0 ? 6_000n : 40_000n,
+    },
     {
       kind: "erc20_approval" as const,
       contract,
@@ -103,7 +108,7 @@ function fill(random: Random, chainId: ChainId, order: GivenOrder): Happening[] 
   const fulfilled = filled(order, units, anywhere);
   const taker = random.pick(makers);
   const isBid = components.offer[0]?.itemType === 1;
-  if (random.chance(0.2)) return [fulfilled];
+  if (random.chance(0.4)) return [fulfilled];
   if (!isBid) return [fulfilled, moved(random, components.offerer, taker)];
   const amount = (components.offer[0]?.startAmount ?? 0n) / quantity;
   return [

@@ -15,6 +15,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "100" },
     seed: { type: "string", default: "1" },
     chain: { type: "string", default: "33139" },
+    sweep: { type: "string", default: "1" },
     quiet: { type: "boolean", default: false },
   },
 });
@@ -31,6 +32,7 @@ try {
     chainId: values.chain === "1" ? 1 : 33139,
     seed: Number(values.seed),
     rounds: Number(values.rounds),
+    sweepSeconds: Number(values.sweep),
     databaseUrl: await makeDatabase(),
     tell: (line) => (values.quiet ? undefined : print(line)),
   });

@@ -13,6 +13,8 @@ type Options = {
   databaseUrl: string;
   /** Judgements. */
   rounds: number;
+  /** Between two looks of the service at the whole book. */
+  sweepSeconds?: number;
   /** Told what happens, line by line. */
   tell: (line: string) => void;
 };

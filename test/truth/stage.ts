@@ -46,8 +46,9 @@ export async function openStage(options: {
   chainId: ChainId;
   seed: number;
   databaseUrl: string;
+  sweepSeconds?: number;
 }): Promise<Stage> {
-  const { chainId, seed, databaseUrl } = options;
+  const { chainId, seed, databaseUrl, sweepSeconds = 1 } = options;
   const clock = openClock();
   const market = await openMarket({ chainId, stocked: true });
   const random = seededRandom(seed);
@@ -58,7 +59,7 @@ export async function openStage(options: {
     databaseUrl,
     chains: [anvil],
     roles: ["indexer", "projector", "jobs", "api"],
-    settings: { CHECK_INTERVAL_SECONDS: "1" },
+    settings: { CHECK_INTERVAL_SECONDS: `${sweepSeconds}` },
   });
   await untilReady(pipeline);
   await client.setIntervalMining({ interval: 0 });

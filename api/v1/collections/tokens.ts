@@ -41,7 +41,9 @@ export const tokens = route(
         description:
           "What has no price, listing or rank comes last, by token id. `recently_listed` goes by the newest listing.",
       }),
-      listed: flag.optional().meta({ description: "Only those with an active listing, or without." }),
+      listed: flag
+        .optional()
+        .meta({ description: "Only those with an active listing, or without." }),
       token_ids: tokenIds.optional(),
       owner: wallet.optional().meta({
         description: "Only ERC-721 tokens of this wallet. An ERC-1155 id has no single owner.",
@@ -84,7 +86,13 @@ export const tokens = route(
 
 /** Digits are those of the columns: numeric(78,0), integer, and a price. */
 const tokenKey = z
-  .tuple([cursorInteger(1), cursorInteger(78), cursorInteger(78), cursorInteger(9), cursorInteger(4)])
+  .tuple([
+    cursorInteger(1),
+    cursorInteger(78),
+    cursorInteger(78),
+    cursorInteger(9),
+    cursorInteger(4),
+  ])
   .transform(
     ([part, value, tokenId, contractId, standard]): TokenKey => ({
       part: Number(part),

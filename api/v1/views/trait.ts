@@ -8,7 +8,7 @@ import { collectionUrls, presentCollectionUrls, type Site } from "./urls.ts";
 import { collectionRef, uint256Text } from "./wire.ts";
 
 /** What the tokens with a value of a trait are listed for. */
-export const TraitValue = z
+const TraitValue = z
   .object({
     value: z.string(),
     count: z.int().min(1).meta({ description: "Token ids that are not burned." }),
