@@ -189,7 +189,7 @@ export function openTokenMarket(random: Random) {
       const documents = tokens
         .filter(({ tokenId }) => tokenId < 6n)
         .map(({ contract, tokenId }) =>
-          described(contract.address, tokenId, randomAttributes(random)),
+          described(contract.address, tokenId, tokenId < 5n ? randomAttributes(random) : null),
         );
       const funds = holders.flatMap((holder): ChainEvent[] => {
         const currency = {

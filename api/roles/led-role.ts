@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import type { RoleContext, Running } from "../role.ts";
 import { type Leadership, lead, leaseMs } from "./leader.ts";
@@ -42,6 +43,8 @@ export function runLedRole(context: RoleContext, { name, connections, work }: Le
     const leadership = await lead({ url, role: name, logger, signal: told });
     if (leadership === null) return;
     const signal = AbortSignal.any([told, leadership.signal]);
+    // Each of the role's loops listens while it waits.
+    setMaxListeners(0, signal);
     try {
       await Promise.race([leadership.lost, work({ context, db, leadership, signal, onReady })]);
     } finally {

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { env } from "node:process";
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -147,7 +148,7 @@ describe("rarity", () => {
 
 const scoreKey = (token: Traits) => JSON.stringify(Object.entries(token).toSorted());
 
-const realData = process.env.REAL_DATA_DIR ?? "../shared/realdata";
+const realData = env.REAL_DATA_DIR ?? "../shared/realdata";
 const apes = `${realData}/rarity/bayc_traits.json.gz`;
 
 describe.runIf(existsSync(apes))("the rarity of 10,000 real tokens", () => {

@@ -8,8 +8,8 @@ import { up as lease } from "./migrations/0005-lease.ts";
 import { up as switches } from "./migrations/0006-switch.ts";
 import { up as orders } from "./migrations/0007-orders.ts";
 import { up as keys } from "./migrations/0008-keys.ts";
-import { up as quarantine } from "./migrations/0010-quarantine.ts";
 import { up as rarity } from "./migrations/0009-rarity.ts";
+import { up as quarantine } from "./migrations/0010-quarantine.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {

@@ -13,11 +13,6 @@ export function presentCurrency(chainId: ChainId, address: Address) {
   return { symbol: address === wrappedNative[chainId] ? wrapped : null, address };
 }
 
-/** Currencies that count as the chain's own: native and wrapped. */
-export function ownCurrencies(chainId: ChainId): Address[] {
-  return [zeroAddress, wrappedNative[chainId]];
-}
-
 /** For display: the exact amount stands beside it in wei. */
 export function displayAmount(wei: bigint): number {
   return Number(formatEther(wei));
