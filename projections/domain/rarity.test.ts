@@ -148,6 +148,7 @@ describe("rarity", () => {
 
 const scoreKey = (token: Traits) => JSON.stringify(Object.entries(token).toSorted());
 
+// biome-ignore lint/style/noProcessEnv: a test is told where they are by the environment
 const realData = env.REAL_DATA_DIR ?? "../shared/realdata";
 const apes = `${realData}/rarity/bayc_traits.json.gz`;
 
