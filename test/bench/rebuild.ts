@@ -42,8 +42,16 @@ async function rebuildAll(db: Database, each: Map<string, number[]>): Promise<vo
   const inOrder = async (names: readonly string[]) => {
     for (const name of names) await one(name);
   };
-  await Promise.all([inOrder(["ownership", "collections"]), inOrder(["sales", "activity"])]);
+  await Promise.all(lanes.map(inOrder));
+  const done = new Set(lanes.flat());
+  await inOrder(projections.map(({ name }) => name).filter((name) => !done.has(name)));
 }
+
+/** What is derived at the same time; each after what it reads. The others follow: they read these. */
+const lanes = [
+  ["ownership", "collections", "listings", "bids"],
+  ["coin_prices", "sales", "activity"],
+];
 
 /** The log's rows into a table without indexes. */
 async function copyLog(db: Database): Promise<number> {
