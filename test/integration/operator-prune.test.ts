@@ -25,13 +25,13 @@ beforeAll(async () => {
   await sql`insert into ops.indexer (chain_id, ponder_schema, started_at) values (1, ${active}, now())`.execute(
     db,
   );
-  await operate(database.url, "rebuild", "collections");
+  await operate(database.url, "rebuild", "activity");
 });
 afterAll(() => database.drop());
 
 async function schemas(): Promise<string[]> {
   const { rows } = await sql<{ schema: string }>`
-    select nspname as schema from pg_namespace where nspname ~ '^(ponder|collections)' order by 1`.execute(
+    select nspname as schema from pg_namespace where nspname ~ '^(ponder|activity)' order by 1`.execute(
     database.db,
   );
   return rows.map(({ schema }) => schema);
@@ -44,7 +44,7 @@ it("op prune lists what serves nobody with its size, and drops nothing unasked",
 
   expect(code).toBe(0);
   const { stale } = JSON.parse(out) as { stale: { schema: string; bytes: number }[] };
-  expect(stale.map(({ schema }) => schema)).toEqual(["collections_previous", earlier, running]);
+  expect(stale.map(({ schema }) => schema)).toEqual(["activity_previous", earlier, running]);
   expect(stale.every(({ bytes }) => bytes > 8_000)).toBe(true);
   expect(await schemas()).toEqual(before);
 });
@@ -64,10 +64,10 @@ it("op prune --yes drops them, but never one in which a Ponder runs", async () =
 
   expect(first.code).toBe(1);
   expect(first.out).toContain("kept: somebody works in it");
-  expect(left).toEqual(["collections", active, running, "ponder_notes", "ponder_sync"].toSorted());
+  expect(left).toEqual(["activity", active, running, "ponder_notes", "ponder_sync"].toSorted());
   expect([second.code, third.code, third.out]).toEqual([0, 0, "nothing to drop\n"]);
   expect(await schemas()).toEqual(
-    ["collections", active, "ponder_notes", "ponder_sync"].toSorted(),
+    ["activity", active, "ponder_notes", "ponder_sync"].toSorted(),
   );
-  expect([...(await readCheckpoints(db)).keys()]).not.toContain("collections_previous");
+  expect([...(await readCheckpoints(db)).keys()]).not.toContain("activity_previous");
 });
