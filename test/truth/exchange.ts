@@ -111,9 +111,9 @@ async function request(rpcUrl: string, asked: readonly Request[]): Promise<Answe
 }
 
 const hex = z.string().transform((text) => text as Hex);
-const Simulated = z
-  .array(z.object({ calls: z.array(z.object({ status: hex, returnData: hex })) }))
-  .length(1);
+const log = z.object({ data: z.string() });
+const call = z.object({ status: hex, returnData: hex, logs: z.array(log) });
+const Simulated = z.array(z.object({ calls: z.array(call) })).length(1);
 
 function read({ order }: Trial, { result, error }: Answer): Verdict {
   const parsed = Simulated.safeParse(result);
@@ -128,8 +128,13 @@ function read({ order }: Trial, { result, error }: Answer): Verdict {
   });
   const { quantity, standard } = nftOf(order);
   const failed = steps.find((step) => step.status !== "0x1");
+  // `OrderFulfilled` begins with the hash. The exchange takes the same parameters with the maker's present counter for
+  // another order, which he may have validated.
+  const isFilled = steps.some(({ logs }) =>
+    logs.some(({ data }) => data.startsWith(order.orderHash)),
+  );
   return {
-    fills: failed === undefined,
+    fills: failed === undefined && isFilled,
     refusal: failed?.returnData ?? "0x",
     filled: denominator === 0n ? 0n : (quantity * numerator) / denominator,
     held: heldUnits(order, standard, holding),
