@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { bidReasons } from "../domain/orders/order-status.ts";
 import { clockAt } from "../orders/clock.ts";
-import { counters, fillsAndCancels, signatures } from "../orders/ended.ts";
+import { counters, fillsAndCancels } from "../orders/ended.ts";
 import type { Judged } from "../orders/evidence.ts";
 import { reasonCase, statusCase } from "../orders/status-sql.ts";
 
@@ -16,18 +16,16 @@ export function ownStates(judged: Judged): RawBuilder<unknown> {
            coalesce(ended.is_cancelled, false) or ${isStale} as is_cancelled,
            o.end_time <= ${clock} as is_expired,
            o.start_time > greatest(${clock}, floor(extract(epoch from o.created_at))) as is_early,
-           coalesce(signature.amount = 0, false) as is_unsigned,
+           not coalesce(ended.is_signed, true) as is_unsigned,
            ${timeOf(sql`ended.filled_block`)} as filled_at,
            greatest(${timeOf(sql`ended.cancelled_block`)}, case when ${isStale} then ${timeOf(sql`counter.block_id`)} end)
              as cancelled_at,
-           ${timeOf(sql`signature.block_id`)} as signed_at
+           ${timeOf(sql`ended.signed_block`)} as signed_at
     from ${judged.orders} o
     left join (${fillsAndCancels(judged, "bid")}) ended
       on ended.order_hash = o.order_hash and ended.exchange_id = o.exchange_id
     left join (${counters(judged)}) counter
-      on counter.maker = o.maker and counter.exchange_id = o.exchange_id
-    left join (${signatures(judged)}) signature
-      on signature.order_hash = o.order_hash and signature.exchange_id = o.exchange_id`;
+      on counter.maker = o.maker and counter.exchange_id = o.exchange_id`;
 }
 
 /** When a block was. */

@@ -55,11 +55,6 @@ export function counters(judged: Judged): RawBuilder<unknown> {
   });
 }
 
-/** What a maker that is a contract said of its signature last: `order_hash`, `exchange_id`, `amount` 1 or 0. */
-export function signatures(judged: Judged): RawBuilder<unknown> {
-  return newestFacts(judged, { kinds: ["signature_read"], subject: order });
-}
-
 /** Units of the NFT in a fill: what a listing gives, what a bid gets. */
 function unitsOf(side: "ask" | "bid"): RawBuilder<unknown> {
   const items = side === "ask" ? sql`payload -> 'offer'` : sql`payload -> 'consideration'`;
