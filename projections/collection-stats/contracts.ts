@@ -15,7 +15,10 @@ const {
 const transfers = [erc721_transfer, erc721_consecutive_transfer, erc1155_transfer];
 const figures = ["listed", ...tradedColumns];
 
-/** Where a call notes whose figures it moves, and by how much. */
+/**
+ * Where a call notes whose figures it moves, and by how much. No index: one that is emptied at commit has every plan that
+ * names its table made anew.
+ */
 export async function openTouched(session: Session): Promise<void> {
   await sql`
     create temporary table if not exists touched_contract (contract_id integer) on commit delete rows
@@ -25,7 +28,7 @@ export async function openTouched(session: Session): Promise<void> {
       contract_id integer, ${sql.raw(figures.map((name) => `"${name}" numeric not null default 0`).join(", "))}
     ) on commit delete rows`.execute(session);
   await sql`
-    create temporary table if not exists touched_family (collection_id integer primary key, recounts boolean not null)
+    create temporary table if not exists touched_family (collection_id integer not null, recounts boolean not null)
     on commit delete rows`.execute(session);
   for (const table of ["touched_contract", "moved_figures", "touched_family"]) {
     await sql`delete from ${sql.table(`pg_temp.${table}`)}`.execute(session);

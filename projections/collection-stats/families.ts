@@ -8,8 +8,11 @@ import { type Period, periods, tradedColumns } from "./periods.ts";
 export async function touchTurning(session: Session, schema: string, upTo: bigint): Promise<void> {
   await sql`
     insert into pg_temp.touched_family
-    select collection_id, false from ${sql.table(`${schema}.family`)} where turns_at <= ${clockAt(upTo)}
-    on conflict do nothing`.execute(session);
+    select f.collection_id, false from ${sql.table(`${schema}.family`)} f
+    where f.turns_at <= ${clockAt(upTo)}
+      and not exists (select from pg_temp.touched_family t where t.collection_id = f.collection_id)`.execute(
+    session,
+  );
 }
 
 /** Derives the touched families anew from their contracts and the books. */
