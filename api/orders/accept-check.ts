@@ -4,6 +4,7 @@ import type { ChainReading } from "../../projections/orders/chain-reading.ts";
 import type { ChainAnswers } from "../chain/ask-chain.ts";
 import type { Question } from "../chain/questions.ts";
 import { type CheckedOrder, judgeOrder, orderQuestions, unanswered } from "./check-order.ts";
+import { handoverQuestions, heldUnits, judgeConduit } from "./handover.ts";
 
 /** Who sells what into a bid. */
 export type Sale = { seller: Address; tokenId: bigint; units: bigint };
@@ -20,15 +21,7 @@ function bidderQuestions(bid: CheckedOrder) {
 
 function sellerQuestions({ terms }: CheckedOrder, { seller, tokenId }: Sale) {
   const { contract, standard } = terms;
-  return {
-    holding:
-      standard === "erc721"
-        ? { kind: "owner_read", contract, tokenId }
-        : { kind: "units_read", contract, tokenId, owner: seller },
-    approval: { kind: "approval_read", contract, owner: seller },
-    channel: { kind: "channel_read" },
-    transfer: { kind: "transfer_read", contract, tokenId, owner: seller, standard },
-  } as const satisfies Record<string, Question>;
+  return handoverQuestions({ contract, standard, tokenId }, seller);
 }
 
 /** What the book follows about the bid itself. */
@@ -87,26 +80,10 @@ export function judgeSeller(
   answers: ChainAnswers,
 ): Rejection<SellerCode> | null {
   const questions = sellerQuestions(bid, sale);
-  const lacking = judgeHolding(sale, heldUnits(questions.holding, sale, answers));
+  const lacking = judgeHolding(sale, heldUnits(questions, answers));
   if (lacking !== null) return lacking;
-  const channel = answers.find(questions.channel);
-  if (channel === undefined) return unanswered();
-  if (!channel.open) return reject("conduit_channel_closed", "The conduit is closed");
-  if (answers.find(questions.transfer)?.allowed === false) {
-    return reject("transfer_restricted", "The collection does not let the token be moved");
-  }
-  return null;
-}
-
-function heldUnits(
-  holding: ReturnType<typeof sellerQuestions>["holding"],
-  { seller }: Sale,
-  answers: ChainAnswers,
-): bigint | undefined {
-  if (holding.kind === "units_read") return answers.find(holding)?.units;
-  const reading = answers.find(holding);
-  if (reading === undefined) return undefined;
-  return reading.owner === seller ? 1n : 0n;
+  if (answers.find(questions.channel) === undefined) return unanswered();
+  return judgeConduit(questions, answers);
 }
 
 function judgeHolding({ units, tokenId }: Sale, held: bigint | undefined) {

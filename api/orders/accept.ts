@@ -5,7 +5,6 @@ import { readBestBids } from "../../projections/bids/read-best.ts";
 import { isRejection, type Rejection, reject } from "../../projections/domain/rejection.ts";
 import { readSignedOrder } from "../../projections/orders/read-signed-order.ts";
 import type { ChainAnswers } from "../chain/ask-chain.ts";
-import { RpcFailure } from "../chain/rpc-batch.ts";
 import { type AcceptArguments, argumentsFor } from "./accept-arguments.ts";
 import {
   isOfBids,
@@ -17,7 +16,8 @@ import {
   type SellerCode,
   sellerApproval,
 } from "./accept-check.ts";
-import { type CheckedOrder, judgeStored, unanswered } from "./check-order.ts";
+import { askOrRefuse } from "./ask-or-refuse.ts";
+import { type CheckedOrder, judgeStored, type unanswered } from "./check-order.ts";
 import type { Market } from "./market.ts";
 import { orderHashOf, orderId } from "./order-id.ts";
 import { recordReadings } from "./record-readings.ts";
@@ -155,15 +155,11 @@ async function askForMatches(
 ): Promise<ChainAnswers | ReturnType<typeof unanswered>> {
   const ofBids = matches.flatMap(({ bid }) => questionsOfBid(bid));
   const ofSellers = matches.flatMap(({ bid, sale }) => questionsOfSeller(bid, sale));
-  try {
-    const answers = await market.ask(chainId, [...ofBids, ...ofSellers]);
-    const readings = answers.readings.filter(isOfBids);
-    await recordReadings(market, { chainId, basis: answers.basis, readings }, now);
-    return answers;
-  } catch (error) {
-    if (error instanceof RpcFailure) return unanswered();
-    throw error;
-  }
+  const answers = await askOrRefuse(market, chainId, [...ofBids, ...ofSellers]);
+  if (isRejection(answers)) return answers;
+  const readings = answers.readings.filter(isOfBids);
+  await recordReadings(market, { chainId, basis: answers.basis, readings }, now);
+  return answers;
 }
 
 function accept(

@@ -1,6 +1,7 @@
 import type { Question } from "../chain/questions.ts";
 import type { Cheaper, Known } from "./admission-reads.ts";
 import type { Candidate } from "./candidate.ts";
+import { handoverQuestions } from "./handover.ts";
 import { royaltyQuestions } from "./royalty.ts";
 
 /** Everything that the chain must say before an order is taken in. */
@@ -33,16 +34,8 @@ function signatureQuestions({ order, verdict }: Candidate): Question[] {
 
 function listingQuestions({ order }: Candidate): Question[] {
   const { contract, tokenId, standard, components } = order;
-  const owner = components.offerer;
   if (tokenId === null) return [];
-  return [
-    standard === "erc721"
-      ? { kind: "owner_read", contract, tokenId }
-      : { kind: "units_read", contract, tokenId, owner },
-    { kind: "approval_read", contract, owner },
-    { kind: "channel_read" },
-    { kind: "transfer_read", contract, tokenId, owner, standard },
-  ];
+  return Object.values(handoverQuestions({ contract, tokenId, standard }, components.offerer));
 }
 
 function bidQuestions({ order, terms }: Candidate): Question[] {

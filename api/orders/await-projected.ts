@@ -1,11 +1,8 @@
 import type { Logger } from "pino";
 import type { Database } from "../../projections/database.ts";
-import { readCheckpoints } from "../../projections/engine/checkpoint.ts";
+import { readBooksPosition } from "../../projections/orders/books-position.ts";
 import { openListener } from "../roles/listener.ts";
 import { createWake, type Wake } from "../roles/wake.ts";
-
-/** Projections whose rows tell the state of an order. */
-const books = ["listings", "bids"];
 
 /** How long an answer waits to be able to tell what was just written. */
 const deadlineMs = 2_000;
@@ -58,8 +55,7 @@ async function waitFor(
 ): Promise<boolean> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {
-    const checkpoints = await readCheckpoints(db);
-    if (books.every((name) => (checkpoints.get(name)?.position ?? 0n) >= position)) return true;
+    if ((await readBooksPosition(db)) >= position) return true;
     const leftMs = deadline - performance.now();
     if (leftMs <= 0) return false;
     await pause(Math.min(leftMs, lookMs));
