@@ -12,23 +12,19 @@ import {
 } from "../../projections/domain/candles.ts";
 import { displayPrice } from "../prices/usd.ts";
 import { route } from "./context.ts";
-import { Candle, CandleSummary, presentCandle, presentSummary } from "./views/candle.ts";
+import { presentCandle, presentSummary, windowFields, windowParts } from "./views/candle.ts";
 
 const maxDays = 365;
 const maxAgeSeconds = { upToAWeek: 60, beyond: 300 };
 
 const symbols: Record<Coin, "ETH" | "APE"> = { ethereum: "ETH", apecoin: "APE" };
-const intervals = Object.keys(intervalMs) as CandleInterval[];
 
 const History = z
   .object({
     type: z.enum(coins),
     currency: z.enum(["APE", "ETH"]),
     unit: z.literal("USD"),
-    interval: z.enum(intervals),
-    days: z.int().min(1).max(maxDays),
-    candles: z.array(Candle),
-    summary: CandleSummary.nullable().meta({ description: "null without candles." }),
+    ...windowParts(maxDays),
   })
   .meta({ id: "CryptoHistory" });
 
@@ -40,25 +36,7 @@ export const cryptoHistory = route(
     summary: "What ETH and APE were worth in USD, as candles",
     query: z.object({
       type: z.enum(coins).meta({ description: "The coin." }),
-      days: z
-        .string()
-        .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${maxDays}`)
-        .transform(Number)
-        .refine((days) => days <= maxDays, `must be a whole number from 1 to ${maxDays}`)
-        .default(30)
-        .meta({
-          description: "How far back. The window begins with a whole bucket.",
-          override: {
-            type: "integer",
-            minimum: 1,
-            maximum: maxDays,
-            default: 30,
-            pattern: undefined,
-          },
-        }),
-      interval: z.enum(intervals).optional().meta({
-        description: "Length of a bucket, in UTC. 1h up to 2 days, 4h up to 30 days, else 1d.",
-      }),
+      ...windowFields({ most: maxDays, usual: 30 }, "1h up to 2 days, 4h up to 30 days, else 1d"),
     }),
     data: History,
     refuses: { invalid_parameters: 422 },

@@ -12,24 +12,20 @@ import {
 import { readFloorCandles } from "../../../projections/floors/read.ts";
 import { route } from "../context.ts";
 import { chainId, chainRefusals, collectionKey } from "../parameters.ts";
-import { Candle, CandleSummary, presentCandle, presentSummary } from "../views/candle.ts";
+import { presentCandle, presentSummary, windowFields, windowParts } from "../views/candle.ts";
 import { displayAmount } from "../views/money.ts";
 import { collectionRef } from "../views/wire.ts";
 import { noCollection, referTo } from "./reference.ts";
 
 const maxDays = 30;
 const maxAgeSeconds = 60;
-const intervals = Object.keys(intervalMs) as CandleInterval[];
 const symbols: Record<ChainId, "ETH" | "APE"> = { 1: "ETH", 33139: "APE" };
 
 const History = z
   .object({
     collection: collectionRef,
     currency: z.enum(["ETH", "APE"]),
-    interval: z.enum(intervals),
-    days: z.int().min(1).max(maxDays),
-    candles: z.array(Candle),
-    summary: CandleSummary.nullable().meta({ description: "null without candles." }),
+    ...windowParts(maxDays),
   })
   .meta({ id: "FloorHistory" });
 
@@ -42,24 +38,7 @@ export const floorHistory = route(
     params: z.object({ collection: collectionKey }),
     query: z.object({
       chainId,
-      days: z
-        .string()
-        .regex(/^([1-9]|[12]\d|30)$/, `must be a whole number from 1 to ${maxDays}`)
-        .transform(Number)
-        .default(7)
-        .meta({
-          description: "How far back. The window begins with a whole bucket.",
-          override: {
-            type: "integer",
-            minimum: 1,
-            maximum: maxDays,
-            default: 7,
-            pattern: undefined,
-          },
-        }),
-      interval: z.enum(intervals).optional().meta({
-        description: "Length of a bucket, in UTC. 1h up to 2 days, else 4h.",
-      }),
+      ...windowFields({ most: maxDays, usual: 7 }, "1h up to 2 days, else 4h"),
     }),
     data: History,
     refuses: { not_found: 404, ...chainRefusals },

@@ -3,26 +3,29 @@ import type { AdvancedOrder, OrderParameters } from "../../../projections/domain
 import type {
   ConsiderationItem,
   OfferItem,
+  OrderComponents,
 } from "../../../projections/domain/seaport/order-components.ts";
 import { considerationItem, offerItem } from "./order-terms.ts";
 import { address, hash, uint256Text } from "./wire.ts";
 
 export const bytes = z.string().regex(/^0x([0-9a-f]{2})*$/);
 
+/** What the exchange's `OrderComponents` and `OrderParameters` have in common. */
+export const orderFields = {
+  offerer: address,
+  zone: address,
+  offer: z.array(offerItem),
+  consideration: z.array(considerationItem),
+  orderType: z.int().min(0),
+  startTime: uint256Text,
+  endTime: uint256Text,
+  zoneHash: hash,
+  salt: uint256Text,
+  conduitKey: hash,
+};
+
 const orderParameters = z
-  .object({
-    offerer: address,
-    zone: address,
-    offer: z.array(offerItem),
-    consideration: z.array(considerationItem),
-    orderType: z.int().min(0),
-    startTime: uint256Text,
-    endTime: uint256Text,
-    zoneHash: hash,
-    salt: uint256Text,
-    conduitKey: hash,
-    totalOriginalConsiderationItems: uint256Text,
-  })
+  .object({ ...orderFields, totalOriginalConsiderationItems: uint256Text })
   .meta({ id: "OrderParameters" });
 
 /** The exchange's `AdvancedOrder`: an order and the share of it to fill. */
@@ -46,17 +49,23 @@ export function presentAdvancedOrder(order: AdvancedOrder) {
 
 function presentParameters(parameters: OrderParameters): z.output<typeof orderParameters> {
   return {
-    offerer: parameters.offerer,
-    zone: parameters.zone,
-    offer: parameters.offer.map(presentItem),
-    consideration: parameters.consideration.map(presentLeg),
-    orderType: parameters.orderType,
-    startTime: String(parameters.startTime),
-    endTime: String(parameters.endTime),
-    zoneHash: parameters.zoneHash,
-    salt: String(parameters.salt),
-    conduitKey: parameters.conduitKey,
+    ...presentOrder(parameters),
     totalOriginalConsiderationItems: String(parameters.totalOriginalConsiderationItems),
+  };
+}
+
+export function presentOrder(order: Omit<OrderComponents, "counter">) {
+  return {
+    offerer: order.offerer,
+    zone: order.zone,
+    offer: order.offer.map(presentItem),
+    consideration: order.consideration.map(presentLeg),
+    orderType: order.orderType,
+    startTime: String(order.startTime),
+    endTime: String(order.endTime),
+    zoneHash: order.zoneHash,
+    salt: String(order.salt),
+    conduitKey: order.conduitKey,
   };
 }
 

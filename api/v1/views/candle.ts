@@ -1,14 +1,55 @@
 import { z } from "zod";
-import type {
-  CandleSummary as Summary,
-  Candle as Values,
+import {
+  type CandleInterval,
+  intervalMs,
+  type CandleSummary as Summary,
+  type Candle as Values,
 } from "../../../projections/domain/candles.ts";
 import { time } from "./wire.ts";
 
 /** Whole units as a JSON number for display. */
 type Display = (value: bigint) => number;
 
-export const Candle = z
+const intervals = Object.keys(intervalMs) as CandleInterval[];
+
+/** Which window is asked for: `usualInterval` says in words which goes with how many days. */
+export function windowFields(days: { most: number; usual: number }, usualInterval: string) {
+  const message = `must be a whole number from 1 to ${days.most}`;
+  return {
+    days: z
+      .string()
+      .regex(/^[1-9]\d{0,2}$/, message)
+      .transform(Number)
+      .refine((asked) => asked <= days.most, message)
+      .default(days.usual)
+      .meta({
+        description: "How far back. The window begins with a whole bucket.",
+        override: {
+          type: "integer",
+          minimum: 1,
+          maximum: days.most,
+          default: days.usual,
+          pattern: undefined,
+        },
+      }),
+    interval: z
+      .enum(intervals)
+      .optional()
+      .meta({ description: `Length of a bucket, in UTC. ${usualInterval}.` }),
+  };
+}
+
+/** What is told of a window of at most so many days. */
+export function windowParts(mostDays: number) {
+  return {
+    interval: z.enum(intervals),
+    days: z.int().min(1).max(mostDays),
+    candles: z.array(Candle),
+    summary: CandleSummary.nullable().meta({ description: "null without candles." }),
+  };
+}
+
+const Candle = z
   .object({
     t: time.meta({ description: "Start of the bucket, UTC." }),
     o: z.number(),
@@ -18,7 +59,7 @@ export const Candle = z
   })
   .meta({ id: "Candle" });
 
-export const CandleSummary = z
+const CandleSummary = z
   .object({
     first: z.number().meta({ description: "What the first candle opened at." }),
     last: z.number().meta({ description: "What the last candle closed at." }),

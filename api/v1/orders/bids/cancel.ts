@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { reject } from "../../../../projections/domain/rejection.ts";
 import { route } from "../../context.ts";
 import { bidId } from "../../parameters.ts";
+import { cancelRefusals, refuseCancel } from "../cancel-on-chain.ts";
 
 export const bidCancel = route(
   {
@@ -11,11 +11,7 @@ export const bidCancel = route(
     summary: "Always refused: offers are cancelled on the chain by their makers",
     params: z.object({ bidId }),
     data: z.null(),
-    refuses: { bad_structure: 422, cancel_on_chain: 409 },
+    refuses: cancelRefusals,
   },
-  async () =>
-    reject(
-      "cancel_on_chain",
-      "Only its maker can cancel an order, by the exchange's cancel or incrementCounter; then ask for a sync",
-    ),
+  refuseCancel,
 );
