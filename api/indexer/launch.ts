@@ -1,7 +1,5 @@
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Logger } from "pino";
-import type { Database } from "../../projections/database.ts";
 import type { ChainConfig } from "../config.ts";
 import {
   activateFirstSchema,
@@ -11,7 +9,7 @@ import {
 } from "./active-schema.ts";
 import { type ChosenRpcs, chooseRpcs } from "./choose-rpcs.ts";
 import { findForeignBlock } from "./find-foreign-block.ts";
-import type { IndexedSources } from "./indexed-sources.ts";
+import { type Indexing, secretsOf } from "./indexing.ts";
 import { readPonderLog, rememberWords } from "./ponder-log.ts";
 import { startPonder } from "./ponder-process.ts";
 import { ponderSettings } from "./ponder-settings.ts";
@@ -25,13 +23,7 @@ type Life = {
   tell: (words: string) => void;
 };
 
-type Options = {
-  chain: ChainConfig;
-  sources: IndexedSources;
-  databaseUrl: string;
-  db: Database;
-  logger: Logger;
-  signal: AbortSignal;
+type Options = Indexing & {
   /** Told each time new blocks are followed. */
   onLive: () => void;
 };
@@ -107,16 +99,12 @@ async function runOnce(options: Options, life: Life): Promise<string> {
   }
 }
 
-function logReader(
-  { chain, databaseUrl, db, logger, onLive }: Options,
-  schema: string,
-  life: Life,
-  watch: () => void,
-) {
+function logReader(options: Options, schema: string, life: Life, watch: () => void) {
+  const { chain, db, logger, onLive } = options;
   return readPonderLog({
     chainId: chain.chainId,
     logger,
-    secrets: [databaseUrl, ...chain.rpcUrls, ...(chain.wsUrl === null ? [] : [chain.wsUrl])],
+    secrets: secretsOf(options),
     onLive: () => {
       life.reached = "live";
       watch();

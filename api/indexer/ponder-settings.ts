@@ -1,14 +1,11 @@
-import type { ChainConfig } from "../config.ts";
 import type { ChosenRpcs } from "./choose-rpcs.ts";
-import type { IndexedSources } from "./indexed-sources.ts";
-
-type Indexed = { chain: ChainConfig; sources: IndexedSources; databaseUrl: string };
+import type { Indexing } from "./indexing.ts";
 
 const localLanes = 16;
 
 /** What `ponder.config.ts` reads. */
 export function ponderSettings(
-  { chain, sources, databaseUrl }: Indexed,
+  { chain, sources, databaseUrl }: Pick<Indexing, "chain" | "sources" | "databaseUrl">,
   rpcs: ChosenRpcs,
 ): Record<string, string> {
   const { chainId, startBlock, transfersStartBlock, collections, wrappedNative } = sources;

@@ -1,25 +1,14 @@
 import { sql } from "kysely";
-import type { Logger } from "pino";
 import type { Database, Session } from "../../projections/database.ts";
 import { firstBlockId } from "../../projections/log/block-id.ts";
 import { appendBlockStates } from "../../projections/log/block-states.ts";
 import { canonicalHashes, openChain } from "../chain/clients.ts";
 import { fetchReadBasis } from "../chain/contract-calls.ts";
-import type { ChainConfig } from "../config.ts";
 import { beginGeneration, readGeneration } from "./active-schema.ts";
 import { findFork } from "./find-fork.ts";
-import type { IndexedSources } from "./indexed-sources.ts";
+import type { Indexing } from "./indexing.ts";
 import { leaseSchema, type SchemaLease } from "./schema-lease.ts";
 import { schemaName } from "./schema-name.ts";
-
-type Options = {
-  chain: ChainConfig;
-  sources: IndexedSources;
-  databaseUrl: string;
-  db: Database;
-  logger: Logger;
-  signal: AbortSignal;
-};
 
 export type Recovery = {
   /** First height of the branch that the chain left. */
@@ -36,7 +25,7 @@ export type Recovery = {
  * A running indexer follows by itself. Cut off at any place, it is done right by doing it again.
  * Null when the log and the store hold only the chain's own blocks.
  */
-export async function recoverChain(options: Options): Promise<Recovery | null> {
+export async function recoverChain(options: Indexing): Promise<Recovery | null> {
   const { chain, sources, databaseUrl, db, logger, signal } = options;
   const { chainId } = chain;
   const client = openChain(chain);

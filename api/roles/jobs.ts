@@ -30,8 +30,9 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
     wakes.push(one);
     return one;
   };
-  const chains = config.chains.map((chain) => ({ chain, client: openChain(chain) }));
-  const ethereum = chains.find(({ chain }) => chain.chainId === 1)?.client;
+  const chainIds = config.chains.map(({ chainId }) => chainId);
+  const clients = config.chains.map(openChain);
+  const ethereum = clients.find(({ chainId }) => chainId === 1);
   const listener = openListener({
     url: config.database.url,
     channels: ["projected"],
@@ -42,7 +43,7 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
   });
   const fetcher = openDocumentFetcher(config.metadata);
   try {
-    const served = new Set<number>(config.chains.map(({ chainId }) => chainId));
+    const served = new Set<number>(chainIds);
     const curated = config.curated.collections.filter(({ chainId }) => served.has(chainId));
     const registered = await registerCurated(db, curated, new Date());
     if (registered > 0) logger.info(`registered ${registered} curated collections`);
@@ -52,10 +53,10 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
       aborted(signal),
       Promise.all([
         keepClock({ db, wake: wake(), logger, signal }),
-        keepFloors({ db, chainIds: config.chains.map(({ chainId }) => chainId), logger, signal }),
+        keepFloors({ db, chainIds, logger, signal }),
         keepPrices({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
         keepRanking({ db, wake: wake(), logger, signal }),
-        ...chains.flatMap(({ client }) => [
+        ...clients.flatMap((client) => [
           keepDescribing({ db, client, wake: wake(), logger, signal }),
           keepChecking({ db, client, wake: wake(), intervalMs, logger, signal }),
           keepMetadata({ db, client, fetcher, wake: wake(), now, logger, signal }),
