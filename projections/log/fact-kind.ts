@@ -26,6 +26,12 @@ export const factKind = {
 
   collection_registered: 60,
   contract_described: 61,
+  creator_fee_read: 62,
+
+  partner_listing_seen: 63,
+  partner_listing_withdrawn: 64,
+  twin_submitted: 65,
+  twin_answered: 66,
 
   order_submitted: 70,
   order_status_read: 71,

@@ -3,6 +3,7 @@ import type { ChainId } from "../../abis/deployments.ts";
 import type { TradeTerms } from "../domain/orders/trade-terms.ts";
 import type { OrderComponents } from "../domain/seaport/order-components.ts";
 import type { Observation } from "../log/append.ts";
+import { plain } from "./plain.ts";
 
 export type SubmittedOrder = {
   chainId: ChainId;
@@ -30,12 +31,4 @@ export function orderSubmitted(order: SubmittedOrder): Observation {
     ...(terms.tokenId === null ? {} : { tokenId: terms.tokenId }),
     payload: plain({ protocol: "seaport-1.6", components, signature, terms }),
   };
-}
-
-/** Integers as decimal strings, as everywhere in payloads. */
-function plain(value: unknown): unknown {
-  if (typeof value === "bigint") return value.toString();
-  if (Array.isArray(value)) return value.map(plain);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
 }
