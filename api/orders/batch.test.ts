@@ -30,10 +30,37 @@ describe("batches", () => {
 
     calls[0]?.end();
     expect(await first).toBe("A");
-    await settled();
-    expect(calls[1]?.items).toEqual(["b", "c"]);
+    await vi.waitFor(() => expect(calls[1]?.items).toEqual(["b", "c"]));
     calls[1]?.end();
     expect(await Promise.all(others)).toEqual(["B", "C"]);
+  });
+
+  it("wait for those whom the one before answered, a quarter of its time at most", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    const { calls, send, settled } = openBatches();
+    const first = ["a", "b"].map(send);
+    await settled();
+    vi.advanceTimersByTime(20);
+    calls[0]?.end();
+    await Promise.all(first);
+
+    const again = send("a");
+    await settled();
+    expect(calls).toHaveLength(1);
+    const other = send("b");
+    await vi.waitFor(() => expect(calls[1]?.items).toEqual(["a", "b"]));
+    vi.advanceTimersByTime(20);
+    calls[1]?.end();
+    await Promise.all([again, other]);
+
+    const alone = send("a");
+    await settled();
+    expect(calls).toHaveLength(2);
+    vi.advanceTimersByTime(5);
+    await vi.waitFor(() => expect(calls[2]?.items).toEqual(["a"]));
+    calls[2]?.end();
+    await alone;
+    vi.useRealTimers();
   });
 
   it("hold no more than they may, but an item that is heavier alone", async () => {

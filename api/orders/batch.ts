@@ -3,8 +3,9 @@ import { setImmediate as turn } from "node:timers/promises";
 /** Does work for items together, those of each call at once. */
 export type Batched<Item, Result> = (item: Item) => Promise<Result>;
 
-/** How long a batch waits for those whom the one before has just answered and who ask again. */
-const returnMs = 8;
+/** Who was just answered often asks again at once. How long a batch waits for that, as a part of what the last one took. */
+const returnShare = 0.25;
+const returnMs = 40;
 
 /**
  * Does one batch at a time: what comes meanwhile waits and goes together into the next one, so that under load its
@@ -43,20 +44,22 @@ export function inBatches<Item, Result>(
       else batch[0]?.reject(error);
     }
   };
-  const untilBack = async (answered: number) => {
-    const deadline = performance.now() + returnMs;
-    while (waiting.length < answered && performance.now() < deadline) await turn();
+  let last = { expected: 0, waitsUntil: 0 };
+  const untilBack = async () => {
+    while (waiting.length < last.expected && performance.now() < last.waitsUntil) await turn();
   };
   const work = async () => {
     isWorking = true;
     // Those who come in the same turn share the first batch too.
     await Promise.resolve();
-    let answered = 0;
     while (waiting.length > 0) {
-      await untilBack(answered);
+      await untilBack();
+      const begunAt = performance.now();
       const batch = takeNext();
       await settle(batch);
-      answered = batch.length;
+      const endedAt = performance.now();
+      const returnsMs = Math.min(returnMs, (endedAt - begunAt) * returnShare);
+      last = { expected: waiting.length + batch.length, waitsUntil: endedAt + returnsMs };
     }
     isWorking = false;
   };

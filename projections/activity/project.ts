@@ -10,6 +10,15 @@ export function activityProjection(sales: Projection): Projection {
   return {
     name: "activity",
     version: 1,
+    folds: [
+      "erc721_transfer",
+      "erc721_consecutive_transfer",
+      "erc1155_transfer",
+      "order_fulfilled",
+      "orders_matched",
+      "order_cancelled",
+      "counter_incremented",
+    ],
     parameters: `sales ${sales.version} ${sales.parameters ?? ""}`,
     reads: ["sales"],
     sample: {

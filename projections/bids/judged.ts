@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { openScratch } from "../engine/scratch.ts";
 import { kindsIn } from "../orders/evidence.ts";
 import { exchange } from "../orders/venue.ts";
 import { touches } from "./touched.ts";
@@ -12,14 +13,15 @@ const ANALYZE_ROWS = 500;
 
 /** Starts the list. Several targets may share a tick's transaction. */
 export async function openJudged(session: Session): Promise<void> {
-  await sql`
-    create temporary table if not exists judged_bid (
-      chain_id integer, order_hash bytea, position bigint, kind text, contract_id integer, token_id numeric(78,0),
-      standard smallint, maker bytea, currency bytea, unit_price_wei numeric(78,0), seller_net_wei numeric(78,0),
-      quantity numeric(78,0), start_time bigint, end_time bigint, counter numeric(78,0), fees jsonb,
-      created_at timestamptz, old_status text, old_reason text, old_filled numeric(78,0),
-      old_filled_block_id bigint, old_updated_at timestamptz, exchange_id integer
-    ) on commit delete rows`.execute(session);
+  await openScratch(
+    session,
+    "judged_bid",
+    `chain_id integer, order_hash bytea, position bigint, kind text, contract_id integer, token_id numeric(78,0),
+     standard smallint, maker bytea, currency bytea, unit_price_wei numeric(78,0), seller_net_wei numeric(78,0),
+     quantity numeric(78,0), start_time bigint, end_time bigint, counter numeric(78,0), fees jsonb,
+     created_at timestamptz, old_status text, old_reason text, old_filled numeric(78,0),
+     old_filled_block_id bigint, old_updated_at timestamptz, exchange_id integer`,
+  );
   await sql`delete from ${judgedBids}`.execute(session);
 }
 

@@ -10,6 +10,7 @@ const kind = sql.raw(`${factKind.price_ticked}`);
 export const coinPricesProjection: Projection = {
   name: "coin_prices",
   version: 1,
+  folds: ["price_ticked"],
   tables,
   async apply(session, schema) {
     await addTicks(session, schema);

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { chainIds } from "../../abis/deployments.ts";
 import type { Session } from "../database.ts";
+import { openScratch } from "../engine/scratch.ts";
 import { hoursOf, type Period, periods, tradedColumn, tradedFigures } from "./periods.ts";
 
 /** A snapshot stands for the moment one period before the last one when it was taken within this of it. */
@@ -12,11 +13,14 @@ const nearEnough = sql.raw("interval '1 hour'");
  */
 export async function moveClock(session: Session, schema: string): Promise<void> {
   const clock = sql.table(`${schema}.clock`);
-  await sql`
-    create temporary table if not exists moved_clock (
-      chain_id integer, moment timestamptz, old_moment timestamptz,
-      ${sql.raw(periods.map((period) => `"before_${period}" timestamptz, "old_${period}" timestamptz`).join(", "))}
-    ) on commit delete rows`.execute(session);
+  const before = periods.map(
+    (period) => `"before_${period}" timestamptz, "old_${period}" timestamptz`,
+  );
+  await openScratch(
+    session,
+    "moved_clock",
+    `chain_id integer, moment timestamptz, old_moment timestamptz, ${before.join(", ")}`,
+  );
   await sql`delete from pg_temp.moved_clock`.execute(session);
   const { numAffectedRows } = await sql`
     insert into pg_temp.moved_clock

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { touches } from "../bids/touched.ts";
 import type { Session } from "../database.ts";
+import { openScratch } from "../engine/scratch.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { tradedColumns } from "./periods.ts";
 
@@ -20,16 +21,14 @@ const figures = ["listed", ...tradedColumns];
  * names its table made anew.
  */
 export async function openTouched(session: Session): Promise<void> {
-  await sql`
-    create temporary table if not exists touched_contract (contract_id integer) on commit delete rows
-  `.execute(session);
-  await sql`
-    create temporary table if not exists moved_figures (
-      contract_id integer, ${sql.raw(figures.map((name) => `"${name}" numeric not null default 0`).join(", "))}
-    ) on commit delete rows`.execute(session);
-  await sql`
-    create temporary table if not exists touched_family (collection_id integer not null, recounts boolean not null)
-    on commit delete rows`.execute(session);
+  const sums = figures.map((name) => `"${name}" numeric not null default 0`);
+  await openScratch(session, "touched_contract", "contract_id integer");
+  await openScratch(session, "moved_figures", `contract_id integer, ${sums.join(", ")}`);
+  await openScratch(
+    session,
+    "touched_family",
+    "collection_id integer not null, recounts boolean not null",
+  );
   for (const table of ["touched_contract", "moved_figures", "touched_family"]) {
     await sql`delete from ${sql.table(`pg_temp.${table}`)}`.execute(session);
   }

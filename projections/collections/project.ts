@@ -8,6 +8,13 @@ import { tables } from "./tables.ts";
 export const collectionsProjection: Projection = {
   name: "collections",
   version: 2,
+  folds: [
+    "erc721_transfer",
+    "erc721_consecutive_transfer",
+    "erc1155_transfer",
+    "collection_registered",
+    "contract_described",
+  ],
   sample: {
     key: ["contract_id"],
     where: "log_index is null or kind in (10, 11, 12)",

@@ -16,7 +16,7 @@ import type { Window } from "./projection.ts";
 import { readVerdicts } from "./quarantine.ts";
 import { applyWindow } from "./sieve.ts";
 import { tick } from "./tick.ts";
-import { openWindow } from "./window.ts";
+import { openWindow, readKinds } from "./window.ts";
 
 /** Facts that a window holds while nobody reads the tables yet: more than a live one. */
 const BUILD_FACTS = 100_000;
@@ -120,7 +120,8 @@ export async function fold(session: Session, target: Target, window: Window): Pr
   const { schema } = target;
   await lockCheckpoints(session, [schema]);
   await openWindow(session, window);
-  await applyWindow(session, target, window, await readVerdicts(session));
+  const sifted = { verdicts: await readVerdicts(session), kinds: await readKinds(session) };
+  await applyWindow(session, target, window, sifted);
   if ((await moveCheckpoints(session, [schema], window)) !== 1) {
     throw new Error(`${schema} is being moved elsewhere`);
   }

@@ -1,4 +1,5 @@
 import type { Session } from "../database.ts";
+import type { FactKind } from "../log/fact-kind.ts";
 
 /** Facts with after < position ≤ upTo. */
 export type Window = { readonly after: bigint; readonly upTo: bigint };
@@ -24,6 +25,8 @@ export type Projection = {
   readonly parameters?: string;
   /** Projections whose tables it reads, by their own names. */
   readonly reads?: readonly string[];
+  /** Kinds of the facts that `apply` looks for: over a window without them only the checkpoint moves. Absent: all. */
+  readonly folds?: readonly FactKind[];
   /** How a few of its keys are verified without the rest; absent: only the whole is. */
   readonly sample?: Sample;
   /** Statements that make its empty tables in `schema`. */

@@ -1,7 +1,8 @@
 import { type KyselyPlugin, OperationNodeTransformer, type RawNode, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { factKind } from "../log/fact-kind.ts";
 import type { Target } from "./checkpoint.ts";
-import type { Window } from "./projection.ts";
+import type { Projection, Window } from "./projection.ts";
 import { isLeftOut, type Verdict } from "./quarantine.ts";
 
 /**
@@ -21,17 +22,23 @@ export function sortVerdicts(
   return { left: [...left], returned: [...new Set(returned)] };
 }
 
+/** An open window: the kinds of its facts, and what was ever said of facts that were put aside. */
+export type Sifted = { kinds: ReadonlySet<number>; verdicts: readonly Verdict[] };
+
 /** Applies an open window to a target, without the facts that are put aside for it. */
 export async function applyWindow(
   session: Session,
   target: Target,
   window: Window,
-  verdicts: readonly Verdict[],
+  { kinds, verdicts }: Sifted,
 ): Promise<void> {
   const { projection, schema } = target;
   const { left, returned } = sortVerdicts(verdicts, target, window);
   const moved = [...left, ...returned];
-  if (moved.length === 0) return await projection.apply(session, schema, window);
+  if (moved.length === 0) {
+    if (isConcerned(projection, kinds)) await projection.apply(session, schema, window);
+    return;
+  }
   // Other targets of the tick fold the window as it was.
   await sql`
     create temporary table withheld on commit drop as
@@ -49,6 +56,10 @@ export async function applyWindow(
   await sql`delete from change where position = any (${moved}::bigint[])`.execute(session);
   await sql`insert into change select * from withheld`.execute(session);
   await sql`drop table withheld`.execute(session);
+}
+
+function isConcerned({ folds }: Projection, kinds: ReadonlySet<number>): boolean {
+  return folds === undefined || folds.some((kind) => kinds.has(factKind[kind]));
 }
 
 /** Does work in which statements that read the log find it without some facts. Without any, nothing is done for it. */

@@ -11,9 +11,9 @@ import {
 } from "./checkpoint.ts";
 import { DerivationFailed, isLasting } from "./failure.ts";
 import type { Window } from "./projection.ts";
-import { readVerdicts, type Verdict } from "./quarantine.ts";
-import { applyWindow } from "./sieve.ts";
-import { openWindow } from "./window.ts";
+import { readVerdicts } from "./quarantine.ts";
+import { applyWindow, type Sifted } from "./sieve.ts";
+import { openWindow, readKinds } from "./window.ts";
 
 export type Tick =
   /** The targets furthest behind were brought from `window.after` to `window.upTo`; the log ends at `head`. */
@@ -41,6 +41,7 @@ export async function tick(
       .transaction()
       .setIsolationLevel("repeatable read")
       .execute(async (session): Promise<Tick> => {
+        await commitSoon(session);
         const head = await readHead(session);
         const end = limit !== undefined && limit < head ? limit : head;
         const checkpoints = await readCheckpoints(session);
@@ -56,8 +57,8 @@ export async function tick(
         const schemas = due.map(({ target }) => target.schema);
         await lockCheckpoints(session, schemas);
         await openWindow(session, window);
-        const verdicts = await readVerdicts(session);
-        for (const { target } of due) await applyTo(session, target, window, verdicts);
+        const sifted = { verdicts: await readVerdicts(session), kinds: await readKinds(session) };
+        for (const { target } of due) await applyTo(session, target, window, sifted);
         if ((await moveCheckpoints(session, schemas, window)) !== schemas.length)
           throw new Fenced();
         await sql`select pg_notify('projected', ${window.upTo.toString()})`.execute(session);
@@ -69,16 +70,21 @@ export async function tick(
   }
 }
 
+/** Nobody waits for the disk: what a crash takes back is rows and checkpoint alike, and the log has it all. */
+async function commitSoon(session: Session): Promise<void> {
+  await sql`set local synchronous_commit = off`.execute(session);
+}
+
 class Fenced extends Error {}
 
 async function applyTo(
   session: Session,
   target: Target,
   window: Window,
-  verdicts: readonly Verdict[],
+  sifted: Sifted,
 ): Promise<void> {
   try {
-    await applyWindow(session, target, window, verdicts);
+    await applyWindow(session, target, window, sifted);
   } catch (error) {
     if (isLasting(error)) throw new DerivationFailed(target.schema, window, error);
     throw error;

@@ -51,6 +51,12 @@ export async function openWindow(session: Session, { after, upTo }: Window): Pro
     );
 }
 
+/** Kinds of the facts that begin or cease to count in the open window. */
+export async function readKinds(session: Session): Promise<ReadonlySet<number>> {
+  const { rows } = await sql<{ kind: number }>`select distinct kind from change`.execute(session);
+  return new Set(rows.map(({ kind }) => kind));
+}
+
 /** A block's facts, each sort by the index that holds it: no index holds both. */
 function factsOf(blockId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`

@@ -13,6 +13,7 @@ const kept = sql.raw("interval '31 days'");
 export const floorsProjection: Projection = {
   name: "floors",
   version: 1,
+  folds: ["floor_snapshotted"],
   tables,
   async apply(session, schema) {
     const counted = await countedSnapshots(session, schema);

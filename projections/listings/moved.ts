@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { Window } from "../engine/projection.ts";
+import { openScratch } from "../engine/scratch.ts";
 
 /** The tokens whose listings a window changed, in a table of the session, for projections that follow in its tick. */
 export const movedListing = sql`pg_temp.moved_listing`;
 
 async function openMoved(session: Session): Promise<void> {
-  await sql`
-    create temporary table if not exists moved_listing (
-      schema text, after bigint, up_to bigint, contract_id integer, token_id numeric(78,0)
-    ) on commit delete rows`.execute(session);
+  const columns =
+    "schema text, after bigint, up_to bigint, contract_id integer, token_id numeric(78,0)";
+  await openScratch(session, "moved_listing", columns);
 }
 
 /** Tells that the tables of `schema` are brought over `window`: what it lists from here on is all that changes. */

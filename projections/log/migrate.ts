@@ -10,6 +10,9 @@ import { up as orders } from "./migrations/0007-orders.ts";
 import { up as keys } from "./migrations/0008-keys.ts";
 import { up as rarity } from "./migrations/0009-rarity.ts";
 import { up as quarantine } from "./migrations/0010-quarantine.ts";
+import { up as accounts } from "./migrations/0011-accounts.ts";
+import { up as partners } from "./migrations/0012-partners.ts";
+import { up as scratch } from "./migrations/0013-scratch.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -23,6 +26,9 @@ const migrations: Record<string, Migration> = {
   "0008-keys": { up: keys },
   "0009-rarity": { up: rarity },
   "0010-quarantine": { up: quarantine },
+  "0011-accounts": { up: accounts },
+  "0012-partners": { up: partners },
+  "0013-scratch": { up: scratch },
 };
 
 function migrator(db: Database): Migrator {

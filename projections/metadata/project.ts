@@ -7,6 +7,14 @@ import { tables } from "./table.ts";
 export const metadataProjection: Projection = {
   name: "metadata",
   version: 1,
+  folds: [
+    "erc721_transfer",
+    "erc721_consecutive_transfer",
+    "erc1155_transfer",
+    "token_metadata_fetched",
+    "contract_metadata_fetched",
+    "metadata_confirmed",
+  ],
   reads: ["ownership"],
   sample: {
     key: ["contract_id", "token_id"],

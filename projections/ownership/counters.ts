@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
+import { openScratch } from "../engine/scratch.ts";
 
 /** Where a tick notes by how much its counters move, until both standards are done. */
 export async function openChanges(session: Session): Promise<void> {
-  await sql`
-    create temporary table if not exists holding_change (contract_id integer, owner bytea, ids integer)
-    on commit delete rows`.execute(session);
-  await sql`
-    create temporary table if not exists collection_change (
-      contract_id integer, erc721_tokens bigint default 0, tokens bigint default 0, supply bigint default 0,
-      units numeric default 0, holders bigint default 0
-    ) on commit delete rows`.execute(session);
+  await openScratch(session, "holding_change", "contract_id integer, owner bytea, ids integer");
+  await openScratch(
+    session,
+    "collection_change",
+    `contract_id integer, erc721_tokens bigint default 0, tokens bigint default 0, supply bigint default 0,
+     units numeric default 0, holders bigint default 0`,
+  );
   await sql`delete from holding_change`.execute(session);
   await sql`delete from collection_change`.execute(session);
 }

@@ -9,6 +9,7 @@ import { ownershipTables } from "./table.ts";
 export const ownershipProjection: Projection = {
   name: "ownership",
   version: 2,
+  folds: ["erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer"],
   sample: {
     key: ["contract_id", "token_id"],
     where: "kind in (10, 12)",

@@ -11,6 +11,7 @@ export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Pr
   return {
     name: "sales",
     version: 1,
+    folds: ["order_fulfilled", "orders_matched"],
     parameters: feeRecipient,
     sample: {
       key: ["block_id", "transaction_index"],

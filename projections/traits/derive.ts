@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { openScratch } from "../engine/scratch.ts";
 import { traitsOf } from "./normalize.ts";
 import { touchedToken } from "./touched.ts";
 
@@ -70,18 +71,20 @@ export async function deriveTouched(session: Session, schema: string): Promise<n
 }
 
 async function openTables(session: Session): Promise<void> {
-  await sql`
-    create temporary table if not exists named_trait (
-      contract_id integer, token_id numeric(78,0), ord bigint, trait_key uuid, match_key uuid, type text,
-      type_key text, value text, is_number boolean, is_numeric boolean
-    ) on commit delete rows`.execute(session);
-  await sql`
-    create temporary table if not exists changed_token (
-      contract_id integer, token_id numeric(78,0), old_keys uuid[], old_live boolean, trait_keys uuid[],
-      is_live boolean, old_standard smallint, old_hash bytea, old_price numeric(78,0), old_position bigint,
-      old_at timestamptz, standard smallint, order_hash bytea, unit_price_wei numeric(78,0), position bigint,
-      listed_at timestamptz
-    ) on commit delete rows`.execute(session);
+  await openScratch(
+    session,
+    "named_trait",
+    `contract_id integer, token_id numeric(78,0), ord bigint, trait_key uuid, match_key uuid, type text,
+     type_key text, value text, is_number boolean, is_numeric boolean`,
+  );
+  await openScratch(
+    session,
+    "changed_token",
+    `contract_id integer, token_id numeric(78,0), old_keys uuid[], old_live boolean, trait_keys uuid[],
+     is_live boolean, old_standard smallint, old_hash bytea, old_price numeric(78,0), old_position bigint,
+     old_at timestamptz, standard smallint, order_hash bytea, unit_price_wei numeric(78,0), position bigint,
+     listed_at timestamptz`,
+  );
   await sql`delete from ${namedTrait}`.execute(session);
   await sql`delete from ${changedToken}`.execute(session);
 }

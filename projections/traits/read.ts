@@ -1,6 +1,7 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../database.ts";
+import type { ListingMarketplace } from "../listings/marketplaces.ts";
 import { listedNow } from "../tokens/listed-now.ts";
 
 /** A value of a trait in a family of contracts. */
@@ -14,6 +15,7 @@ export type TraitRow = {
   /** The cheapest active listing of its tokens, per unit. */
   floorWei: bigint | null;
   orderHash: Hex | null;
+  marketplace: ListingMarketplace | null;
 };
 
 /** The traits of a family's tokens, by type; the values of each cheapest first. Those of numbers only are left out. */
@@ -46,7 +48,10 @@ export async function readTraits(
       ) spelled
       where not is_numeric order by type_key, live desc, type
     ), floored as (
-      select own.*, floor.unit_price_wei, floor.position, floor.order_hash
+      select own.*, floor.unit_price_wei, floor.position, floor.order_hash, (
+               select o.marketplace from listings.listing o
+               where o.order_hash = floor.order_hash and o.contract_id = own.contract_id
+             ) as marketplace
       from own left join lateral (
         select * from (
           (select l.unit_price_wei, l.position, h.order_hash
@@ -65,11 +70,16 @@ export async function readTraits(
       ) floor on own.listed > 0
     )
     select typed.type, f.value, sum(f.live)::bigint as count, sum(f.listed)::bigint as listed,
-           min(f.unit_price_wei) as "floorWei",
-           (array_agg(f.order_hash order by f.unit_price_wei, f.position) filter (where f.order_hash is not null))[1]
-             as "orderHash"
+           min(f.unit_price_wei) as "floorWei", (${cheapest(sql`f.order_hash`)})[1] as "orderHash",
+           (${cheapest(sql`f.marketplace`)})[1] as marketplace
     from floored f join typed using (type_key)
     group by typed.type_key, typed.type, f.value
     order by typed.type, typed.type_key, "floorWei" nulls last, f.value`.execute(db);
   return rows;
+}
+
+/** Of the contracts' floors. */
+function cheapest(column: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    array_agg(${column} order by f.unit_price_wei, f.position) filter (where f.order_hash is not null)`;
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { Window } from "../engine/projection.ts";
+import { openScratch } from "../engine/scratch.ts";
 import { findMoves } from "../listings/moved.ts";
 import { factKind } from "../log/fact-kind.ts";
 
@@ -24,9 +25,7 @@ export async function findTouched(
   schema: string,
   window: Window,
 ): Promise<number> {
-  await sql`
-    create temporary table if not exists touched_token (contract_id integer, token_id numeric(78,0))
-    on commit delete rows`.execute(session);
+  await openScratch(session, "touched_token", "contract_id integer, token_id numeric(78,0)");
   await sql`delete from ${touchedToken}`.execute(session);
   const moves =
     (await findMoves(session, "listings", window)) ??
