@@ -16,6 +16,8 @@ export const accounts = {
   erin: person(5),
   frank: person(6),
   grace: person(7),
+  /** Authorises the fills of a partner marketplace; `contracts/SignedZone.sol` knows the address. */
+  zoneSigner: person(8),
   feeRecipient: "0x00000000000000000000000000000000000fee00" satisfies Address as Address,
   royaltyRecipient: "0x0000000000000000000000000000000000c4ea70" satisfies Address as Address,
 };

@@ -23,7 +23,7 @@ type LocalChainOptions = {
 };
 
 /** A chain with its market, brought up again at the same port whenever its node dies. */
-export type LocalChain = Pick<Anvil, "rpcUrl" | "wsUrl" | "pid" | "stop">;
+export type LocalChain = Pick<Anvil, "chainId" | "rpcUrl" | "wsUrl" | "pid" | "stop">;
 
 export async function runLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   const { chainId, say } = options;
@@ -47,7 +47,7 @@ export async function runLocalChain(options: LocalChainOptions): Promise<LocalCh
     stopping.abort();
     return kept;
   };
-  return { rpcUrl, wsUrl, pid, stop };
+  return { chainId, rpcUrl, wsUrl, pid, stop };
 }
 
 /** Tries until the node is up or the chain is told to stop. */
@@ -82,7 +82,12 @@ async function bringUp(options: LocalChainOptions, stopping: AbortSignal): Promi
 async function startWithHistory(options: LocalChainOptions): Promise<Anvil | undefined> {
   if (!existsSync(options.stateFile)) return undefined;
   const anvil = await startAnvil(options);
-  if (await isSeeded(connect(anvil))) return anvil;
+  const client = connect(anvil);
+  if (await isSeeded(client)) {
+    // A state kept before a contract was added lacks it.
+    await installContracts(client);
+    return anvil;
+  }
   await anvil.stop();
   return undefined;
 }

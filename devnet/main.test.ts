@@ -13,6 +13,7 @@ import { connect, type DevnetClient } from "./client.ts";
 type Ready = {
   ready: true;
   chains: Record<ChainId, { rpcUrl: string; wsUrl: string; pid: number }>;
+  partners: Record<"opensea" | "magiceden", { port: number; url: string }>;
 };
 
 let dataDir: string;
@@ -62,6 +63,12 @@ describe("the local chains", () => {
     await expect.poll(laterHeads, { timeout: 20_000, interval: 100 }).toBe(true);
     const fillsSince = () => countFills(apeChain, heads[1] + 1n);
     await expect.poll(fillsSince, { timeout: 40_000, interval: 250 }).toBeGreaterThan(0);
+    const shownOf =
+      ({ port }: { port: number }) =>
+      () =>
+        countShown(port);
+    for (const partner of Object.values(ready.partners))
+      await expect.poll(shownOf(partner), { timeout: 20_000 }).toBeGreaterThan(3);
     const toldAt = Date.now();
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([0, null]);
@@ -75,10 +82,12 @@ describe("the local chains", () => {
     const keptFills = await countFills(client, 0n);
 
     const head = await client.getBlock();
+    const shown = await countShown(ready.partners.opensea.port);
     child.stdin?.end();
 
     expect(await once(child, "exit")).toEqual([0, null]);
     expect(keptFills).toBeGreaterThan(40);
+    expect(shown).toBe(0);
     expect(Math.abs(Date.now() / 1000 - Number(head.timestamp))).toBeLessThan(30);
     await expect(client.getBlockNumber()).rejects.toThrow();
   }, 60_000);
@@ -104,8 +113,15 @@ describe("the local chains", () => {
 
     expect(code).toBe(2);
     expect(Buffer.concat(complaint).toString()).toContain("--ports 1:8545,33139:8546");
-  });
+  }, 20_000);
 });
+
+/** Listings that a partner shows. */
+async function countShown(port: number): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${port}/_control`);
+  const told = (await response.json()) as { listings: { active?: number } };
+  return told.listings.active ?? 0;
+}
 
 async function countFills(client: DevnetClient, fromBlock: bigint): Promise<number> {
   const logs = await client.getLogs({ address: seaport["1.6"], fromBlock });

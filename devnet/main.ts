@@ -6,13 +6,14 @@ import { type ChainId, chainIds } from "../abis/deployments.ts";
 import { accounts } from "./accounts.ts";
 import { writeCollections } from "./collections-file.ts";
 import { runLocalChain } from "./local-chain.ts";
+import { runPartners } from "./marketplaces/run-partners.ts";
 import { startPriceFeed } from "./price-feed.ts";
 
-const usage = `usage: node --import tsx devnet/main.ts --data-dir DIR [--market on|off] [--ports 1:8545,33139:8546] [--price-port 8547]
+const usage = `usage: node --import tsx devnet/main.ts --data-dir DIR [--market on|off] [--ports 1:8545,33139:8546] [--price-port 8547] [--partner-ports 8548,8549]
 
-Runs both local chains, and a stand-in for exchanges that tell prices, until SIGTERM, SIGINT or the end of standard input, whichever comes first.
+Runs both local chains, and stand-ins for exchanges that tell prices and for two partner marketplaces, until SIGTERM, SIGINT or the end of standard input, whichever comes first.
 Prints JSON lines: {"progress":"…"} while starting, then one
-{"ready":true,"chains":{…},"feeRecipient":"0x…","priceFeed":{…}}.
+{"ready":true,"chains":{…},"feeRecipient":"0x…","priceFeed":{…},"partners":{…}}.
 `;
 
 /** The nodes keep their state at the stop; past this they are ended as they are. */
@@ -23,6 +24,7 @@ type Flags = {
   trading: boolean;
   ports: ReadonlyMap<ChainId, number>;
   pricePort: number;
+  partnerPorts: { opensea: number; magiceden: number };
 };
 
 /** Undefined when the command line makes no sense. */
@@ -34,15 +36,23 @@ function readFlags(args: string[]): Flags | undefined {
       market: { type: "string", default: "on" },
       ports: { type: "string", default: "" },
       "price-port": { type: "string", default: "0" },
+      "partner-ports": { type: "string", default: "0,0" },
     },
   });
   const dataDir = values["data-dir"];
   const ports = readPorts(values.ports);
   const { market, "price-port": pricePort } = values;
-  if (dataDir === undefined || ports === undefined) return undefined;
+  const partnerPorts = readPartnerPorts(values["partner-ports"]);
+  if (dataDir === undefined || ports === undefined || partnerPorts === undefined) return undefined;
   if (!/^(on|off)$/.test(market) || !/^\d{1,5}$/.test(pricePort)) return undefined;
   const directory = join(dataDir, "devnet");
-  return { directory, trading: market === "on", ports, pricePort: Number(pricePort) };
+  return { directory, trading: market === "on", ports, pricePort: Number(pricePort), partnerPorts };
+}
+
+function readPartnerPorts(text: string): Flags["partnerPorts"] | undefined {
+  const [, opensea, magiceden] = /^(\d{1,5}),(\d{1,5})$/.exec(text) ?? [];
+  if (opensea === undefined) return undefined;
+  return { opensea: Number(opensea), magiceden: Number(magiceden) };
 }
 
 function readPorts(text: string): ReadonlyMap<ChainId, number> | undefined {
@@ -81,7 +91,7 @@ function toldToStop(): Promise<void> {
   });
 }
 
-async function run({ directory, trading, ports, pricePort }: Flags): Promise<void> {
+async function run({ directory, trading, ports, pricePort, partnerPorts }: Flags): Promise<void> {
   const stopping = toldToStop();
   await mkdir(directory, { recursive: true });
   await writeCollections(join(directory, "collections.json"));
@@ -100,17 +110,21 @@ async function run({ directory, trading, ports, pricePort }: Flags): Promise<voi
   const chains = await Promise.race([starting, stopping]);
   // Nodes of a start that was cut short end with this process.
   if (chains === undefined) return;
-  const nodes = chains.map(({ rpcUrl, wsUrl, pid }, index) => [
-    chainIds[index],
-    { rpcUrl, wsUrl, pid },
-  ]);
+  const nodes = chains.map(({ chainId, rpcUrl, wsUrl, pid }) => [chainId, { rpcUrl, wsUrl, pid }]);
+  const closing = new AbortController();
+  const partners = await runPartners({
+    ...{ chains, ports: partnerPorts, selling: trading },
+    signal: closing.signal,
+  });
   printLine({
     ready: true,
     chains: Object.fromEntries(nodes),
     feeRecipient: accounts.feeRecipient,
     priceFeed: { port: priceFeed.port, urls: priceFeed.urls },
+    partners,
   });
   await stopping;
+  closing.abort();
   await Promise.race([Promise.all(chains.map((chain) => chain.stop())), delay(stopWithinMs)]);
 }
 

@@ -1,7 +1,7 @@
 import { commonConduit, multicall3, wrappedNative } from "../abis/deployments.ts";
 import { accounts } from "./accounts.ts";
 import type { DevnetClient } from "./client.ts";
-import { contracts } from "./contracts/addresses.ts";
+import { contracts, signedZone } from "./contracts/addresses.ts";
 import type { OwnName } from "./contracts/artifacts.ts";
 import { create, place } from "./deploy.ts";
 
@@ -23,11 +23,12 @@ const fixtures: Record<keyof typeof contracts, readonly [OwnName, readonly unkno
   smartWallet: ["SmartWallet", [alice.address]],
 };
 
-/** The fixtures, the wrapped native currency and Multicall3. */
+/** The fixtures, the wrapped native currency, Multicall3 and the zone of a partner marketplace. */
 export async function installTokens(client: DevnetClient): Promise<void> {
   const native = client.chain.id === 1 ? wrappedNative[1] : wrappedNative[33139];
   await place(client, native, "WrappedNative");
   await place(client, multicall3, "Multicall3");
+  await place(client, signedZone, "SignedZone");
   for (const [name, [artifactName, args]] of Object.entries(fixtures))
     await create(client, name, artifactName, args);
 }

@@ -8,6 +8,8 @@ type Variables = Record<string, string | undefined>;
 
 const LocalChain = z.object({ rpcUrl: z.url(), wsUrl: z.url() });
 
+const Partner = z.object({ port: z.int(), url: z.url() });
+
 /** What the local chains print, as one line of JSON, when they can be used. */
 const ReadyLine = z.object({
   ready: z.literal(true),
@@ -15,6 +17,8 @@ const ReadyLine = z.object({
   feeRecipient: address.optional(),
   /** Stands in for the exchanges; `urls` as in PRICE_FEED_URLS. */
   priceFeed: z.object({ port: z.int(), urls: z.string() }).optional(),
+  /** Stand in for the partner marketplaces. */
+  partners: z.object({ opensea: Partner, magiceden: Partner }).optional(),
 });
 
 export type LocalChains = z.output<typeof ReadyLine>;
@@ -32,10 +36,14 @@ export function parseLine(line: string): LocalChains | string | undefined {
 }
 
 /** The ports in the form of the local chains' own flags: started anew they stay where they were. */
-export function portFlags({ chains, priceFeed }: LocalChains): string[] {
+export function portFlags({ chains, priceFeed, partners }: LocalChains): string[] {
   const ports = chainIds.map((chainId) => `${chainId}:${new URL(chains[chainId].rpcUrl).port}`);
   const prices = priceFeed === undefined ? [] : ["--price-port", `${priceFeed.port}`];
-  return ["--ports", ports.join(","), ...prices];
+  const marketplaces =
+    partners === undefined
+      ? []
+      : ["--partner-ports", `${partners.opensea.port},${partners.magiceden.port}`];
+  return ["--ports", ports.join(","), ...prices, ...marketplaces];
 }
 
 /** The local chains, told to a role in the words that name any other chain; the operator's own words stand. */
@@ -51,6 +59,12 @@ export function environmentOfLocalChains(
   if (feeRecipient !== undefined) environment.FEE_RECIPIENT = feeRecipient;
   const priceFeedUrls = given.PRICE_FEED_URLS || local.priceFeed?.urls;
   if (priceFeedUrls !== undefined) environment.PRICE_FEED_URLS = priceFeedUrls;
+  const partnerUrls = {
+    PARTNER_A_URL: given.PARTNER_A_URL || local.partners?.opensea.url,
+    PARTNER_B_URL: given.PARTNER_B_URL || local.partners?.magiceden.url,
+  };
+  for (const [name, url] of Object.entries(partnerUrls))
+    if (url !== undefined) environment[name] = url;
   for (const { chainId, startBlock, wrappedNativeEvents } of config.chains) {
     environment[`RPC_URL_${chainId}`] = local.chains[chainId].rpcUrl;
     environment[`WS_URL_${chainId}`] = local.chains[chainId].wsUrl;

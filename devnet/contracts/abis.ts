@@ -50,6 +50,14 @@ export const smartWalletAbi = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
 ]);
 
+export const signedZoneAbi = parseAbi([
+  "error InvalidExtraData(string reason, bytes32 orderHash)",
+  "error InvalidFulfiller(address expectedFulfiller, address actualFulfiller, bytes32 orderHash)",
+  "error SignatureExpired(uint256 currentTimestamp, uint256 expiration, bytes32 orderHash)",
+  "error SignerNotActive(address signer, bytes32 orderHash)",
+  "function signer() view returns (address)",
+]);
+
 export const ensRegistryAbi = parseAbi([
   "function resolver(bytes32 node) view returns (address)",
   "function recordExists(bytes32 node) view returns (bool)",

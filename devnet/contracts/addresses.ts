@@ -22,6 +22,9 @@ export const contracts = {
   validator: addressOf("validator"),
 };
 
+/** Whose word a partner's restricted orders need: the real zone's address, on both chains. */
+export const signedZone: Address = "0x000056f7000000ece9003ca63978907a00ffd100";
+
 /** ENS, on chain 1 only. The registry's address is the mainnet one, `abis/deployments.ts`. */
 export const ensContracts = {
   publicResolver: addressOf("publicResolver"),

@@ -9,6 +9,7 @@ export const ownSources = {
   TransferValidator: ["TransferValidator"],
   Editions: ["Editions"],
   SmartWallet: ["SmartWallet"],
+  SignedZone: ["SignedZone"],
   WrappedNative: ["WrappedNative"],
   Multicall3: ["Multicall3"],
   EnsRegistry: ["EnsRegistry"],
@@ -27,7 +28,7 @@ export type OwnName = NamesOf<typeof ownSources>;
 type ArtifactName = OwnName | NamesOf<typeof exchangeSources>;
 
 /** Need no constructor and go as they are to an address of the real chains. */
-export const placed = ["WrappedNative", "Multicall3", "EnsRegistry"] as const;
+export const placed = ["WrappedNative", "Multicall3", "SignedZone", "EnsRegistry"] as const;
 export type PlacedName = (typeof placed)[number];
 
 /** What the compiler made of one contract, as committed. */

@@ -1,0 +1,44 @@
+import type { ChainId } from "../../abis/deployments.ts";
+import { connect } from "../client.ts";
+import { control } from "./controls.ts";
+import type { PartnerName } from "./make-partner-listing.ts";
+import { openShownBook } from "./shown-book.ts";
+import { createStandIn, type StandIn, type StandInState } from "./stand-in.ts";
+import { fixtureCollections } from "./stand-in-collections.ts";
+import { type Answer, type Asked, startStandInServer } from "./stand-in-server.ts";
+
+export type StandInOptions = {
+  /** Where real orders are made and looked at; may be none. */
+  chains?: readonly { chainId: ChainId; rpcUrl: string }[];
+  /** 0: any free one. */
+  port?: number;
+  /** Asked of every caller when given. */
+  apiKey?: string;
+  /** Time between two looks at the chains for what was filled or cancelled; 0: only when told. */
+  lookEveryMs?: number;
+};
+
+type Routes = (state: StandInState, asked: Asked) => Promise<Answer | undefined>;
+
+/** A partner marketplace on loopback, with a handle for tests; `/_control` is the same over HTTP. */
+export async function openStandIn(
+  partner: PartnerName,
+  routes: Routes,
+  options: StandInOptions,
+): Promise<StandIn> {
+  const { chains = [], port = 0, apiKey, lookEveryMs = 0 } = options;
+  const state: StandInState = {
+    partner,
+    book: openShownBook(),
+    collections: [...fixtureCollections],
+    clients: new Map(chains.map((chain) => [chain.chainId, connect(chain)])),
+  };
+  const server = await startStandInServer({
+    port,
+    apiKey,
+    answer: (asked) => routes(state, asked),
+    control: (asked) => control(asked, handle),
+  });
+  const handle = createStandIn(state, server, lookEveryMs);
+  return handle;
+}

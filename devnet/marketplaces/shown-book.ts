@@ -1,0 +1,159 @@
+import { type Address, type Hex, isAddressEqual } from "viem";
+import type { ChainId } from "../../abis/deployments.ts";
+import { orderQuantity } from "../../projections/domain/seaport/fill.ts";
+import type { SignedOrder } from "../../projections/domain/seaport/order-components.ts";
+import { orderHash } from "../../projections/domain/seaport/order-hash.ts";
+
+export type ShownStatus = "active" | "filled" | "cancelled" | "withdrawn";
+
+/** A listing that a partner shows, or showed. Times are unix seconds. */
+export type Shown = {
+  readonly chainId: ChainId;
+  readonly orderHash: Hex;
+  readonly order: SignedOrder;
+  readonly contract: Address;
+  readonly tokenId: bigint;
+  readonly quantity: bigint;
+  readonly unitPriceWei: bigint;
+  /** Whether the book looks at the chain for it. */
+  readonly isWatched: boolean;
+  readonly listedAt: number;
+  /** Counts up with every listing. */
+  readonly sequence: number;
+  remaining: bigint;
+  status: ShownStatus;
+  updatedAt: number;
+  /** Counts up with every change of any listing. */
+  changed: number;
+};
+
+export type ShownSort = "created" | "updated" | "price";
+
+type PageQuery = {
+  chainId: ChainId;
+  contract?: Address | undefined;
+  sort: ShownSort;
+  isDescending: boolean;
+  keep: (shown: Shown) => boolean;
+  limit: number;
+  /** Where the page before ended; text that this book did not give begins anew. */
+  cursor: string | undefined;
+};
+
+type Addition = {
+  chainId: ChainId;
+  order: SignedOrder;
+  /** Known when many are added at once. */
+  hash?: Hex;
+  isWatched?: boolean;
+  listedAt: number;
+};
+
+const sortValue: Record<ShownSort, (shown: Shown) => bigint> = {
+  created: (shown) => BigInt(shown.sequence),
+  updated: (shown) => BigInt(shown.changed),
+  price: (shown) => shown.unitPriceWei,
+};
+
+/** The listings of a partner, in memory. Pages neither repeat nor lose a listing that stays while they are read. */
+export function openShownBook() {
+  const byHash = new Map<Hex, Shown>();
+  const sorted = new Map<string, readonly Shown[]>();
+  let counter = 0;
+
+  return {
+    add(addition: Addition): Shown {
+      const shown = shownOf(addition, ++counter);
+      byHash.set(shown.orderHash, shown);
+      sorted.clear();
+      return shown;
+    },
+    change(shown: Shown, to: { status: ShownStatus; remaining?: bigint }, at: number): void {
+      const { status, remaining = shown.remaining } = to;
+      if (shown.status === status && shown.remaining === remaining) return;
+      Object.assign(shown, { status, remaining, updatedAt: at, changed: ++counter });
+      sorted.delete("updated");
+    },
+    find: (chainId: ChainId, hash: string): Shown | undefined => {
+      const shown = byHash.get(hash.toLowerCase() as Hex);
+      return shown?.chainId === chainId ? shown : undefined;
+    },
+    all: (): Iterable<Shown> => byHash.values(),
+    page(query: PageQuery): { listings: readonly Shown[]; next: string | undefined } {
+      const listings = sorted.get(query.sort) ?? sort(byHash.values(), query.sort);
+      sorted.set(query.sort, listings);
+      const kept = takeFrom(listings, placeAfter(listings, query), query);
+      const last = kept[query.limit - 1];
+      if (kept.length <= query.limit || last === undefined)
+        return { listings: kept, next: undefined };
+      return { listings: kept.slice(0, query.limit), next: cursorAt(last, query.sort) };
+    },
+  };
+}
+
+export type ShownBook = ReturnType<typeof openShownBook>;
+
+function sort(listings: Iterable<Shown>, by: ShownSort): Shown[] {
+  const value = sortValue[by];
+  return [...listings].sort((a, b) => Number(value(a) - value(b)) || a.sequence - b.sequence);
+}
+
+function shownOf(addition: Addition, sequence: number): Shown {
+  const { chainId, order, hash, isWatched = true, listedAt } = addition;
+  const [item] = order.components.offer;
+  if (item === undefined) throw new TypeError("A listing offers a token");
+  const quantity = orderQuantity(order.components);
+  return {
+    ...{ chainId, order, isWatched, listedAt, sequence, quantity },
+    orderHash: hash ?? orderHash(order.components),
+    contract: item.token,
+    tokenId: item.identifierOrCriteria,
+    unitPriceWei: totalWei(order) / quantity,
+    ...{ remaining: quantity, status: "active", updatedAt: listedAt, changed: sequence },
+  };
+}
+
+/** What the whole listing costs. */
+export const totalWei = ({ components }: SignedOrder): bigint =>
+  components.consideration.reduce((sum, leg) => sum + leg.startAmount, 0n);
+
+/** Up to one more than the limit, which tells that there is a next page. */
+function takeFrom(listings: readonly Shown[], first: number, query: PageQuery): Shown[] {
+  const { chainId, contract, isDescending, keep, limit } = query;
+  const kept: Shown[] = [];
+  const step = isDescending ? -1 : 1;
+  for (let index = first; kept.length <= limit; index += step) {
+    const shown = listings[index];
+    if (shown === undefined) return kept;
+    const isAsked =
+      shown.chainId === chainId &&
+      (contract === undefined || isAddressEqual(shown.contract, contract)) &&
+      keep(shown);
+    if (isAsked) kept.push(shown);
+  }
+  return kept;
+}
+
+const cursorAt = (shown: Shown, sort: ShownSort) =>
+  Buffer.from(`${sort}:${sortValue[sort](shown)}:${shown.sequence}`).toString("base64url");
+
+/** Index of the first listing beyond the cursor, by bisection. */
+function placeAfter(listings: readonly Shown[], query: PageQuery): number {
+  const { cursor = "", sort, isDescending } = query;
+  const [, cursorSort, value, sequence] =
+    /^(\w+):(\d+):(\d+)$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  if (cursorSort !== sort || value === undefined) return isDescending ? listings.length - 1 : 0;
+  const isBefore = (shown: Shown): boolean => {
+    const difference = sortValue[sort](shown) - BigInt(value);
+    if (difference !== 0n) return difference < 0n;
+    return isDescending ? shown.sequence < Number(sequence) : shown.sequence <= Number(sequence);
+  };
+  let [low, high] = [0, listings.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const shown = listings[middle];
+    if (shown !== undefined && isBefore(shown)) low = middle + 1;
+    else high = middle;
+  }
+  return isDescending ? low - 1 : low;
+}

@@ -1,0 +1,159 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Faults, withoutFaults } from "./faults.ts";
+import { stringifyBare } from "./seaport-shapes.ts";
+
+export type Asked = {
+  method: string;
+  /** As it came, without the query. */
+  path: string;
+  query: URLSearchParams;
+  /** Parsed JSON; undefined: there was none. */
+  body: unknown;
+  /** Unix seconds by the partner's clock. */
+  now: number;
+  wrong: Faults["wrong"];
+};
+
+export type Answer = { status: number; body: unknown };
+
+/** A request as it is remembered; the key itself is not kept. */
+export type Remembered = {
+  at: number;
+  method: string;
+  path: string;
+  query: string;
+  /** 0: the connection was broken. */
+  status: number;
+  hasKey: boolean;
+};
+
+type ServerOptions = {
+  port: number;
+  /** Without it every key is good, and none is needed. */
+  apiKey: string | undefined;
+  /** Undefined: there is no such path. */
+  answer(asked: Asked): Promise<Answer | undefined>;
+  control(asked: Asked, server: StandInServer): Promise<Answer | undefined>;
+};
+
+export type StandInServer = {
+  port: number;
+  faults: Faults;
+  /** Unix seconds by the partner's clock. */
+  now(): number;
+  /** The latest ones, oldest first. */
+  requests: Remembered[];
+  close(): Promise<void>;
+};
+
+const rememberedAtMost = 10_000;
+const bodyBytesAtMost = 1_000_000;
+const controlPath = /^\/_control(\/|$)/;
+
+/** A partner's HTTP side: its faults, its memory of requests, and `/_control`, which has no faults. `port` 0 is any free one. */
+export async function startStandInServer(options: ServerOptions): Promise<StandInServer> {
+  const http = createServer((request, response) => {
+    serve(options, server, request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else write(response, { status: 500, body: { errors: [`${error}`] } });
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    http.once("error", reject).listen(options.port, "127.0.0.1", resolve);
+  });
+  const server: StandInServer = {
+    port: (http.address() as AddressInfo).port,
+    faults: withoutFaults,
+    now: () => Math.floor(Date.now() / 1000) + server.faults.clockOffsetSeconds,
+    requests: [],
+    close() {
+      http.closeAllConnections();
+      return new Promise((resolve) => http.close(() => resolve()));
+    },
+  };
+  return server;
+}
+
+async function serve(
+  options: ServerOptions,
+  server: StandInServer,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
+  const asked: Asked = {
+    method: request.method ?? "GET",
+    path: pathname,
+    query: searchParams,
+    body: await readJson(request),
+    now: server.now(),
+    wrong: server.faults.wrong,
+  };
+  if (controlPath.test(pathname)) {
+    write(response, (await options.control(asked, server)) ?? notFound);
+    return;
+  }
+  const key = request.headers["x-api-key"] ?? request.headers.authorization;
+  const remembered: Remembered = {
+    ...{ at: Date.now(), method: asked.method, path: pathname, query: searchParams.toString() },
+    ...{ status: 0, hasKey: key !== undefined },
+  };
+  server.requests.push(remembered);
+  if (server.requests.length > rememberedAtMost) server.requests.shift();
+  if (server.faults.slowMs > 0) await delay(server.faults.slowMs);
+  if (server.faults.down === "reset") {
+    request.socket.destroy();
+    return;
+  }
+  const isKnown = options.apiKey === undefined || `${key}`.endsWith(options.apiKey);
+  const refusal = isKnown ? refusalOf(server) : unauthorized;
+  const answer = refusal ?? (await options.answer(asked)) ?? notFound;
+  remembered.status = answer.status;
+  write(response, answer, server.faults);
+}
+
+const notFound: Answer = { status: 404, body: { errors: ["Not found"] } };
+const unauthorized: Answer = { status: 401, body: { errors: ["The API key is missing or wrong"] } };
+
+function refusalOf(server: StandInServer): (Answer & { retryAfterSeconds?: number }) | undefined {
+  const { faults } = server;
+  if (faults.down === "refusing") return { status: 503, body: { errors: ["Unavailable"] } };
+  const { limited } = faults;
+  if (limited === null) return undefined;
+  const { retryAfterSeconds, requests } = limited;
+  if (requests !== undefined) {
+    const left = requests > 1 ? { retryAfterSeconds, requests: requests - 1 } : null;
+    server.faults = { ...faults, limited: left };
+  }
+  return { status: 429, body: { errors: ["Too many requests"] }, retryAfterSeconds };
+}
+
+function write(
+  response: ServerResponse,
+  { status, body, retryAfterSeconds }: Answer & { retryAfterSeconds?: number },
+  faults: Faults = withoutFaults,
+): void {
+  const text = stringifyBare(body);
+  response.writeHead(status, {
+    "content-type": "application/json",
+    ...(retryAfterSeconds === undefined ? {} : { "retry-after": `${retryAfterSeconds}` }),
+  });
+  const isCut = faults.wrong.includes("truncated") && status === 200;
+  response.end(isCut ? text.slice(0, text.length >> 1) : text);
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes <= bodyBytesAtMost) chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString());
+  } catch {
+    return undefined;
+  }
+}
