@@ -1,14 +1,16 @@
 import type { Hex } from "viem";
+import { commonConduit } from "../../abis/deployments.ts";
 import type { Database } from "../../projections/database.ts";
 import { appendObservations, type Observation } from "../../projections/log/append.ts";
 import { newReadings } from "../../projections/orders/new-readings.ts";
-import { readSignedOrder } from "../../projections/orders/read-signed-order.ts";
+import { readToldOrders, type ToldOrder } from "../../projections/orders/read-signed-order.ts";
 import { askChain } from "../chain/ask-chain.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import type { Question } from "../chain/questions.ts";
 import { questionsOfBid } from "../orders/accept-check.ts";
 import { questionsOfListing } from "../orders/buy-check.ts";
-import type { CheckedOrder } from "../orders/check-order.ts";
+
+type AskedOrder = ToldOrder & { orderHash: Hex };
 
 /**
  * Looks at the chain for all that the state of orders rests on, and tells the log what it did not know. Returns the
@@ -21,23 +23,24 @@ export async function checkOrders(
   now: Date,
 ): Promise<number> {
   const { chainId } = client;
-  const stored = await readSignedOrder(db, chainId, orderHashes);
-  const orders = [...stored].map(([orderHash, order]) => ({ ...order, orderHash }));
+  const told = await readToldOrders(db, chainId, orderHashes);
+  const orders = [...told].map(([orderHash, order]) => ({ ...order, orderHash }));
   if (orders.length === 0) return 0;
-  const code = ({ components }: CheckedOrder) =>
+  const code = ({ components }: AskedOrder) =>
     ({ kind: "code", address: components.offerer }) as const;
   const answers = await askChain(
     client,
-    orders.flatMap((order) => [...questionsOf(order).filter(isNoSignature), code(order)]),
+    orders.flatMap((order) => [
+      ...questionsOf(order).filter(isNoSignature),
+      ...(order.signature === null ? [] : [code(order)]),
+    ]),
   );
   const byContracts = orders.filter((order) => answers.find(code(order))?.hasCode);
   const rounds = [answers];
-  if (byContracts.length > 0) {
-    const signatures = byContracts.flatMap((order) =>
-      questionsOf(order).filter((question) => !isNoSignature(question)),
-    );
-    rounds.push(await askChain(client, signatures));
-  }
+  const signatures = byContracts.flatMap((order) =>
+    questionsOf(order).filter((question) => !isNoSignature(question)),
+  );
+  if (signatures.length > 0) rounds.push(await askChain(client, signatures));
   const news: Observation[] = [];
   for (const { basis, readings } of rounds) {
     news.push(...(await newReadings(db, { chainId, basis, readings }, now)));
@@ -46,9 +49,23 @@ export async function checkOrders(
   return news.length;
 }
 
-function questionsOf(order: CheckedOrder): Question[] {
-  return order.terms.side === "ask" ? questionsOfListing(order) : questionsOfBid(order);
+/** Of a conduit but the common one the log tells nothing, and a signature may be its partner's secret. */
+function questionsOf({ signature, ...order }: AskedOrder): Question[] {
+  const terms = { ...order.terms, fees: [] };
+  const signed = { ...order, terms, signature: signature ?? "0x" };
+  if (order.terms.side === "bid") return questionsOfBid(signed);
+  const isCommon = order.components.conduitKey === commonConduit.key;
+  return questionsOfListing(signed).filter(
+    ({ kind }) =>
+      (isCommon || !conduitKinds.has(kind)) && (signature !== null || kind !== "signature_read"),
+  );
 }
+
+const conduitKinds: ReadonlySet<Question["kind"]> = new Set([
+  "approval_read",
+  "channel_read",
+  "transfer_read",
+]);
 
 /** Only contracts change their mind about a signature. */
 function isNoSignature({ kind }: Question): boolean {

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Hex } from "viem";
 import type { Database } from "../../projections/database.ts";
 import { readBooksPosition } from "../../projections/orders/books-position.ts";
+import { partnerNames } from "../../projections/orders/partner-listing.ts";
 import {
   type Book,
   type OpenOrder,
@@ -16,6 +17,8 @@ import { checkOrders } from "./check-orders.ts";
 /** Orders of one round, and rounds that one interval has for each part of a book at most. */
 const ordersAtOnce = 200;
 const roundsPerSweep = 25;
+/** Partners show many more listings than the house has, and look at them themselves. */
+const roundsOfPartner = 1;
 const retryMs = 5_000;
 
 type Work = {
@@ -41,7 +44,9 @@ type Progress = { seen: bigint; dueAt: number; walks: Walk[] };
 export async function keepChecking(work: Work): Promise<void> {
   const { db, client, wake, intervalMs, logger, signal } = work;
   const walks = (["active", "inactive"] as const).flatMap((status) =>
-    (["listings", "bids"] as const).map((book): Walk => ({ book, status, after: null })),
+    (["listings", "bids", ...partnerNames] as const).map(
+      (book): Walk => ({ book, status, after: null }),
+    ),
   );
   const dueAt = Date.now() + intervalMs;
   const progress: Progress = { seen: await readBooksPosition(db), dueAt, walks };
@@ -74,7 +79,8 @@ async function pass(work: Work, progress: Progress): Promise<void> {
 async function sweep(work: Work, walk: Walk): Promise<void> {
   const { db, client, signal } = work;
   const { book, status } = walk;
-  for (let round = 0; round < roundsPerSweep && !signal.aborted; round += 1) {
+  const rounds = book === "listings" || book === "bids" ? roundsPerSweep : roundsOfPartner;
+  for (let round = 0; round < rounds && !signal.aborted; round += 1) {
     const part = { book, status, chainId: client.chainId };
     const orders = await readOpenOrders(db, part, walk.after, ordersAtOnce);
     await check(

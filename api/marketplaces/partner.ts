@@ -7,12 +7,19 @@ import type { PartnerListing, PartnerName } from "../../projections/orders/partn
 /** The partner did not answer in time, answered with a fault, or is not asked while it fails. */
 export type PartnerFailure = Rejection<"upstream_error">;
 
+/** An entry that was left out. */
+export type Skipped = {
+  readonly path: string;
+  readonly reason: string;
+  /** The listing that is still shown by it; `any`: that cannot be told; `none`: it says that one is over. */
+  readonly standsFor: Hex | "any" | "none";
+};
+
 /** A page of what a partner shows; `cursor` goes on from it, null: it is the last. */
 export type ListingPage = {
   readonly listings: readonly PartnerListing[];
   readonly cursor: string | null;
-  /** Entries that were left out, and why: for the log line and the counters. */
-  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+  readonly skipped: readonly Skipped[];
 };
 
 /** What a partner takes for itself and for creators, as shares of a price. */
@@ -28,9 +35,19 @@ export type PartnerCollection = {
   }[];
 };
 
-/** An order as its partner hands it to one buyer. */
+/** A collection as its partner is asked for it. */
+export type AskedCollection = {
+  readonly contract: Address;
+  /** The partner's name of it, where it has one. */
+  readonly slug: string | null;
+  /** Who is known to be paid royalties of it. */
+  readonly creators: readonly Address[];
+};
+
+/** An order as its partner hands it to one buyer. The components are those that the order's hash is of. */
 export type Fulfillment = {
   readonly to: Address;
+  /** Wei. */
   readonly value: bigint;
   readonly components: OrderComponents;
   readonly signature: Hex;
@@ -42,30 +59,44 @@ export type Fulfillment = {
   readonly validUntil: Date | null;
 };
 
+export type AskedFulfillment = {
+  readonly orderHash: Hex;
+  /** Of the recorded components: partners leave it out of what they hand over, and the hash needs it. */
+  readonly counter: bigint;
+  readonly buyer: Address;
+  /** Null: all that are left. */
+  readonly units: bigint | null;
+};
+
 /** One partner marketplace. Answers are parsed; nothing that a partner sends makes these throw. */
 export type Partner = {
   readonly name: PartnerName;
   readonly chainIds: readonly ChainId[];
-  fetchCollection(
+  /** Absent where collections are asked for by contract and their fees are not told. */
+  readonly fetchCollection?: (
     chainId: ChainId,
     contract: Address,
-  ): Promise<PartnerCollection | Rejection<"not_found"> | PartnerFailure>;
-  /** Listings of a collection from a cursor on; null begins. */
+  ) => Promise<PartnerCollection | Rejection<"not_found"> | PartnerFailure>;
+  /** Listings of a collection from a cursor on; null begins. In `newest` order what came last is first. */
   fetchListings(
     chainId: ChainId,
-    collection: { readonly contract: Address; readonly slug: string },
-    cursor: string | null,
-  ): Promise<ListingPage | PartnerFailure>;
+    collection: AskedCollection,
+    page: { readonly order: "any" | "newest"; readonly cursor: string | null },
+  ): Promise<ListingPage | Rejection<"invalid_cursor" | "not_found"> | PartnerFailure>;
   /** Null: the partner does not show it, or no longer. */
   fetchListing(chainId: ChainId, orderHash: Hex): Promise<PartnerListing | null | PartnerFailure>;
   /** What lets `buyer`, and nobody else, fill a listing for a short time. Absent where orders are filled as they are. */
   readonly fetchFulfillment?: (
     chainId: ChainId,
-    asked: { readonly orderHash: Hex; readonly buyer: Address; readonly units: bigint | null },
-  ) => Promise<Fulfillment | Rejection<"unavailable" | "unsupported_order"> | PartnerFailure>;
+    asked: AskedFulfillment,
+  ) => Promise<
+    Fulfillment | Rejection<"unavailable" | "unsupported_order" | "order_mismatch"> | PartnerFailure
+  >;
   /** Posts a listing that its maker signed for the partner. Absent where the partner takes none. */
   readonly postListing?: (
     chainId: ChainId,
     order: { readonly components: OrderComponents; readonly signature: Hex },
   ) => Promise<{ readonly orderHash: Hex } | Rejection<"partner_rejected"> | PartnerFailure>;
+  /** Ends what is under way. */
+  close(): Promise<void>;
 };

@@ -5,9 +5,12 @@ import { keepClock } from "../jobs/keep-clock.ts";
 import { keepDescribing } from "../jobs/keep-describing.ts";
 import { keepFloors } from "../jobs/keep-floors.ts";
 import { keepMetadata } from "../jobs/keep-metadata.ts";
+import { keepPartner } from "../jobs/keep-partners.ts";
 import { keepPrices } from "../jobs/keep-prices.ts";
 import { keepRanking } from "../jobs/keep-ranking.ts";
 import { registerCurated } from "../jobs/register-curated.ts";
+import { openPartners } from "../marketplaces/open-partners.ts";
+import { patient } from "../marketplaces/transport.ts";
 import { openDocumentFetcher } from "../metadata/open-fetcher.ts";
 import type { RoleContext, Running } from "../role.ts";
 import { type Led, runLedRole } from "./led-role.ts";
@@ -42,6 +45,7 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
     },
   });
   const fetcher = openDocumentFetcher(config.metadata);
+  const partners = openPartners(config.partners, patient);
   try {
     const served = new Set<number>(chainIds);
     const curated = config.curated.collections.filter(({ chainId }) => served.has(chainId));
@@ -56,6 +60,7 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
         keepFloors({ db, chainIds, logger, signal }),
         keepPrices({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
         keepRanking({ db, wake: wake(), logger, signal }),
+        ...partners.map((partner) => keepPartner({ db, partner, chainIds, now, logger, signal })),
         ...clients.flatMap((client) => [
           keepDescribing({ db, client, wake: wake(), logger, signal }),
           keepChecking({ db, client, wake: wake(), intervalMs, logger, signal }),
@@ -64,7 +69,8 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
       ]),
     ]);
   } finally {
-    await Promise.all([listener.stop(), fetcher.close()]);
+    const opened = [fetcher, ...partners];
+    await Promise.all([listener.stop(), ...opened.map((one) => one.close())]);
   }
 }
 

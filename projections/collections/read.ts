@@ -4,6 +4,7 @@ import { bookFigures } from "../collection-stats/book-figures.ts";
 import { type Period, periods, tradedColumns } from "../collection-stats/periods.ts";
 import { sortKey } from "../collection-stats/table.ts";
 import type { Database } from "../database.ts";
+import type { ListingMarketplace } from "../listings/marketplaces.ts";
 import { hasEnded, unixSeconds } from "../orders/read-shown.ts";
 
 /** The family's cheapest listing. */
@@ -11,7 +12,7 @@ export type StoredFloor = {
   priceWei: string;
   orderHash: Hex;
   tokenId: string;
-  marketplace: string;
+  marketplace: ListingMarketplace;
   isBuyable: boolean;
 };
 

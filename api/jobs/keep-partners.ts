@@ -1,0 +1,98 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { ChainId } from "../../abis/deployments.ts";
+import { haveCollectionsReached } from "../../projections/collections/undescribed.ts";
+import type { Database } from "../../projections/database.ts";
+import { enrolCollections } from "../../projections/partners/due-collection.ts";
+import type { Partner, Skipped } from "../marketplaces/partner.ts";
+import { type StepOutcome, syncStep } from "../marketplaces/sync-step.ts";
+
+const pollMs = 2_000;
+const enrolMs = 10_000;
+const firstPauseMs = 1_000;
+const longestPauseMs = 60_000;
+
+type Work = {
+  db: Database;
+  partner: Partner;
+  /** The chains served. */
+  chainIds: readonly ChainId[];
+  now: () => Date;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+/** Takes a partner's listings into the log, collection by collection in turns. A partner that fails is asked ever more slowly. */
+export async function keepPartner(work: Work): Promise<void> {
+  const { db, partner, chainIds, now, logger, signal } = work;
+  const onSkipped = tellOnce(logger, partner.name);
+  let enrolAt = 0;
+  let failures = 0;
+  while (!signal.aborted) {
+    if (now().getTime() >= enrolAt) {
+      enrolAt = now().getTime() + enrolMs;
+      await enrol(work);
+    }
+    const outcome = await tryStep(work, () => syncStep({ db, partner, chainIds, now, onSkipped }));
+    if (signal.aborted) return;
+    failures = tellChange(logger, partner.name, outcome, failures);
+    if (outcome === "idle") await pause(pollMs, signal);
+    else if (failures > 0) {
+      await pause(Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs), signal);
+    }
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
+}
+
+async function enrol({ db, partner, chainIds, now, logger }: Work): Promise<void> {
+  if (!(await haveCollectionsReached(db, 0n))) return;
+  const enrolled = await enrolCollections(db, partner.name, chainIds, now());
+  if (enrolled > 0)
+    logger.info(`${partner.name} is asked for listings of ${enrolled} contracts more`);
+}
+
+/** Faults of ours are told with their cause, and tried again like those of a partner. */
+async function tryStep(
+  { partner, logger, signal }: Work,
+  step: () => Promise<StepOutcome>,
+): Promise<StepOutcome | "fault"> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!signal.aborted)
+      logger.error({ err: error }, `listings of ${partner.name} are not taken in`);
+    return "fault";
+  }
+}
+
+/** Said when it changes, not each time. Returns how often it failed in a row. */
+function tellChange(
+  logger: Logger,
+  name: string,
+  outcome: StepOutcome | "fault",
+  failures: number,
+): number {
+  if (outcome === "idle" || outcome === "done") {
+    if (failures > 0) logger.info(`listings of ${name} are taken in again`);
+    return 0;
+  }
+  if (failures === 0 && outcome !== "fault") {
+    logger.warn(`listings of ${name} are not taken in, trying again: ${outcome.message}`);
+  }
+  return failures + 1;
+}
+
+/** The first entry that is left out for a reason is told with its path; all are counted. */
+function tellOnce(logger: Logger, name: string): (skipped: readonly Skipped[]) => void {
+  const told = new Set<string>();
+  return (skipped) => {
+    for (const { reason, path, standsFor } of skipped) {
+      if (told.has(reason)) continue;
+      told.add(reason);
+      logger.info({ reason, path, standsFor }, `a listing of ${name} is left out`);
+    }
+  };
+}

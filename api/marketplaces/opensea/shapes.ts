@@ -1,0 +1,141 @@
+import type { Address, Hex } from "viem";
+import { z } from "zod";
+import {
+  address,
+  bytes,
+  bytes32,
+  orderComponents,
+  orderParameters,
+  signatureOrNone,
+  uint256,
+} from "../order-schema.ts";
+
+/** What is used of OpenSea's API v2 answers, and no more: what else they hold may change. */
+
+/** `GET /api/v2/chain/{chain}/contract/{address}`. */
+export const ContractAnswer = z.object({ collection: z.string().nullish() });
+
+/** Contracts of chains whose addresses have another form are left out by their chain. */
+const contractAddress = z.string().transform((text) => text.toLowerCase() as Address);
+
+/** `GET /api/v2/collections/{slug}`. Fees are percents. */
+export const CollectionAnswer = z.object({
+  collection: z.string().min(1),
+  contracts: z.array(z.object({ address: contractAddress, chain: z.string() })),
+  fees: z.array(
+    z.object({ fee: z.number().min(0).max(100), recipient: address, required: z.boolean() }),
+  ),
+});
+
+const cursor = z
+  .string()
+  .nullish()
+  .transform((text) => text || null);
+
+/** `GET /api/v2/listings/collection/{slug}/all`. */
+export const ListingsAnswer = z.object({ listings: z.array(z.unknown()), next: cursor });
+
+/** `GET /api/v2/orders/{chain}/seaport/listings`. */
+export const OrdersAnswer = z.object({ orders: z.array(z.unknown()), next: cursor });
+
+/** `GET /api/v2/orders/chain/{chain}/protocol/{protocol_address}/{order_hash}`. */
+export const OrderAnswer = z.object({ order: z.unknown() });
+
+/** A listing, in the form of the newer endpoints or of the older ones. */
+export const ListingEntry = z.object({
+  order_hash: bytes32,
+  chain: z.string().optional(),
+  protocol_address: address,
+  protocol_data: z.object({ parameters: orderComponents, signature: signatureOrNone }),
+  status: z.string().nullish(),
+  cancelled: z.boolean().nullish(),
+  finalized: z.boolean().nullish(),
+  marked_invalid: z.boolean().nullish(),
+});
+
+/** `POST /api/v2/orders/{chain}/seaport/listings`: the order, by itself or wrapped. */
+export const PostedAnswer = z
+  .union([
+    z.object({ order_hash: bytes32 }),
+    z.object({ order: z.object({ order_hash: bytes32 }) }).transform(({ order }) => order),
+  ])
+  .transform(({ order_hash }) => order_hash);
+
+/** Refusals of any endpoint. */
+export const ErrorsAnswer = z.object({ errors: z.array(z.string()) });
+
+const basicParameters = z.object({
+  considerationToken: address,
+  considerationIdentifier: uint256,
+  considerationAmount: uint256,
+  offerer: address,
+  zone: address,
+  offerToken: address,
+  offerIdentifier: uint256,
+  offerAmount: uint256,
+  basicOrderType: uint256.transform(Number),
+  startTime: uint256,
+  endTime: uint256,
+  zoneHash: bytes32,
+  salt: uint256,
+  offererConduitKey: bytes32,
+  fulfillerConduitKey: bytes32,
+  totalOriginalAdditionalRecipients: uint256,
+  additionalRecipients: z.array(z.object({ amount: uint256, recipient: address })).max(50),
+  signature: bytes,
+});
+
+const plainOrder = z.object({
+  parameters: orderParameters.extend({ totalOriginalConsiderationItems: uint256 }),
+  signature: bytes,
+});
+
+const advancedOrder = plainOrder.extend({
+  numerator: uint256,
+  denominator: uint256,
+  extraData: bytes,
+});
+
+export type BasicParameters = z.output<typeof basicParameters>;
+export type AdvancedOrder = z.output<typeof advancedOrder>;
+
+const fulfillerConduitKey = bytes32;
+const readable = ["advancedOrder", "order", "parameters"];
+
+/** What a proposed call is made from: of one order, or of something else that is left unread. */
+const callInput = z.union([
+  z.object({ advancedOrder, fulfillerConduitKey }).transform((input) => ({
+    kind: "advanced" as const,
+    ...input,
+  })),
+  z.object({ order: plainOrder, fulfillerConduitKey }).transform((input) => ({
+    kind: "plain" as const,
+    ...input,
+  })),
+  z.object({ parameters: basicParameters }).transform(({ parameters }) => ({
+    kind: "basic" as const,
+    parameters,
+  })),
+  z
+    .record(z.string(), z.unknown())
+    .refine((input) => !readable.some((name) => name in input))
+    .transform(() => ({ kind: "other" as const })),
+]);
+
+/** `POST /api/v2/listings/fulfillment_data`. */
+export const FulfillmentAnswer = z.object({
+  fulfillment_data: z.object({
+    transaction: z.object({
+      function: z.string(),
+      chain: z.int(),
+      to: address,
+      value: uint256,
+      input_data: callInput,
+    }),
+  }),
+});
+
+/** The hash of an entry that is otherwise unreadable. */
+export function statedHash(entry: unknown): Hex | null {
+  return z.object({ order_hash: bytes32 }).safeParse(entry).data?.order_hash ?? null;
+}

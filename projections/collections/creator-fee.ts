@@ -1,0 +1,35 @@
+import { type Address, keccak256, stringToHex } from "viem";
+import type { ChainId } from "../../abis/deployments.ts";
+import type { Observation } from "../log/append.ts";
+
+/** What a marketplace takes of a price for a creator. */
+export type CreatorFee = { recipient: Address; bps: number; isRequired: boolean };
+
+export type CreatorFeeReading = {
+  chainId: ChainId;
+  contract: Address;
+  marketplace: string;
+  fees: readonly CreatorFee[];
+  /** How often the marketplace told something else before: a fee that comes back is another fact. */
+  change: number;
+  readAt: Date;
+};
+
+/** The fact that a marketplace tells a collection's creator fees; without any, it takes none. */
+export function creatorFeeRead(reading: CreatorFeeReading): Observation {
+  const { chainId, contract, marketplace, change, readAt } = reading;
+  const fees = reading.fees.map(({ recipient, bps, isRequired }) => ({
+    recipient,
+    bps,
+    isRequired,
+  }));
+  const content = ["creator_fee_read", chainId, contract, marketplace, fees, change];
+  return {
+    kind: "creator_fee_read",
+    chainId,
+    contract,
+    identity: keccak256(stringToHex(JSON.stringify(content))),
+    recordedAt: readAt,
+    payload: { marketplace, fees },
+  };
+}
