@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { createApp } from "../api/app.ts";
 import { makers, nfts, openedAt, pauper, type SeededOrder, seedBook } from "./book-rows.ts";
+import { addressOf } from "./given.ts";
 import { marketOver } from "./market-terms.ts";
 import { serve } from "./openapi.ts";
 import { createDatabase } from "./postgres.ts";
@@ -90,7 +91,10 @@ export async function openBookReads() {
 export function hashOf(row: unknown): string {
   return z.looseObject({ orderHash: z.string() }).parse(row).orderHash;
 }
-export const idOf = ({ order }: SeededOrder) => `mkt-${order.orderHash}`;
+export function idOf({ order, marketplace }: SeededOrder): string {
+  const prefixes = { native: "mkt-", opensea: "", magiceden: "magiceden-" };
+  return `${prefixes[marketplace]}${order.orderHash}`;
+}
 
 export type Keep = (order: SeededOrder) => boolean;
 
@@ -131,6 +135,10 @@ export const ofChain =
   (chainId: number): Keep =>
   ({ contract }) =>
     contract.chainId === chainId;
+export const of =
+  (marketplace: SeededOrder["marketplace"]): Keep =>
+  (order) =>
+    order.marketplace === marketplace;
 export const ofToken =
   (tokenId: bigint): Keep =>
   (order) =>
@@ -167,5 +175,5 @@ export const filters: [string, Keep][] = [
   ["status=inactive", every(inactive, ofChain(1))],
   [`status=inactive&maker=${pauper}`, every(inactive, by(pauper))],
   [`status=inactive&collection=punks`, every(inactive, on(punks))],
-  [`maker=${pauper}`, none],
+  [`maker=${addressOf(7)}`, none],
 ];

@@ -2,6 +2,7 @@ import { type Address, keccak256, stringToHex } from "viem";
 import { type ChainId, chainIds, seaport, wrappedNative } from "../abis/deployments.ts";
 import { allProjections } from "../projections/all.ts";
 import type { Database } from "../projections/database.ts";
+import type { ListingMarketplace } from "../projections/listings/marketplaces.ts";
 import { appendObservations, type Observation } from "../projections/log/append.ts";
 import {
   addressOf,
@@ -22,6 +23,7 @@ import {
   givenListing,
   receivedAt,
 } from "./order-facts.ts";
+import { givenElsewhere, seen, shownBy, zeroConduit } from "./partner-orders.ts";
 
 type Contract = { address: Address; chainId: ChainId; standard: "erc721" | "erc1155" };
 
@@ -53,6 +55,10 @@ export type SeededOrder = {
   createdAt: bigint;
   endsAt: bigint;
   status: "active" | "inactive" | "filled" | "cancelled";
+  marketplace: ListingMarketplace;
+  /** While it is active. */
+  isBuyable: boolean;
+  told: Observation;
 };
 
 type Wish = Pick<SeededOrder, "contract" | "maker" | "priceWei"> &
@@ -88,7 +94,15 @@ function seeded(
     endTime: endsAt,
     receivedAt: createdAt,
   });
-  return { order, contract, tokenId, maker, priceWei, createdAt, endsAt, status };
+  const { marketplace = "native", isBuyable = true } = wish;
+  const told =
+    marketplace === "native"
+      ? order.submitted
+      : seen(shownBy(marketplace, order), { at: createdAt });
+  return {
+    ...{ order, contract, tokenId, maker, priceWei, createdAt, endsAt, status },
+    ...{ marketplace, isBuyable, told },
+  };
 }
 
 const traded = [nfts.punks, nfts.kin, nfts.twin, nfts.editions];
@@ -145,7 +159,41 @@ const apeListings = [3n, 1n, 2n].map((price, index) =>
   }),
 );
 
-export const listings = [...manyListings, ...Object.values(special), ...apeListings];
+/**
+ * What partners show of the makers' tokens, in both currencies. Of a conduit that is not the common one nobody knows
+ * whether the pauper approved it.
+ */
+const shownListings = manyListings.slice(0, 110).map((own, index) => {
+  const { contract, maker } = own;
+  const tokenId = own.tokenId ?? 0n;
+  const [isOpensea, isWrapped, isOpen] = [index % 3 !== 0, index % 5 === 0, index % 7 !== 0];
+  const isElsewhere = index % 2 === 0;
+  const wish: Wish = {
+    ...{ contract, maker, tokenId },
+    priceWei: BigInt(((index * 31) % 50) + 1) * 10n ** 16n,
+    createdAt: creationOf(index + 7),
+    endsAt: endOf(index + 3),
+    status: maker === pauper && !isElsewhere ? "inactive" : "active",
+    marketplace: isOpensea ? "opensea" : "magiceden",
+    isBuyable: isOpensea ? !isWrapped : isOpen,
+  };
+  return seeded(wish, tokenId, (terms) =>
+    givenElsewhere({
+      ...{ ...terms, tokenId, isWrapped },
+      ...(isElsewhere && { conduitKey: zeroConduit }),
+      ...(!isOpen && { orderType: 2 }),
+    }),
+  );
+});
+
+export const listings = [
+  ...manyListings.slice(0, 60),
+  ...shownListings.slice(0, 80),
+  ...manyListings.slice(60),
+  ...Object.values(special),
+  ...shownListings.slice(80),
+  ...apeListings,
+];
 
 /** A third of them on whole collections. */
 const manyBids = Array.from({ length: 97 }, (_, index) =>
@@ -192,7 +240,7 @@ export async function seedBook(db: Database) {
     registered("kin", [nfts.kin, nfts.twin]),
     registered("editions", [nfts.editions]),
     registered("apes", [nfts.apes]),
-    ...[...listings, ...bids].map(({ order }) => order.submitted),
+    ...[...listings, ...bids].map(({ told }) => told),
   ]);
   const at = block(1, 3);
   await appendEvents(db, [

@@ -1,6 +1,7 @@
 import { type Address, parseEther } from "viem";
 import { z } from "zod";
 import { type ChainId, chainIds } from "../../abis/deployments.ts";
+import { type ListingMarketplace, marketplaces } from "../../projections/listings/marketplaces.ts";
 
 /** Codes that every endpoint with a `chainId` refuses with. */
 export const chainRefusals = { unsupported_chain: 422, invalid_parameters: 422 } as const;
@@ -45,11 +46,11 @@ export const tokenId = uint256.meta({
   override: { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
 });
 
-const orderIdText = text(200).meta({
-  description: "The market's prefix, a hyphen and the order hash, in any case.",
+const ownId = "The market's prefix, a hyphen and the order hash, in any case";
+export const askId = text(200).meta({
+  description: `${ownId}; opensea's listings: the bare order hash; magiceden's: with its name for a prefix.`,
 });
-export const askId = orderIdText;
-export const bidId = orderIdText;
+export const bidId = text(200).meta({ description: `${ownId}.` });
 
 export const wallet = z
   .string()
@@ -65,16 +66,16 @@ export const nativeAmount = z
   .meta({ override: { type: "number", minimum: 0, pattern: undefined } });
 
 /** Names that the interface's document gives to the partner marketplaces. */
-const partnerAliases: Readonly<Record<string, string>> = {
-  partner_a: "opensea",
-  partner_b: "magiceden",
-};
+const partnerAliases = { partner_a: "opensea", partner_b: "magiceden" } as const;
 
-/** The wire value of a marketplace; null: all of them. */
+/** null: all of them. */
 export const marketplace = z
-  .enum(["native", "opensea", "magiceden", "partner_a", "partner_b", "all"])
+  .enum([...marketplaces, "partner_a", "partner_b", "all"])
   .default("all")
-  .transform((name) => (name === "all" ? null : (partnerAliases[name] ?? name)))
+  .transform((name): ListingMarketplace | null => {
+    if (name === "all") return null;
+    return name === "partner_a" || name === "partner_b" ? partnerAliases[name] : name;
+  })
   .meta({
     description: "Where it is listed. `partner_a` is opensea, `partner_b` is magiceden.",
   });

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import {
+  type Book,
   type BookFilter,
   inOrder,
   type OrderSlice,
@@ -25,7 +26,13 @@ export async function readBidPage(
   now: Date,
 ): Promise<{ total: bigint; rows: BidRow[] }> {
   const ofKind = filter.kind === null ? sql`true` : sql`kind = ${filter.kind}`;
-  const book = { schema: "bids", filter, condition: ofKind, counted: ofKind } as const;
+  const book: Book = {
+    schema: "bids",
+    filter,
+    condition: ofKind,
+    counted: ofKind,
+    apart: null,
+  };
   const { rows } = await sql<BidRow & { total: bigint; orderHash: string | null }>`
     with counted as materialized (select ${totalOf(book, now)} as total),
     page as (${pageOf(book, sort, slice, now)})

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import type { Candle } from "../domain/candles.ts";
 import type { Coin } from "./price-ticked.ts";
@@ -19,16 +19,19 @@ export async function readPricesAt(
   const types = moments.map(({ type }) => type);
   const times = moments.map(({ at }) => at.toISOString());
   const { rows } = await sql<{ price: bigint | null }>`
-    select found.price
+    select ${priceAt(sql`asked.coin`, sql`asked.at`)} as price
     from unnest(${types}::text[], ${times}::timestamptz[]) with ordinality as asked (coin, at, ord)
-    left join lateral (
-      select t.price_e8 as price from coin_prices.tick t
-      where t.coin = asked.coin and t.minute <= asked.at
-        and t.minute >= asked.at - ${longestAgeMs} * interval '1 millisecond'
-      order by t.minute desc limit 1
-    ) found on true
     order by asked.ord`.execute(db);
   return rows.map(({ price }) => price);
+}
+
+/** The same as an expression. */
+export function priceAt(coin: RawBuilder<unknown>, at: RawBuilder<unknown>): RawBuilder<bigint> {
+  return sql`(
+    select t.price_e8 from coin_prices.tick t
+    where t.coin = ${coin} and t.minute <= ${at} and t.minute >= ${at} - ${longestAgeMs} * interval '1 millisecond'
+    order by t.minute desc limit 1
+  )`;
 }
 
 /** The same for one moment. */

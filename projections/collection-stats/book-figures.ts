@@ -20,7 +20,7 @@ export function bookFigures(schema: string, standing: RawBuilder<unknown>): RawB
            offer.shown as best_offer, offer.end_time as best_ends_at
     from (select) one
     left join lateral (${cheapest(sql`true`)}) floor on true
-    left join lateral (${cheapest(isBuyable)}) buyable on floor.shown is not null
+    left join lateral (${cheapest(sql`o.is_buyable`)}) buyable on floor.shown is not null
     left join lateral (
       select o.end_time, ${shownBid} as shown
       from ${contracts} cross join lateral (
@@ -32,13 +32,10 @@ export function bookFigures(schema: string, standing: RawBuilder<unknown>): RawB
     ) offer on true`;
 }
 
-/** Orders of the house can be filled by who asks it for the data. */
-const isBuyable = sql`o.marketplace = 'native'`;
-
 /** Of `StoredFloor`. */
 const shownListing = sql`
   jsonb_build_object('priceWei', o.unit_price_wei::text, 'orderHash', '0x' || encode(o.order_hash, 'hex'),
-                     'tokenId', o.token_id::text, 'marketplace', o.marketplace, 'isBuyable', ${isBuyable})`;
+                     'tokenId', o.token_id::text, 'marketplace', o.marketplace, 'isBuyable', o.is_buyable)`;
 
 /** Of `StoredOffer`. */
 const shownBid = sql`

@@ -1,8 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { tellingKinds } from "../listings/offered.ts";
 import { touchedBy } from "../listings/touched.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { clockAt } from "../orders/clock.ts";
+import { kindsIn } from "../orders/evidence.ts";
 
 /** Of the listings `l` of one token: whether one is active, and when the first of them ends or begins. */
 const told = sql`
@@ -61,10 +63,13 @@ function touchedTokens(
   const tokens = touchedBy(kinds, sql.table("listings.listing"), upTo).map(
     (touched) => sql`select contract_id, token_id from (${touched}) touched`,
   );
-  if (kinds.has(factKind.order_submitted)) {
+  if (tellingKinds.some((kind) => kinds.has(factKind[kind]))) {
     tokens.push(sql`
-      select contract_id, token_id from change
-      where kind = ${factKind.order_submitted} and payload #>> '{terms,side}' = 'ask'`);
+      select l.contract_id, l.token_id
+      from (select distinct order_hash from change where kind in ${kindsIn(...tellingKinds)}) c
+      cross join lateral (
+        select l.contract_id, l.token_id from listings.listing l where l.order_hash = c.order_hash offset 0
+      ) l`);
   }
   // Listings that have ended are not found by their end: it is their tokens that knew of it.
   if (kinds.has(factKind.clock_ticked)) {

@@ -9,7 +9,7 @@ import { conduit, exchange } from "../orders/venue.ts";
  * What is known of each judged listing: `filled_units`, `fillable_units`, `is_filled`, `is_cancelled`, `is_expired`,
  * `has_started`, `is_approved`, `is_channel_open`, `is_signed`, `is_movable`, and the newest blocks that tell it:
  * `filled_block`, `cancelled_block`, `evidence_block`. Nothing known of an approval, a counter or a token is the
- * chain's own zero; of the rest it is no obstacle.
+ * chain's own zero; of the rest it is no obstacle, and nothing is known of conduits but the common one.
  *
  * Facts are looked up once for each way to find them, by the order, the maker and the token: a small window costs the
  * planning of its statement, and that grows with every look at the log.
@@ -22,14 +22,14 @@ export function listingEvidence(judged: Judged): RawBuilder<unknown> {
     held as materialized (${holdings(judged)}),
     channel as materialized (${channels(judged)}),
     clock as materialized (select ${clockAt(judged.upTo)} as now)
-    select o.order_hash, o.chain_id, o.position, o.contract_id, o.token_id, o.maker, o.unit_price_wei, o.created_at,
-           o.start_time, o.end_time, coalesce(e.filled, 0) as filled_units,
+    select o.order_hash, o.chain_id, o.position, o.marketplace, o.contract_id, o.token_id, o.maker, o.unit_price_wei,
+           o.created_at, o.told_at, o.is_shown, o.start_time, o.end_time, coalesce(e.filled, 0) as filled_units,
            greatest(0, least(o.quantity - coalesce(e.filled, 0), h.units)) as fillable_units,
            coalesce(e.filled, 0) >= o.quantity as is_filled,
            coalesce(e.is_cancelled, false) or coalesce(k.amount, 0) <> o.counter as is_cancelled,
            o.end_time <= (select now from clock) as is_expired,
            o.start_time <= greatest((select now from clock), extract(epoch from o.created_at)) as has_started,
-           coalesce(a.amount = 1, false) as is_approved, coalesce(${ofChannel("amount")} = 1, true) as is_channel_open,
+           not o.is_conduit_known or coalesce(a.amount = 1, false) as is_approved, coalesce(${ofChannel("amount")} = 1, true) as is_channel_open,
            coalesce(e.is_signed, true) as is_signed, h.is_movable, e.filled_block,
            greatest(e.cancelled_block, case when k.amount <> o.counter then k.block_id end) as cancelled_block,
            greatest(e.filled_block, e.signed_block, h.block_id, a.block_id, ${ofChannel("block_id")})
@@ -38,7 +38,7 @@ export function listingEvidence(judged: Judged): RawBuilder<unknown> {
     join held h using (order_hash, chain_id)
     left join of_order e on e.order_hash = o.order_hash and e.exchange_id = o.exchange_id
     left join of_maker k on k.contract_id = o.exchange_id and k.maker = o.maker
-    left join of_maker a on a.contract_id = o.contract_id and a.maker = o.maker`;
+    left join of_maker a on a.contract_id = o.contract_id and a.maker = o.maker and o.is_conduit_known`;
 }
 
 /** The newest of each maker's facts of a contract: of the exchange its counter, of a collection the approval. */
@@ -105,7 +105,7 @@ function holdings(judged: Judged): RawBuilder<unknown> {
     left join of_token r
       on ${ofToken("r", "units_read")} and r.maker = o.maker and o.standard = 1155
     left join of_token m
-      on ${ofToken("m", "transfer_read")} and m.maker = o.maker`;
+      on ${ofToken("m", "transfer_read")} and m.maker = o.maker and o.is_conduit_known`;
 }
 
 function ofToken(alias: string, kind: "owner_read" | "units_read" | "transfer_read") {

@@ -4,14 +4,14 @@ import { beginMoves } from "./moved.ts";
 import { insertStates, storeStates } from "./store.ts";
 import { listingTables } from "./table.ts";
 
-/** The listings of the book: for each the state that the log tells of it. */
+/** Listings of all marketplaces: for each the state that the log tells of it. */
 export const listingsProjection: Projection = {
   name: "listings",
-  version: 1,
+  version: 2,
   reads: ["ownership"],
   sample: {
     key: ["contract_id", "token_id"],
-    where: "kind = 70 and payload -> 'terms' ->> 'side' = 'ask'",
+    where: "kind in (63, 70) and payload -> 'terms' ->> 'side' = 'ask'",
     tables: ["listing"],
   },
   tables: listingTables,

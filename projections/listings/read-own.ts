@@ -9,8 +9,8 @@ export type Asked = { maker: Address; contract: Address; tokenId: bigint; unitPr
 export type OwnListing = Asked & { orderHash: Hex; counter: bigint };
 
 /**
- * The makers' own listings of the same tokens that anybody could still buy for less, superseded ones included:
- * those are signed and hidden here only.
+ * The makers' own listings of the same tokens, in the house's own book, that anybody could still buy for less;
+ * superseded ones included: those are signed and hidden here only.
  */
 export async function readOwnCheaperListings(
   db: Database,
@@ -34,6 +34,7 @@ export async function readOwnCheaperListings(
     join log.contract k on k.chain_id = ${chainId} and k.address = asked.contract
     join listings.listing o
       on o.contract_id = k.contract_id and o.token_id = asked.token_id and o.maker = asked.maker
+      and o.marketplace = 'native'
     where ${isOpen} and (o.status = 'active' or o.reason = 'superseded') and not ${hasEnded(now)}
       and o.unit_price_wei < asked.price_wei`.execute(db);
   return rows;

@@ -10,11 +10,12 @@ import {
   totalOf,
 } from "../orders/read-page.ts";
 import { naming } from "../orders/read-shown.ts";
+import { type ListingMarketplace, marketplaces } from "./marketplaces.ts";
 import { type ListingRow, listingColumns } from "./read.ts";
 
 export type ListingsFilter = BookFilter & {
-  /** Its name on the wire; null: any. */
-  marketplace: string | null;
+  /** null: any. */
+  marketplace: ListingMarketplace | null;
   minPriceWei: bigint | null;
   maxPriceWei: bigint | null;
 };
@@ -50,8 +51,9 @@ function withoutImplied(
 }
 
 function listingBook(filter: ListingsFilter): Book {
-  const { marketplace, minPriceWei, maxPriceWei } = filter;
-  const ofMarketplace = marketplace === null ? sql`true` : sql`marketplace = ${marketplace}`;
+  const { marketplace, minPriceWei, maxPriceWei, maker } = filter;
+  const wanted = marketplace === null ? marketplaces : [marketplace];
+  const ofMarketplace = sql`marketplace in (${sql.join(wanted.map((name) => sql.lit(name)))})`;
   const isBounded = minPriceWei !== null || maxPriceWei !== null;
   const from = minPriceWei === null ? sql`` : sql`and o.unit_price_wei >= ${minPriceWei}::numeric`;
   const upTo = maxPriceWei === null ? sql`` : sql`and o.unit_price_wei <= ${maxPriceWei}::numeric`;
@@ -60,5 +62,6 @@ function listingBook(filter: ListingsFilter): Book {
     filter,
     condition: sql`${ofMarketplace} ${from} ${upTo}`,
     counted: isBounded ? null : ofMarketplace,
+    apart: maker === null ? wanted : null,
   };
 }

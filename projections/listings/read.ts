@@ -3,11 +3,13 @@ import type { Hex } from "viem";
 import type { Database } from "../database.ts";
 import type { ListingReason } from "../domain/orders/order-status.ts";
 import { bytes, endedSince, naming, type ShownOrder, shownColumns } from "../orders/read-shown.ts";
+import type { ListingMarketplace } from "./marketplaces.ts";
 
 /** A listing as it stands at a moment. */
 export type ListingRow = ShownOrder & {
-  /** Its name on the wire. */
-  marketplace: string;
+  marketplace: ListingMarketplace;
+  /** Whether data to buy it can be made as long as it is active. */
+  isBuyable: boolean;
   tokenId: bigint;
   /** Units that are left and that the maker holds. */
   fillable: bigint;
@@ -41,7 +43,6 @@ export async function readListings(
 
 /** Of row `o` joined with `naming`. */
 export function listingColumns(now: Date) {
-  return sql`${shownColumns(now)}, o.marketplace, o.token_id as "tokenId",
-    case when ${endedSince(now)} then 0 else o.fillable end as fillable,
-    (select address from log.contract where contract_id = o.currency_id) as currency`;
+  return sql`${shownColumns(now)}, o.marketplace, o.is_buyable as "isBuyable", o.token_id as "tokenId", o.currency,
+    case when ${endedSince(now)} then 0 else o.fillable end as fillable`;
 }

@@ -4,7 +4,8 @@ import type { Judged } from "../orders/evidence.ts";
 import { reasonCase, statusCase } from "../orders/status-sql.ts";
 import { listingEvidence } from "./evidence.ts";
 
-const isSuperseded = sql`place > 1 and own_status = 'active'`;
+/** The house hides what it would undersell; what partners show is theirs to hide. */
+const isSuperseded = sql`place > 1 and own_status = 'active' and marketplace = 'native'`;
 
 /** What holds of a row by itself, whatever else its maker offers. */
 const ownReason = reasonCase(listingReasons, {
@@ -14,6 +15,7 @@ const ownReason = reasonCase(listingReasons, {
   conduit_channel_closed: sql`not is_channel_open`,
   contract_signature_invalid: sql`not is_signed`,
   transfer_restricted: sql`not is_movable`,
+  partner_invalidated: sql`not is_shown`,
 });
 const status = (isBlocked: RawBuilder<unknown>) =>
   statusCase({
@@ -29,8 +31,8 @@ const lastBlock = sql`
 
 /**
  * The state of each judged listing that the facts tell: `order_hash`, `chain_id`, `new_status`, `new_reason`,
- * `new_filled`, `new_fillable`, `new_updated_at`. Of a maker's listings of a token that could be filled only the cheapest is active,
- * of equal ones the newest. What has ended rests on nothing but what ended it.
+ * `new_filled`, `new_fillable`, `new_updated_at`. Of a maker's listings of a token in the house's own book that could be
+ * filled only the cheapest is active, of equal ones the newest. What has ended rests on nothing but what ended it.
  */
 export function listingStates(judged: Judged): RawBuilder<unknown> {
   return sql`
@@ -42,6 +44,7 @@ export function listingStates(judged: Judged): RawBuilder<unknown> {
     ), dated as materialized (
       select *, greatest(
                created_at, (select b.timestamp from log.block b where b.block_id = ${lastBlock}),
+               case when own_status in ('active', 'inactive') then told_at end,
                case when has_started and own_status in ('active', 'inactive') then to_timestamp(start_time) end
              ) as changed_at
       from standing
@@ -49,7 +52,7 @@ export function listingStates(judged: Judged): RawBuilder<unknown> {
       select *, row_number() over best as place, first_value(changed_at) over best as best_changed_at
       from dated
       window best as (
-        partition by contract_id, token_id, maker, own_status order by unit_price_wei, position desc
+        partition by contract_id, token_id, maker, own_status, marketplace = 'native' order by unit_price_wei, position desc
       )
     ), judged as (
       select *, ${status(sql`own_reason is not null or ${isSuperseded}`)} as new_status from placed

@@ -3,21 +3,24 @@ import type { Session } from "../database.ts";
 import type { Window } from "../engine/projection.ts";
 import type { Judged } from "../orders/evidence.ts";
 import { movedListing } from "./moved.ts";
+import { offered, offeredNames } from "./offered.ts";
 import { listingStates } from "./state.ts";
 
 /** Columns of `listing` and what fills them, of a judged listing. */
-const stored = sql`
-  order_hash, chain_id, position, marketplace, contract_id, token_id, standard, maker, unit_price_wei,
-  seller_net_wei, quantity, start_time, end_time, counter, fees, created_at, status, reason, filled, fillable,
-  updated_at`;
-const values = sql`
-  order_hash, chain_id, position, 'native', contract_id, token_id, standard, maker, unit_price_wei,
-  seller_net_wei, quantity, start_time, end_time, counter, fees, created_at, new_status, new_reason, new_filled,
-  new_fillable, new_updated_at`;
+const stored = sql`${offered}, status, reason, filled, fillable, updated_at`;
+const values = sql`${offered}, new_status, new_reason, new_filled, new_fillable, new_updated_at`;
+
+/** An order may be told otherwise than before: by a better marketplace, or withdrawn. */
+const replaced = sql.raw(
+  [...offeredNames, "status", "reason", "filled", "fillable", "updated_at"]
+    .filter((name) => name !== "order_hash" && name !== "chain_id")
+    .map((name) => `${name} = excluded.${name}`)
+    .join(", "),
+);
 
 const differs = sql`
-  (status, reason, filled, fillable, updated_at)
-  is distinct from (new_status, new_reason, new_filled, new_fillable, new_updated_at)`;
+  is_retold or (status, reason, filled, fillable, updated_at)
+               is distinct from (new_status, new_reason, new_filled, new_fillable, new_updated_at)`;
 
 /** The judged listings, each with its new state. */
 function states(judged: Judged): RawBuilder<unknown> {
@@ -38,37 +41,36 @@ export async function storeStates(
     ), kept as (
       insert into ${sql.table(`${schema}.listing`)} (${stored})
       select ${values} from changed
-      on conflict (order_hash, chain_id) do update
-        set status = excluded.status, reason = excluded.reason, filled = excluded.filled,
-            fillable = excluded.fillable, updated_at = excluded.updated_at
+      on conflict (order_hash, chain_id) do update set ${replaced}
     ), told as (
       insert into ${movedListing} (schema, after, up_to, contract_id, token_id)
       select distinct ${schema}, ${after}::bigint, ${upTo}::bigint, contract_id, token_id from changed
     ), moved as materialized (
       select m.*, c.rows is null as is_new, coalesce(c.rows, 0) + m.by as after
       from (
-        select chain_id, contract_id, status, sum(by) as by
+        select chain_id, contract_id, marketplace, status, sum(by) as by
         from (
-          select chain_id, contract_id, new_status as status, 1 as by from changed
+          select chain_id, contract_id, marketplace, new_status as status, 1 as by from changed
           union all
-          select chain_id, contract_id, status, -1 from changed where status is not null
+          select chain_id, contract_id, old_marketplace, status, -1 from changed where status is not null
         ) leg
-        group by chain_id, contract_id, status having sum(by) <> 0
+        group by chain_id, contract_id, marketplace, status having sum(by) <> 0
       ) m
-      left join ${count} c
-        on c.chain_id = m.chain_id and c.contract_id = m.contract_id and c.marketplace = 'native'
-        and c.status = m.status
+      left join ${count} c on ${sameCount}
     ), emptied as (
       delete from ${count} c using moved m where m.after = 0 and ${sameCount}
     ), recounted as (
       update ${count} c set rows = m.after from moved m where m.after <> 0 and not m.is_new and ${sameCount}
     )
     insert into ${count} (chain_id, contract_id, marketplace, status, rows)
-    select chain_id, contract_id, 'native', status, after from moved where is_new`.execute(session);
+    select chain_id, contract_id, marketplace, status, after from moved where is_new`.execute(
+    session,
+  );
 }
 
 const sameCount = sql`
-  c.chain_id = m.chain_id and c.contract_id = m.contract_id and c.marketplace = 'native' and c.status = m.status`;
+  c.chain_id = m.chain_id and c.contract_id = m.contract_id and c.marketplace = m.marketplace
+  and c.status = m.status`;
 
 /** The same for empty tables without indexes. */
 export async function insertStates(

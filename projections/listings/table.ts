@@ -1,4 +1,4 @@
-/** Listings of the book with the state that the log tells of them, and how many there are of each status. */
+/** Listings of all marketplaces with the state that the log tells of them, and how many there are of each status. */
 export function listingTables(schema: string): string[] {
   const listing = `"${schema}"."listing"`;
   return [
@@ -14,12 +14,16 @@ export function listingTables(schema: string): string[] {
        unit_price_wei numeric(78,0) not null,
        seller_net_wei numeric(78,0) not null,
        quantity       numeric(78,0) not null,
-       currency_id    integer,
+       currency       bytea,
        start_time     bigint not null,
        end_time       bigint not null,
        counter        numeric(78,0) not null,
        fees           jsonb not null,
+       is_conduit_known boolean not null,
+       is_buyable     boolean not null,
+       is_shown       boolean not null,
        created_at     timestamptz not null,
+       told_at        timestamptz not null,
        status         text not null,
        reason         text,
        filled         numeric not null,
@@ -27,8 +31,12 @@ export function listingTables(schema: string): string[] {
        updated_at     timestamptz not null,
        primary key (order_hash, chain_id)
      ) with (fillfactor = 85)`,
-    `comment on column ${listing}.position is 'Of the order_submitted fact'`,
-    `comment on column ${listing}.currency_id is 'Null: the native currency'`,
+    `comment on column ${listing}.position is 'Of the first fact that its marketplace told it by'`,
+    `comment on column ${listing}.currency is 'Address of the wrapped native currency; null: the native one'`,
+    `comment on column ${listing}.is_conduit_known is 'Moved by the common conduit, whose approvals and channel the log tells'`,
+    `comment on column ${listing}.is_buyable is 'Data to buy it can be made, as long as it is active'`,
+    `comment on column ${listing}.is_shown is 'False: the partner has withdrawn it'`,
+    `comment on column ${listing}.told_at is 'When its marketplace told of it last'`,
     `comment on column ${listing}.fees is 'Per unit: [{recipient, unitWei, kind}]'`,
     `comment on column ${listing}.status is 'As of the last clock_ticked: a reader adds end_time > now'`,
     `comment on column ${listing}.reason is 'Why an inactive one is: of several reasons the first'`,
@@ -39,9 +47,12 @@ export function listingTables(schema: string): string[] {
        where status in ('active', 'inactive')`,
     `create index on ${listing} (end_time) where status in ('active', 'inactive')`,
     `create index on ${listing} (start_time) where reason = 'not_started'`,
-    // For what is read.
-    `create index on ${listing} (chain_id, status, unit_price_wei, position) where status in ('active', 'inactive')`,
-    `create index on ${listing} (chain_id, status, created_at, position) where status in ('active', 'inactive')`,
+    // For what is read. Of a chain each marketplace apart: one may have a thousand times the listings of another.
+    `create index on ${listing} (chain_id, marketplace, status, unit_price_wei, position)
+       where status in ('active', 'inactive')`,
+    `create index on ${listing} (chain_id, marketplace, status, created_at, position)
+       where status in ('active', 'inactive')`,
+    `create index on ${listing} (contract_id, unit_price_wei, position) where status = 'active' and is_buyable`,
     `create index on ${listing} (contract_id, status, unit_price_wei, position)
        where status in ('active', 'inactive')`,
     `create index on ${listing} (contract_id, status, created_at, position)

@@ -53,7 +53,10 @@ export function allFacts(judged: Judged, evidence: Evidence): RawBuilder<unknown
 }
 
 /** Whether the fact `f` counts. */
-export function counts({ upTo, beforeBlock }: Judged): RawBuilder<unknown> {
+export function counts({
+  upTo,
+  beforeBlock,
+}: Pick<Judged, "upTo" | "beforeBlock">): RawBuilder<unknown> {
   return sql`
     f.position <= ${upTo} and not exists (select from dropped d where d.block_id = f.block_id)
     ${beforeBlock === undefined ? sql`` : sql`and f.block_id < ${beforeBlock}`}`;

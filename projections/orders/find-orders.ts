@@ -13,15 +13,16 @@ export async function findOrders(
   orderHash: Hex,
 ): Promise<FoundOrder[]> {
   const hash = Buffer.from(orderHash.slice(2), "hex");
-  const rows =
+  const table = sql.table(what === "listing" ? "listings.listing" : "bids.bid");
+  // What a listing is paid in is its buyer's.
+  const payerCurrency =
     what === "listing"
-      ? sql`select o.*, null::bytea as currency from listings.listing o`
-      : sql`select o.* from bids.bid o`;
+      ? sql`null::integer`
+      : sql`(select contract_id from log.contract k where k.chain_id = o.chain_id and k.address = o.currency)`;
   const found = await sql<OrderSubject & { row: Record<string, unknown> }>`
     select to_jsonb(o) as row, o.chain_id as "chainId", o.order_hash as "orderHash", o.maker,
            o.contract_id as "contractId", o.token_id as "tokenId", o.end_time as "endTime",
-           (select contract_id from log.contract k where k.chain_id = o.chain_id and k.address = o.currency)
-             as "currencyId"
-    from (${rows} where o.order_hash = ${hash}) o order by o.chain_id`.execute(db);
+           ${payerCurrency} as "currencyId"
+    from ${table} o where o.order_hash = ${hash} order by o.chain_id`.execute(db);
   return found.rows.map(({ row, ...subject }) => ({ row, subject }));
 }

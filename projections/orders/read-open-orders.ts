@@ -5,11 +5,13 @@ import type { OrderStatus } from "../domain/orders/order-status.ts";
 import type { Window } from "../engine/projection.ts";
 import { blockIdRange } from "../log/block-id.ts";
 import { kindsIn } from "./evidence.ts";
+import type { PartnerName } from "./partner-listing.ts";
 
 /** Where a walk over a book stands. */
 export type OpenOrder = { orderHash: Hex; createdAt: Date; position: bigint };
 
-export type Book = "listings" | "bids";
+/** The books of the house, and the listings that partners show. */
+export type Book = "listings" | "bids" | PartnerName;
 
 /** Orders of a book with a status, the oldest first, after one. */
 export async function readOpenOrders(
@@ -18,17 +20,17 @@ export async function readOpenOrders(
   after: OpenOrder | null,
   limit: number,
 ): Promise<OpenOrder[]> {
-  const [table, isBeyond, order] =
-    book === "listings"
-      ? [
-          sql.table("listings.listing"),
+  const marketplace = book === "listings" ? "native" : book;
+  const [rowsOf, isBeyond, order] =
+    book === "bids"
+      ? [sql`bids.bid where`, sql`position > ${after?.position}`, sql`position`]
+      : [
+          sql`listings.listing where marketplace = ${marketplace} and`,
           sql`(created_at, position) > (${after?.createdAt}, ${after?.position})`,
           sql`created_at, position`,
-        ]
-      : [sql.table("bids.bid"), sql`position > ${after?.position}`, sql`position`];
+        ];
   const { rows } = await sql<OpenOrder>`
-    select order_hash as "orderHash", created_at as "createdAt", position from ${table}
-    where chain_id = ${chainId} and status = ${status} ${after === null ? sql`` : sql`and ${isBeyond}`}
+    select order_hash as "orderHash", created_at as "createdAt", position from ${rowsOf} chain_id = ${chainId} and status = ${status} ${after === null ? sql`` : sql`and ${isBeyond}`}
     order by ${order} limit ${limit}`.execute(db);
   return rows;
 }

@@ -27,6 +27,8 @@ export type Book = {
   condition: RawBuilder<unknown>;
   /** The same on a row of `count`; null where rows are not counted by it. */
   counted: RawBuilder<unknown> | null;
+  /** Marketplaces that may match and whose rows a chain's indexes hold apart; null: all rows are in one order. */
+  apart: readonly string[] | null;
 };
 
 export function keyOf(
@@ -48,23 +50,38 @@ export function inOrder(sort: OrderSort): RawBuilder<unknown> {
  * Where `counted` (total) says that none match, none are looked for.
  */
 export function pageOf(book: Book, sort: OrderSort, slice: OrderSlice, now: Date) {
-  const { contractIds } = book.filter;
   const { limit, offset, after } = slice;
+  const parts = partsOf(book);
   const standing = sql`
     ${matching(book)} and not ${hasEnded(now)} ${beyond(sort, after)} and (select total from counted) > 0`;
-  if (contractIds === null) {
+  if (parts === null) {
     return sql`
       select o.* from ${table(book)} o where ${standing}
       ${inOrder(sort)} limit ${limit} offset ${offset}`;
   }
-  // Each contract's own index gives its first; their union is sorted again.
+  // An index gives the first of each part; their union is sorted again.
   return sql`
-    select o.* from unnest(${contractIds}::int[]) wanted (contract_id)
+    select o.* from ${parts.wanted}
     cross join lateral (
-      select o.* from ${table(book)} o where o.contract_id = wanted.contract_id and ${standing}
+      select o.* from ${table(book)} o where ${parts.isOf} and ${standing}
       ${inOrder(sort)} limit ${limit + offset}
     ) o
     ${inOrder(sort)} limit ${limit} offset ${offset}`;
+}
+
+/** What has an order of its own in some index: the contracts wanted, or the marketplaces of the whole chain. */
+function partsOf({ filter: { contractIds }, apart }: Book) {
+  if (contractIds !== null) {
+    return {
+      wanted: sql`unnest(${contractIds}::int[]) wanted (contract_id)`,
+      isOf: sql`o.contract_id = wanted.contract_id`,
+    };
+  }
+  if (apart === null) return null;
+  return {
+    wanted: sql`unnest(${apart}::text[]) wanted (marketplace)`,
+    isOf: sql`o.marketplace = wanted.marketplace`,
+  };
 }
 
 /** How many match: what the tables say as of their clock, without those that have ended since. */

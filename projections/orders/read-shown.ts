@@ -1,25 +1,29 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
+import { priceAt } from "../coin-prices/read.ts";
+import { nativeCoins } from "../collection-stats/native-coin.ts";
 import type { OrderStatus } from "../domain/orders/order-status.ts";
 
 /** What the two books tell alike of an order. Wei are per unit; times are unix seconds. */
 export type ShownOrder = {
   chainId: number;
   orderHash: Hex;
-  /** Of its submission. */
+  /** Of the fact that told it first. */
   position: bigint;
   contractId: number;
   contract: Hex;
   standard: 721 | 1155;
   maker: Hex;
   unitPriceWei: bigint;
+  /** The same in 10⁻⁸ USD at the coin's price of now; null where nobody knows it. */
+  unitPriceUsdE8: bigint | null;
   sellerNetWei: bigint;
   quantity: bigint;
   filled: bigint;
   startTime: bigint;
   endTime: bigint;
   counter: bigint;
-  fees: { recipient: Hex; unitWei: string; kind: "service" | "royalty" }[];
+  fees: { recipient: Hex; unitWei: string; kind: "service" | "royalty" | "other" }[];
   createdAt: Date;
   /** `createdAt` in microseconds, as exact as it is stored. */
   createdMicros: bigint;
@@ -53,7 +57,7 @@ export function shownColumns(now: Date): RawBuilder<unknown> {
   return sql`
     o.chain_id as "chainId", o.order_hash as "orderHash", o.position, o.contract_id as "contractId",
     traded.address as contract, o.standard, o.maker, o.unit_price_wei as "unitPriceWei",
-    o.seller_net_wei as "sellerNetWei", o.quantity, o.filled,
+    ${usdOf(now)} as "unitPriceUsdE8", o.seller_net_wei as "sellerNetWei", o.quantity, o.filled,
     o.start_time as "startTime", o.end_time as "endTime", o.counter, o.fees, o.created_at as "createdAt",
     (extract(epoch from o.created_at) * 1000000)::bigint as "createdMicros",
     case when ${ended} then 'expired' else o.status end as status,
@@ -61,6 +65,13 @@ export function shownColumns(now: Date): RawBuilder<unknown> {
     case when ${ended} then to_timestamp(o.end_time) else o.updated_at end as "updatedAt",
     coalesce(main.address, traded.address) as "collectionAddress", c.slug as "collectionSlug",
     c.name as "collectionName"`;
+}
+
+/** The wrapped form of a chain's coin is worth the coin. */
+function usdOf(now: Date): RawBuilder<unknown> {
+  const coin = sql`(select native.coin from ${nativeCoins} where native.chain_id = o.chain_id)`;
+  const price = priceAt(coin, sql`${now.toISOString()}::timestamptz`);
+  return sql`div(o.unit_price_wei * ${price}, 1000000000000000000)`;
 }
 
 /** Names the contracts of row `o`. A contract that nobody registered is a collection without a name. */

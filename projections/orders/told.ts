@@ -109,8 +109,12 @@ function statusesAnew(asked: Asked, judged: Judged): RawBuilder<unknown> {
         select o.ord, o.order_hash, v.exchange_id, o.payload, f.amount as quantity, f.payload -> 'terms' ->> 'side' as side
         from ${asked.of("order_status_read")}
         left join venue v using (chain_id)
-        left join log.fact f on f.order_hash = o.order_hash and f.kind in ${kindsIn("order_submitted")}
-          and exists (select from log.contract k where k.contract_id = f.contract_id and k.chain_id = o.chain_id)
+        left join lateral (
+          select f.amount, f.payload from log.fact f join log.contract k using (contract_id)
+          where f.order_hash = o.order_hash and f.kind in ${kindsIn("order_submitted", "partner_listing_seen")}
+            and k.chain_id = o.chain_id
+          limit 1
+        ) f on true
       )
       select o.ord
       from known o

@@ -41,10 +41,13 @@ export type TokenDetails = {
   lastSale: SaleRow | null;
 };
 
-/** What there is to tell of tokens of a collection, in the order asked: a few statements for all of them. */
+/**
+ * What there is to tell of tokens, in the order asked: a few statements for all of them. Ranks are those in the
+ * collection; null: in that of each token.
+ */
 export async function readTokenDetails(
   session: Session,
-  collectionId: number,
+  collectionId: number | null,
   places: readonly StandardToken[],
   now: Date,
 ): Promise<TokenDetails[]> {
@@ -63,7 +66,7 @@ export async function readTokenDetails(
 
 async function readDescribed(
   session: Session,
-  collectionId: number,
+  collectionId: number | null,
   places: readonly StandardToken[],
 ): Promise<DescribedToken[]> {
   const standards = places.map(({ standard }) => standard);
@@ -82,8 +85,10 @@ async function readDescribed(
     left join lateral (
       select r.rank, r.score, c.tokens as ranked
       from rarity.token r join rarity.collection c using (collection_id)
-      where r.contract_id = t.contract_id and r.token_id = t.token_id and r.collection_id = ${collectionId}
-        and not t.is_burned
+      where r.contract_id = t.contract_id and r.token_id = t.token_id and not t.is_burned
+        and r.collection_id = coalesce(${collectionId}::int, (
+          select m.collection_id from collections.member m where m.contract_id = t.contract_id
+        ), t.contract_id)
     ) r on true
     order by ord`.execute(session);
   return rows;

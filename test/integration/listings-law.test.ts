@@ -28,6 +28,7 @@ import {
   ticked,
   transferred,
 } from "../order-facts.ts";
+import { someElsewhere, someSighting } from "../simulation/partners.ts";
 import { type Random, randomFrom } from "../simulation/random.ts";
 
 const book = await openBook([ownershipProjection, listingsProjection]);
@@ -48,7 +49,8 @@ function someBlock(random: Random): Block {
 function someListing(random: Random, salt: bigint): GivenOrder {
   const isMany = random.chance(0.5);
   const startsLater = random.chance(0.2) ? BigInt(random.int(1, 50)) : 0n;
-  return givenListing({
+  const give = random.chance(0.5) ? givenListing : someElsewhere(random);
+  return give({
     chainId: random.chance(0.1) ? 33139 : 1,
     maker: random.pick(makers),
     contract: contracts[isMany ? 1 : 0] ?? zeroAddress,
@@ -153,6 +155,7 @@ async function writeHistory(
     if (next !== undefined) await book.appendFacts([next.submitted]);
   };
   const happen = () => book.appendFacts([someEvent(random, random.pick(orders), place)]);
+  const show = () => book.appendFacts(someSighting(random, random.pick(orders)));
   const observe = () =>
     book.appendFacts([read(someReading(random, random.pick(orders)), someBlock(random))]);
   const reorganize = async () => {
@@ -162,7 +165,19 @@ async function writeHistory(
   await stockMakers(place);
   for (let step = 1; step <= length; step += 1) {
     const tick = () => book.appendFacts([ticked(receivedAt + BigInt(random.int(0, step)))]);
-    const turns = [submit, submit, submit, happen, happen, happen, observe, observe, reorganize];
+    const turns = [
+      submit,
+      submit,
+      submit,
+      happen,
+      happen,
+      happen,
+      show,
+      show,
+      observe,
+      observe,
+      reorganize,
+    ];
     await random.pick<() => Promise<void>>([...turns, random.chance(0.5) ? tick : observe])();
     if (step % 10 === 0) await look();
   }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { reject } from "../../../projections/domain/rejection.ts";
 import { readListing } from "../../../projections/listings/read.ts";
-import { orderHashOf } from "../../orders/order-id.ts";
+import { listingOf } from "../../orders/order-id.ts";
 import { route } from "../context.ts";
 import { askId, chainId, chainRefusals } from "../parameters.ts";
 import { Listing, presentListing } from "../views/listing.ts";
@@ -18,9 +18,11 @@ export const listing = route(
     refuses: { not_found: 404, ...chainRefusals },
   },
   async ({ params, query }, { db, siteUrl, market: { prefix }, now }) => {
-    const orderHash = orderHashOf(prefix, params.askId);
-    const row = orderHash && (await readListing(db, query.chainId, orderHash, now()));
-    if (row === null) return noListing(query.chainId, params.askId);
+    const named = listingOf(prefix, params.askId);
+    const row = named && (await readListing(db, query.chainId, named.orderHash, now()));
+    if (row === null || row.marketplace !== named?.marketplace) {
+      return noListing(query.chainId, params.askId);
+    }
     return { data: presentListing(row, { siteUrl, prefix }) };
   },
 );

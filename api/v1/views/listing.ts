@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { listingReasons } from "../../../projections/domain/orders/order-status.ts";
+import { marketplaces } from "../../../projections/listings/marketplaces.ts";
 import type { ListingRow } from "../../../projections/listings/read.ts";
-import { orderId } from "../../orders/order-id.ts";
+import { listingId } from "../../orders/order-id.ts";
 import { bookOrderFields, type OrderShop, presentBookOrder } from "./book-order.ts";
 import { listingUrls, presentListingUrl, presentMakerUrl, presentTokenUrls } from "./urls.ts";
 import { uint256Text } from "./wire.ts";
@@ -10,7 +11,7 @@ import { uint256Text } from "./wire.ts";
 export const Listing = z
   .object({
     askId: z.string(),
-    marketplace: z.string(),
+    marketplace: z.enum(marketplaces),
     buyableViaApi: z
       .boolean()
       .meta({ description: "Whether `buy-data` is to be had for it as it stands." }),
@@ -49,12 +50,12 @@ export function presentListing(
   { siteUrl, prefix }: OrderShop,
 ): z.output<typeof Listing> {
   const site = { siteUrl, chainId: row.chainId };
-  const askId = orderId(prefix, row.orderHash);
+  const askId = listingId(prefix, row);
   const collection = row.collectionSlug ?? row.collectionAddress;
   return {
     askId,
     marketplace: row.marketplace,
-    buyableViaApi: row.status === "active",
+    buyableViaApi: row.status === "active" && row.isBuyable,
     ...presentBookOrder(row),
     tokenId: String(row.tokenId),
     quantityFillable: Number(row.fillable),

@@ -30,6 +30,7 @@ export const listingReasons = [
   "conduit_channel_closed",
   "contract_signature_invalid",
   "transfer_restricted",
+  "partner_invalidated",
   "superseded",
 ] as const;
 export type ListingReason = (typeof listingReasons)[number];
