@@ -3,6 +3,7 @@ import type { Address, Hex } from "viem";
 import { z } from "zod";
 import type { ChainId } from "../abis/deployments.ts";
 import { createApp } from "../api/app.ts";
+import type { Partner } from "../api/marketplaces/partner.ts";
 import { allProjections } from "../projections/all.ts";
 import type { TradeTerms } from "../projections/domain/orders/trade-terms.ts";
 import { orderQuantity } from "../projections/domain/seaport/fill.ts";
@@ -46,7 +47,13 @@ const Answer = z.object({
 });
 type BookAnswer = z.output<typeof Answer> & { status: number };
 
-export async function openBook(chainId: ChainId): Promise<Book> {
+export async function openBook(
+  chainId: ChainId,
+  openPartners: (chain: {
+    chainId: ChainId;
+    rpcUrl: string;
+  }) => Promise<Partner[]> = async () => [],
+): Promise<Book> {
   const [database, market] = await Promise.all([
     createDatabase(),
     openMarket({ chainId, stocked: true }),
@@ -62,15 +69,17 @@ export async function openBook(chainId: ChainId): Promise<Book> {
     projecting = projecting.then(() => project(db, targets));
     return projecting;
   };
+  const partners = await openPartners({ chainId, rpcUrl: market.anvil.rpcUrl });
+  const untilProjected = async () => {
+    await projectAll();
+    return true;
+  };
   const context = {
     db,
     siteUrl: "https://site.example.test",
     chains: [chainId],
     readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
-    market: marketOver(db, { [chainId]: node.url }, async () => {
-      await projectAll();
-      return true;
-    }),
+    market: marketOver(db, { [chainId]: node.url }, untilProjected, partners),
     now: () => new Date(),
   };
   const app = createApp({

@@ -10,6 +10,7 @@ export function marketOver(
   writer: Database,
   rpcUrls: Partial<Record<ChainId, string>> = {},
   untilProjected: Market["untilProjected"] = async () => false,
+  partners: Market["partners"] = [],
 ): Market {
   const chains = chainIds.flatMap((chainId) => {
     const url = rpcUrls[chainId];
@@ -18,7 +19,7 @@ export function marketOver(
   const enabled = { listings: true, offers: true, buying: true };
   const market = { prefix: "mkt", conduitKey: commonConduit.key, enabled };
   return {
-    ...assembleMarket({ chains, fees: testFee, market }, writer, untilProjected),
+    ...assembleMarket({ chains, fees: testFee, market }, { writer, partners, untilProjected }),
     close: async () => {},
   };
 }

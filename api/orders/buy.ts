@@ -1,16 +1,15 @@
 import { type Address, type Hex, zeroAddress } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
 import { isRejection, type Rejection, reject } from "../../projections/domain/rejection.ts";
-import { orderHash } from "../../projections/domain/seaport/order-hash.ts";
-import { type ListingRow, readListings } from "../../projections/listings/read.ts";
-import { readSignedOrder, type StoredOrder } from "../../projections/orders/read-signed-order.ts";
 import type { ChainAnswers } from "../chain/ask-chain.ts";
+import type { Question } from "../chain/questions.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { buildPurchase, type Purchase, serviceTag } from "./buy-calldata.ts";
 import { judgeListing, questionsOfListing, refuseSale } from "./buy-check.ts";
-import { type CheckedOrder, judgeStored } from "./check-order.ts";
+import { buyFromPartner } from "./buy-from-partner.ts";
+import type { CheckedOrder } from "./check-order.ts";
+import { findOffered, type Offered } from "./find-offered.ts";
 import type { Market } from "./market.ts";
-import { orderHashOf, orderId } from "./order-id.ts";
 import { recordReadings } from "./record-readings.ts";
 
 export type BuyRequest = {
@@ -30,6 +29,7 @@ type BuyCode =
   | "unavailable"
   | "order_mismatch"
   | "price_above_max"
+  | "buyer_required"
   | "bad_amount"
   | "unsupported_marketplace"
   | "unsupported_order"
@@ -37,10 +37,12 @@ type BuyCode =
   | "buying_disabled";
 
 export type Bought = { askId: string; chainId: ChainId; purchase: Purchase; endsAt: Date };
-type Found = { askId: string; listing: CheckedOrder };
 type Outcome<Value> = Value | Rejection<BuyCode>;
 
-/** What to send to buy each of the listings, after one look at the chain for all of them; or why one cannot be bought. */
+/**
+ * What to send to buy each of the listings; or why one cannot be bought. One look at the chain serves all of them but
+ * those whose partner has to allow the fill: it is asked for each.
+ */
 export async function buyListings(
   market: Market,
   request: BuyRequest,
@@ -50,107 +52,107 @@ export async function buyListings(
   if (await market.isPaused("buying")) {
     return askIds.map(() => reject("buying_disabled", "Buying is switched off for now"));
   }
-  const candidates = await findListings(market, request, now);
-  const listings = candidates.flatMap((one) => (isRejection(one) ? [] : one.listing));
-  const answers = await askForListings(market, chainId, listings);
-  if (answers !== null && !isRejection(answers)) {
-    await recordReadings(market, { chainId, ...answers }, now);
-  }
-  const tag = serviceTag(market.prefix);
-  return candidates.map((candidate) => {
-    if (isRejection(candidate)) return candidate;
-    if (answers === null || isRejection(answers)) return answers ?? noAnswer;
-    const purchase = sell(candidate.listing, answers, { ...request, now, tag });
-    if (isRejection(purchase)) return purchase;
-    const endsAt = new Date(Number(candidate.listing.components.endTime) * 1000);
-    return { askId: candidate.askId, chainId, purchase, endsAt };
-  });
+  const candidates = await findOffered(market, request, now);
+  const choice = { ...request, now, tag: serviceTag(market.prefix) };
+  const asking = askAbout(market, choice, candidates);
+  return await Promise.all(
+    candidates.map(async (candidate) => {
+      if (isRejection(candidate)) return candidate;
+      const { askId, row, order } = candidate;
+      const purchase =
+        row.marketplace === "opensea"
+          ? await buyFromPartner(partnerOf(market, candidate), candidate, choice)
+          : sell(candidate, await asking, choice);
+      if (isRejection(purchase)) return purchase;
+      const refused = refusePrice(purchase, request.maxWei);
+      if (refused !== null) return refused;
+      const endsAt = new Date(Number(order.components.endTime) * 1000);
+      return { askId, chainId, purchase, endsAt: earlierOf(purchase.validUntil, endsAt) };
+    }),
+  );
 }
+
+const partnerOf = ({ partners }: Market, { row }: Offered) =>
+  partners.find(({ name }) => name === row.marketplace);
+
+const earlierOf = (until: Date | null, end: Date) => (until !== null && until < end ? until : end);
+
+function refusePrice({ priceWei }: Purchase, maxWei: bigint | null) {
+  if (maxWei === null || priceWei <= maxWei) return null;
+  return reject("price_above_max", `The price is ${priceWei} wei, above ${maxWei}`);
+}
+
+type Choice = BuyRequest & { now: Date; tag: Hex };
 
 const noAnswer = reject("upstream_error", "The chain could not be asked; try again");
 
 /** Null: there is nothing to ask. */
-async function askForListings(
+async function askAbout(
   market: Market,
-  chainId: ChainId,
-  listings: readonly CheckedOrder[],
+  { chainId, buyer, now }: Choice,
+  candidates: readonly (Offered | Rejection)[],
 ): Promise<ChainAnswers | typeof noAnswer | null> {
-  if (listings.length === 0) return null;
+  const questions = candidates.flatMap((one) => {
+    if (isRejection(one) || one.row.marketplace === "opensea") return [];
+    return [...questionsOfListing(signedOf(one)), ...fundsQuestions(one, buyer)];
+  });
+  if (questions.length === 0) return null;
   try {
-    return await market.ask(chainId, listings.flatMap(questionsOfListing));
+    const answers = await market.ask(chainId, questions);
+    const { basis, readings } = answers;
+    // A buyer's money is nobody's order: the log is not for it.
+    const ofListings = readings.filter(({ kind }) => !fundsKinds.has(kind));
+    await recordReadings(market, { chainId, basis, readings: ofListings }, now);
+    return answers;
   } catch (error) {
     if (error instanceof RpcFailure) return noAnswer;
     throw error;
   }
 }
 
-/** Those of the listings that the book calls buyable. */
-async function findListings(
-  { writer, prefix }: Market,
-  { chainId, askIds }: BuyRequest,
-  now: Date,
-): Promise<Outcome<Found>[]> {
-  const hashes = askIds.flatMap((askId) => orderHashOf(prefix, askId) ?? []);
-  const [rows, orders] = await Promise.all([
-    readListings(writer, chainId, hashes, now),
-    readSignedOrder(writer, chainId, hashes),
-  ]);
-  return askIds.map((askId) => {
-    const hash = orderHashOf(prefix, askId);
-    const row = rows.find((one) => one.orderHash === hash);
-    if (hash === null || row === undefined) return reject("not_found", `No listing ${askId}`);
-    const refused = refuseRow(row);
-    if (refused !== null) return refused;
-    const order = orders.get(hash);
-    if (order === undefined || !isSame(row, order)) {
-      return reject("order_mismatch", "The signed order is not the listing shown");
-    }
-    return { askId: orderId(prefix, hash), listing: { ...order, orderHash: hash } };
-  });
+/** What is buyable without its partner has a signature. */
+function signedOf({ order }: Offered): CheckedOrder {
+  return {
+    ...order,
+    signature: order.signature ?? "0x",
+    terms: { ...order.terms, fees: [] },
+  };
 }
 
-function refuseRow(row: ListingRow): Rejection<BuyCode> | null {
-  if (row.marketplace !== "native") {
-    return reject(
-      "unsupported_marketplace",
-      `Listings of ${row.marketplace} cannot be bought here`,
-    );
-  }
-  if (row.currency !== null) {
-    return reject("unsupported_order", "Only prices in the native currency can be paid here");
-  }
-  const refused = judgeStored(row);
-  return refused === null ? null : refuseSale(refused);
-}
+const fundsKinds: ReadonlySet<Question["kind"]> = new Set(["balance_read", "allowance_read"]);
 
-/** What is sold must be what was shown, to the last unit and wei. */
-function isSame(row: ListingRow, { components, terms }: StoredOrder): boolean {
-  const wholeWei = components.consideration.reduce((sum, leg) => sum + leg.startAmount, 0n);
-  return (
-    orderHash(components) === row.orderHash &&
-    row.unitPriceWei * row.quantity === wholeWei &&
-    terms.contract === row.contract &&
-    terms.tokenId === row.tokenId &&
-    terms.quantity === row.quantity
-  );
+function fundsQuestions({ row: { currency } }: Offered, buyer: Address | null): Question[] {
+  if (currency === null || buyer === null) return [];
+  return [
+    { kind: "balance_read", currency, owner: buyer },
+    { kind: "allowance_read", currency, owner: buyer },
+  ];
 }
-
-type Choice = Pick<BuyRequest, "buyer" | "units" | "maxWei"> & { now: Date; tag: Hex };
 
 function sell(
-  listing: CheckedOrder,
-  answers: ChainAnswers,
-  { buyer, units: asked, maxWei, now, tag }: Choice,
+  offered: Offered,
+  answers: ChainAnswers | typeof noAnswer | null,
+  { buyer, units: asked, now, tag }: Choice,
 ): Outcome<Purchase> {
+  if (answers === null || isRejection(answers)) return noAnswer;
+  const listing = signedOf(offered);
   const fillable = judgeListing(listing, answers, now);
   if (isRejection(fillable)) return refuseSale(fillable);
   const units = asked ?? fillable;
   if (units > fillable) {
     return reject("bad_amount", `amount: ${fillable} units can be bought now, not ${units}`);
   }
-  const purchase = buildPurchase(listing, { units, recipient: buyer ?? zeroAddress, tag });
-  if (maxWei !== null && purchase.valueWei > maxWei) {
-    return reject("price_above_max", `The price is ${purchase.valueWei} wei, above ${maxWei}`);
-  }
-  return purchase;
+  const { currency } = offered.row;
+  const funds = fundsOf(offered, answers, buyer);
+  return buildPurchase(listing, { units, recipient: buyer ?? zeroAddress, tag, currency, funds });
+}
+
+function fundsOf(offered: Offered, answers: ChainAnswers, buyer: Address | null) {
+  const { currency } = offered.row;
+  if (currency === null || buyer === null) return { balanceWei: null, allowanceWei: null };
+  const money = { currency, owner: buyer };
+  return {
+    balanceWei: answers.find({ kind: "balance_read", ...money })?.wei ?? null,
+    allowanceWei: answers.find({ kind: "allowance_read", ...money })?.wei ?? null,
+  };
 }

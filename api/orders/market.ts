@@ -8,6 +8,9 @@ import { type ChainClient, openChain } from "../chain/clients.ts";
 import { openChainAsker } from "../chain/open-asker.ts";
 import type { Question } from "../chain/questions.ts";
 import type { ChainConfig } from "../config.ts";
+import { openPartners } from "../marketplaces/open-partners.ts";
+import type { Partner } from "../marketplaces/partner.ts";
+import { hurried } from "../marketplaces/transport.ts";
 import type { RoleConfig } from "../role.ts";
 import { type Admit, openAdmission } from "./admit.ts";
 import { openProjectedWaiter } from "./await-projected.ts";
@@ -29,6 +32,8 @@ export type Market = {
   /** Whether every NFT contract of the chain is covered, seen or not. */
   coversAll(chainId: ChainId): boolean;
   isPaused(part: MarketPart): Promise<boolean>;
+  /** Other marketplaces that are asked while somebody waits. */
+  partners: readonly Partner[];
   /** Takes orders in. */
   admit: Admit;
   /** Waits until the books tell what stands in the log up to a position; false when they do not in time. */
@@ -48,11 +53,12 @@ export function openMarket(config: RoleConfig, logger: Logger): Market {
     onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
   });
   const projected = openProjectedWaiter({ db: writer, url: config.database.url, logger });
+  const partners = openPartners(config.partners, hurried);
   return {
-    ...assembleMarket(config, writer, projected.until),
+    ...assembleMarket(config, { writer, partners, untilProjected: projected.until }),
     async close() {
       await projected.stop();
-      await writer.destroy();
+      await Promise.all([writer.destroy(), ...partners.map((partner) => partner.close())]);
     },
   };
 }
@@ -61,11 +67,10 @@ type MarketConfig = Pick<RoleConfig, "fees" | "market"> & {
   chains: readonly Pick<ChainConfig, "chainId" | "rpcUrls" | "collections">[];
 };
 
-/** A market over a database of the caller's. */
+/** A market over a database and partners of the caller's. */
 export function assembleMarket(
   config: MarketConfig,
-  writer: Database,
-  untilProjected: Market["untilProjected"],
+  { writer, partners, untilProjected }: Pick<Market, "writer" | "partners" | "untilProjected">,
 ): Omit<Market, "close"> {
   const clients = new Map(
     config.chains.map(({ chainId, rpcUrls }) => [
@@ -97,6 +102,7 @@ export function assembleMarket(
     ask: (chainId, questions) => served(askers, chainId)(questions),
     coversAll,
     isPaused: (part) => switches[part](),
+    partners,
     admit: openAdmission({ db: writer, chain, coversAll, untilProjected }, terms),
     untilProjected,
   };

@@ -2,6 +2,7 @@ import { zeroAddress } from "viem";
 import { z } from "zod";
 import { seaport } from "../../../abis/deployments.ts";
 import type { Bought } from "../../orders/buy.ts";
+import type { Payment } from "../../orders/buy-calldata.ts";
 import { advancedOrderFields, bytes, presentAdvancedOrder } from "./advanced-order.ts";
 import { presentCurrency } from "./money.ts";
 import { address, chainIdValue, currency, hash, time, uint256Text } from "./wire.ts";
@@ -22,18 +23,27 @@ export const BuyData = z
         payment: z
           .object({
             token: address,
-            balanceWei: uint256Text,
-            allowanceWei: uint256Text,
+            balanceWei: uint256Text.nullable().meta({ description: "Null: no buyer was named." }),
+            allowanceWei: uint256Text.nullable(),
             requiredWei: uint256Text,
           })
           .nullable()
-          .meta({ description: "Null where the price is paid in native currency." }),
+          .meta({
+            description:
+              "Of a listing in a currency: what the buyer holds, and lets the exchange take. " +
+              "Approve exactly `requiredWei` to `to`. Null where native currency is sent.",
+          }),
       })
       .meta({ id: "BuyOrderData" }),
     currency,
     priceWei: uint256Text.meta({ description: "Of all the units bought." }),
     quantity: z.int().min(1).meta({ description: "Units bought." }),
-    validUntil: time.nullable().meta({ description: "End of the listing." }),
+    validUntil: time
+      .nullable()
+      .meta({
+        description:
+          "When this ends: with the listing, or earlier where a partner allows the buyer only so long.",
+      }),
   })
   .meta({ id: "BuyData" });
 
@@ -49,11 +59,20 @@ export function presentBuyData(bought: Bought): z.output<typeof BuyData> {
       ...presentAdvancedOrder(purchase.order),
       fulfillerConduitKey: purchase.fulfillerConduitKey,
       recipient: purchase.recipient,
-      payment: null,
+      payment: purchase.payment && presentPayment(purchase.payment),
     },
-    currency: presentCurrency(chainId, zeroAddress),
-    priceWei: String(purchase.valueWei),
+    currency: presentCurrency(chainId, purchase.currency ?? zeroAddress),
+    priceWei: String(purchase.priceWei),
     quantity: Number(purchase.units),
     validUntil: endsAt.toISOString(),
+  };
+}
+
+function presentPayment({ token, balanceWei, allowanceWei, requiredWei }: Payment) {
+  return {
+    token,
+    balanceWei: balanceWei === null ? null : String(balanceWei),
+    allowanceWei: allowanceWei === null ? null : String(allowanceWei),
+    requiredWei: String(requiredWei),
   };
 }
