@@ -2,6 +2,8 @@ import compression from "compression";
 import express, { type Express } from "express";
 import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
+import { mountDevelopers } from "./developers/mount-developers.ts";
+import type { Developers } from "./developers/visit.ts";
 import { sendText } from "./http/answer.ts";
 import { type Limiter, limitRequests } from "./http/limit.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
@@ -11,9 +13,11 @@ import { answerErrors, answerUnknownPath } from "./http/problem.ts";
 import { assignRequestId } from "./http/request-id.ts";
 import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
 import { maskKeys } from "./keys/key-text.ts";
+import { mountNftData, type NftDataApi } from "./nft-data/mount.ts";
 import { answerHome } from "./pages/home.ts";
 import { mountReference } from "./pages/reference.ts";
 import { gaugeStatus } from "./status/gauges.ts";
+import { gaugePartners } from "./status/partner-gauges.ts";
 import { answerHealth, answerReadiness } from "./status/readiness.ts";
 import type { Context } from "./v1/context.ts";
 import { routes } from "./v1/routes.ts";
@@ -25,15 +29,21 @@ export type AppOptions = {
   readonly logger: Logger;
   /** Counts what is asked under /v1; without it nothing is counted. */
   readonly limiter?: Limiter;
+  /** The developer section; without it there is none. */
+  readonly developers?: Developers;
+  /** The account API; without it there is none. */
+  readonly nftData?: NftDataApi | undefined;
   /** Proxies whose word for a caller's address is taken: how many stand before the app, or their networks. */
   readonly trustProxy?: number | readonly string[];
 };
 
 /** Everything that answers over HTTP. */
-export function createApp({ context, baseUrl, logger, limiter, trustProxy }: AppOptions): Express {
+export function createApp(options: AppOptions): Express {
+  const { context, baseUrl, logger, limiter, developers, nftData, trustProxy } = options;
   const app = express();
   const metrics = openMetrics();
   gaugeStatus(metrics, context.readStatus);
+  gaugePartners(metrics, context.db);
 
   app.disable("x-powered-by");
   app.set("etag", false);
@@ -53,6 +63,8 @@ export function createApp({ context, baseUrl, logger, limiter, trustProxy }: App
   if (limiter !== undefined) app.use("/v1", limitRequests(limiter));
   mountRoutes(app, routes, context, baseUrl);
   mountReference(app);
+  if (developers !== undefined) mountDevelopers(app, developers, logger);
+  if (nftData !== undefined) mountNftData(app, baseUrl, nftData);
   servePath(app, "/", { get: [pageHeaders, answerHome(baseUrl, context.chains)] });
   servePath(app, "/healthz", { get: [answerHealth] });
   servePath(app, "/readyz", { get: [answerReadiness(context.readStatus)] });

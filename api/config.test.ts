@@ -85,6 +85,19 @@ describe("the configuration", () => {
     }
   });
 
+  it("sends mail through a server where one is named with a sender, and else not at all", () => {
+    const server = { SMTP_URL: "smtps://me:hunter2@mail.example" };
+    const mailOf = (from: string) => readConfig({ ...server, MAIL_FROM: from }).mail;
+
+    expect(readConfig({}).mail).toBeNull();
+    for (const from of ["no-reply@example.com", "Order book <no-reply@example.com>"]) {
+      expect(mailOf(from)).toEqual({ url: server.SMTP_URL, from });
+    }
+    expect(problemsOf(server)).toEqual([expect.stringMatching(/^MAIL_FROM: .*SMTP_URL is set/)]);
+    expect(problemsOf({ ...server, MAIL_FROM: "nobody" })).toHaveLength(1);
+    expect(JSON.stringify(renderInForce(server))).not.toContain("hunter2");
+  });
+
   it("counts an empty value as absent", () => {
     expect(readConfig({ RPC_URL_1: "", DATABASE_URL: " " })).toEqual(readConfig({}));
   });
@@ -153,6 +166,26 @@ describe("the configuration", () => {
       value: "postgres://***@db.example/orders",
       isDefault: false,
     });
+  });
+
+  it("asks no partner marketplace but those whose address is named", () => {
+    const partnersOf = (variables: Record<string, string>) => readConfig(variables).partners;
+
+    expect(partnersOf({})).toEqual({ opensea: null, magiceden: null });
+    expect(partnersOf({ PARTNER_A_URL: "https://a.example/", PARTNER_A_KEY: "k" })).toEqual({
+      opensea: { url: "https://a.example", key: "k", requestsPerMinute: 120 },
+      magiceden: null,
+    });
+    const rated = { PARTNER_B_URL: "https://b.example/v3/rtp", PARTNER_B_RATE_LIMIT: "600" };
+    expect(partnersOf(rated).magiceden).toEqual({
+      ...{ url: "https://b.example/v3/rtp", key: null, requestsPerMinute: 600 },
+    });
+    expect(problemsOf({ PARTNER_A_KEY: "hunter2", PARTNER_B_RATE_LIMIT: "1" })).toEqual([
+      expect.stringContaining("PARTNER_B_RATE_LIMIT: expected requests a minute"),
+      expect.stringMatching(/^PARTNER_A_URL: expected .* since PARTNER_A_KEY is set/),
+    ]);
+    const keys = { PARTNER_A_URL: "https://a.example/hunter2", PARTNER_A_KEY: "hunter2" };
+    expect(JSON.stringify(renderInForce(keys))).not.toContain("hunter2");
   });
 
   it("names what is wrong with the file of curated collections", () => {

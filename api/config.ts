@@ -21,8 +21,17 @@ export type ChainConfig = {
   wrappedNativeEvents: "all" | "none";
 };
 
+type PartnerConfig = { url: string; key: string | null; requestsPerMinute: number };
+
 export type Config = {
-  http: { host: string; port: number; baseUrl: string; siteUrl: string };
+  http: {
+    host: string;
+    port: number;
+    baseUrl: string;
+    siteUrl: string;
+    /** First part of the account API's paths. */
+    accountApiPath: string;
+  };
   /** `url` is null where PostgreSQL is embedded. */
   database: { url: string | null; readUrl: string | null };
   dataDir: string;
@@ -42,14 +51,18 @@ export type Config = {
   };
   access: {
     /** Requests a minute; 0: as many as one likes. */
-    limits: { keyless: number; instant: number; permanent: number };
+    limits: { keyless: number; instant: number; permanent: number; account: number };
     /** Whether instant keys are given out until an operator says otherwise. */
     instantKeys: boolean;
     /** How many proxies stand before the API, or their addresses and networks. */
     trustProxy: number | readonly string[];
   };
+  /** Where mail is sent through, and its sender; null: it is written to the log. */
+  mail: { url: string; from: string } | null;
   /** Between two looks at the chain for what events do not tell of orders. */
   checkIntervalSeconds: number;
+  /** Other marketplaces whose listings are shown and bought; null: that one is off. */
+  partners: { opensea: PartnerConfig | null; magiceden: PartnerConfig | null };
   /** Exchanges that are asked what coins are worth. */
   prices: { feeds: readonly PriceFeed[] };
   /** Where documents are asked for that have no address of their own. */
@@ -145,6 +158,8 @@ function missingCompanions(named: Record<string, string>): string[] {
     chainIds.map((chainId) => `RPC_URL_${chainId}`).find((name) => named[name]) ?? "",
   );
   demand("DATABASE_URL", "DATABASE_READ_URL");
+  for (const partner of ["A", "B"]) demand(`PARTNER_${partner}_URL`, `PARTNER_${partner}_KEY`);
+  demand("MAIL_FROM", "SMTP_URL");
   return problems;
 }
 
@@ -162,6 +177,7 @@ function shape(env: Environment, curated: Config["curated"]): Config {
       port: env.PORT,
       baseUrl,
       siteUrl: withoutSlash(env.SITE_URL ?? baseUrl),
+      accountApiPath: env.ACCOUNT_API_PATH,
     },
     database: {
       url: env.DATABASE_URL ?? null,
@@ -189,11 +205,14 @@ function shape(env: Environment, curated: Config["curated"]): Config {
         keyless: env.RATE_LIMIT_KEYLESS,
         instant: env.RATE_LIMIT_INSTANT,
         permanent: env.RATE_LIMIT_KEY,
+        account: env.RATE_LIMIT_ACCOUNT,
       },
       instantKeys: env.INSTANT_KEYS_ENABLED,
       trustProxy: env.TRUST_PROXY,
     },
+    mail: shapeMail(env),
     checkIntervalSeconds: env.CHECK_INTERVAL_SECONDS,
+    partners: { opensea: shapePartner(env, "A"), magiceden: shapePartner(env, "B") },
     prices: { feeds: env.PRICE_FEED_URLS ?? publicFeeds },
     metadata: { ipfsGateways: env.IPFS_GATEWAYS, arweaveGateway: env.ARWEAVE_GATEWAY },
     log: {
@@ -201,6 +220,10 @@ function shape(env: Environment, curated: Config["curated"]): Config {
       format: env.LOG_FORMAT ?? (process.stdout.isTTY ? "pretty" : "json"),
     },
   };
+}
+
+function shapeMail({ SMTP_URL: url, MAIL_FROM: from }: Environment): Config["mail"] {
+  return url === undefined || from === undefined ? null : { url, from };
 }
 
 function shapeChain(env: Environment, chainId: ChainId, local: boolean): ChainConfig {
@@ -216,6 +239,13 @@ function shapeChain(env: Environment, chainId: ChainId, local: boolean): ChainCo
     collections: collections === "*" ? "all" : collections,
     wrappedNativeEvents: env[`WRAPPED_NATIVE_EVENTS_${chainId}`] ?? (quiet ? "none" : "all"),
   };
+}
+
+function shapePartner(env: Environment, letter: "A" | "B"): PartnerConfig | null {
+  const url = env[`PARTNER_${letter}_URL`];
+  const key = env[`PARTNER_${letter}_KEY`] ?? null;
+  const requestsPerMinute = env[`PARTNER_${letter}_RATE_LIMIT`];
+  return url === undefined ? null : { url: withoutSlash(url), key, requestsPerMinute };
 }
 
 /** A listener on every address is reached by name. */

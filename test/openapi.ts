@@ -26,13 +26,16 @@ export type ApiClient = {
   close(): Promise<void>;
 };
 
-/** Serves the app on a free port and reads its document. */
-export async function serve(app: Express): Promise<ApiClient> {
+/** Serves the app on a free port and reads the document of the API whose paths begin at `base`. */
+export async function serve(
+  app: Express,
+  { base, path }: { base: string; path: string } = { base: "", path: "/v1/openapi.json" },
+): Promise<ApiClient> {
   const listening: Listening = await listen(app, "127.0.0.1", 0);
   const url = `http://127.0.0.1:${listening.port}`;
-  const json: unknown = await (await fetch(`${url}/v1/openapi.json`)).json();
+  const json: unknown = await (await fetch(url + base + path)).json();
   const document = Document.parse(json);
-  const check = answerChecker(document);
+  const check = answerChecker(document, base);
   const ask = async (pathAndQuery: string, request: RequestInit): Promise<ApiAnswer> => {
     const response = await fetch(url + pathAndQuery, request);
     const text = await response.text();
@@ -52,7 +55,7 @@ export async function serve(app: Express): Promise<ApiClient> {
   };
 }
 
-function answerChecker(document: z.output<typeof Document>) {
+function answerChecker(document: z.output<typeof Document>, base: string) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema(document, "document");
@@ -71,7 +74,7 @@ function answerChecker(document: z.output<typeof Document>) {
   }
 
   return (method: string, pathAndQuery: string, response: Response, body: unknown) => {
-    const [asked = ""] = pathAndQuery.split("?");
+    const [asked = ""] = pathAndQuery.slice(base.length).split("?");
     const found = patterns.filter(({ pattern }) => pattern.test(asked)).map(({ path }) => path);
     const path = found.find((one) => one === asked) ?? found[0] ?? "";
     const status = String(response.status);

@@ -1,5 +1,6 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { type ChainId, commonConduit, seaport, wrappedNative } from "../abis/deployments.ts";
+import type { TradeTerms } from "../projections/domain/orders/trade-terms.ts";
 import { bidComponents } from "../projections/domain/seaport/bid-components.ts";
 import { listingComponents } from "../projections/domain/seaport/listing-components.ts";
 import type { OrderComponents } from "../projections/domain/seaport/order-components.ts";
@@ -38,6 +39,7 @@ export type GivenOrder = {
   orderHash: Hex;
   components: OrderComponents;
   quantity: bigint;
+  terms: TradeTerms;
   submitted: Observation;
 };
 
@@ -95,24 +97,17 @@ function given(
   const { sellerNetWei, taken } = priceLegs(price);
   const fees = taken.map((leg) => ({ ...leg, kind: "service" as const }));
   const hash = orderHash(components);
+  const { unitPriceWei } = price;
+  const traded = { side, contract, standard, tokenId, quantity, unitPriceWei, sellerNetWei, fees };
   const submitted = orderSubmitted({
     chainId,
     orderHash: hash,
     components,
     signature: `0x${"11".repeat(65)}`,
-    terms: {
-      side,
-      contract,
-      standard,
-      tokenId,
-      quantity,
-      unitPriceWei: price.unitPriceWei,
-      sellerNetWei,
-      fees,
-    },
+    terms: traded,
     receivedAt: new Date(Number(terms.receivedAt ?? receivedAt) * 1000),
   });
-  return { chainId, orderHash: hash, components, quantity, submitted };
+  return { chainId, orderHash: hash, components, quantity, terms: traded, submitted };
 }
 
 type Place = { at: Block; log?: number };

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../projections/database.ts";
 
 /**
@@ -36,7 +36,7 @@ export async function familiesFromBooks(db: Database): Promise<unknown[]> {
       'holders', (select count(distinct owner) from ownership.holder where contract_id = any (f.contracts)),
       'floor_wei', (select min(unit_price_wei) from listings.listing
                     where contract_id = any (f.contracts) and status = 'active'),
-      'floor', cheapest.shown, 'floor_buyable', cheapest.shown,
+      'floor', ${cheapest(sql`true`)}, 'floor_buyable', ${cheapest(sql`is_buyable`)},
       'best_offer', (
         select jsonb_build_object('priceWei', unit_price_wei::text, 'sellerNetWei', seller_net_wei::text,
                                   'orderHash', '0x' || encode(order_hash, 'hex'))
@@ -79,12 +79,15 @@ export async function familiesFromBooks(db: Database): Promise<unknown[]> {
       from (values ('24h', 24), ('7d', 168), ('30d', 720)) period (name, hours)
     ) as family
     from made f
-    left join lateral (
-      select jsonb_build_object('priceWei', unit_price_wei::text, 'orderHash', '0x' || encode(order_hash, 'hex'),
-                                'tokenId', token_id::text, 'marketplace', marketplace, 'isBuyable', true) as shown
-      from listings.listing where contract_id = any (f.contracts) and status = 'active'
-      order by unit_price_wei, position limit 1
-    ) cheapest on true
     order by f.collection_id`.execute(db);
   return rows.map(({ family }) => family);
+}
+
+/** Of family `f`. */
+function cheapest(condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    select jsonb_build_object('priceWei', unit_price_wei::text, 'orderHash', '0x' || encode(order_hash, 'hex'),
+                              'tokenId', token_id::text, 'marketplace', marketplace, 'isBuyable', is_buyable)
+    from listings.listing where contract_id = any (f.contracts) and status = 'active' and ${condition}
+    order by unit_price_wei, position limit 1)`;
 }

@@ -25,6 +25,7 @@ import {
   ticked,
   transferred,
 } from "./order-facts.ts";
+import { givenElsewhere, seen, shownBy, withdrawn } from "./partner-orders.ts";
 
 const read = [
   ownershipProjection,
@@ -63,6 +64,8 @@ type Terms = {
 };
 export type Step =
   | ({ does: "list" | "bid" } & Terms)
+  | ({ does: "show"; isOpensea: boolean; isWrapped: boolean } & Terms)
+  | { does: "hide"; order: number; isOpensea: boolean }
   | { does: "fill" | "cancel"; order: number; block: number }
   | { does: "move"; contract: number; token: number; to: number; block: number }
   | { does: "approve" | "revoke" | "fund"; contract: number; maker: number; block: number }
@@ -83,6 +86,23 @@ const terms = {
 const steps = [
   [6, fc.record({ does: fc.constant("list" as const), ...terms })],
   [2, fc.record({ does: fc.constant("bid" as const), ...terms })],
+  [
+    3,
+    fc.record({
+      does: fc.constant("show" as const),
+      isOpensea: fc.boolean(),
+      isWrapped: fc.boolean(),
+      ...terms,
+    }),
+  ],
+  [
+    2,
+    fc.record({
+      does: fc.constant("hide" as const),
+      order: fc.nat(9),
+      isOpensea: fc.boolean(),
+    }),
+  ],
   [
     4,
     fc.record({
@@ -210,9 +230,19 @@ function factsOf(
   switch (step.does) {
     case "list":
     case "bid": {
-      const order = step.does === "list" ? listingOf(step, index) : bidOf(step, index);
+      const order =
+        step.does === "list" ? givenListing(listingTerms(step, index)) : bidOf(step, index);
       orders.push(order);
       return [order.submitted];
+    }
+    case "show": {
+      const order = givenElsewhere({ ...listingTerms(step, index), isWrapped: step.isWrapped });
+      orders.push(order);
+      return [seen(shownBy(partnerOf(step), order))];
+    }
+    case "hide": {
+      const order = orders.at(step.order % Math.max(orders.length, 1));
+      return order?.terms.side === "ask" ? [withdrawn(shownBy(partnerOf(step), order))] : [];
     }
     case "fill":
     case "cancel": {
@@ -285,11 +315,13 @@ function termsOf(step: Terms, index: number) {
   };
 }
 
-function listingOf(step: Terms, index: number): GivenOrder {
+function listingTerms(step: Terms, index: number) {
   // Mostly of who holds the token.
   const maker = nth(makers, step.price < 4 ? step.token : step.maker);
-  return givenListing({ ...termsOf(step, index), maker, tokenId: nth(tokens, step.token) });
+  return { ...termsOf(step, index), maker, tokenId: nth(tokens, step.token) };
 }
+
+const partnerOf = ({ isOpensea }: { isOpensea: boolean }) => (isOpensea ? "opensea" : "magiceden");
 
 function bidOf(step: Terms, index: number): GivenOrder {
   return givenBid({ ...termsOf(step, index), ...(step.token > 0 ? { tokenId: 1n } : {}) });

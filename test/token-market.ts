@@ -2,6 +2,7 @@ import { type Address, keccak256, stringToHex } from "viem";
 import { seaport, wrappedNative } from "../abis/deployments.ts";
 import type { Observation } from "../projections/log/append.ts";
 import { tokenMetadataFetched } from "../projections/metadata/metadata-fetched.ts";
+import { partnerNames } from "../projections/orders/partner-listing.ts";
 import { addressOf, type Block, block, type ChainEvent } from "./given.ts";
 import type { Fact } from "./order-book.ts";
 import {
@@ -15,6 +16,8 @@ import {
   ticked,
   transferred,
 } from "./order-facts.ts";
+import { seen, shownBy, withdrawn } from "./partner-orders.ts";
+import { someElsewhere } from "./simulation/partners.ts";
 import type { Random } from "./simulation/random.ts";
 
 export type Attribute = {
@@ -119,7 +122,7 @@ export function openTokenMarket(random: Random) {
     const { contract, tokenId } = token();
     salt += 1;
     const receiver = receivers.get(`${contract.address}/${tokenId}`);
-    const order = givenListing({
+    const terms = {
       maker: receiver !== undefined && random.chance(0.8) ? receiver : holder(),
       contract: contract.address,
       standard: contract.standard,
@@ -129,9 +132,13 @@ export function openTokenMarket(random: Random) {
       salt: BigInt(salt),
       endTime: now + BigInt(random.int(20, 900)),
       receivedAt: now,
-    });
+    };
+    const isElsewhere = random.chance(0.4);
+    const order = isElsewhere ? someElsewhere(random)(terms) : givenListing(terms);
     orders.push(order);
-    return order.submitted;
+    return isElsewhere
+      ? seen(shownBy(random.pick(partnerNames), order), { at: now })
+      : order.submitted;
   }
 
   function bid(): Fact {
@@ -157,6 +164,7 @@ export function openTokenMarket(random: Random) {
 
   function endAnOrder(): Fact {
     const order = random.pick(orders);
+    if (random.chance(0.3)) return withdrawn(shownBy(random.pick(partnerNames), order));
     return random.chance(0.5) ? cancelled(order, place()) : filled(order, 1n, place());
   }
 

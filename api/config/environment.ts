@@ -5,7 +5,9 @@ import {
   address,
   bytes32,
   collectionList,
+  mailSender,
   onOff,
+  pathSegment,
   priceFeedList,
   setting,
   trustedProxies,
@@ -72,6 +74,29 @@ const rateLimit = (whose: string, standard: number) =>
     example: `${standard}`,
   });
 
+const partnerUrl = (who: string, example: string) =>
+  setting(urlOf("http:", "https:").optional(), {
+    meaning: `where ${who} is asked for listings`,
+    expectation: urlExpectation,
+    example,
+    fallback: "absent: it is off; local chains: a stand-in",
+    secret: true,
+  });
+const partnerKey = (who: string, companion: string) =>
+  setting(z.string().min(1).optional(), {
+    meaning: `our key at ${who}`,
+    expectation: `the key, beside ${companion}`,
+    example: "0123456789abcdef",
+    fallback: "none",
+    secret: true,
+  });
+const partnerRate = (who: string) =>
+  setting(wholeNumber(6, 1_000_000).default(120), {
+    meaning: `requests a minute that a process of ours makes of ${who} at most, and half as many for buyers and sellers`,
+    expectation: "requests a minute, from 6",
+    example: "120",
+  });
+
 /** Every setting, by its name in the environment. */
 export const Environment = z.object({
   PORT: setting(wholeNumber(1, 65_535).default(4000), {
@@ -95,6 +120,11 @@ export const Environment = z.object({
     expectation: urlExpectation,
     example: "https://example.com",
     fallback: "BASE_URL",
+  }),
+  ACCOUNT_API_PATH: setting(pathSegment.default("apechain"), {
+    meaning: "first part of the paths of the account API of ApeChain",
+    expectation: "lower-case letters, digits and hyphens, no path that is taken",
+    example: "apechain",
   }),
   DATABASE_URL: setting(urlOf("postgres:", "postgresql:").optional(), {
     meaning: "PostgreSQL 15 to 18",
@@ -193,6 +223,7 @@ export const Environment = z.object({
   RATE_LIMIT_KEYLESS: rateLimit("of an address without a key (of a /64 where it is IPv6)", 30),
   RATE_LIMIT_INSTANT: rateLimit("of an instant key", 60),
   RATE_LIMIT_KEY: rateLimit("of a permanent key that has no limit of its own", 120),
+  RATE_LIMIT_ACCOUNT: rateLimit("of an account that asks the account API", 120),
   INSTANT_KEYS_ENABLED: enabled("instant keys are given out", "instant-keys"),
   TRUST_PROXY: setting(trustedProxies.default([]), {
     meaning:
@@ -201,12 +232,31 @@ export const Environment = z.object({
     example: "10.0.0.0/8,2001:db8::/32",
     fallback: "none",
   }),
+  SMTP_URL: setting(urlOf("smtp:", "smtps:").optional(), {
+    meaning: "mail server that links to confirm addresses and to choose passwords are sent through",
+    expectation: "an smtp or smtps URL",
+    example: "smtps://user:password@mail.example.com",
+    fallback: "absent: the links are written to the log",
+    secret: true,
+  }),
+  MAIL_FROM: setting(mailSender.optional(), {
+    meaning: "sender of that mail",
+    expectation: "an e-mail address, or a name and the address in angle brackets",
+    example: "Order book <no-reply@example.com>",
+    fallback: "required with SMTP_URL",
+  }),
   CHECK_INTERVAL_SECONDS: setting(wholeNumber(1, 86_400).default(60), {
     meaning: "time between two looks at the chain for what events do not tell of open orders",
     expectation: "seconds, from 1",
     example: "300",
     fallback: "60",
   }),
+  PARTNER_A_URL: partnerUrl("OpenSea (API v2)", "https://api.opensea.io"),
+  PARTNER_A_KEY: partnerKey("OpenSea", "PARTNER_A_URL"),
+  PARTNER_A_RATE_LIMIT: partnerRate("OpenSea"),
+  PARTNER_B_URL: partnerUrl("Magic Eden (API v3)", "https://api-mainnet.magiceden.dev/v3/rtp"),
+  PARTNER_B_KEY: partnerKey("Magic Eden", "PARTNER_B_URL"),
+  PARTNER_B_RATE_LIMIT: partnerRate("Magic Eden"),
   PRICE_FEED_URLS: setting(priceFeedList.optional(), {
     meaning: `exchanges whose prices of ETH and APE are believed where two agree, as name=url; they are known as ${exchangeNames.join(", ")}`,
     expectation: "exchanges as name=url, comma-separated, each once, or none",

@@ -52,6 +52,14 @@ export const urlList = (...protocols: string[]) =>
     .transform(parts)
     .pipe(z.array(urlOf(...protocols)).min(1));
 
+const takenPaths = ["v1", "docs", "assets", "healthz", "readyz", "metrics", "developers"];
+
+/** One part of a path that nothing else is served under. */
+export const pathSegment = z
+  .string()
+  .regex(/^[a-z0-9](-?[a-z0-9]){0,30}$/)
+  .refine((text) => !takenPaths.includes(text));
+
 /** `none`, or exchanges as `name=url`, each once. */
 export const priceFeedList = z
   .string()
@@ -63,6 +71,11 @@ export const priceFeedList = z
     context.addIssue({ code: "custom", message: "must be known exchanges, each once" });
     return z.NEVER;
   });
+
+/** `name@host`, or `Somebody <name@host>`. */
+export const mailSender = z
+  .string()
+  .refine((text) => z.email().safeParse(/^[^<>\r\n]* <([^<>]+)>$/.exec(text)?.[1] ?? text).success);
 
 export const address = z
   .string()

@@ -27,6 +27,11 @@ export type Limiter = {
   }): Promise<Admitted | Refused>;
 };
 
+/** Counts requests of callers who are known by other means than a key. `perMinute` 0: as many as they like. */
+export type Counter = {
+  count(caller: string, perMinute: number): Promise<Admitted | Refused>;
+};
+
 /** Lets through who has requests left; every answer tells how many. OPTIONS asks for nothing. */
 export function limitRequests(limiter: Limiter): RequestHandler {
   return async (request, response, next) => {
@@ -36,14 +41,28 @@ export function limitRequests(limiter: Limiter): RequestHandler {
     }
     const key = request.get("x-api-key");
     const admission = await limiter.admit({ address: callerAddress(request), key });
-    tellAllowance(response, admission.allowance);
-    if (isRejection(admission)) {
-      refuse(response, admission);
-      return;
-    }
-    keepRefund(response, admission.refund);
-    next();
+    if (letThrough(response, admission)) next();
   };
+}
+
+/** Counts requests of network addresses alone, whatever keys they come with. */
+export function limitAddresses(limiter: Limiter): RequestHandler {
+  return async (request, response, next) => {
+    const address = callerAddress(request);
+    const isFree = request.method === "OPTIONS";
+    if (isFree || letThrough(response, await limiter.admit({ address, key: undefined }))) next();
+  };
+}
+
+/** Tells what is left; whoever has nothing left is answered here. */
+export function letThrough(response: Response, admission: Admitted | Refused): boolean {
+  tellAllowance(response, admission.allowance);
+  if (isRejection(admission)) {
+    refuse(response, admission);
+    return false;
+  }
+  keepRefund(response, admission.refund);
+  return true;
 }
 
 function refuse(response: Response, refused: Refused): void {

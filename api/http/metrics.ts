@@ -20,6 +20,8 @@ export function measureRequests(registry: Registry): RequestHandler {
   return (request, response, next) => {
     const stop = duration.startTimer();
     response.once("close", () => {
+      // A stream lasts as long as its reader likes.
+      if (response.locals.isStream === true) return;
       const route = String(response.locals.route ?? "unmatched");
       stop({ method: methodLabel(request.method), route, status: response.statusCode });
     });

@@ -2,6 +2,7 @@ import express, { type Express, type RequestHandler, type Response } from "expre
 import { isRejection, reject } from "../../projections/domain/rejection.ts";
 import { sendJson, sendRejection, sendResult } from "./answer.ts";
 import { callerAddress } from "./caller-address.ts";
+import { type Envelope, metaEnvelope } from "./envelope.ts";
 import { nextLink } from "./page.ts";
 import { type Answer, type Refusal, type Refused, type Route, successesOf } from "./route.ts";
 
@@ -34,18 +35,29 @@ export function servePath(app: Express, path: string, methods: Methods): void {
   app.all(pattern, others);
 }
 
+/** What the routes of one API have in common. */
+export type Manner = {
+  readonly envelope: Envelope;
+  /** Stands before the path of each route. */
+  readonly prefix: string;
+  /** WWW-Authenticate of a route's own 401. */
+  readonly challenge?: string;
+};
+
 /** Mounts the table. Routes of one path share its 405. */
 export function mountRoutes<Context>(
   app: Express,
   routes: readonly Route<Context>[],
   context: Context,
   baseUrl: string,
+  manner: Manner = { envelope: metaEnvelope, prefix: "" },
 ): void {
   const paths = new Map<string, Methods>();
   for (const route of routes) {
-    const methods = paths.get(route.path) ?? {};
-    methods[route.method] = [...bodyParsers(route), handler(route, context, baseUrl)];
-    paths.set(route.path, methods);
+    const path = manner.prefix + route.path;
+    const methods = paths.get(path) ?? {};
+    methods[route.method] = [...bodyParsers(route), handler(route, context, baseUrl, manner)];
+    paths.set(path, methods);
   }
   for (const [path, methods] of wordsFirst([...paths])) servePath(app, path, methods);
 }
@@ -66,6 +78,7 @@ function handler<Context>(
   route: Route<Context>,
   context: Context,
   baseUrl: string,
+  { envelope, challenge }: Manner,
 ): RequestHandler {
   return async (request, response) => {
     const { params, query, body } = request;
@@ -75,11 +88,11 @@ function handler<Context>(
       const refusal = route.refuses[answer.rejected];
       if (refusal === undefined)
         throw new Error(`${route.path} does not declare ${answer.rejected}`);
-      sendRefusal(response, refusal, answer);
+      sendRefusal(response, refusal, answer, challenge);
       return;
     }
     if (route.method === "post") {
-      sendResult(response, statusOf(answer, route), envelope(answer));
+      sendResult(response, statusOf(answer, route), bodyOf(answer, envelope));
       return;
     }
     const next = nextLink(baseUrl, request.originalUrl, answer.meta);
@@ -87,14 +100,20 @@ function handler<Context>(
     await sendJson(
       request,
       response,
-      envelope(answer),
+      bodyOf(answer, envelope),
       answer.maxAgeSeconds ?? route.maxAgeSeconds,
     );
   };
 }
 
-function sendRefusal(response: Response, refusal: Refusal, rejection: Refused): void {
+function sendRefusal(
+  response: Response,
+  refusal: Refusal,
+  rejection: Refused,
+  challenge: string | undefined,
+): void {
   const { retryAfterSeconds } = rejection;
+  if (refusal === 401 && challenge !== undefined) response.set("WWW-Authenticate", challenge);
   if (retryAfterSeconds !== undefined) response.set("Retry-After", String(retryAfterSeconds));
   if (typeof refusal === "number") sendRejection(response, refusal, rejection);
   else sendRejection(response, refusal.status, rejection, { retry: refusal.retry });
@@ -107,8 +126,8 @@ function statusOf<Context>({ status }: Answer, route: Route<Context>): number {
   return status ?? Number(first);
 }
 
-function envelope({ data, meta, batch }: Answer): Record<string, unknown> {
-  if (batch === undefined) return { success: true, data, ...(meta !== undefined && { meta }) };
+function bodyOf({ data, meta, batch }: Answer, { wrap }: Envelope): Record<string, unknown> {
+  if (batch === undefined) return wrap({ data, meta });
   const { message, isDone } = batch;
   return { success: isDone, message, ...(!isDone && { error: message }), data };
 }

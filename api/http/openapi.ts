@@ -1,52 +1,82 @@
 import { z } from "zod";
 import {
   createDocument,
+  type ZodOpenApiComponentsObject,
+  type ZodOpenApiObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
+import { type Envelope, metaEnvelope } from "./envelope.ts";
 import { limitRefusals } from "./limit.ts";
 import { everyHeader, header, headers, securitySchemes } from "./openapi-headers.ts";
 import { type Refusal, type Refusals, type Route, successesOf } from "./route.ts";
 
 type Description = { title: string; version: string; description: string; baseUrl: string };
 
+/** What holds for all endpoints of an API. */
+export type Terms = {
+  readonly envelope: Envelope;
+  /** How callers name themselves: OpenAPI's security schemes, and which are needed. */
+  readonly securitySchemes: NonNullable<ZodOpenApiComponentsObject["securitySchemes"]>;
+  readonly security: NonNullable<ZodOpenApiObject["security"]>;
+  /** Codes beside a route's own: of credentials and limits. Open routes have those of limits. */
+  readonly refusals: Refusals;
+};
+
+/** Everything works without a key too. */
+const keyTerms: Terms = {
+  envelope: metaEnvelope,
+  securitySchemes,
+  security: [{}, { apiKey: [] }],
+  refusals: limitRefusals,
+};
+
 /** The OpenAPI 3.1 document of the table. `extra` adds paths that are served beside it. */
 export function describeRoutes<Context>(
   routes: readonly Route<Context>[],
   { baseUrl, ...info }: Description,
   extra: ZodOpenApiPathsObject,
+  terms: Terms = keyTerms,
 ) {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method]: operation(route) };
+    paths[route.path] = { ...paths[route.path], [route.method]: operation(route, terms) };
   }
   return createDocument(
     {
       openapi: "3.1.1",
       info,
       servers: [{ url: baseUrl }],
-      // Everything works without a key too.
-      security: [{}, { apiKey: [] }],
+      security: terms.security,
       paths: { ...paths, ...extra },
-      components: { headers, securitySchemes },
+      components: { headers, securitySchemes: terms.securitySchemes },
     },
     { override: ({ jsonSchema }) => loosen(jsonSchema) },
   );
 }
 
-function operation<Context>(route: Route<Context>): ZodOpenApiOperationObject {
-  const { tag, summary, params, query, body, refuses } = route;
+function operation<Context>(
+  route: Route<Context>,
+  { envelope, refusals }: Terms,
+): ZodOpenApiOperationObject {
+  const { tag, summary, params, query, body, refuses, isOpen } = route;
   const requestParams = { ...(params && { path: params }), ...(query && { query }) };
   return {
     operationId: operationId(route.method, route.path),
     tags: [tag],
     summary,
+    ...(isOpen && { security: [] }),
     requestParams,
     ...(body && { requestBody: { content: { "application/json": { schema: body } } } }),
     responses: {
-      ...successes(route),
-      ...failures({ ...refuses, ...(body && bodyRefusals), ...limitRefusals, internal: 500 }),
+      ...successes(route, envelope),
+      ...failures({
+        ...refuses,
+        ...(body && bodyRefusals),
+        ...(isOpen ? { rate_limited: 429 } : refusals),
+        internal: 500,
+      }),
     },
   };
 }
@@ -56,10 +86,10 @@ const bodyRefusals = { payload_too_large: 413, unsupported_media_type: 415 };
 
 type Status = `${1 | 2 | 3 | 4 | 5}${string}`;
 
-function successes<Context>(route: Route<Context>) {
+function successes<Context>(route: Route<Context>, envelope: Envelope) {
   const responses: Record<Status, ZodOpenApiResponseObject> = {};
   for (const [status, description] of Object.entries(successesOf(route))) {
-    responses[status as Status] = success(route, description);
+    responses[status as Status] = success(route, description, envelope);
   }
   return responses;
 }
@@ -67,10 +97,9 @@ function successes<Context>(route: Route<Context>) {
 function success<Context>(
   { method, data, meta, isBatch }: Route<Context>,
   description: string,
+  { describe }: Envelope,
 ): ZodOpenApiResponseObject {
-  const schema = isBatch
-    ? z.object({ ...batchFields, data })
-    : z.object({ success: z.literal(true), data, ...(meta && { meta }) });
+  const schema = isBatch ? z.object({ ...batchFields, data }) : describe({ data, meta });
   return {
     description,
     headers: {

@@ -63,6 +63,8 @@ type Shape<
   readonly isBatch?: boolean;
   /** How long a success may be kept; without it every use is revalidated. */
   readonly maxAgeSeconds?: number;
+  /** Whether it is for callers who have no credentials yet. */
+  readonly isOpen?: boolean;
   /** Largest JSON body; 16 kB without it. */
   readonly maxBodyBytes?: number;
 };

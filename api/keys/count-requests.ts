@@ -62,7 +62,7 @@ export async function countRequests(
     with clock as materialized (select coalesce(${at}::timestamptz, now()) as at),
     asked as materialized (
       select a.*, k.id, k.hash as known_hash, k.type,
-             k.revoked_at is not null as is_revoked,
+             k.revoked_at is not null or o.suspended_at is not null as is_revoked,
              coalesce(k.expires_at <= clock.at, false) as is_expired,
              coalesce(a.own_limit, k.per_minute,
                       case k.type when 'instant' then ${limits.instant}::int
@@ -71,6 +71,7 @@ export async function countRequests(
            unnest(${callers}::text[], ${wanted}::int[], ${perMinute}::int[], ${hashes}::bytea[])
              with ordinality as a (caller, wanted, own_limit, hash, place)
            left join access.key k on k.hash = a.hash
+           left join access.account o on o.id = k.account_id
     ),
     counted as (
       insert into access.minute as m (caller, began_at, per_minute, used, granted)

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "../../projections/database.ts";
+import type { Database, Session } from "../../projections/database.ts";
 import { endingOf, hashKey, makeKey } from "./key-text.ts";
 
 const instantKeyDays = 7;
@@ -44,15 +44,25 @@ export async function createInstantKey(
   });
 }
 
+type PermanentKey = {
+  readonly name: string;
+  readonly perMinute: number | null;
+  /** Whose it is, and which key it takes the place of. */
+  readonly accountId?: number;
+  readonly replaces?: number;
+};
+
 /** A permanent key. Without a limit of its own it has that of all permanent ones. */
 export async function createPermanentKey(
-  db: Database,
-  { name, perMinute }: { name: string; perMinute: number | null },
+  db: Session,
+  { name, perMinute, accountId, replaces }: PermanentKey,
+  at: Date | null = null,
 ): Promise<{ readonly id: number; readonly key: string }> {
   const key = makeKey("permanent");
   const { rows } = await sql<{ id: number }>`
-    insert into access.key (hash, type, name, ending, per_minute, created_at)
-    values (${hashKey(key)}, 'permanent', ${name}, ${endingOf(key)}, ${perMinute}, now())
+    insert into access.key (hash, type, name, ending, per_minute, created_at, account_id, replaces)
+    values (${hashKey(key)}, 'permanent', ${name}, ${endingOf(key)}, ${perMinute},
+            coalesce(${at}::timestamptz, now()), ${accountId ?? null}, ${replaces ?? null})
     returning id`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error("the database kept no key");

@@ -16,20 +16,26 @@ export type KeptKey = {
   readonly revokedAt: Date | null;
   /** A few seconds late. */
   readonly lastUsedAt: Date | null;
+  /** Whose it is, by e-mail address; null: an instant one, or made by an operator. */
+  readonly account: string | null;
 };
+
+type Which = { type: KeyType | null; withEnded: boolean; accountId?: number };
 
 /** The newest first; those that are of no use any more only with `withEnded`. */
 export async function readKeys(
   db: Database,
-  { type, withEnded }: { type: KeyType | null; withEnded: boolean },
+  { type, withEnded, accountId }: Which,
 ): Promise<KeptKey[]> {
   const { rows } = await sql<KeptKey>`
-    select id, type, name, ending, per_minute as "perMinute", created_at as "createdAt",
-           expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt"
-    from access.key
-    where (${type}::text is null or type = ${type})
-      and (${withEnded} or (revoked_at is null and (expires_at is null or expires_at > now())))
-    order by id desc`.execute(db);
+    select k.id, k.type, k.name, k.ending, k.per_minute as "perMinute", k.created_at as "createdAt",
+           k.expires_at as "expiresAt", k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt",
+           a.email as account
+    from access.key k left join access.account a on a.id = k.account_id
+    where (${type}::text is null or k.type = ${type})
+      and (${withEnded} or (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
+      and (${accountId ?? null}::int is null or k.account_id = ${accountId ?? null})
+    order by k.id desc`.execute(db);
   return rows;
 }
 

@@ -1,8 +1,24 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hashKey, isKey, makeKey, maskKeys } from "./key-text.ts";
+import { hashKey, isKey, isSecret, makeKey, maskKeys } from "./key-text.ts";
 
 const types = ["instant", "permanent"] as const;
+
+describe("a secret of another kind", () => {
+  it.each(["client", "bearer", "session", "link"] as const)(
+    "has the form of a key and is none: %s",
+    (type) => {
+      const secret = makeKey(type);
+
+      expect([isSecret(type, secret), isKey(secret), isSecret("permanent", secret)]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+      expect(maskKeys(`at ${secret} there`)).toMatch(/^at mk_[a-z]+_\*{3} there$/);
+    },
+  );
+});
 
 describe("a key", () => {
   it("tells its type, is 256 bits of chance, and is never given out twice", () => {

@@ -3,21 +3,36 @@ import { crc32 } from "node:zlib";
 
 export type KeyType = "instant" | "permanent";
 
-const prefixes = { instant: "mk_inst_", permanent: "mk_live_" } as const;
+/** Everything of that form: what lets somebody in, each told from the others by its prefix. */
+export type SecretType = KeyType | "client" | "bearer" | "session" | "link";
+
+const prefixes = {
+  instant: "mk_inst_",
+  permanent: "mk_live_",
+  client: "mk_client_",
+  bearer: "mk_token_",
+  session: "mk_session_",
+  link: "mk_link_",
+} as const;
 const secretLength = 43;
 const checksumLength = 6;
-const pattern = /^mk_(?:inst|live)_[0-9A-Za-z]{49}$/;
+const body = /^[0-9A-Za-z]{49}$/;
 
 /** A new key: its type, 256 random bits and a checksum, which tells a mistyped one without a look at the database. */
-export function makeKey(type: KeyType): string {
+export function makeKey(type: SecretType): string {
   const secret = base62(BigInt(`0x${randomBytes(32).toString("hex")}`), secretLength);
   const text = prefixes[type] + secret;
   return text + checksumOf(text);
 }
 
-/** Whether it can have been given out at all. */
-export function isKey(text: string): boolean {
-  if (!pattern.test(text)) return false;
+/** Whether it can have been given out as a key of callers at all. */
+export const isKey = (text: string): boolean =>
+  isSecret("instant", text) || isSecret("permanent", text);
+
+/** The same of any type. */
+export function isSecret(type: SecretType, text: string): boolean {
+  const prefix = prefixes[type];
+  if (!text.startsWith(prefix) || !body.test(text.slice(prefix.length))) return false;
   const end = text.length - checksumLength;
   return text.slice(end) === checksumOf(text.slice(0, end));
 }
@@ -30,7 +45,7 @@ export const endingOf = (key: string): string => key.slice(-4);
 
 /** Text that may hold a key, fit for a log. */
 export const maskKeys = (text: string): string =>
-  text.replaceAll(/mk_(inst|live)_[0-9A-Za-z]+/g, "mk_$1_***");
+  text.replaceAll(/mk_(inst|live|client|token|session|link)_[0-9A-Za-z]+/g, "mk_$1_***");
 
 const checksumOf = (text: string): string => base62(BigInt(crc32(text)), checksumLength);
 

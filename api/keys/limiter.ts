@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { type Rejection, reject } from "../../projections/domain/rejection.ts";
-import type { Admitted, Limiter, Refused } from "../http/limit.ts";
+import type { Admitted, Counter, Limiter, Refused } from "../http/limit.ts";
 import type { Allowance } from "../http/refund.ts";
 import type { KnownKey, Window } from "./count-requests.ts";
 import { hashKey, isKey } from "./key-text.ts";
@@ -25,7 +25,7 @@ const mostKnownKeys = 10_000;
  * one that is revoked fails at once; only while the database cannot be had, those last seen alive keep their limit in
  * this process, and all others count as having none.
  */
-export function openLimiter(options: LimiterOptions): Limiter {
+export function openLimiter(options: LimiterOptions): Limiter & Counter {
   const { limits, now, onUse } = options;
   const shared = openSharedCounts(options);
   const local = openLocalCounts();
@@ -35,13 +35,13 @@ export function openLimiter(options: LimiterOptions): Limiter {
     const taken = local.take(caller, perMinute, (now?.() ?? new Date()).getTime());
     return verdict(caller, { ...taken, perMinute }, async (...minute) => local.giveBack(...minute));
   };
-  const countAddress = async (address: string): Promise<Admitted | Refused> => {
-    const perMinute = limits.keyless;
+  const count = async (caller: string, perMinute: number): Promise<Admitted | Refused> => {
     if (perMinute === 0) return unlimited;
-    const taken = await shared.take({ caller: address, perMinute });
-    if (taken === null) return countHere(address, perMinute);
-    return verdict(address, taken, shared.giveBack);
+    const taken = await shared.take({ caller, perMinute });
+    if (taken === null) return countHere(caller, perMinute);
+    return verdict(caller, taken, shared.giveBack);
   };
+  const countAddress = (address: string) => count(address, limits.keyless);
   const countLostKey = (address: string, caller: string) => {
     const perMinute = known.get(caller);
     if (perMinute === undefined) return countAddress(address);
@@ -65,6 +65,7 @@ export function openLimiter(options: LimiterOptions): Limiter {
   };
 
   return {
+    count,
     async admit({ address, key }) {
       if (key === undefined) return countAddress(address);
       if (!isKey(key)) return { ...malformed, allowance: null };

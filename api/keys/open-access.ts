@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { openDatabase } from "../../projections/database.ts";
 import { openSwitch } from "../../projections/log/switches.ts";
-import type { Limiter } from "../http/limit.ts";
+import type { Counter, Limiter } from "../http/limit.ts";
 import type { RoleConfig } from "../role.ts";
 import { type InstantKeys, openInstantKeys } from "./instant-keys.ts";
 import { openLimiter } from "./limiter.ts";
@@ -9,7 +9,7 @@ import { sweepAccess } from "./sweep.ts";
 import { openUsage } from "./usage.ts";
 
 export type Access = {
-  readonly limiter: Limiter;
+  readonly limiter: Limiter & Counter;
   readonly instantKeys: InstantKeys;
   /** Writes down what is not written yet. */
   close(): Promise<void>;

@@ -67,17 +67,25 @@ async function list({ instant, ended, json }: ListOptions): Promise<void> {
     const { limits } = config.access;
     const type: KeyType = instant ? "instant" : "permanent";
     const keys = await readKeys(db, { type, withEnded: ended ?? false });
-    const head = ["number", "name", "ends in", "limit", "created", "last used", "state"];
-    const rows = keys.map((key) => rowOf(key, key.perMinute ?? limits[key.type]));
-    print(json, { keys }, tableLines([head, ...rows]));
+    print(json, { keys }, keyLines(keys, limits));
   });
+}
+
+/** What people read of keys; `limits` are those of keys without one of their own. */
+export function keyLines(
+  keys: readonly KeptKey[],
+  limits: Readonly<Record<KeyType, number>>,
+): string[] {
+  const head = ["number", "name", "ends in", "limit", "created", "last used", "state", "account"];
+  return tableLines([head, ...keys.map((key) => rowOf(key, key.perMinute ?? limits[key.type]))]);
 }
 
 function rowOf(key: KeptKey, perMinute: number): string[] {
   const day = (date: Date | null) => date?.toISOString().slice(0, 16) ?? "never";
-  const { id, name, ending, createdAt, lastUsedAt } = key;
+  const { id, name, ending, createdAt, lastUsedAt, account } = key;
   const limit = limitOf(perMinute);
-  return [`${id}`, name ?? "-", ending, limit, day(createdAt), day(lastUsedAt), stateOf(key)];
+  const times = [day(createdAt), day(lastUsedAt)];
+  return [`${id}`, name ?? "-", ending, limit, ...times, stateOf(key), account ?? "-"];
 }
 
 function stateOf({ revokedAt, expiresAt }: KeptKey): string {

@@ -1,6 +1,7 @@
 import process from "node:process";
 import { Command, CommanderError } from "commander";
 import { ConfigurationError, configurationExitCode } from "../config.ts";
+import { addAccounts } from "./accounts.ts";
 import { addAudit } from "./audit.ts";
 import { addBackfill } from "./backfill.ts";
 import { config } from "./config.ts";
@@ -45,6 +46,7 @@ async function run(): Promise<number> {
   addRollback(program);
   addPause(program);
   addKeys(program);
+  addAccounts(program);
   addPrices(program);
   addPrune(program);
   addQuarantine(program);

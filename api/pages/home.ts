@@ -23,6 +23,7 @@ function homePage(baseUrl: string, chains: readonly number[]): string {
     { href: "/metrics", about: "figures for Prometheus" },
   ];
   const reference = [
+    { href: "/developers", about: "accounts, their keys and what they are used for" },
     { href: "/docs", about: "every endpoint, to try out" },
     { href: "/v1/openapi.json", about: "the same for programs, OpenAPI 3.1" },
   ];

@@ -9,15 +9,35 @@ import { styleSheet } from "./style.ts";
 const require = createRequire(import.meta.url);
 const swaggerUi = dirname(require.resolve("swagger-ui-dist/package.json"));
 
-/** Swagger UI over our own document, from our own host: nothing is fetched elsewhere. */
+/** The page of `/v1`, and what all pages of a reference are made of. */
 export function mountReference(app: Express): void {
-  const serve = (path: string, ...handlers: RequestHandler[]) =>
-    servePath(app, path, { get: [pageHeaders, ...handlers] });
-  serve("/docs", fixed("text/html; charset=utf-8", page));
-  serve("/docs/start.js", fixed("text/javascript; charset=utf-8", start));
-  serve("/docs/swagger-ui.css", packaged("swagger-ui.css"));
-  serve("/docs/swagger-ui-bundle.js", packaged("swagger-ui-bundle.js"));
-  serve("/assets/style.css", fixed("text/css; charset=utf-8", styleSheet));
+  serveReference(app, { path: "/docs", api: "", document: "/v1/openapi.json" });
+  serve(app, "/docs/swagger-ui.css", packaged("swagger-ui.css"));
+  serve(app, "/docs/swagger-ui-bundle.js", packaged("swagger-ui-bundle.js"));
+  serve(app, "/assets/style.css", fixed("text/css; charset=utf-8", styleSheet));
+}
+
+type Reference = {
+  /** Of the page. */
+  readonly path: string;
+  /** Where the API stands on its host; the document's paths begin there. */
+  readonly api: string;
+  /** Path of its document, from there. */
+  readonly document: string;
+};
+
+/** Swagger UI over our own document, from our own host: nothing is fetched elsewhere. */
+export function serveReference(app: Express, reference: Reference): void {
+  serve(app, reference.path, fixed("text/html; charset=utf-8", pageOf(reference)));
+  serve(
+    app,
+    `${reference.path}/start.js`,
+    fixed("text/javascript; charset=utf-8", startOf(reference)),
+  );
+}
+
+function serve(app: Express, path: string, handler: RequestHandler): void {
+  servePath(app, path, { get: [pageHeaders, handler] });
 }
 
 function fixed(type: string, text: string): RequestHandler {
@@ -31,7 +51,7 @@ function packaged(file: string): RequestHandler {
   };
 }
 
-const page = `<!doctype html>
+const pageOf = ({ path, api, document }: Reference) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -41,17 +61,17 @@ const page = `<!doctype html>
 <link rel="stylesheet" href="/assets/style.css">
 </head>
 <body class="reference">
-<header><strong>API reference</strong><a href="/">Overview</a><a href="/v1/openapi.json">openapi.json</a></header>
+<header><strong>API reference</strong><a href="/">Overview</a><a href="${api}${document}">openapi.json</a></header>
 <div id="reference"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
+<script src="${path}/start.js"></script>
 </body>
 </html>
 `;
 
 /** The server list is taken from the page's own address, so that trying out works behind any name. */
-const start = `SwaggerUIBundle({
-  url: "/v1/openapi.json",
+const startOf = ({ api, document }: Reference) => `SwaggerUIBundle({
+  url: "${api}${document}",
   dom_id: "#reference",
   deepLinking: true,
   defaultModelsExpandDepth: -1,
@@ -60,8 +80,8 @@ const start = `SwaggerUIBundle({
   displayRequestDuration: true,
   validatorUrl: null,
   responseInterceptor: (response) => {
-    if (response.url.endsWith("/v1/openapi.json") && response.body && response.body.servers) {
-      response.body.servers = [{ url: location.origin }];
+    if (response.url.endsWith("${api}${document}") && response.body && response.body.servers) {
+      response.body.servers = [{ url: location.origin + "${api}" }];
     }
     return response;
   },

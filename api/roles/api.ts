@@ -1,10 +1,14 @@
 import { allProjections } from "../../projections/all.ts";
 import { openDatabase } from "../../projections/database.ts";
+import { openAccounts } from "../accounts/open-accounts.ts";
 import { createApp } from "../app.ts";
 import { openHashReader } from "../chain/clients.ts";
 import { openHeadReader } from "../chain/head.ts";
+import { answerFeed } from "../feed/answer-feed.ts";
+import { startFeed } from "../feed/start-feed.ts";
 import { type Listening, listen } from "../http/server.ts";
 import { openAccess } from "../keys/open-access.ts";
+import { openNftData } from "../nft-data/open.ts";
 import { openMarket } from "../orders/market.ts";
 import type { RoleContext, Running } from "../role.ts";
 import { lateSeconds, lookMs } from "../status/limits.ts";
@@ -34,14 +38,24 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
     lateSeconds,
     maxAgeMs: 500,
   });
-  const { host, port, baseUrl, siteUrl } = config.http;
+  const { host, port, baseUrl, siteUrl, accountApiPath } = config.http;
   const chains = config.chains.map(({ chainId }) => chainId);
   const market = openMarket(config, logger);
   const access = openAccess({ config, logger });
   const { limiter, instantKeys } = access;
-  const { trustProxy } = config.access;
+  const { trustProxy, limits } = config.access;
+  const { accounts, ...accountParts } = openAccounts({ config, logger });
+  const developers = {
+    accounts,
+    keyLimit: limits.permanent,
+    accountApiUrl: `${baseUrl}/${accountApiPath}`,
+  };
+  const tokens = accountParts.bearerTokens;
+  const feed = startFeed(config, db, logger);
+  const accountApi = openNftData(config, { db, prefix: market.prefix, tokens, limiter });
+  const nftData = accountApi && { ...accountApi, stream: answerFeed(feed) };
   const context = { db, siteUrl, chains, readStatus, market, instantKeys, now: () => new Date() };
-  const app = createApp({ context, baseUrl, logger, limiter, trustProxy });
+  const app = createApp({ context, baseUrl, logger, limiter, developers, nftData, trustProxy });
   const listening = await start(() => listen(app, host, port));
   const look = setInterval(() => {
     readStatus().catch((error) => logger.error({ err: error }, "the parts cannot be looked at"));
@@ -51,7 +65,8 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
     try {
       return await open();
     } catch (error) {
-      await Promise.all([db.destroy(), market.close(), access.close()]);
+      await feed.stop();
+      await Promise.all([db.destroy(), market.close(), access.close(), accountParts.close()]);
       throw error;
     }
   }
@@ -60,8 +75,9 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
     failed: new Promise<never>(() => {}),
     async stop() {
       clearInterval(look);
+      await feed.stop();
       await listening.close();
-      await Promise.all([db.destroy(), market.close(), access.close()]);
+      await Promise.all([db.destroy(), market.close(), access.close(), accountParts.close()]);
     },
   };
 }

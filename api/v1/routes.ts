@@ -14,6 +14,7 @@ import { traits } from "./collections/traits.ts";
 import type { V1Route } from "./context.ts";
 import { cryptoHistory } from "./crypto-history.ts";
 import { resolveEns } from "./ens.ts";
+import { events } from "./events.ts";
 import { buyData } from "./listings/buy-data.ts";
 import { buyDataBulk } from "./listings/buy-data-bulk.ts";
 import { listListings } from "./listings/list.ts";
@@ -45,6 +46,7 @@ export const routes: readonly V1Route[] = [
   cryptoHistory,
   resolveEns,
   sales,
+  events,
   listListings,
   listing,
   buyData,

@@ -16,6 +16,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   reorg: () => import("./reorg.ts"),
   book: () => import("./book.ts"),
   latency: () => import("./latency.ts"),
+  feed: () => import("./feed.ts"),
   "order-status": () => import("./order-status.ts"),
   "order-intake": () => import("./order-intake.ts"),
 };

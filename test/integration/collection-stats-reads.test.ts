@@ -74,8 +74,14 @@ describe("GET /v1/collections/{collection}", () => {
         expect(stats.floor).toMatchObject({
           askId: floor && idOf(floor),
           priceWei: String(floor?.priceWei),
+          marketplace: floor?.marketplace,
+          buyableViaApi: floor?.isBuyable,
         });
-        expect(stats.floorBuyable).toEqual(stats.floor);
+        const buyable = best(listings, (one) => keep(one) && one.isBuyable, now, 1n);
+        expect(stats.floorBuyable).toMatchObject({
+          ...{ askId: buyable && idOf(buyable), priceWei: String(buyable?.priceWei) },
+          ...{ marketplace: buyable?.marketplace, buyableViaApi: true },
+        });
         const offers = bids.filter(({ tokenId }) => tokenId === null);
         const offer = best(offers, keep, now, -1n);
         expect(stats.bestOffer?.bidId).toBe(offer && idOf(offer));

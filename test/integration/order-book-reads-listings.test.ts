@@ -14,6 +14,7 @@ import {
   idOf,
   inactive,
   none,
+  of,
   ofChain,
   on,
   openBookReads,
@@ -67,12 +68,20 @@ describe("GET /v1/listings", () => {
       every(active, by(makers.of(2)), priced(5n * 10n ** 16n, 4n * 10n ** 17n)),
     ],
     ["min_price=2&max_price=1", none],
-    ["marketplace=native", every(active, ofChain(1))],
+    ["marketplace=native", every(active, ofChain(1), of("native"))],
     ["marketplace=all", every(active, ofChain(1))],
-    ["marketplace=opensea", none],
-    ["marketplace=partner_a&collection=punks", none],
-    ["marketplace=partner_b", none],
-    ["marketplace=magiceden", none],
+    ["marketplace=opensea", every(active, ofChain(1), of("opensea"))],
+    ["marketplace=partner_a&collection=punks", every(active, on(punks.address), of("opensea"))],
+    [
+      `marketplace=partner_a&maker=${makers.of(2)}`,
+      every(active, ofChain(1), by(makers.of(2)), of("opensea")),
+    ],
+    [
+      "marketplace=partner_b&max_price=0.3",
+      every(active, ofChain(1), of("magiceden"), priced(0n, 3n * 10n ** 17n)),
+    ],
+    ["marketplace=magiceden&status=inactive", every(inactive, ofChain(1), of("magiceden"))],
+    ["marketplace=magiceden&chainId=33139", none],
   ]);
 
   it("lists the active ones, cheapest first, when nothing else is asked", async () => {

@@ -51,7 +51,8 @@ async function readLive(db: Database, now: bigint): Promise<Known[]> {
   const { rows } = await sql<Known>`
     select k.address as contract, m.attributes,
            array(select lpad(l.unit_price_wei::text, 30, '0') || ' ' || lpad(l.position::text, 9, '0') || ' '
-                        || 'mkt-0x' || encode(l.order_hash, 'hex')
+                        || case l.marketplace when 'native' then 'mkt-' when 'opensea' then '' else 'magiceden-' end
+                        || '0x' || encode(l.order_hash, 'hex')
                  from listings.listing l
                  where l.contract_id = m.contract_id and l.token_id = m.token_id and l.status = 'active'
                    and l.end_time > ${now} order by 1) as asks

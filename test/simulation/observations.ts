@@ -15,6 +15,7 @@ import {
 import type { ChainReading } from "../../projections/orders/chain-reading.ts";
 import { addressOf, type Block } from "../given.ts";
 import { type GivenOrder, read, receivedAt, ticked } from "../order-facts.ts";
+import { someSighting } from "./partners.ts";
 import type { Random } from "./random.ts";
 import { makers, many, single, tokens, traded } from "./trades.ts";
 
@@ -46,6 +47,8 @@ export function observe(
     () => receive(random, observed),
     () => receive(random, observed),
     () => receive(random, observed),
+    () => show(random, observed),
+    () => show(random, observed),
     () => readChain(random, observed, at),
     () => readChain(random, observed, at),
     () => [goOn(random, observed)],
@@ -62,6 +65,12 @@ function receive(random: Random, { orders, received }: Observed): Observation[] 
   const some = random.shuffle(orders).slice(0, random.int(2, 7));
   received.push(...some.filter((order) => !received.includes(order)));
   return some.map(({ submitted }) => submitted);
+}
+
+function show(random: Random, { orders }: Observed): Observation[] {
+  const listings = orders.filter(({ terms }) => terms.side === "ask");
+  const some = random.shuffle(listings).slice(0, random.int(1, 5));
+  return some.flatMap((order) => someSighting(random, order));
 }
 
 function readChain(random: Random, { orders }: Observed, at: Block | null): Observation[] {

@@ -14,6 +14,7 @@ import {
   transferred,
 } from "../order-facts.ts";
 import type { Happening } from "./events.ts";
+import { someElsewhere } from "./partners.ts";
 import type { Random } from "./random.ts";
 
 /** Few, so that what happens to one order happens to others too. */
@@ -35,7 +36,8 @@ export function makeOrders(random: Random, chainId: ChainId, count: number): Giv
   return Array.from({ length: count }, (_, index) => {
     const tokenId = random.pick(tokens);
     const terms = { ...someTerms(random), chainId, salt: BigInt(index) };
-    if (random.chance(0.5)) return givenListing({ ...terms, tokenId });
+    const give = random.chance(0.5) ? givenListing : someElsewhere(random);
+    if (random.chance(0.5)) return give({ ...terms, tokenId });
     return givenBid(random.chance(0.5) ? { ...terms, tokenId } : terms);
   });
 }

@@ -296,6 +296,12 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
       rpc_unavailable: 503,
     },
   },
+  {
+    method: "get",
+    path: "/v1/events",
+    parameters: ["chainId", "after", "type", "collection", "wallet", "per_page"],
+    codes: { ...chain, invalid_cursor: 422 },
+  },
   { method: "get", path: "/v1/openapi.json", parameters: [], codes: {} },
   { method: "get", path: "/v1/status", parameters: [], codes: {} },
 ];

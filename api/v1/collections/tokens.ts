@@ -70,7 +70,7 @@ export const tokens = route(
     const request = cursorPageOf(query, scope, tokenKey);
     if (isRejection(request)) return request;
     const { total, rows } = await readTokens(db, filter, sort, request.read, now());
-    const { shown, meta } = cutPage(request, rows, ({ key }) => keyOf(key));
+    const { shown, meta } = cutPage(request, rows, ({ key }) => keyOfToken(key));
     const context = { collection, chainId, shop: { siteUrl, prefix: market.prefix } };
     return {
       data: shown.map((token) => presentToken(token, context)),
@@ -85,7 +85,7 @@ export const tokens = route(
 );
 
 /** Digits are those of the columns: numeric(78,0), integer, and a price. */
-const tokenKey = z
+export const tokenKey = z
   .tuple([
     cursorInteger(1),
     cursorInteger(78),
@@ -103,6 +103,6 @@ const tokenKey = z
     }),
   );
 
-function keyOf({ part, value, tokenId, contractId, standard }: TokenKey) {
+export function keyOfToken({ part, value, tokenId, contractId, standard }: TokenKey) {
   return [part, value, tokenId, contractId, standard];
 }

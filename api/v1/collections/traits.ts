@@ -56,7 +56,7 @@ type Kept = LRUCache<string, TraitType[], Asked>;
 const caches = new WeakMap<Database, Kept>();
 
 /** One look at the database for all who ask for traits at the same time, and for as long as they may be kept. */
-function traitsOf(db: Database): Kept {
+export function traitsOf(db: Database): Kept {
   const known = caches.get(db);
   if (known !== undefined) return known;
   const kept: Kept = new LRUCache({

@@ -2,6 +2,7 @@ import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
 import { type ChainId, seaport } from "../../../abis/deployments.ts";
 import type { ShownOrder } from "../../../projections/orders/read-shown.ts";
+import { displayPrice } from "../../prices/usd.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import {
   address,
@@ -24,7 +25,7 @@ const fee = z
     recipient: address,
     wei: uint256Text.meta({ description: "Per unit, out of the price." }),
     bps: z.int().min(0),
-    kind: z.enum(["service", "royalty"]),
+    kind: z.enum(["service", "royalty", "other"]),
   })
   .meta({ id: "OrderFee" });
 
@@ -40,7 +41,7 @@ export const bookOrderFields = {
   price: z.number().meta({ description: "Per unit, in the currency." }),
   priceWei: uint256Text.meta({ description: "Per unit." }),
   currency,
-  usd: z.number().nullable(),
+  usd: z.number().nullable().meta({ description: "`price` at the coin's price of now." }),
   quantity: z.int().min(1),
   quantityFilled: z.int().min(0),
   quantityRemaining: z.int().min(0),
@@ -86,7 +87,7 @@ export function presentBookOrder(
     price: displayAmount(row.unitPriceWei),
     priceWei: String(row.unitPriceWei),
     currency: presentCurrency(chainId, row.currency ?? zeroAddress),
-    usd: null,
+    usd: row.unitPriceUsdE8 === null ? null : displayPrice(row.unitPriceUsdE8),
     quantity: Number(row.quantity),
     quantityFilled: Number(row.filled),
     quantityRemaining: Math.max(0, Number(row.quantity - row.filled)),

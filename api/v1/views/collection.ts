@@ -7,7 +7,7 @@ import type {
   StoredFloor,
   StoredOffer,
 } from "../../../projections/collections/read.ts";
-import { orderId } from "../../orders/order-id.ts";
+import { listingId, orderId } from "../../orders/order-id.ts";
 import { displayPrice } from "../../prices/usd.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { collectionUrls, presentCollectionUrls } from "./urls.ts";
@@ -172,7 +172,7 @@ function presentFloor(
     priceWei,
     currency: presentCurrency(chainId, zeroAddress).symbol ?? "",
     usd: coinPriceE8 === null ? null : displayPrice((wei * coinPriceE8) / 10n ** 18n),
-    askId: orderId(prefix, orderHash),
+    askId: listingId(prefix, { marketplace, orderHash }),
     tokenId,
     marketplace,
     buyableViaApi: isBuyable,

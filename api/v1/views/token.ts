@@ -70,7 +70,11 @@ export const Token = z
   .meta({ id: "Token" });
 
 /** What a token's view needs besides the token. */
-export type TokenContext = { collection: CollectionRef; chainId: ChainId; shop: OrderShop };
+export type TokenContext = {
+  collection: Pick<CollectionRef, "address" | "slug" | "name">;
+  chainId: ChainId;
+  shop: OrderShop;
+};
 
 export function presentToken(
   { row, listing, bestBid, lastSale }: TokenDetails,

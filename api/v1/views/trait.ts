@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CollectionRef } from "../../../projections/collections/read-reference.ts";
 import type { TraitRow } from "../../../projections/traits/read.ts";
-import { orderId } from "../../orders/order-id.ts";
+import { listingId } from "../../orders/order-id.ts";
 import { displayPrice } from "../../prices/usd.ts";
 import { displayAmount } from "./money.ts";
 import { collectionUrls, presentCollectionUrls, type Site } from "./urls.ts";
@@ -63,10 +63,11 @@ export function presentTraitTypes(
 }
 
 function presentValue(
-  { value, count, listed, floorWei, orderHash }: TraitRow,
+  { value, count, listed, floorWei, orderHash, marketplace }: TraitRow,
   prefix: string,
   coinPriceE8: bigint | null,
 ): z.output<typeof TraitValue> {
+  const isListed = orderHash !== null && marketplace !== null;
   const isPriced = floorWei !== null && coinPriceE8 !== null;
   return {
     value,
@@ -74,7 +75,7 @@ function presentValue(
     listed: Number(listed),
     floor: floorWei === null ? null : displayAmount(floorWei),
     floorWei: floorWei === null ? null : String(floorWei),
-    askId: orderHash === null ? null : orderId(prefix, orderHash),
+    askId: isListed ? listingId(prefix, { marketplace, orderHash }) : null,
     usd: isPriced ? displayPrice((floorWei * coinPriceE8) / 10n ** 18n) : null,
   };
 }

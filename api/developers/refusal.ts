@@ -1,0 +1,28 @@
+import type { Html } from "./html.ts";
+import type { Reply } from "./visit.ts";
+
+/** Statuses of what a form is refused with. The only home of both. */
+const statuses = {
+  bad_email: 422,
+  bad_password: 422,
+  bad_name: 422,
+  wrong_password: 401,
+  bad_link: 410,
+  suspended: 403,
+  no_such_key: 404,
+  too_many_keys: 409,
+  rate_limited: 429,
+  busy: 503,
+} as const;
+
+type Refused = {
+  readonly rejected: keyof typeof statuses;
+  readonly message: string;
+  readonly retryAfterSeconds?: number;
+};
+
+/** The page that tells of a refusal, with its status. */
+export function refusalReply({ rejected, retryAfterSeconds }: Refused, page: Html): Reply {
+  const status = statuses[rejected];
+  return retryAfterSeconds === undefined ? { page, status } : { page, status, retryAfterSeconds };
+}

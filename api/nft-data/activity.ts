@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { activityFields, activityRefusals, listActivity } from "./activity-page.ts";
+import { route } from "./context.ts";
+import { listMeta } from "./list-page.ts";
+import { address } from "./parameters.ts";
+import { ActivityItem } from "./views/activity-item.ts";
+
+export const activity = route(
+  {
+    method: "get",
+    path: "/api/activity",
+    tag: "Activity",
+    summary: "Sales, transfers, mints, burns, listings, offers and cancels, newest first",
+    query: z.object({
+      ...activityFields,
+      wallet: address.optional().meta({ description: "Only what this wallet has a part in." }),
+    }),
+    data: z.array(ActivityItem),
+    meta: listMeta,
+    refuses: activityRefusals,
+  },
+  ({ query }, context) => listActivity(query, context),
+);

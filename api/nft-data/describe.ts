@@ -1,0 +1,56 @@
+import { flatEnvelope } from "../http/envelope.ts";
+import { describeRoutes } from "../http/openapi.ts";
+import { bearerRefusals } from "./require-bearer.ts";
+import { nftDataRoutes } from "./routes.ts";
+
+/** The interface's own version. */
+const interfaceVersion = "1.0.0";
+
+/** The OpenAPI document, for a base address with the path segment. */
+export function describeNftData(baseUrl: string, { hasStream }: { hasStream: boolean }) {
+  const info = {
+    title: "NFT data of ApeChain",
+    version: interfaceVersion,
+    description:
+      "Collections, tokens, wallets and activity of ApeChain (chain 33139), for accounts. Exchange e-mail address and " +
+      "client key for a bearer token at `POST /api/auth/login`. Amounts in wei and token ids are decimal strings; " +
+      "addresses are lower case; times are UTC.",
+    baseUrl,
+  };
+  const extra = { "/openapi.json": document, ...(hasStream && { "/api/activity/stream": stream }) };
+  return describeRoutes(nftDataRoutes, info, extra, {
+    envelope: flatEnvelope,
+    securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+    security: [{ bearer: [] }],
+    refusals: bearerRefusals,
+  });
+}
+
+const document = {
+  get: {
+    operationId: "getOpenapiJson",
+    tags: ["Service"],
+    summary: "This document",
+    security: [],
+    responses: {
+      "200": {
+        description: "OpenAPI 3.1",
+        content: { "application/json": { schema: { type: "object" as const } } },
+      },
+    },
+  },
+};
+
+const stream = {
+  get: {
+    operationId: "getApiActivityStream",
+    tags: ["Activity"],
+    summary: "Activity as it happens, as server-sent events; `Last-Event-ID` resumes",
+    responses: {
+      "200": {
+        description: "Events without end",
+        content: { "text/event-stream": { schema: { type: "string" as const } } },
+      },
+    },
+  },
+};

@@ -1,0 +1,47 @@
+import type { Express, RequestHandler } from "express";
+import { sendText } from "../http/answer.ts";
+import { flatEnvelope } from "../http/envelope.ts";
+import { limitAddresses } from "../http/limit.ts";
+import { mountRoutes, servePath } from "../http/mount.ts";
+import { serveReference } from "../pages/reference.ts";
+import type { NftDataContext } from "./context.ts";
+import { describeNftData } from "./describe.ts";
+import { type BearerOptions, requireBearer } from "./require-bearer.ts";
+import { nftDataRoutes } from "./routes.ts";
+
+export type NftDataApi = Omit<BearerOptions, "tokens"> & {
+  readonly context: NftDataContext;
+  /** First part of every path. */
+  readonly segment: string;
+  /** Answers `/api/activity/stream`, for callers who were let through. */
+  readonly stream?: RequestHandler;
+};
+
+/** The account API: its document and reference, login, and everything else for who has a token. */
+export function mountNftData(app: Express, baseUrl: string, api: NftDataApi): void {
+  const { context, segment, limiter, perMinute, stream } = api;
+  const prefix = `/${segment}`;
+  const challenge = 'Bearer realm="account API"';
+  const manner = { envelope: flatEnvelope, prefix, challenge };
+  const document = JSON.stringify(
+    describeNftData(baseUrl + prefix, { hasStream: stream !== undefined }),
+  );
+  const type = "application/json; charset=utf-8";
+  servePath(app, `${prefix}/openapi.json`, {
+    get: [
+      (request, response) =>
+        sendText(request, response, { type, text: document, cacheControl: "no-cache" }),
+    ],
+  });
+  serveReference(app, { path: `${prefix}/docs`, api: prefix, document: "/openapi.json" });
+
+  const open = nftDataRoutes.filter(({ isOpen }) => isOpen === true);
+  const others = nftDataRoutes.filter(({ isOpen }) => isOpen !== true);
+  if (limiter !== undefined) {
+    for (const { path } of open) app.use(prefix + path, limitAddresses(limiter));
+  }
+  mountRoutes(app, open, context, baseUrl, manner);
+  app.use(prefix, requireBearer({ tokens: context.tokens, limiter, perMinute }));
+  if (stream !== undefined) servePath(app, `${prefix}/api/activity/stream`, { get: [stream] });
+  mountRoutes(app, others, context, baseUrl, manner);
+}

@@ -1,0 +1,77 @@
+import { z } from "zod";
+
+type SnakeKey<Key extends string> = Key extends `${infer First}${infer Rest}`
+  ? First extends Lowercase<First>
+    ? `${First}${SnakeKey<Rest>}`
+    : `_${Lowercase<First>}${SnakeKey<Rest>}`
+  : Key;
+
+/** The same facts under names in snake_case. */
+export type Snake<Value> = Value extends readonly (infer Item)[]
+  ? Snake<Item>[]
+  : Value extends object
+    ? { [Key in keyof Value as SnakeKey<Key & string>]: Snake<Value[Key]> }
+    : Value;
+
+/** Renames the fields of plain data, at any depth. */
+export function snake<Value>(value: Value): Snake<Value> {
+  return renamed(value) as Snake<Value>;
+}
+
+function renamed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(renamed);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [snakeKey(key), renamed(part)]),
+  );
+}
+
+const snakeKey = (key: string): string =>
+  key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The schema of what `snake` makes of data of a schema: of objects, and of lists, null and absence of them. */
+export function snakeSchema<Schema extends z.ZodType>(
+  schema: Schema,
+): z.ZodType<Snake<z.output<Schema>>> {
+  return renamedSchema(schema) as unknown as z.ZodType<Snake<z.output<Schema>>>;
+}
+
+const made = new WeakMap<z.ZodType, z.ZodType>();
+
+/** One schema has one counterpart: it is told once in a document, under its name. */
+function renamedSchema(schema: z.ZodType): z.ZodType {
+  const known = made.get(schema) ?? makeSchema(schema);
+  made.set(schema, known);
+  return known;
+}
+
+function makeSchema(schema: z.ZodType): z.ZodType {
+  const counterpart = restructured(schema);
+  const meta = schema.meta();
+  return meta === undefined || counterpart === schema ? counterpart : counterpart.meta(meta);
+}
+
+/** The schema itself where nothing in it has another name. */
+function restructured(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodObject) return restructuredObject(schema);
+  const inner = innerOf(schema);
+  const renamedInner = inner && renamedSchema(inner);
+  if (renamedInner === undefined || renamedInner === inner) return schema;
+  if (schema instanceof z.ZodArray) return z.array(renamedInner);
+  return schema instanceof z.ZodNullable ? renamedInner.nullable() : renamedInner.optional();
+}
+
+function innerOf(schema: z.ZodType): z.ZodType | undefined {
+  if (schema instanceof z.ZodArray) return schema.element as z.ZodType;
+  const isWrapped = schema instanceof z.ZodNullable || schema instanceof z.ZodOptional;
+  return isWrapped ? (schema.unwrap() as z.ZodType) : undefined;
+}
+
+function restructuredObject(schema: z.ZodObject): z.ZodType {
+  const fields = Object.entries<z.ZodType>(schema.shape).map(
+    ([key, part]) => [key, snakeKey(key), part, renamedSchema(part)] as const,
+  );
+  const isSame = fields.every(([key, name, part, other]) => key === name && part === other);
+  if (isSame) return schema;
+  return z.object(Object.fromEntries(fields.map(([, name, , other]) => [name, other])));
+}

@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { activityFields, activityRefusals, listActivity } from "../activity-page.ts";
+import { route } from "../context.ts";
+import { listMeta } from "../list-page.ts";
+import { address } from "../parameters.ts";
+import { ActivityItem } from "../views/activity-item.ts";
+
+export const walletActivity = route(
+  {
+    method: "get",
+    path: "/api/wallets/{address}/activity",
+    tag: "Wallets",
+    summary:
+      "What a wallet gave, received, sold, bought, listed, offered and cancelled, newest first",
+    params: z.object({ address }),
+    query: z.object(activityFields),
+    data: z.array(ActivityItem),
+    meta: listMeta,
+    refuses: activityRefusals,
+  },
+  ({ params, query }, context) => listActivity({ ...query, wallet: params.address }, context),
+);

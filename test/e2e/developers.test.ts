@@ -1,0 +1,197 @@
+import { mkdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { env } from "node:process";
+import chromium from "@sparticuz/chromium";
+import axe from "axe-core";
+import { type Browser, type BrowserContext, chromium as driver, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import {
+  type Desk,
+  newEmail,
+  openDesk,
+  password,
+  statusWith,
+} from "../integration/accounts-desk.ts";
+import { createDatabase, type TestDatabase } from "../postgres.ts";
+
+let database: TestDatabase;
+let desk: Desk;
+let browser: Browser;
+
+/** Where pictures of the pages are put, for people to look at. */
+const pictures = env.PICTURES_DIR ?? join(tmpdir(), "developer-pages");
+
+beforeAll(async () => {
+  await mkdir(pictures, { recursive: true });
+  database = await createDatabase();
+  desk = await openDesk({ databaseUrl: database.url });
+  browser = await driver.launch({
+    args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--disable-dev-shm-usage"],
+    executablePath: await chromium.executablePath(),
+    headless: true,
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  await desk?.close();
+  await database?.drop();
+});
+
+const Findings = z.array(
+  z.object({
+    id: z.string(),
+    impact: z.string().nullable(),
+    nodes: z.array(z.object({ html: z.string() })),
+  }),
+);
+
+/** What a page must be, whatever it shows: accessible, within its window, and quiet. */
+async function lookAt(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+  // The page's own rules let no foreign script run; the driver may.
+  await page.evaluate(axe.source);
+  const found: unknown = await page.evaluate("axe.run().then(({ violations }) => violations)");
+  const serious = Findings.parse(found).filter(({ impact }) =>
+    ["serious", "critical"].includes(impact ?? ""),
+  );
+  expect(serious, name).toEqual([]);
+  const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+  expect(overflow, `${name} is wider than its window`).toBeLessThanOrEqual(0);
+}
+
+async function openPage(context: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  return { page, complaints };
+}
+
+/** Presses a button that sends a form, and waits for the page that answers it. */
+async function send(page: Page, label: string): Promise<void> {
+  const answered = page.waitForEvent("framenavigated");
+  await page.getByRole("button", { name: label }).click();
+  await answered;
+  await page.waitForLoadState();
+}
+
+const Login = z.object({ data: z.object({ token: z.string() }) });
+
+/** The call that the page shows. */
+async function exchange(email: string, clientKey: string): Promise<string> {
+  const response = await fetch(`${desk.url}/apechain/api/auth/login`, {
+    method: "post",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email, client_key: clientKey }),
+  });
+  return Login.parse(await response.json()).data.token;
+}
+
+/** Of a question that makes no sense: who is let in is told so. */
+async function statusWithToken(token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  return (await fetch(`${desk.url}/apechain/api/collections?limit=0`, { headers })).status;
+}
+
+/** From nothing to answers with a key, and to a token for the client key. */
+async function story(page: Page, name: string): Promise<void> {
+  const email = newEmail();
+  const press = (label: string) => send(page, label);
+  const picture = (what: string) => lookAt(page, `${name}-${what}`);
+
+  await page.goto(`${desk.url}/developers`);
+  await picture("1-sign-in");
+  await page.getByRole("link", { name: "Create an account" }).click();
+  await picture("2-sign-up");
+  await page.getByLabel("E-mail address").fill("no address");
+  await press("Send the link");
+  await picture("3-wrong");
+  expect(await page.evaluate("document.activeElement.id")).toBe("email");
+  await page.getByLabel("E-mail address").fill(email);
+  await press("Send the link");
+  await picture("4-sent");
+
+  const link = new URL(desk.mails.at(-1)?.link ?? "");
+  await page.goto(`${desk.url}${link.pathname}${link.search}`);
+  await picture("5-confirm");
+  await page.getByLabel("Password").fill(password);
+  await press("Create the account");
+  await picture("6-empty");
+
+  await page.getByLabel("Name of a new key").fill("price bot");
+  await press("Create key");
+  const key = (await page.locator("#new-key").textContent()) ?? "";
+  await picture("7-new-key");
+  await page.getByRole("button", { name: "Copy" }).first().click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe(key);
+  expect(await statusWith(desk, key)).toBe(422);
+  await desk.flushUsage();
+  await page.reload();
+  expect(await page.getByText(key).count()).toBe(0);
+  expect(await page.getByRole("rowheader", { name: "price bot" }).count()).toBe(1);
+
+  await press("Create client key");
+  const clientKey = (await page.locator("#new-client-key").textContent()) ?? "";
+  await picture("8-client-key");
+  expect(await statusWithToken(await exchange(email, clientKey))).toBe(422);
+  await page.goto(`${desk.url}/developers`);
+  await page.locator("summary", { hasText: "Revoke" }).first().click();
+  await picture("9-in-use");
+  await press("Revoke price bot");
+  await page.getByText("The key is revoked").waitFor();
+  expect(await statusWith(desk, key)).toBe(401);
+
+  await page.getByRole("link", { name: "Account" }).click();
+  await picture("10-account");
+  await page.getByLabel("Current password").fill("some wrong password");
+  await page.getByLabel("New password").fill("another password");
+  await press("Change password");
+  await picture("11-account-wrong");
+  await press("Sign out");
+  await page.getByText("You are signed out").waitFor();
+}
+
+describe("the developer section in a browser", () => {
+  it.each([
+    ["wide", 1280, "light"],
+    ["narrow", 390, "dark"],
+    ["narrow-light", 390, "light"],
+    ["wide-dark", 1280, "dark"],
+  ] as const)("leads from nothing to keys that work: %s", async (name, width, colorScheme) => {
+    const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme });
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    const { page, complaints } = await openPage(context);
+    await story(page, name);
+    await context.close();
+
+    // What a browser writes of every answer above 399, ours among them.
+    expect(complaints.filter((text) => !/status of (401|422)/.test(text))).toEqual([]);
+  });
+
+  it("does all of it without scripts", async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    const email = newEmail();
+    await page.goto(`${desk.url}/developers/sign-up`);
+    await page.getByLabel("E-mail address").fill(email);
+    await send(page, "Send the link");
+    const link = new URL(desk.mails.at(-1)?.link ?? "");
+    await page.goto(`${desk.url}${link.pathname}${link.search}`);
+    await page.getByLabel("Password").fill(password);
+    await send(page, "Create the account");
+    await page.getByLabel("Name of a new key").fill("no script");
+    await send(page, "Create key");
+    const key = (await page.locator("#new-key").textContent()) ?? "";
+    const works = await statusWith(desk, key);
+    await page.locator("summary", { hasText: "Revoke" }).click();
+    await send(page, "Revoke no script");
+    await context.close();
+
+    expect([works, await statusWith(desk, key)]).toEqual([422, 401]);
+  });
+});
