@@ -175,7 +175,7 @@ const shownListings = manyListings.slice(0, 110).map((own, index) => {
     endsAt: endOf(index + 3),
     status: maker === pauper && !isElsewhere ? "inactive" : "active",
     marketplace: isOpensea ? "opensea" : "magiceden",
-    isBuyable: isOpensea ? !isWrapped : isOpen,
+    isBuyable: isOpensea ? !isWrapped : isOpen && !isElsewhere,
   };
   return seeded(wish, tokenId, (terms) =>
     givenElsewhere({

@@ -17,37 +17,45 @@ import { showSignIn, takeSignIn } from "./sign-in.ts";
 import { developerStyle } from "./style.ts";
 import type { Developers } from "./visit.ts";
 
+/** For everybody. */
+const openPages = [
+  ["/developers/sign-in", showSignIn, takeSignIn],
+  ["/developers/sign-up", link.showSignUp, link.takeSignUp],
+  ["/developers/forgot", link.showForgot, link.takeForgot],
+  ["/developers/confirm", showConfirm, takeConfirm],
+] as const;
+
+/** For who is signed in. */
+const pages = [
+  ["/developers", keys.showKeys],
+  ["/developers/account", account.showAccount],
+] as const;
+
+const forms = [
+  ["/developers/sign-out", account.takeSignOut],
+  ["/developers/keys", keys.takeKey],
+  ["/developers/keys/{id}/rotate", keys.takeRotation],
+  ["/developers/keys/{id}/revoke", keys.takeRevocation],
+  ["/developers/client-key", keys.takeClientKey],
+  ["/developers/client-key/revoke", keys.takeClientKeyRevocation],
+  ["/developers/tokens/{id}/revoke", keys.takeTokenRevocation],
+  ["/developers/account/password", account.takePassword],
+  ["/developers/sessions/{id}/end", account.takeSessionEnd],
+  ["/developers/sessions/end-others", account.takeOtherSessionsEnd],
+] as const;
+
+const assets = [
+  ["/developers/style.css", "text/css; charset=utf-8", developerStyle],
+  ["/developers/script.js", "text/javascript; charset=utf-8", script],
+  ["/developers/icon.svg", "image/svg+xml", icon],
+] as const;
+
 /** The developer section: accounts, their keys and their sessions. */
 export function mountDevelopers(app: Express, developers: Developers, logger: Logger): void {
-  for (const [path, get, post] of [
-    ["/developers/sign-in", showSignIn, takeSignIn],
-    ["/developers/sign-up", link.showSignUp, link.takeSignUp],
-    ["/developers/forgot", link.showForgot, link.takeForgot],
-    ["/developers/confirm", showConfirm, takeConfirm],
-  ] as const) {
-    servePage(app, developers, path, { get, post });
-  }
-  serveSignedIn(app, developers, "/developers", { get: keys.showKeys });
-  serveSignedIn(app, developers, "/developers/account", { get: account.showAccount });
-  for (const [path, post] of [
-    ["/developers/sign-out", account.takeSignOut],
-    ["/developers/keys", keys.takeKey],
-    ["/developers/keys/{id}/rotate", keys.takeRotation],
-    ["/developers/keys/{id}/revoke", keys.takeRevocation],
-    ["/developers/client-key", keys.takeClientKey],
-    ["/developers/client-key/revoke", keys.takeClientKeyRevocation],
-    ["/developers/tokens/{id}/revoke", keys.takeTokenRevocation],
-    ["/developers/account/password", account.takePassword],
-    ["/developers/sessions/{id}/end", account.takeSessionEnd],
-    ["/developers/sessions/end-others", account.takeOtherSessionsEnd],
-  ] as const) {
-    serveSignedIn(app, developers, path, { post });
-  }
-  for (const [path, type, text] of [
-    ["/developers/style.css", "text/css; charset=utf-8", developerStyle],
-    ["/developers/script.js", "text/javascript; charset=utf-8", script],
-    ["/developers/icon.svg", "image/svg+xml", icon],
-  ] as const) {
+  for (const [path, get, post] of openPages) servePage(app, developers, path, { get, post });
+  for (const [path, get] of pages) serveSignedIn(app, developers, path, { get });
+  for (const [path, post] of forms) serveSignedIn(app, developers, path, { post });
+  for (const [path, type, text] of assets) {
     servePath(app, path, { get: [pageHeaders, fixed(type, text)] });
   }
   app.use("/developers", developerHeaders, answerUnknownPage, answerFaults(logger));

@@ -1,8 +1,8 @@
 import { isRejection, type Rejection, reject } from "../../projections/domain/rejection.ts";
 import { orderParameters, orderQuantity } from "../../projections/domain/seaport/fill.ts";
 import type { Fulfillment, Partner } from "../marketplaces/partner.ts";
-import type { BuyRequest } from "./buy.ts";
 import { encodePurchase, type Purchase } from "./buy-calldata.ts";
+import type { BuyRequest } from "./buy-request.ts";
 import type { Offered } from "./find-offered.ts";
 
 type Code =

@@ -7,21 +7,11 @@ import { RpcFailure } from "../chain/rpc-batch.ts";
 import { buildPurchase, type Purchase, serviceTag } from "./buy-calldata.ts";
 import { judgeListing, questionsOfListing, refuseSale } from "./buy-check.ts";
 import { buyFromPartner } from "./buy-from-partner.ts";
+import type { BuyRequest } from "./buy-request.ts";
 import type { CheckedOrder } from "./check-order.ts";
 import { findOffered, type Offered } from "./find-offered.ts";
 import type { Market } from "./market.ts";
 import { recordReadings } from "./record-readings.ts";
-
-export type BuyRequest = {
-  chainId: ChainId;
-  askIds: readonly string[];
-  /** Who receives the token; null: whoever sends the transaction. */
-  buyer: Address | null;
-  /** Null: all units left. */
-  units: bigint | null;
-  /** Most that all units may cost. */
-  maxWei: bigint | null;
-};
 
 type BuyCode =
   | "not_found"

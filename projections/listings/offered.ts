@@ -75,7 +75,7 @@ function offersOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
     from (
       select *,
              case marketplace when 'native' then true when 'opensea' then currency is null
-                              else order_type <= 1 and bool_or(has_signature) over source end as is_buyable,
+                              else order_type <= 1 and is_conduit_known and bool_or(has_signature) over source end as is_buyable,
              not first_value(${ofKind("partner_listing_withdrawn")}) over newest as is_shown,
              first_value(created_at) over newest as told_at
       from (${factsOf(facts)} offset 0) f

@@ -19,6 +19,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   feed: () => import("./feed.ts"),
   "order-status": () => import("./order-status.ts"),
   "order-intake": () => import("./order-intake.ts"),
+  "partner-sync": () => import("./partner-sync.ts"),
 };
 
 const columns = ["figure", "value", "unit", "goal", "met", "samples", "min", "max"] as const;

@@ -123,6 +123,7 @@ let browsers = 0;
 
 export function openBrowser(desk: Desk, address = newAddress()): Browser {
   let formToken = "";
+  const origin = desk.url.replace(/^\w+:/, new URL(desk.accounts.baseUrl).protocol);
   const ask = async (path: string, init: RequestInit): Promise<Page> => {
     const response = await fetch(desk.url + path, {
       ...init,
@@ -150,7 +151,7 @@ export function openBrowser(desk: Desk, address = newAddress()): Browser {
       ask(path, {
         method: "post",
         body: new URLSearchParams({ form: formToken, ...fields }),
-        headers: { origin: desk.url, "sec-fetch-site": "same-origin", ...headers },
+        headers: { origin, "sec-fetch-site": "same-origin", ...headers },
       }),
     at(other) {
       const copy = openBrowser(other, address);

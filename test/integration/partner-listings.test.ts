@@ -243,6 +243,7 @@ describe("data to buy it can be made", () => {
     [true, "magiceden", { isWrapped: true }, partnerSignature],
     [true, "magiceden", { quantity: 4n, standard: "erc1155", orderType: 1 }, partnerSignature],
     [false, "magiceden", {}, null],
+    [false, "magiceden", { conduitKey: zeroConduit }, partnerSignature],
     [false, "magiceden", { orderType: 2 }, partnerSignature],
   ])("%s for a listing of %s like %o", async (isBuyable, partner, terms, signature) => {
     const order = elsewhere(terms);

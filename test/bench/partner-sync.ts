@@ -1,0 +1,62 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { Partner } from "../../api/marketplaces/partner.ts";
+import { syncTimes } from "../../api/marketplaces/sync-step.ts";
+import type { Database } from "../../projections/database.ts";
+import { openSync, openTestPartner } from "../partner-sync.ts";
+import { type Figure, medianFigure } from "./figure.ts";
+import { timed, withDatabase } from "./server.ts";
+
+const mostListings = 100_000;
+const contract = `0xa0${"00".repeat(18)}01` as const;
+
+/** One contract's listings, all taken in, then all read again without news. The budget waits for nothing. */
+export async function run({ facts }: { facts: number }): Promise<Figure[]> {
+  const count = Math.min(facts, mostListings);
+  const figures: Figure[] = [];
+  for (const name of ["opensea", "magiceden"] as const) {
+    figures.push(...(await withDatabase((db) => measure(db, name, count))));
+  }
+  return figures;
+}
+
+async function measure(db: Database, name: Partner["name"], count: number): Promise<Figure[]> {
+  const path = fileURLToPath(new URL("partner-process.ts", import.meta.url));
+  const server = fork(path, [name, contract, `${count}`], { execArgv: ["--import", "tsx"] });
+  try {
+    const [{ url }] = (await once(server, "message")) as [{ url: string }];
+    const partner = openTestPartner(name, { url });
+    const sync = openSync(db, partner);
+    await sync.enrol(contract);
+    const before = process.memoryUsage.rss();
+    const peak = watchMemory();
+    const firstMs = await timed(() => sync.run());
+    sync.pass(syncTimes.fullMs);
+    const secondMs = await timed(() => sync.run());
+    const grownMb = (peak() - before) / 2 ** 20;
+    await partner.close();
+    const size = `${count} listings of one contract at ${name}`;
+    const rate = (ms: number) => [count / (ms / 1_000)];
+    return [
+      medianFigure(`partner-sync, ${name}, taken in`, rate(firstMs), { unit: "facts/s" }, size),
+      medianFigure(`partner-sync, ${name}, read again`, rate(secondMs), { unit: "facts/s" }, size),
+      medianFigure(`partner-sync, ${name}, memory`, [grownMb], { unit: "MB", atMost: 200 }, size),
+    ];
+  } finally {
+    server.disconnect();
+    await once(server, "exit");
+  }
+}
+
+/** The largest resident size of this process in bytes, until the function returned is called. */
+function watchMemory(): () => number {
+  let largest = process.memoryUsage.rss();
+  const timer = setInterval(() => {
+    largest = Math.max(largest, process.memoryUsage.rss());
+  }, 50);
+  return () => {
+    clearInterval(timer);
+    return largest;
+  };
+}
