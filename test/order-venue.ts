@@ -21,7 +21,12 @@ export type Venues = {
   close(): Promise<void>;
 };
 
-export async function openVenues(chainIds: readonly ChainId[]): Promise<Venues> {
+type Chains = readonly { chainId: ChainId; rpcUrl: string }[];
+
+export async function openVenues(
+  chainIds: readonly ChainId[],
+  settingsFor: (chains: Chains) => Promise<Record<string, string>> = async () => ({}),
+): Promise<Venues> {
   const markets: Market[] = [];
   let database: TestDatabase | undefined;
   let pipeline: Pipeline | undefined;
@@ -38,6 +43,7 @@ export async function openVenues(chainIds: readonly ChainId[]): Promise<Venues> 
       databaseUrl: database.url,
       chains: markets.map(({ anvil }) => anvil),
       roles: ["indexer", "projector", "jobs", "api"],
+      settings: await settingsFor(markets.map(({ anvil }) => anvil)),
     });
     await untilReady(pipeline);
     // From here on each transaction is mined at once.

@@ -51,7 +51,8 @@ export function openSync(db: Database, partner: Partner, chainIds: readonly Chai
     ...{ db, partner, chainIds, now: () => new Date(now) },
     onSkipped: (some: readonly Skipped[]) => void skipped.push(...some),
   };
-  const step = (): Promise<StepOutcome> => syncStep(work);
+  const step = (registeredFirst = false): Promise<StepOutcome> =>
+    syncStep({ ...work, registeredFirst });
   return {
     skipped,
     step,

@@ -8,7 +8,7 @@ import type { Partner, Skipped } from "../marketplaces/partner.ts";
 import { type StepOutcome, syncStep } from "../marketplaces/sync-step.ts";
 
 const pollMs = 2_000;
-const enrolMs = 10_000;
+const enrolMs = 30_000;
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 
@@ -22,18 +22,24 @@ type Work = {
   signal: AbortSignal;
 };
 
-/** Takes a partner's listings into the log, collection by collection in turns. A partner that fails is asked ever more slowly. */
+/**
+ * Takes a partner's listings into the log, collection by collection in turns; every other turn belongs to those of the
+ * registry, which thousands of others would else keep waiting. A partner that fails is asked ever more slowly.
+ */
 export async function keepPartner(work: Work): Promise<void> {
   const { db, partner, chainIds, now, logger, signal } = work;
   const onSkipped = tellOnce(logger, partner.name);
   let enrolAt = 0;
+  let registeredFirst = false;
   let failures = 0;
   while (!signal.aborted) {
     if (now().getTime() >= enrolAt) {
       enrolAt = now().getTime() + enrolMs;
       await enrol(work);
     }
-    const outcome = await tryStep(work, () => syncStep({ db, partner, chainIds, now, onSkipped }));
+    registeredFirst = !registeredFirst;
+    const turn = { db, partner, chainIds, now, onSkipped, registeredFirst };
+    const outcome = await tryStep(work, () => syncStep(turn));
     if (signal.aborted) return;
     failures = tellChange(logger, partner.name, outcome, failures);
     if (outcome === "idle") await pause(pollMs, signal);

@@ -34,6 +34,8 @@ export type SyncWork = {
   /** The chains served. */
   chainIds: readonly ChainId[];
   now: () => Date;
+  /** Whether collections of the registry go before others this time. */
+  registeredFirst?: boolean;
   /** Told of entries that were left out. */
   onSkipped?: (skipped: readonly Skipped[]) => void;
 };
@@ -46,9 +48,10 @@ export type StepOutcome = "idle" | "done" | PartnerFailure;
  * finds and how far it is are committed together, so whoever goes on after it was killed loses and repeats nothing.
  */
 export async function syncStep(work: SyncWork): Promise<StepOutcome> {
-  const { db, partner, chainIds } = work;
+  const { db, partner, chainIds, registeredFirst = false } = work;
   const now = work.now();
-  const state = await readDueCollection(db, partner.name, chainIds, now);
+  const turn = { now, registeredFirst };
+  const state = await readDueCollection(db, partner.name, chainIds, turn);
   if (state === null) return "idle";
   const failure = await stepOf(work, state, now);
   if (failure === null) return "done";
@@ -96,7 +99,8 @@ async function describe(
   const fees = found.fees
     .filter(({ isService }) => !isService)
     .map(({ recipient, bps, isRequired }) => ({ recipient, bps, isRequired }));
-  await recordCollection(db, state, { slug: found.slug, fees }, { now, dueAt: now });
+  // It is its turn still: what it lists is asked for next.
+  await recordCollection(db, state, { slug: found.slug, fees }, { now, dueAt: state.dueAt });
   return null;
 }
 

@@ -9,6 +9,7 @@ import {
   type EventType,
   eventTypesOf,
   type Found,
+  isOneWalk,
   mostLooked,
   upTo,
 } from "./read-filter.ts";
@@ -64,7 +65,8 @@ export async function readEvents(
     left join sales.sale s on o.type = 'sale' and s.block_id = o.block_id
       and s.transaction_index = o.transaction_index and s.ordinal = o.sub_index
     order by o.block_id desc, o.log_index desc, o.sub_index desc`.execute(session);
-  if (!isPicky(filter)) return { rows, stoppedAt: null };
+  const isFull = rows.length === limit && isOneWalk(filter, true);
+  if (isFull || !isPicky(filter)) return { rows, stoppedAt: null };
   return upTo(rows, limit, isBelow, await readStop(session, filter, after));
 }
 

@@ -27,6 +27,14 @@ export type ActivityFilter = {
 export type Found<Row, Key> = { rows: Row[]; stoppedAt: Stop<Key> | null };
 type Stop<Key> = { key: Key; at: Date };
 
+/**
+ * Whether the rows are read by one walk, which was not given up where it found all that were asked for. Of events a
+ * wallet's are two: what it gave and what it took.
+ */
+export function isOneWalk({ wallet, contractIds }: ActivityFilter, ofEvents: boolean): boolean {
+  return wallet === null ? contractIds === null || contractIds.length === 1 : !ofEvents;
+}
+
 /** Of the first rows of several walks those that none of them may still have something before. */
 export function upTo<Row, Key>(
   rows: Row[],

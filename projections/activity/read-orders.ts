@@ -5,6 +5,7 @@ import { naming } from "../orders/read-shown.ts";
 import {
   type ActivityFilter,
   type Found,
+  isOneWalk,
   mostLooked,
   type OrderType,
   orderTypesOf,
@@ -48,6 +49,7 @@ export async function readOrders(
            o.order_hash as "orderHash", (o.payload #>> '{components,endTime}')::numeric as "endTime"
     from (select * from (${matching(filter, before, limit)}) f ${newestFirst} limit ${limit}) o ${naming}
     order by o.position desc`.execute(session);
+  if (rows.length === limit && isOneWalk(filter, false)) return { rows, stoppedAt: null };
   return upTo(
     rows,
     limit,

@@ -157,6 +157,20 @@ describe("the job", () => {
     await kept;
   });
 
+  it("reads collections of the registry first in every other turn, whoever else waits", async () => {
+    const others = Array.from({ length: 40 }, (_, index) => addressOf(index));
+    const sync = openSync(database.db, partner);
+    await sync.enrol(...others, apes);
+    await sql`update ops.partner_collection set is_registered = true, due_at = due_at + interval '1 second'
+      where contract = ${Buffer.from(apes.slice(2), "hex")}`.execute(database.db);
+    sync.pass(5_000);
+    await standIn.showMany({ chainId, contract: apes, count: 600 });
+    standIn.forgetRequests();
+    for (let turn = 0; (await shown()).length < 600; turn += 1) await sync.step(turn % 2 === 0);
+
+    expect(standIn.requests().length).toBeLessThan(20);
+  });
+
   it("tells a partner's sighting of a listing of our own too", async () => {
     const sync = openSync(database.db, partner);
     await standIn.showMany({ chainId, contract: apes, count: 1 });

@@ -14,6 +14,7 @@ const statements = [
      fees           jsonb,
      fee_changes    integer     not null default 0,
      described_at   timestamptz,
+     is_registered  boolean     not null default false,
      due_at         timestamptz not null,
      pass           text check (pass in ('full', 'newest')),
      pass_number    bigint      not null default 0,

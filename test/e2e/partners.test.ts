@@ -1,0 +1,130 @@
+import type { Address, Hex } from "viem";
+import { parseEther } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { accounts } from "../../devnet/accounts.ts";
+import { openPartnerA } from "../../devnet/marketplaces/partner-a.ts";
+import { openPartnerB } from "../../devnet/marketplaces/partner-b.ts";
+import type { StandIn } from "../../devnet/marketplaces/stand-in.ts";
+import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
+import {
+  mintPunk,
+  openVenues,
+  untilStatus,
+  type Venue,
+  type Venues,
+  wish,
+} from "../order-venue.ts";
+import { until } from "../pipeline.ts";
+import type { Trader } from "../trader.ts";
+
+const chainIds = [33139, 1] as const;
+let venues: Venues;
+let opensea: StandIn;
+let magiceden: StandIn;
+
+beforeAll(async () => {
+  venues = await openVenues(chainIds, async (chains) => {
+    opensea = await openPartnerA({ chains });
+    magiceden = await openPartnerB({ chains });
+    return { PARTNER_A_URL: opensea.url, PARTNER_B_URL: magiceden.url };
+  });
+});
+
+afterAll(async () => {
+  await venues?.close();
+  await Promise.all([opensea?.close(), magiceden?.close()]);
+});
+
+const Fill = z.object({ askId: z.string(), to: z.string(), data: z.string(), value: z.string() });
+const Bulk = z.object({
+  listings: z.array(Fill),
+  errors: z.array(z.object({ askId: z.string(), code: z.string() })),
+});
+
+describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
+  let venue: Venue;
+  let alice: Trader;
+  let bob: Trader;
+  beforeAll(() => {
+    venue = venues.venue(chainId);
+    [alice, bob] = [venue.trader("alice"), venue.trader("bob")];
+  });
+
+  /** Alice lists a token at a partner; its id here, as soon as the book shows it. */
+  async function shownAt(partner: StandIn, nft: Nft): Promise<string> {
+    const priceWei = parseEther("1");
+    const { orderHash } = await partner.sell({ chainId, maker: accounts.alice, nft, priceWei });
+    const askId = partner.partner === "opensea" ? orderHash : `magiceden-${orderHash}`;
+    await until(`${askId} to be shown`, async () => {
+      const { status } = await bob.get(`/v1/listings/${askId}?chainId=${chainId}`);
+      return status === 200;
+    });
+    expect(await bob.statusOf("listings", askId)).toBe("active");
+    return askId;
+  }
+
+  const fillsOf = async (askIds: readonly string[], buyer: Address) => {
+    const answer = await bob.post("/v1/listings/buy-data-bulk", { chainId, askIds, buyer });
+    return Bulk.parse(answer.body.data);
+  };
+
+  const send = async (from: "bob" | "carol", { to, data, value }: z.output<typeof Fill>) => {
+    const hash = await venue.client.sendTransaction({
+      account: accounts[from],
+      chain: venue.client.chain,
+      to: to as Address,
+      data: data as Hex,
+      value: BigInt(value),
+      gas: 1_500_000n,
+    });
+    return (await venue.client.waitForTransactionReceipt({ hash })).status;
+  };
+
+  it("a listing of each marketplace is bought in one call, and our own facts say that all are sold", async () => {
+    const own = await alice.lists(wish(await mintPunk(venue, "alice"), "1"));
+    const askIds = [
+      own,
+      await shownAt(opensea, await mintPunk(venue, "alice")),
+      await shownAt(magiceden, await mintPunk(venue, "alice")),
+    ];
+    const { listings, errors } = await fillsOf(askIds, accounts.bob.address);
+    expect(errors).toEqual([]);
+    expect(listings.map(({ askId }) => askId)).toEqual(askIds);
+    for (const fill of listings) expect(await send("bob", fill)).toBe("success");
+    for (const askId of askIds) await untilStatus(bob, "listings", askId, "filled");
+  });
+
+  it("the partner's data fails from the wrong wallet, and its listing stays", async () => {
+    const askId = await shownAt(opensea, await mintPunk(venue, "alice"));
+    const { listings } = await fillsOf([askId], accounts.bob.address);
+    for (const fill of listings) expect(await send("carol", fill)).toBe("reverted");
+    expect(await bob.statusOf("listings", askId)).toBe("active");
+    for (const fill of listings) expect(await send("bob", fill)).toBe("success");
+  });
+
+  it("a partner's outage leaves the rest serving, and ends by itself", async () => {
+    const [first, second] = [
+      await shownAt(opensea, await mintPunk(venue, "alice")),
+      await shownAt(magiceden, await mintPunk(venue, "alice")),
+    ];
+    opensea.fail({ down: "reset" });
+    const during = await fillsOf([first, second], accounts.bob.address);
+    expect(during.errors).toMatchObject([{ askId: first, code: "upstream_error" }]);
+    expect(during.listings.map(({ askId }) => askId)).toEqual([second]);
+    opensea.heal();
+    await until("the partner to be asked again", async () => {
+      const { errors } = await fillsOf([first], accounts.bob.address);
+      return errors.length === 0;
+    });
+  });
+
+  it("a listing sold at its partner is filled here before the partner says so", async () => {
+    const askId = await shownAt(opensea, await mintPunk(venue, "alice"));
+    const [fill] = (await fillsOf([askId], accounts.carol.address)).listings;
+    expect(fill && (await send("carol", fill))).toBe("success");
+    await untilStatus(bob, "listings", askId, "filled");
+    const shown = opensea.book.find(chainId, askId);
+    expect(shown?.status).toBe("active");
+  });
+});
