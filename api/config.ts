@@ -62,7 +62,12 @@ export type Config = {
   /** Between two looks at the chain for what events do not tell of orders. */
   checkIntervalSeconds: number;
   /** Other marketplaces whose listings are shown and bought; null: that one is off. */
-  partners: { opensea: PartnerConfig | null; magiceden: PartnerConfig | null };
+  partners: {
+    opensea: PartnerConfig | null;
+    magiceden: PartnerConfig | null;
+    /** Between two looks at what a collection has new there. */
+    intervalSeconds: number;
+  };
   /** Exchanges that are asked what coins are worth. */
   prices: { feeds: readonly PriceFeed[] };
   /** Where documents are asked for that have no address of their own. */
@@ -212,7 +217,11 @@ function shape(env: Environment, curated: Config["curated"]): Config {
     },
     mail: shapeMail(env),
     checkIntervalSeconds: env.CHECK_INTERVAL_SECONDS,
-    partners: { opensea: shapePartner(env, "A"), magiceden: shapePartner(env, "B") },
+    partners: {
+      opensea: shapePartner(env, "A"),
+      magiceden: shapePartner(env, "B"),
+      intervalSeconds: env.PARTNER_INTERVAL_SECONDS,
+    },
     prices: { feeds: env.PRICE_FEED_URLS ?? publicFeeds },
     metadata: { ipfsGateways: env.IPFS_GATEWAYS, arweaveGateway: env.ARWEAVE_GATEWAY },
     log: {

@@ -251,6 +251,13 @@ export const Environment = z.object({
     example: "300",
     fallback: "60",
   }),
+  PARTNER_INTERVAL_SECONDS: setting(wholeNumber(1, 86_400).default(30), {
+    meaning:
+      "least time between two looks at what a partner marketplace lists anew of a collection",
+    expectation: "seconds, from 1",
+    example: "60",
+    fallback: "30",
+  }),
   PARTNER_A_URL: partnerUrl("OpenSea (API v2)", "https://api.opensea.io"),
   PARTNER_A_KEY: partnerKey("OpenSea", "PARTNER_A_URL"),
   PARTNER_A_RATE_LIMIT: partnerRate("OpenSea"),

@@ -17,6 +17,8 @@ type Work = {
   partner: Partner;
   /** The chains served. */
   chainIds: readonly ChainId[];
+  /** Between two looks at what a collection has new. */
+  intervalMs: number;
   now: () => Date;
   logger: Logger;
   signal: AbortSignal;
@@ -27,7 +29,7 @@ type Work = {
  * registry, which thousands of others would else keep waiting. A partner that fails is asked ever more slowly.
  */
 export async function keepPartner(work: Work): Promise<void> {
-  const { db, partner, chainIds, now, logger, signal } = work;
+  const { db, partner, chainIds, intervalMs: newestMs, now, logger, signal } = work;
   const onSkipped = tellOnce(logger, partner.name);
   let enrolAt = 0;
   let registeredFirst = false;
@@ -38,11 +40,11 @@ export async function keepPartner(work: Work): Promise<void> {
       await enrol(work);
     }
     registeredFirst = !registeredFirst;
-    const turn = { db, partner, chainIds, now, onSkipped, registeredFirst };
+    const turn = { db, partner, chainIds, newestMs, now, onSkipped, registeredFirst };
     const outcome = await tryStep(work, () => syncStep(turn));
     if (signal.aborted) return;
     failures = tellChange(logger, partner.name, outcome, failures);
-    if (outcome === "idle") await pause(pollMs, signal);
+    if (outcome === "idle") await pause(Math.min(pollMs, newestMs), signal);
     else if (failures > 0) {
       await pause(Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs), signal);
     }

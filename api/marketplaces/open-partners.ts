@@ -6,7 +6,7 @@ import type { Patience } from "./transport.ts";
 
 /** The partners that are configured. Each process that opens them has budgets of its own. */
 export function openPartners(
-  { opensea, magiceden }: Config["partners"],
+  { opensea, magiceden }: Pick<Config["partners"], "opensea" | "magiceden">,
   patience: Patience,
 ): Partner[] {
   return [

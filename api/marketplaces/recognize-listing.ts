@@ -31,7 +31,9 @@ export type Unfit =
   | "bad_quantity"
   | "private"
   | "dynamic_price"
+  | "too_many_payments"
   | "other_currency"
+  | "price_too_high"
   | "not_divisible"
   | "zero_price";
 
@@ -41,6 +43,10 @@ type Context = { creators: readonly Address[]; now: Date };
 const contractOrder = 4;
 /** The exchange keeps what is filled as fractions of 120 bits. */
 const maxQuantity = 2n ** 120n - 1n;
+
+/** A row keeps every payment of its listing, and sums of them. */
+const mostPayments = 24;
+const mostWei = 2n ** 128n;
 
 /** A listing of one token at a fixed price in the native currency or the chain's wrapped one, or why it is none. */
 export function recognizeListing(order: ShownOrder, context: Context): PartnerListing | Unfit {
@@ -70,6 +76,7 @@ function judgePayments(
   quantity: bigint,
 ): Unfit | null {
   if (consideration.some((item) => item.itemType >= itemType.erc721)) return "private";
+  if (consideration.length > mostPayments) return "too_many_payments";
   if (consideration.some((item) => item.startAmount !== item.endAmount)) return "dynamic_price";
   const isPaidIn = (type: number, token: Address) =>
     consideration.every(
@@ -78,6 +85,7 @@ function judgePayments(
   const isKnown =
     isPaidIn(itemType.native, zeroAddress) || isPaidIn(itemType.erc20, wrappedNative[chainId]);
   if (!isKnown) return "other_currency";
+  if (consideration.some((item) => item.startAmount > mostWei)) return "price_too_high";
   if (consideration.some((item) => item.startAmount % quantity !== 0n)) return "not_divisible";
   return consideration.every((item) => item.startAmount === 0n) ? "zero_price" : null;
 }

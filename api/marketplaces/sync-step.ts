@@ -13,7 +13,7 @@ import type { ListingPage, Partner, PartnerFailure, Skipped } from "./partner.ts
 
 /** How often what is looked at. Milliseconds. */
 export const syncTimes = {
-  /** Listings that are new. */
+  /** Listings that are new, where nothing else is asked for. */
   newestMs: 60_000,
   /** All listings: what is gone shows only so. */
   fullMs: 15 * 60_000,
@@ -34,6 +34,8 @@ export type SyncWork = {
   /** The chains served. */
   chainIds: readonly ChainId[];
   now: () => Date;
+  /** How often a collection is asked for what is new; `syncTimes.newestMs` without it. */
+  newestMs?: number;
   /** Whether collections of the registry go before others this time. */
   registeredFirst?: boolean;
   /** Told of entries that were left out. */
@@ -77,7 +79,7 @@ async function stepOf(
     return null;
   }
   if (state.pass === "full" && state.passPages > 0 && state.passCursor === null) {
-    await withdrawUnseen(db, state, { now, nextAt: after(now, syncTimes.newestMs) });
+    await withdrawUnseen(db, state, { now, nextAt: nextNewest(work, now) });
     return null;
   }
   return readPage(work, state, state.pass);
@@ -125,7 +127,7 @@ async function readPage(
     await endPass(db, state, { fullAt: null, dueAt: after(now, syncTimes.failedMs) });
     return null;
   }
-  await appendPage(db, state, page, { now, nextAt: after(now, syncTimes.newestMs) });
+  await appendPage(db, state, page, { now, nextAt: nextNewest(work, now) });
   return null;
 }
 
@@ -141,6 +143,8 @@ function isAstray(
 
 const isFailure = (rejection: Rejection): rejection is PartnerFailure =>
   rejection.rejected === "upstream_error";
+
+const nextNewest = ({ newestMs = syncTimes.newestMs }: SyncWork, now: Date) => after(now, newestMs);
 
 const after = (moment: Date, ms: number) => new Date(moment.getTime() + ms);
 

@@ -10,6 +10,7 @@ export function announce({ config, roles }: Supervision, local: LocalChains | un
   const { baseUrl } = config.http;
   const rows: [string, string][] = [
     ["API reference", `${baseUrl}/docs`],
+    ["developer section", `${baseUrl}/developers`],
     ...config.chains.map(({ chainId }): [string, string] => [
       `sales on chain ${chainId}`,
       `${baseUrl}/v1/sales?chainId=${chainId}`,

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { Projection } from "../engine/projection.ts";
-import { readKinds } from "../listings/touched.ts";
+import { readKinds } from "../engine/window.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { moveClock } from "./clock.ts";
 import { openTouched, storeContracts, touchAllContracts, touchContracts } from "./contracts.ts";

@@ -1,9 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { openScratch } from "../engine/scratch.ts";
+import { readKinds } from "../engine/window.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { venues } from "../orders/venue.ts";
 import { allOffers, offered, offeredColumns, offersTold, tellingKinds } from "./offered.ts";
-import { readKinds, touchedBy } from "./touched.ts";
+import { touchedBy } from "./touched.ts";
 
 /** The listings to judge, in a table of the session: what they offer, where, and what was derived of them before. */
 export const judgedListing = sql`pg_temp.judged_listing`;
@@ -19,11 +21,10 @@ const ANALYZE_ROWS = 500;
 
 /** Starts the list. Several targets may share a tick's transaction. */
 export async function openJudged(session: Session): Promise<void> {
-  await sql`
-    create temporary table if not exists judged_listing (
-      ${offeredColumns}, status text, reason text, filled numeric, fillable numeric, updated_at timestamptz,
-      old_marketplace text, is_retold boolean, exchange_id integer, conduit_id integer
-    ) on commit delete rows`.execute(session);
+  const columns = `
+    ${offeredColumns}, status text, reason text, filled numeric, fillable numeric, updated_at timestamptz,
+    old_marketplace text, is_retold boolean, exchange_id integer, conduit_id integer`;
+  await openScratch(session, "judged_listing", columns);
   await sql`delete from ${judgedListing}`.execute(session);
 }
 

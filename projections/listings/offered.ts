@@ -40,11 +40,9 @@ export const offeredNames = Object.keys(offeredTypes);
 export const offered = sql.raw(offeredNames.join(", "));
 
 /** As columns of a temporary table. */
-export const offeredColumns = sql.raw(
-  Object.entries(offeredTypes)
-    .map(([name, type]) => `${name} ${type}`)
-    .join(", "),
-);
+export const offeredColumns = Object.entries(offeredTypes)
+  .map(([name, type]) => `${name} ${type}`)
+  .join(", ");
 
 /** The listings that facts in `change` tell of, each from all facts of its order up to a position. */
 export function offersTold(upTo: bigint): RawBuilder<unknown> {

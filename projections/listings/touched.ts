@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
 import { type FactKind, factKind } from "../log/fact-kind.ts";
 import { clockAt } from "../orders/clock.ts";
 import { kindsIn } from "../orders/evidence.ts";
@@ -14,12 +13,6 @@ type Touch = {
 
 /** Only a listing that can be filled again depends on its token, its maker's approvals and the time. */
 const isOpen = sql`l.status in ('active', 'inactive')`;
-
-/** Kinds of the facts in `change`. Most windows have none that tell of listings. */
-export async function readKinds(session: Session): Promise<ReadonlySet<number>> {
-  const { rows } = await sql<{ kind: number }>`select distinct kind from change`.execute(session);
-  return new Set(rows.map(({ kind }) => kind));
-}
 
 /**
  * The listings that the facts of `change` may change: order hash, chain, contract, token, maker. Only for the kinds at

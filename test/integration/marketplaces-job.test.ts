@@ -143,6 +143,7 @@ describe("the job", () => {
     let shift = 0;
     const ending = new AbortController();
     const kept = keepPartner({
+      intervalMs: 60_000,
       ...{ db: database.db, partner, chainIds: [1], logger: pino({ level: "silent" }) },
       now: () => new Date(Date.now() + shift),
       signal: ending.signal,
@@ -214,15 +215,15 @@ describe("the job", () => {
   });
 
   it("killed in the middle again and again, loses and repeats nothing", async () => {
-    await standIn.showMany({ chainId, contract: apes, count: 4_000 });
+    await standIn.showMany({ chainId, contract: apes, count: 2_400 });
     await openSync(database.db, partner).enrol(apes);
     standIn.fail({ slowMs: 40 });
     const facts = async () => (await readTold(database.db, "opensea")).length;
     let kills = 0;
-    for (let before = 0; before < 4_000; before = await facts()) {
+    for (let before = 0; before < 2_400; before = await facts()) {
       const child = startSyncing();
       const exited = once(child, "exit");
-      const enough = Math.min(before + 700, 4_000);
+      const enough = Math.min(before + 500, 2_400);
       await until(`${enough} facts`, async () => (await facts()) >= enough).finally(() =>
         child.kill("SIGKILL"),
       );
@@ -235,10 +236,10 @@ describe("the job", () => {
     await last.run();
 
     expect(kills).toBeGreaterThan(2);
-    expect(await facts()).toBe(4_000);
+    expect(await facts()).toBe(2_400);
     expect(await shown()).toEqual(shownBy(standIn));
     // A page that was read and not committed is read again, and the partner may be asked what is new.
-    expect(standIn.requests().length).toBeLessThanOrEqual(4_000 / 200 + 2 + kills + 1);
+    expect(standIn.requests().length).toBeLessThanOrEqual(2_400 / 200 + 2 + kills + 1);
   });
 });
 
