@@ -1,7 +1,6 @@
 import {
   type Address,
   decodeFunctionResult,
-  encodeFunctionData,
   type Hex,
   isHex,
   multicall3Abi,
@@ -10,6 +9,7 @@ import {
 import { multicall3 } from "../../abis/deployments.ts";
 import { type BlockHeader, blockOf } from "./block-header.ts";
 import type { ChainClient } from "./clients.ts";
+import { encodeCall } from "./encode-call.ts";
 import {
   AnswerTooLarge,
   type RpcAnswer,
@@ -104,7 +104,7 @@ async function callTogether(
 
 /** One call of Multicall3 that makes all of these. */
 export function joinCalls(calls: readonly ContractCall[]): ContractCall {
-  const data = encodeFunctionData({
+  const data = encodeCall({
     abi: multicall3Abi,
     functionName: "aggregate3",
     args: [calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }))],

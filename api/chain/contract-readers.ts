@@ -1,6 +1,7 @@
-import { type Address, encodeFunctionData, type Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { inquiryAbi } from "./abis.ts";
 import type { CallOutcome, ChainCall } from "./call-batch.ts";
+import { encodeCall } from "./encode-call.ts";
 import type { StandardFound } from "./questions.ts";
 import { type LookUp, oneCall, type Reader, wordOf } from "./reader.ts";
 import { addressOf } from "./words.ts";
@@ -15,7 +16,7 @@ export const codeReader = oneCall<"code">(
 export const royaltyReader = oneCall<"royalty">(
   ({ contract, tokenId, salePriceWei }) => ({
     to: contract,
-    data: encodeFunctionData({
+    data: encodeCall({
       abi: inquiryAbi,
       functionName: "royaltyInfo",
       args: [tokenId, salePriceWei],
@@ -56,5 +57,5 @@ function standardOf(contract: Address, lookUp: LookUp): StandardFound | undefine
 
 const supportCall = (contract: Address, id: Hex): ChainCall => ({
   to: contract,
-  data: encodeFunctionData({ abi: inquiryAbi, functionName: "supportsInterface", args: [id] }),
+  data: encodeCall({ abi: inquiryAbi, functionName: "supportsInterface", args: [id] }),
 });

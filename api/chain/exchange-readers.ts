@@ -1,6 +1,6 @@
-import { encodeFunctionData } from "viem";
 import { commonConduit, conduitController, seaport } from "../../abis/deployments.ts";
 import { conduitAbi, seaportFunctions } from "../../abis/seaport.ts";
+import { encodeCall } from "./encode-call.ts";
 import { oneCall, wordOf } from "./reader.ts";
 
 const exchange = seaport["1.6"];
@@ -8,7 +8,7 @@ const exchange = seaport["1.6"];
 export const orderStatusReader = oneCall<"order_status_read">(
   ({ orderHash }) => ({
     to: exchange,
-    data: encodeFunctionData({
+    data: encodeCall({
       abi: seaportFunctions,
       functionName: "getOrderStatus",
       args: [orderHash],
@@ -24,7 +24,7 @@ export const orderStatusReader = oneCall<"order_status_read">(
 export const counterReader = oneCall<"counter_read">(
   ({ maker }) => ({
     to: exchange,
-    data: encodeFunctionData({
+    data: encodeCall({
       abi: seaportFunctions,
       functionName: "getCounter",
       args: [maker],
@@ -40,7 +40,7 @@ export const counterReader = oneCall<"counter_read">(
 export const channelReader = oneCall<"channel_read">(
   () => ({
     to: conduitController,
-    data: encodeFunctionData({
+    data: encodeCall({
       abi: conduitAbi,
       functionName: "getChannelStatus",
       args: [commonConduit.address, exchange],

@@ -1,9 +1,10 @@
-import { encodeFunctionData, type Hex, slice, toFunctionSelector } from "viem";
+import { type Hex, slice, toFunctionSelector } from "viem";
 import { seaport } from "../../abis/deployments.ts";
 import { seaportFunctions } from "../../abis/seaport.ts";
 import { orderParameters } from "../../projections/domain/seaport/fill.ts";
 import { orderErrors } from "./abis.ts";
 import type { CallOutcome, ChainCall } from "./call-batch.ts";
+import { encodeCall } from "./encode-call.ts";
 import { counterReader } from "./exchange-readers.ts";
 import type { Questions } from "./questions.ts";
 import { type Reader, wordOf } from "./reader.ts";
@@ -34,7 +35,7 @@ function validateCall({ orderHash, order }: Questions["signature_read"]): ChainC
     to: seaport["1.6"],
     // The exchange asks the maker himself for no signature; nobody can be at an address made of his own order's hash.
     from: slice(orderHash, 12),
-    data: encodeFunctionData({
+    data: encodeCall({
       abi: seaportFunctions,
       functionName: "validate",
       args: [[{ parameters: orderParameters(order.components), signature: order.signature }]],

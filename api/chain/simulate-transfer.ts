@@ -1,9 +1,10 @@
-import { type Address, encodeFunctionData, slice } from "viem";
+import { type Address, slice } from "viem";
 import { commonConduit } from "../../abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
 import { creatorTokenAbi, transferValidatorAbi } from "./abis.ts";
 import type { CallOutcome, ChainCall } from "./call-batch.ts";
 import type { ReadBasis } from "./contract-calls.ts";
+import { encodeCall } from "./encode-call.ts";
 import type { Questions } from "./questions.ts";
 import { type LookUp, type Reader, wordOf } from "./reader.ts";
 import { approvalReader, ownerReader, unitsReader } from "./token-readers.ts";
@@ -84,12 +85,12 @@ function transferCall(question: TransferQuestion, basis: ReadBasis): ChainCall {
   const to = stranger(basis);
   const data =
     standard === "erc721"
-      ? encodeFunctionData({
+      ? encodeCall({
           abi: erc721Abi,
           functionName: "transferFrom",
           args: [owner, to, tokenId],
         })
-      : encodeFunctionData({
+      : encodeCall({
           abi: erc1155Abi,
           functionName: "safeTransferFrom",
           args: [owner, to, tokenId, 1n, "0x"],
@@ -99,7 +100,7 @@ function transferCall(question: TransferQuestion, basis: ReadBasis): ChainCall {
 
 const validatorCall = (contract: Address): ChainCall => ({
   to: contract,
-  data: encodeFunctionData({ abi: creatorTokenAbi, functionName: "getTransferValidator" }),
+  data: encodeCall({ abi: creatorTokenAbi, functionName: "getTransferValidator" }),
   isMostlyRefused: true,
 });
 
@@ -112,12 +113,12 @@ function validationCall(
   const [operator, to] = [commonConduit.address, stranger(basis)];
   const data =
     standard === "erc721"
-      ? encodeFunctionData({
+      ? encodeCall({
           abi: transferValidatorAbi,
           functionName: "validateTransfer",
           args: [operator, owner, to, tokenId],
         })
-      : encodeFunctionData({
+      : encodeCall({
           abi: transferValidatorAbi,
           functionName: "validateTransfer",
           args: [operator, owner, to, tokenId, 1n],

@@ -1,6 +1,6 @@
-import { encodeFunctionData } from "viem";
 import { commonConduit, seaport } from "../../abis/deployments.ts";
 import { erc20Abi, erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
+import { encodeCall } from "./encode-call.ts";
 import { oneCall, wordOf } from "./reader.ts";
 import { addressOf } from "./words.ts";
 
@@ -12,7 +12,7 @@ import { addressOf } from "./words.ts";
 export const ownerReader = oneCall<"owner_read">(
   ({ contract, tokenId }) => ({
     to: contract,
-    data: encodeFunctionData({ abi: erc721Abi, functionName: "ownerOf", args: [tokenId] }),
+    data: encodeCall({ abi: erc721Abi, functionName: "ownerOf", args: [tokenId] }),
   }),
   (question, outcome) => ({ ...question, owner: addressOf(wordOf(outcome)) }),
 );
@@ -20,7 +20,7 @@ export const ownerReader = oneCall<"owner_read">(
 export const unitsReader = oneCall<"units_read">(
   ({ contract, tokenId, owner }) => ({
     to: contract,
-    data: encodeFunctionData({
+    data: encodeCall({
       abi: erc1155Abi,
       functionName: "balanceOf",
       args: [owner, tokenId],
@@ -33,7 +33,7 @@ export const unitsReader = oneCall<"units_read">(
 export const approvalReader = oneCall<"approval_read">(
   ({ contract, owner }) => ({
     to: contract,
-    data: encodeFunctionData({
+    data: encodeCall({
       abi: erc721Abi,
       functionName: "isApprovedForAll",
       args: [owner, commonConduit.address],
@@ -45,7 +45,7 @@ export const approvalReader = oneCall<"approval_read">(
 export const balanceReader = oneCall<"balance_read">(
   ({ currency, owner }) => ({
     to: currency,
-    data: encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [owner] }),
+    data: encodeCall({ abi: erc20Abi, functionName: "balanceOf", args: [owner] }),
   }),
   (question, outcome) => ({ ...question, wei: wordOf(outcome) ?? 0n }),
 );
@@ -54,7 +54,7 @@ export const balanceReader = oneCall<"balance_read">(
 export const allowanceReader = oneCall<"allowance_read">(
   ({ currency, owner }) => ({
     to: currency,
-    data: encodeFunctionData({
+    data: encodeCall({
       abi: erc20Abi,
       functionName: "allowance",
       args: [owner, seaport["1.6"]],

@@ -6,7 +6,14 @@ import helmet from "helmet";
 export const openCors: RequestHandler = cors({
   origin: "*",
   methods: ["GET", "HEAD", "POST"],
-  allowedHeaders: ["Authorization", "Content-Type", "If-None-Match", "X-API-Key", "X-Request-Id"],
+  allowedHeaders: [
+    "Authorization",
+    "Content-Type",
+    "If-None-Match",
+    "Last-Event-ID",
+    "X-API-Key",
+    "X-Request-Id",
+  ],
   exposedHeaders: [
     "ETag",
     "Link",

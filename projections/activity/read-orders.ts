@@ -96,9 +96,8 @@ async function readStop(
     (walk) => sql`${walk} ${newestFirst} offset ${mostLooked - 1} limit 1`,
   );
   const { rows } = await sql<{ key: bigint; at: Date }>`
-    select f.position as key, f.recorded_at as at from (${ends}) f ${newestFirst} limit 1`.execute(
-    session,
-  );
+    select f.position as key, (select recorded_at from log.fact where position = f.position) as at
+    from (${ends}) f ${newestFirst} limit 1`.execute(session);
   return rows[0] ?? null;
 }
 

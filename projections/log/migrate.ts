@@ -13,6 +13,7 @@ import { up as quarantine } from "./migrations/0010-quarantine.ts";
 import { up as accounts } from "./migrations/0011-accounts.ts";
 import { up as partners } from "./migrations/0012-partners.ts";
 import { up as scratch } from "./migrations/0013-scratch.ts";
+import { up as submissions } from "./migrations/0015-submissions.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -29,6 +30,7 @@ const migrations: Record<string, Migration> = {
   "0011-accounts": { up: accounts },
   "0012-partners": { up: partners },
   "0013-scratch": { up: scratch },
+  "0015-submissions": { up: submissions },
 };
 
 function migrator(db: Database): Migrator {

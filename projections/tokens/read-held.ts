@@ -2,6 +2,7 @@ import { type CollectionName, readCollectionNames } from "../collections/read-re
 import type { Database } from "../database.ts";
 import type { HeldToken } from "../ownership/read-wallet.ts";
 import { type HeldKey, readWalletTokens, type WalletFilter } from "../ownership/read-wallet.ts";
+import { nameOfToken } from "../token-place.ts";
 import { readTokenDetails, type TokenDetails } from "./read-details.ts";
 
 /** A token that a wallet holds units of, with what there is to tell of it. */
@@ -27,11 +28,10 @@ export async function readHeld(
         session,
         all.map(({ contractId }) => contractId),
       );
-      let place = 0;
+      const told = new Map(details.map((token) => [nameOf(token.row), token]));
       return lists.map((list) =>
         list.map((held) => {
-          const [token, collection] = [details[place], names.get(held.contractId)];
-          place += 1;
+          const [token, collection] = [told.get(nameOf(held)), names.get(held.contractId)];
           if (token === undefined || collection === undefined)
             throw new Error(`token ${held.tokenId} of contract ${held.contractId} was not read`);
           return { ...token, held, collection };
@@ -39,3 +39,5 @@ export async function readHeld(
       );
     });
 }
+
+const nameOf = (token: HeldKey): string => `${nameOfToken(token)}/${token.standard}`;

@@ -1,3 +1,4 @@
+import type { RequestHandler } from "express";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -201,6 +202,28 @@ describe("an account", () => {
     await api.close();
 
     expect([status, headers.get("x-ratelimit-limit")]).toEqual([422, null]);
+  });
+});
+
+describe("the stream of activity", () => {
+  it("is told of where there is one, and is for who has a token", async () => {
+    const stream: RequestHandler = (_request, response) => {
+      response.json({ success: true });
+    };
+    const app = openNftDataApp(database.db, { stream });
+    const api = await serve(app, { base, path: "/openapi.json" });
+    const { bearer } = await logIn();
+    const path = `${base}/api/activity/stream`;
+    const statuses = [
+      (await fetch(api.url + path)).status,
+      (await fetch(api.url + path, { headers: bearer })).status,
+      (await fetch(api.url + path, { method: "POST", headers: bearer })).status,
+    ];
+    await api.close();
+
+    expect(statuses).toEqual([401, 200, 405]);
+    expect(Object.keys(api.document.paths)).toContain("/api/activity/stream");
+    expect(Object.keys(one.document.paths)).not.toContain("/api/activity/stream");
   });
 });
 

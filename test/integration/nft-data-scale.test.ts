@@ -124,9 +124,13 @@ describe("a page of events", () => {
 });
 
 describe("a page of orders", () => {
-  it("of the chain costs the same at any depth", async () => {
+  it.each<[string, ActivityFilter]>([
+    ["of the chain", chain],
+    ["of a contract", { ...chain, contractIds: [7] }],
+    ["of a wallet", { ...chain, wallet }],
+  ])("%s costs the same at any depth", async (_of, filter) => {
     for (const before of [null, 20_000n]) {
-      const looked = await looks((session) => readOrders(session, chain, { before, limit }));
+      const looked = await looks((session) => readOrders(session, filter, { before, limit }));
       expect(looked).toBeLessThan(5 * limit);
     }
   });

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { env } from "node:process";
+import fc from "fast-check";
 import {
   compactSignatureToSignature,
   type Hex,
+  hashStruct,
   hashTypedData,
   hexToNumber,
   parseCompactSignature,
@@ -45,6 +47,43 @@ describe("orderHash", () => {
   it("is the hash the exchange gave to an order filled on mainnet", () => {
     expect(orderHash(filledOnMainnet)).toBe(
       "0x5a2dbc067b0f64a5cf4f996736f17d5894d7a97b67f509917cde023faf109b0f",
+    );
+  });
+});
+
+describe("the hash of any order", () => {
+  const bytes = (length: number) =>
+    fc
+      .uint8Array({ minLength: length, maxLength: length })
+      .map((value) => `0x${Buffer.from(value).toString("hex")}` as Hex);
+  const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+  const item = {
+    itemType: fc.integer({ min: 0, max: 5 }),
+    token: bytes(20),
+    identifierOrCriteria: uint256,
+    startAmount: uint256,
+    endAmount: uint256,
+  };
+  const components = fc.record({
+    offerer: bytes(20),
+    zone: bytes(20),
+    offer: fc.array(fc.record(item), { maxLength: 3 }),
+    consideration: fc.array(fc.record({ ...item, recipient: bytes(20) }), { maxLength: 3 }),
+    orderType: fc.integer({ min: 0, max: 4 }),
+    startTime: uint256,
+    endTime: uint256,
+    zoneHash: bytes(32),
+    salt: uint256,
+    conduitKey: bytes(32),
+    counter: uint256,
+  });
+
+  it("is EIP-712's hashStruct", () => {
+    fc.assert(
+      fc.property(components, (order) => {
+        const data = { primaryType: "OrderComponents", types: orderTypes, data: order } as const;
+        expect(orderHash(order)).toBe(hashStruct(data));
+      }),
     );
   });
 });

@@ -51,7 +51,9 @@ export async function judgeSignature(
   const digest = signingDigest(order.orderHash, domain);
   const form = signatureForm(order);
   if ("rejected" in form) return { signedBy: "contract?", digest, otherwise: form };
-  const signer = await recoverOnce(signingDigest(form.structHash, domain), form.base, recover);
+  const { structHash, base } = form;
+  const signed = structHash === order.orderHash ? digest : signingDigest(structHash, domain);
+  const signer = await recoverOnce(signed, base, recover);
   if (signer === offerer.toLowerCase() && signer !== zeroAddress)
     return { signedBy: "maker", digest };
   const actual = signer ?? "no address";
