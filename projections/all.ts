@@ -11,6 +11,7 @@ import { metadataProjection } from "./metadata/project.ts";
 import { ownershipProjection } from "./ownership/project.ts";
 import { salesProjection } from "./sales/project.ts";
 import { traitsProjection } from "./traits/project.ts";
+import { twinsProjection } from "./twins/project.ts";
 
 /** Every projection, after those whose tables it reads. */
 export function allProjections(options: { feeRecipient: Address }): Projection[] {
@@ -35,5 +36,6 @@ export function allProjections(options: { feeRecipient: Address }): Projection[]
       floorsProjection,
     ]),
     traitsProjection,
+    twinsProjection,
   ];
 }

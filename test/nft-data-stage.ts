@@ -1,3 +1,4 @@
+import type { RequestHandler } from "express";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { expect } from "vitest";
@@ -32,6 +33,7 @@ type Options = {
   /** Requests a minute; nothing is counted without them. */
   limits?: { keyless: number; account: number };
   now?: () => Date;
+  stream?: RequestHandler;
 };
 
 let accounts = 0;
@@ -50,7 +52,7 @@ export async function makeAccount(db: Database): Promise<{ email: string; client
 }
 
 /** The app as one process has it, with the account API of chain 1. */
-export function openNftDataApp(db: Database, { limits, now }: Options) {
+export function openNftDataApp(db: Database, { limits, now, stream }: Options) {
   const logger = pino({ level: "silent" });
   const moment = now ?? (() => new Date());
   const shared = { db, siteUrl: "https://site.example.test", now: moment };
@@ -79,6 +81,7 @@ export function openNftDataApp(db: Database, { limits, now }: Options) {
       segment: base.slice(1),
       limiter,
       perMinute: limits?.account ?? 0,
+      ...(stream && { stream }),
     },
   });
 }

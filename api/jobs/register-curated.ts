@@ -1,4 +1,7 @@
-import { type Hex, keccak256, stringToHex } from "viem";
+import {
+  collectionRegistered,
+  registryIdentity,
+} from "../../projections/collections/collection-registered.ts";
 import { readCuratedEntries } from "../../projections/collections/registry-entries.ts";
 import type { Database } from "../../projections/database.ts";
 import { appendObservations } from "../../projections/log/append.ts";
@@ -22,20 +25,11 @@ export async function registerCurated(
     const last = known.get(`${chainId} ${primary}`);
     if (
       last !== undefined &&
-      identityOf(chainId, last.payload, 0n) === identityOf(chainId, payload, 0n)
+      registryIdentity(chainId, last.payload, 0n) === registryIdentity(chainId, payload, 0n)
     )
       return [];
-    const identity = identityOf(chainId, payload, last?.position ?? 0n);
-    return [
-      {
-        kind: "collection_registered",
-        chainId,
-        contract: primary,
-        identity,
-        recordedAt,
-        payload,
-      } as const,
-    ];
+    const replaces = last?.position ?? 0n;
+    return [collectionRegistered({ chainId, primary, payload, replaces, recordedAt })];
   });
   if (changed.length === 0) return 0;
   return Number((await appendObservations(db, changed)).appended);
@@ -52,12 +46,4 @@ function entryOf({ slug, name, verified, primary, contracts, royalty }: CuratedC
     source: "curated",
     verified,
   };
-}
-
-/** Content and what it replaces: a change taken back is a change too. */
-function identityOf(chainId: number, payload: object, replaces: bigint): Hex {
-  const sorted = Object.entries(payload).sort(([one], [other]) => (one < other ? -1 : 1));
-  return keccak256(
-    stringToHex(JSON.stringify(["collection_registered", chainId, replaces.toString(), sorted])),
-  );
 }

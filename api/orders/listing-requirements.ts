@@ -19,6 +19,8 @@ import type { Wish } from "./draft.ts";
 import type { Market } from "./market.ts";
 import { judgeDraft, type PricedItem, priceItem } from "./price-item.ts";
 import { type RoyaltyCase, readRoyaltyCases, royaltyFrom, royaltyQuestions } from "./royalty.ts";
+import { draftTwin, type TwinDraft } from "./twins/draft-twin.ts";
+import { fetchAllTwinTerms, type TwinTerms } from "./twins/twin-terms.ts";
 import { standardOf, tokenQuestions, tokenStateOf, type WishedToken } from "./wished-token.ts";
 
 export type ListingItem = {
@@ -37,6 +39,8 @@ export type ListingRequirement = PricedItem & {
   isApproved: boolean | null;
   /** Why the listing would not be taken in, even with the conduit approved. */
   blocked: Rejection<IntakeCode> | null;
+  /** What a twin of it for the partner must be; null: there is no partner, or it does not say. */
+  twin: TwinDraft | null;
 };
 
 export type ListingRequirements = { counter: bigint; items: ListingRequirement[] };
@@ -51,10 +55,11 @@ export async function readListingRequirements(
   const db = market.writer;
   const contracts = items.map(({ contract }) => contract);
   const asked = items.map((item) => ({ ...item, maker }));
-  const [known, cases, cheaper] = await Promise.all([
+  const [known, cases, cheaper, twinTerms] = await Promise.all([
     readKnownContracts(db, chainId, contracts),
     readRoyaltyCases(db, chainId, items),
     readOwnCheaperListings(db, chainId, asked, now),
+    fetchAllTwinTerms(market.partners, chainId, contracts),
   ]);
   const tokens = asked.map((item) => ({ ...item, known: known.get(item.contract) }));
   const answers = await askOrRefuse(market, chainId, [
@@ -73,7 +78,7 @@ export async function readListingRequirements(
     (one) => one.counter === counter && !answers.find(statusQuestion(one))?.cancelled,
   );
   const coversAll = market.coversAll(chainId);
-  const grounds = { answers, counter, channelOpen, own, terms, coversAll };
+  const grounds = { answers, counter, channelOpen, own, terms, twinTerms, coversAll };
   return {
     counter,
     items: cases.flatMap((one, index) => {
@@ -92,6 +97,7 @@ type Grounds = {
   channelOpen: boolean;
   own: readonly OwnListing[];
   terms: MarketTerms;
+  twinTerms: ReadonlyMap<Address, TwinTerms>;
   coversAll: boolean;
 };
 
@@ -100,7 +106,7 @@ function requirementOf(
   royaltyCase: RoyaltyCase,
   grounds: Grounds,
 ): ListingRequirement {
-  const { answers, counter, terms } = grounds;
+  const { answers, counter, terms, twinTerms } = grounds;
   const standard = standardOf(token, answers);
   const wish = { ...token, side: "ask", standard } as const;
   const priced = priceItem(wish, terms, royaltyFrom(royaltyCase, answers), counter);
@@ -109,7 +115,8 @@ function requirementOf(
   const blocked = isRejection(order)
     ? order
     : (judgeListingState(order, state) ?? judgeOwnPrices(order, grounds.own));
-  return { item: token, standard, ...priced, ...holding, blocked };
+  const twin = draftTwin({ ...token, standard }, twinTerms.get(token.contract));
+  return { item: token, standard, ...priced, ...holding, blocked, twin };
 }
 
 function listingQuestions(token: ListedToken): Question[] {

@@ -1,8 +1,9 @@
 import type { Address } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
 import {
-  type ConfiguredRoyalty,
+  type RoyaltyShare,
   readConfiguredRoyalties,
+  readPartnerRoyalties,
 } from "../../projections/collections/read-royalties.ts";
 import type { Database } from "../../projections/database.ts";
 import { applicableRoyalty, type Royalty } from "../../projections/domain/royalty.ts";
@@ -20,7 +21,8 @@ export type RoyaltyCase = {
   /** The token asked about: the item's, or the contract's reference token, the lowest id alive; 0 where none is known. */
   tokenId: bigint;
   unitPriceWei: bigint;
-  configured: ConfiguredRoyalty | null;
+  partner: RoyaltyShare | null;
+  configured: RoyaltyShare | null;
 };
 
 /** The cases of items, in their order. */
@@ -30,12 +32,10 @@ export async function readRoyaltyCases(
   items: readonly RoyaltyItem[],
 ): Promise<RoyaltyCase[]> {
   const collectionWide = items.filter(({ tokenId }) => tokenId === null);
-  const [configured, references] = await Promise.all([
-    readConfiguredRoyalties(
-      db,
-      chainId,
-      items.map(({ contract }) => contract),
-    ),
+  const contracts = items.map(({ contract }) => contract);
+  const [partners, configured, references] = await Promise.all([
+    readPartnerRoyalties(db, chainId, contracts),
+    readConfiguredRoyalties(db, chainId, contracts),
     readReferenceTokens(
       db,
       chainId,
@@ -47,6 +47,7 @@ export async function readRoyaltyCases(
     contract,
     tokenId: tokenId ?? references.get(contract) ?? 0n,
     unitPriceWei,
+    partner: partners.get(contract) ?? null,
     configured: configured.get(contract) ?? null,
   }));
 }
@@ -56,16 +57,13 @@ export function royaltyQuestions(cases: readonly RoyaltyCase[]): Question[] {
   return cases.map(questionOf);
 }
 
-/** The royalty that is due. Null: none; undefined: the chain did not say, so nobody knows. */
+/** The royalty that is due. Null: none; undefined: the chain, which has a say in it, did not answer. */
 export function royaltyFrom(one: RoyaltyCase, answers: ChainAnswers): Royalty | null | undefined {
+  const { chainId, unitPriceWei, partner, configured } = one;
   const answer = answers.find(questionOf(one));
-  if (answer === undefined) return undefined;
-  return applicableRoyalty(one.chainId, one.unitPriceWei, {
-    // No partner's creator fees are recorded.
-    partner: null,
-    erc2981: answer.royalty,
-    configured: one.configured,
-  });
+  const erc2981 = answer?.royalty ?? null;
+  const royalty = applicableRoyalty(chainId, unitPriceWei, { partner, erc2981, configured });
+  return answer === undefined && royalty?.source !== "partner" ? undefined : royalty;
 }
 
 function questionOf({ contract, tokenId, unitPriceWei }: RoyaltyCase) {

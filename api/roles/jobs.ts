@@ -8,6 +8,7 @@ import { keepMetadata } from "../jobs/keep-metadata.ts";
 import { keepPartner } from "../jobs/keep-partners.ts";
 import { keepPrices } from "../jobs/keep-prices.ts";
 import { keepRanking } from "../jobs/keep-ranking.ts";
+import { keepTwins } from "../jobs/keep-twins.ts";
 import { registerCurated } from "../jobs/register-curated.ts";
 import { openPartners } from "../marketplaces/open-partners.ts";
 import { patient } from "../marketplaces/transport.ts";
@@ -26,6 +27,7 @@ export async function runRole(context: RoleContext): Promise<Running> {
 async function work({ context, db, signal, onReady }: Led): Promise<void> {
   const { config, logger } = context;
   const intervalMs = config.checkIntervalSeconds * 1_000;
+  const partnerIntervalMs = config.partners.intervalSeconds * 1_000;
   const wakes: Wake[] = [];
   const now = () => new Date();
   const wake = () => {
@@ -60,7 +62,20 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
         keepFloors({ db, chainIds, logger, signal }),
         keepPrices({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
         keepRanking({ db, wake: wake(), logger, signal }),
-        ...partners.map((partner) => keepPartner({ db, partner, chainIds, now, logger, signal })),
+        ...partners.map((partner) =>
+          keepPartner({
+            db,
+            partner,
+            chainIds,
+            intervalMs: partnerIntervalMs,
+            now,
+            logger,
+            signal,
+          }),
+        ),
+        ...partners.map((partner) =>
+          keepTwins({ db, partner, chainIds, wake: wake(), now, logger, signal }),
+        ),
         ...clients.flatMap((client) => [
           keepDescribing({ db, client, wake: wake(), logger, signal }),
           keepChecking({ db, client, wake: wake(), intervalMs, logger, signal }),

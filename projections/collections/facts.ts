@@ -46,7 +46,7 @@ export async function foldRegistrations(session: Session, schema: string): Promi
                ) named
                where named ~ '^0x[0-9a-f]{40}$'
                union
-               select k.address
+               select k.address where c.payload -> 'removed' is distinct from 'true'::jsonb
                order by 1
              ),
              c.recorded_at, royalty.recipient, royalty.bps

@@ -6,6 +6,7 @@ import { sortKey } from "../collection-stats/table.ts";
 import type { Database } from "../database.ts";
 import type { ListingMarketplace } from "../listings/marketplaces.ts";
 import { hasEnded, unixSeconds } from "../orders/read-shown.ts";
+import { partnerRoyalty } from "./creator-fees.ts";
 
 /** The family's cheapest listing. */
 export type StoredFloor = {
@@ -42,7 +43,8 @@ export type CollectionRow = {
   twitter: string | null;
   discord: string | null;
   contracts: { address: Hex; standard: 721 | 1155 | null }[];
-  royalty: { recipient: Hex; bps: number } | null;
+  /** Of the primary contract. */
+  royalty: { recipient: Hex; bps: number; source: "partner" | "configured" } | null;
   supply: bigint;
   holders: bigint;
   listed: bigint;
@@ -133,13 +135,14 @@ type FlatTraded = Record<`${"sales" | "wei" | "priced" | "usd_e8"}_${Period | "a
 type FlatChange = Record<`change_${Period}`, bigint | null>;
 type FlatRow = Omit<CollectionRow, "traded" | "change" | "royalty"> &
   FlatTraded &
-  FlatChange & { total: bigint; recipient: Hex | null; bps: number | null };
+  FlatChange & { total: bigint; recipient: Hex | null; bps: number | null; fromPartner: boolean };
 
 function deepen(row: FlatRow): CollectionRow {
-  const { recipient, bps } = row;
+  const { recipient, bps, fromPartner } = row;
+  const source = fromPartner ? "partner" : "configured";
   return {
     ...row,
-    royalty: recipient === null || bps === null ? null : { recipient, bps },
+    royalty: recipient === null || bps === null ? null : { recipient, bps, source },
     traded: {
       "24h": tradedOf(row, "24h"),
       "7d": tradedOf(row, "7d"),
@@ -180,7 +183,8 @@ function columns(now: Date): RawBuilder<unknown> {
     f.sort_key as "sortKey", f.collection_id as "collectionId", f.chain_id as "chainId", k.address, c.slug, c.name,
     c.symbol, c.standard, f.verified, c.created_at as "createdAt", c.updated_at as "updatedAt", made.contracts,
     md.description, md.image, md.banner, md.website, md.twitter, md.discord,
-    c.royalty_recipient as recipient, c.royalty_bps as bps, f.supply, f.holders,
+    coalesce(due.recipient, c.royalty_recipient) as recipient, coalesce(due.bps, c.royalty_bps) as bps,
+    due.recipient is not null as "fromPartner", f.supply, f.holders,
     f.listed - coalesce(ended.tokens, 0) as listed, ${shown("floor")} as floor,
     ${shown("floor_buyable")} as "floorBuyable", ${shown("best_offer")} as "bestOffer",
     ${sql.join(figures.map((figure) => sql`f.${sql.id(figure)}`))}`;
@@ -194,6 +198,7 @@ function naming(now: Date): RawBuilder<unknown> {
     left join collections.collection c on c.collection_id = f.collection_id
     left join log.contract k on k.contract_id = f.collection_id
     left join metadata.contract md on md.contract_id = f.collection_id
+    left join lateral (${partnerRoyalty(sql`f.collection_id`)}) due on true
     left join lateral (
       select jsonb_agg(jsonb_build_object('address', '0x' || encode(a.address, 'hex'), 'standard', m.standard)
                        order by m.contract_id <> f.collection_id, m.contract_id) as contracts

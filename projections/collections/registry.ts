@@ -6,7 +6,8 @@ type Touched = { contracts: number[]; collections: number[] };
 
 /**
  * The registry in force, made anew from all entries: they are few and every one may bear on every other.
- * The latest entry of a primary contract stands, unless a later one of another primary names that contract.
+ * The latest entry of a primary contract stands, unless it is a removal or a later one of another primary names that
+ * contract.
  */
 export async function deriveRegistry(session: Session, schema: string): Promise<Touched> {
   const before = await readTouched(session, schema);
@@ -41,7 +42,8 @@ async function deriveRegistered(session: Session, schema: string): Promise<void>
       select distinct on (collection_id) * from ${registration} order by collection_id, position desc
     ), standing as (
       select l.* from latest l
-      where not exists (
+      -- Without contracts it takes its collection out of the registry.
+      where cardinality(l.contracts) > 0 and not exists (
         select from latest other
         where other.chain_id = l.chain_id and other.position > l.position and l.address = any (other.contracts)
       )

@@ -45,6 +45,14 @@ export function tables(schema: string): readonly string[] {
      )`,
     `create index description_contract on ${table("description")} (contract_id)`,
 
+    `create table ${table("creator_fee")} (
+       position    bigint  primary key,
+       contract_id integer not null,
+       recipient   bytea,
+       bps         integer not null
+     )`,
+    `create index creator_fee_contract on ${table("creator_fee")} (contract_id, position desc)`,
+
     `create table ${table("registration")} (
        position      bigint      primary key,
        collection_id integer     not null,

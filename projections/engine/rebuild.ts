@@ -1,3 +1,4 @@
+import { bindViews, bindViewsIfStale } from "../analytics/bind-views.ts";
 import type { Database, Session } from "../database.ts";
 import { alone, besides, dropUnread, exchange, renameTarget } from "./beside.ts";
 import { type BuildProgress, bringForward, build, fold } from "./build.ts";
@@ -36,6 +37,7 @@ export async function prepareProjections(
     const position = (await readCheckpoints(db)).get(projection.name)?.position ?? 0n;
     limit = limit === undefined || position < limit ? position : limit;
   }
+  await db.transaction().execute(bindViewsIfStale);
 }
 
 /** Those named and all that read their tables, in the order of the list: what is read is rebuilt first. */
@@ -86,6 +88,7 @@ export async function rollBack(db: Database, name: string): Promise<Checkpoint |
     await exchange(db, async (session) => {
       await renameTarget(session, name, replaced);
       await renameTarget(session, previous, name);
+      await bindViews(session);
     });
     return kept;
   });
@@ -109,5 +112,6 @@ async function swap(session: Session, target: Target, limit?: bigint): Promise<b
   await fold(session, target, { after, upTo });
   if (checkpoints.has(name)) await renameTarget(session, name, besides(name).previous);
   await renameTarget(session, schema, name);
+  await bindViews(session);
   return true;
 }

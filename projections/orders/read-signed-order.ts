@@ -25,7 +25,7 @@ export type ToldOrder = {
 };
 
 /** As `orderSubmitted` writes it: integers are text there. */
-type Plain<Value> = Value extends bigint
+export type Plain<Value> = Value extends bigint
   ? string
   : Value extends readonly (infer Item)[]
     ? readonly Plain<Item>[]
@@ -76,7 +76,7 @@ function storedOrder({ components, signature, terms }: Plain<StoredOrder>): Stor
   };
 }
 
-function componentsOf(components: Plain<OrderComponents>): OrderComponents {
+export function componentsOf(components: Plain<OrderComponents>): OrderComponents {
   return {
     ...components,
     offer: components.offer.map(itemOf),

@@ -18,6 +18,7 @@ import {
 } from "../orders/trade-fields.ts";
 import { tokenId, wallet } from "../parameters.ts";
 import { presentPriced } from "../views/order-terms.ts";
+import { presentTwinRequirement, TwinRequirement } from "../views/twin-requirement.ts";
 import { address, chainIdValue, hash, uint256Text } from "../views/wire.ts";
 
 const item = z.object({ contract: wallet, tokenId, quantity: units, unitPriceWei: wei });
@@ -28,6 +29,9 @@ const row = z
     tokenId: uint256Text,
     unitPriceWei: uint256Text,
     heldUnits: uint256Text.nullable().meta({ description: "What the maker holds; null: unknown." }),
+    opensea: TwinRequirement.nullable().meta({
+      description: "What a twin for opensea must be; null: it takes none, or does not say now.",
+    }),
     owned: z.boolean().nullable().meta({ description: "Whether that is enough; null: unknown." }),
     approval: z
       .object({
@@ -101,6 +105,7 @@ function presentRow(
       operator: commonConduit.address,
       token: item.contract,
     },
+    opensea: presentTwinRequirement(requirement.twin),
     ...presentPriced(requirement, { ...item, side: "ask", maker }),
     ...presentBlocked(blocked),
   };

@@ -35,18 +35,25 @@ export const singleBody = z
   .looseObject({ chainId: bodyChainId, seaport: signedOrder.optional() })
   .meta({ override: { required: ["chainId", "seaport"] } });
 
-const bulkItem = z.unknown().meta({
-  override: {
-    type: "object",
-    required: ["seaport"],
-    properties: {
-      seaport: { ...signedOrderDocument, description: "As in the single endpoint." },
+const bulkItem = (beside: Record<string, unknown>) =>
+  z.unknown().meta({
+    override: {
+      type: "object",
+      required: ["seaport"],
+      properties: {
+        seaport: { ...signedOrderDocument, description: "As in the single endpoint." },
+        ...beside,
+      },
     },
-  },
-});
+  });
 
-export function bulkBody<Name extends "listings" | "bids">(name: Name, most: number) {
-  const list = z.array(bulkItem).min(1, `must hold 1 to ${most} orders`);
+/** `beside`: JSON schemas of what may stand beside an order. */
+export function bulkBody<Name extends "listings" | "bids">(
+  name: Name,
+  most: number,
+  beside: Record<string, unknown> = {},
+) {
+  const list = z.array(bulkItem(beside)).min(1, `must hold 1 to ${most} orders`);
   return z.looseObject({
     chainId: bodyChainId,
     [name]: list.max(most, `must hold 1 to ${most} orders`),

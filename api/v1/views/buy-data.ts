@@ -38,12 +38,10 @@ export const BuyData = z
     currency,
     priceWei: uint256Text.meta({ description: "Of all the units bought." }),
     quantity: z.int().min(1).meta({ description: "Units bought." }),
-    validUntil: time
-      .nullable()
-      .meta({
-        description:
-          "When this ends: with the listing, or earlier where a partner allows the buyer only so long.",
-      }),
+    validUntil: time.nullable().meta({
+      description:
+        "When this ends: with the listing, or earlier where a partner allows the buyer only so long.",
+    }),
   })
   .meta({ id: "BuyData" });
 

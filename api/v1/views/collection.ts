@@ -111,7 +111,6 @@ export function presentCollection(
   shop: CollectionShop,
 ): z.output<typeof Collection> {
   const chainId = row.chainId as ChainId;
-  const { recipient, bps } = row.royalty ?? { recipient: null, bps: 0 };
   return {
     chainId,
     address: row.address,
@@ -127,7 +126,7 @@ export function presentCollection(
     media: { image: row.image, banner: row.banner },
     links: { website: row.website, twitter: row.twitter, discord: row.discord },
     verified: row.verified,
-    royalty: { recipient, bps, source: row.royalty === null ? "none" : "configured" },
+    royalty: row.royalty ?? { recipient: null, bps: 0, source: "none" },
     stats: presentStats(row, periods, shop),
     urls: presentCollectionUrls({ siteUrl: shop.siteUrl, chainId }, row.slug ?? row.address),
     createdAt: row.createdAt?.toISOString() ?? null,

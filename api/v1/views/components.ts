@@ -1,7 +1,11 @@
+import type { Hex } from "viem";
 import { z } from "zod";
 import { type ChainId, seaport } from "../../../abis/deployments.ts";
 import type { OrderStatus } from "../../../projections/domain/orders/order-status.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
+import type {
+  OrderComponents,
+  SignedOrder,
+} from "../../../projections/domain/seaport/order-components.ts";
 import type { ShownOrder } from "../../../projections/orders/read-shown.ts";
 import { bytes, orderFields, presentOrder } from "./advanced-order.ts";
 import { orderStatus } from "./book-order.ts";
@@ -18,10 +22,9 @@ const record = {
   protocolAddress: address.meta({ description: "The exchange." }),
   components,
   signature: bytes,
-  opensea: z
-    .object({ orderHash: hash, components })
-    .nullable()
-    .meta({ description: "The twin on opensea, of a listing made on both." }),
+  opensea: z.object({ orderHash: hash, components }).nullable().meta({
+    description: "The twin on opensea, of a listing made for both; null once it is rejected.",
+  }),
 };
 
 /** An order exactly as its maker signed it. */
@@ -32,11 +35,13 @@ export const BidComponents = z.object({ bidId: z.string(), ...record }).meta({
   id: "BidComponents",
 });
 
+type Twin = { twinHash: Hex; components: OrderComponents };
 type Signed = Pick<ShownOrder, "chainId" | "orderHash"> & { status: OrderStatus };
 
 export function presentSignedOrder(
   { chainId, orderHash, status }: Signed,
   { components, signature }: SignedOrder,
+  twin: Twin | null = null,
 ) {
   return {
     orderHash,
@@ -44,8 +49,16 @@ export function presentSignedOrder(
     chainId: chainId as ChainId,
     status,
     protocolAddress: seaport["1.6"],
-    components: { ...presentOrder(components), counter: String(components.counter) },
+    components: presentComponents(components),
     signature,
-    opensea: null,
+    opensea: twin && {
+      orderHash: twin.twinHash,
+      components: presentComponents(twin.components),
+    },
   };
 }
+
+const presentComponents = (components: OrderComponents) => ({
+  ...presentOrder(components),
+  counter: String(components.counter),
+});

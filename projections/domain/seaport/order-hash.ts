@@ -59,8 +59,8 @@ function encodeMember(type: string, value: unknown): Bytes {
       concatBytes((value as Record<string, unknown>[]).map((one) => hashMembers(struct, one))),
     );
   }
-  if (typeof value === "string") return word(hexToBytes(value as Hex));
-  return numberToBytes(value as bigint | number, { size: 32 });
+  if (!type.startsWith("uint")) return word(hexToBytes(value as Hex));
+  return numberToBytes(BigInt(value as bigint | number | string), { size: 32 });
 }
 
 /** Bytes at the end of a word. */

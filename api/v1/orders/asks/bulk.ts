@@ -1,6 +1,10 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
+import type { Admission } from "../../../orders/admit.ts";
+import { signedOrderDocument } from "../../../orders/order-body-schema.ts";
+import { type SentTwin, submitTwins, twinCodes } from "../../../orders/twins/submit-twins.ts";
 import { route } from "../../context.ts";
+import { hash } from "../../views/wire.ts";
 import {
   admitMany,
   bulkBodyBytes,
@@ -12,19 +16,22 @@ import {
 } from "../bulk-submission.ts";
 import { bulkBody, refusalsOf } from "../submission.ts";
 
-/** No partner takes orders from here: a twin is answered for, and never keeps the listing itself out. */
-const crossListing = z.object({
-  status: z.literal("rejected"),
-  orderHash: z.null(),
-  code: z.literal("partner_unavailable"),
-  message: z.string(),
-});
+const crossListing = z
+  .object({
+    status: z.enum(["queued", "posted", "rejected"]),
+    orderHash: hash.nullable().meta({ description: "The twin's; null: it is no order." }),
+    code: z.enum(twinCodes).nullable().meta({ description: "null unless it is rejected." }),
+    message: z.string(),
+  })
+  .meta({
+    id: "CrossListing",
+    description: "How it stands with the twin; it never keeps the listing itself out.",
+  });
 
-const noPartner: z.output<typeof crossListing> = {
-  status: "rejected",
-  orderHash: null,
-  code: "partner_unavailable",
-  message: "Listings are not passed on to the partner marketplace here",
+const opensea = {
+  ...signedOrderDocument,
+  description:
+    "The twin for opensea: the same token by the same maker, as `opensea` of the requirements says. Taken in after the listing, and posted for the maker.",
 };
 
 export const submitAsks = route(
@@ -33,30 +40,40 @@ export const submitAsks = route(
     path: "/v1/orders/asks/bulk",
     tag: "Orders",
     summary: "Puts up to 100 signed listings into the book, each on its own",
-    body: bulkBody("listings", 100),
+    body: bulkBody("listings", 100, { opensea }),
     data: bulkData(
       bulkResult.extend({ askId: z.string().optional(), crossListing: crossListing.optional() }),
     ),
     successes: { 200: "Some failed", 201: "All in the book" },
     isBatch: true,
     refuses: refusalsOf("ask"),
-    maxBodyBytes: bulkBodyBytes,
+    maxBodyBytes: 2 * bulkBodyBytes,
   },
   async ({ body }, context) => {
     const { chainId, listings } = body;
+    const { market, now } = context;
     const bulk = { side: "ask", chainId, envelope: body, items: listings } as const;
     const admissions = await admitMany(bulk, context);
     if (isRejection(admissions)) return admissions;
+    const sent = admissions.flatMap((admission, index) => twinOf(admission, listings[index]));
+    const twins = await submitTwins(market, { chainId, now: now() }, sent);
+    const crossListings = twins.values();
     return summarize(
       admissions.map((admission, index) => {
-        const { id, result } = presentResult(admission, context.market.prefix);
-        const hasTwin = (fieldOf(listings[index], "opensea") ?? null) !== null;
+        const { id, result } = presentResult(admission, market.prefix);
+        const [sentTwin] = twinOf(admission, listings[index]);
         return {
           ...result,
           ...(id !== undefined && { askId: id }),
-          ...(hasTwin && { crossListing: noPartner }),
+          ...(sentTwin && { crossListing: crossListings.next().value }),
         };
       }),
     );
   },
 );
+
+/** None of a listing that was refused. */
+function twinOf({ outcome }: Admission, item: unknown): SentTwin[] {
+  const twin = fieldOf(item, "opensea") ?? null;
+  return isRejection(outcome) || twin === null ? [] : [{ ...outcome, twin }];
+}

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { readListing } from "../../../../projections/listings/read.ts";
 import { readSignedOrder } from "../../../../projections/orders/read-signed-order.ts";
+import { readTwins } from "../../../../projections/twins/read-twins.ts";
 import { orderHashOf, orderId } from "../../../orders/order-id.ts";
 import { route } from "../../context.ts";
 import { noListing } from "../../listings/listing.ts";
@@ -25,6 +26,10 @@ export const askComponents = route(
     const row = await readListing(db, query.chainId, orderHash, now());
     const signed = (await readSignedOrder(db, query.chainId, [orderHash])).get(orderHash);
     if (row === null || signed === undefined) return unknown;
-    return { data: { askId: orderId(prefix, orderHash), ...presentSignedOrder(row, signed) } };
+    const [newest] = await readTwins(db, query.chainId, [orderHash]);
+    const twin = newest === undefined || newest.status === "rejected" ? null : newest;
+    return {
+      data: { askId: orderId(prefix, orderHash), ...presentSignedOrder(row, signed, twin) },
+    };
   },
 );

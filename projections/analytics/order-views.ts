@@ -1,0 +1,77 @@
+import { usdAt } from "./money.ts";
+import { hex, inUnits, named, naming, standardOf, type View } from "./view.ts";
+
+/** The tables' clock is that of the last tick: an order may have ended since. */
+const hasEnded = "o.status in ('active', 'inactive') and o.end_time <= extract(epoch from now())";
+
+const identity = [
+  ["order_hash", hex("o.order_hash"), "The order"],
+  ["chain_id", "o.chain_id", "1: Ethereum; 33139: ApeChain"],
+] as const satisfies View["columns"];
+
+const terms = [
+  ...named,
+  ["token_standard", standardOf("o.standard"), "erc721 or erc1155"],
+  ["maker", hex("o.maker"), "Who signed it"],
+  ["price_wei", "o.unit_price_wei", "Price of a unit in wei"],
+  ["price_native", inUnits("o.unit_price_wei"), "price_wei in ETH or APE, or their wrapped form"],
+  [
+    "price_usd",
+    usdAt("o.chain_id", "o.unit_price_wei", "now()"),
+    "price_native in USD at the last price; null where that is older than two hours",
+  ],
+  ["seller_net_wei", "o.seller_net_wei", "What the seller keeps of a unit's price, in wei"],
+  ["quantity", "o.quantity", "Units of the order"],
+  ["filled", "o.filled", "Units filled"],
+] as const satisfies View["columns"];
+
+const state = [
+  [
+    "status",
+    `case when ${hasEnded} then 'expired' else o.status end`,
+    "active, inactive, filled, cancelled or expired, of now",
+  ],
+  [
+    "inactive_reason",
+    `case when ${hasEnded} then null else o.reason end`,
+    "Why it is inactive, or how it ended",
+  ],
+  ["starts_at", "to_timestamp(o.start_time)", "When it begins"],
+  ["ends_at", "to_timestamp(o.end_time)", "When it ends"],
+  ["created_at", "o.created_at", "When it was taken in or first seen"],
+  ["updated_at", "o.updated_at", "Time of the newest thing its state rests on"],
+] as const satisfies View["columns"];
+
+export const listingsView: View = {
+  name: "listings",
+  comment: "Listings of this market and of partners, ended ones too",
+  from: `listings.listing o ${naming}`,
+  columns: [
+    ...identity,
+    ["marketplace", "o.marketplace", "native: this market; else the partner that tells of it"],
+    ["token_id", "o.token_id", "Token id"],
+    ...terms,
+    ["fillable", "o.fillable", "Units left that the maker holds; 0 once it has ended"],
+    [
+      "currency",
+      `coalesce(${hex("o.currency")}, '0x0000000000000000000000000000000000000000')`,
+      "Contract it is paid in; the zero address: ETH or APE itself",
+    ],
+    ["is_buyable", "o.is_buyable", "Data to buy it can be asked for here while it is active"],
+    ...state,
+  ],
+};
+
+export const bidsView: View = {
+  name: "bids",
+  comment: "Offers for tokens and for collections, ended ones too",
+  from: `bids.bid o ${naming}`,
+  columns: [
+    ...identity,
+    ["kind", "o.kind", "single-token or collection"],
+    ["token_id", "o.token_id", "Token id; null: any token of the contract"],
+    ...terms,
+    ["currency", hex("o.currency"), "Contract it is paid in"],
+    ...state,
+  ],
+};

@@ -1,0 +1,72 @@
+import { isNative, usdAt } from "./money.ts";
+import { hex, inUnits, named, naming, type View } from "./view.ts";
+
+const isPaidNatively = isNative("o.chain_id", "o.currency");
+const whenNative = (value: string) => `case when ${isPaidNatively} then ${value} end`;
+
+export const salesView: View = {
+  name: "sales",
+  comment: "Sales on the exchange, a row per NFT; sales of a block that a reorg took away are gone",
+  from: `sales.sale o ${naming}`,
+  columns: [
+    ["sale_id", hex("o.sale_id"), "Stays the same when its transaction is mined again"],
+    ["chain_id", "o.chain_id", "1: Ethereum; 33139: ApeChain"],
+    ["block_number", "o.block_number", "Height of its block"],
+    ["block_timestamp", "o.timestamp", "Time of its block"],
+    ["transaction_hash", hex("o.transaction_hash"), "Its transaction"],
+    ["log_index", "o.log_index", "Place of the exchange's event in its block"],
+    ...named,
+    ["token_id", "o.token_id", "Token id"],
+    ["quantity", "o.quantity", "Units sold: 1 for ERC-721"],
+    ["price_wei", "o.price_wei", "Price of a unit in the smallest unit of currency, rounded down"],
+    ["total_wei", "o.total_wei", "Price of all units, exact"],
+    [
+      "price_native",
+      whenNative(inUnits("o.price_wei")),
+      "price_wei in ETH or APE; null in another currency",
+    ],
+    [
+      "total_native",
+      whenNative(inUnits("o.total_wei")),
+      "total_wei in ETH or APE; null in another currency",
+    ],
+    [
+      "total_usd",
+      whenNative(usdAt("o.chain_id", "o.total_wei", "o.timestamp")),
+      "total_native in USD at the last price at most two hours before the sale; null without one",
+    ],
+    ["currency", hex("o.currency"), "Contract it was paid in; the zero address: ETH or APE itself"],
+    ["is_native", isPaidNatively, "Paid in the chain's currency or its wrapped form"],
+    ["seller", hex("o.seller"), "Who gave the token"],
+    ["buyer", hex("o.buyer"), "Who took the token"],
+    ["side", "o.side", "What was taken: ask (a listing) or bid (an offer)"],
+    ["marketplace", "o.marketplace", "Marketplace that brought the sale about, or unknown"],
+    ["protocol_version", "o.protocol_version", "Version of the exchange's contract"],
+    ["order_hash", hex("o.order_hash"), "Order that was filled"],
+    ["fees", "o.fees", "Fees as JSON: [{recipient, wei, bps, kind}]"],
+    ["bundle_size", "o.bundle_size", "NFTs sold for one price; null: this one alone"],
+  ],
+};
+
+export const transfersView: View = {
+  name: "transfers",
+  comment: "NFT transfers that count, mints and burns included",
+  from: `activity.event o ${naming}
+    join log.block b on b.block_id = o.block_id
+    join log.transaction t on t.block_id = o.block_id and t.transaction_index = o.transaction_index
+    where o.type in ('mint', 'transfer', 'burn')`,
+  columns: [
+    ["chain_id", "b.chain_id", "1: Ethereum; 33139: ApeChain"],
+    ["block_number", "b.number", "Height of its block"],
+    ["block_timestamp", "b.timestamp", "Time of its block"],
+    ["transaction_hash", hex("t.hash"), "Its transaction"],
+    ["log_index", "o.log_index", "Place of its event in its block"],
+    ["sub_index", "o.sub_index", "Place in a batch of one event"],
+    ...named,
+    ["kind", "o.type", "mint, transfer or burn"],
+    ["token_id", "o.token_id", "Token id; of a range minted at once the first"],
+    ["quantity", "o.quantity", "Units; of a range minted at once the number of ids"],
+    ["from_address", hex("o.from_address"), "Giver; the zero address mints"],
+    ["to_address", hex("o.to_address"), "Receiver; the zero address or 0x…dead burns"],
+  ],
+};

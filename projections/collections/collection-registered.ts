@@ -1,0 +1,33 @@
+import { type Address, type Hex, keccak256, stringToHex } from "viem";
+import type { Observation } from "../log/append.ts";
+
+export type Registration = {
+  chainId: number;
+  /** The contract that stands for the collection. */
+  primary: Address;
+  /** What is said of it; with `removed` true and no contracts: that nothing is. */
+  payload: object;
+  /** Position of the entry it takes the place of; 0 where there is none. */
+  replaces: bigint;
+  recordedAt: Date;
+};
+
+/** An entry of the registry. Content and what it replaces make a fact: a change taken back is a change too. */
+export function collectionRegistered(registration: Registration): Observation {
+  const { chainId, primary, payload, replaces, recordedAt } = registration;
+  return {
+    kind: "collection_registered",
+    chainId,
+    contract: primary,
+    identity: registryIdentity(chainId, payload, replaces),
+    recordedAt,
+    payload,
+  };
+}
+
+export function registryIdentity(chainId: number, payload: object, replaces: bigint): Hex {
+  const sorted = Object.entries(payload).sort(([one], [other]) => (one < other ? -1 : 1));
+  return keccak256(
+    stringToHex(JSON.stringify(["collection_registered", chainId, replaces.toString(), sorted])),
+  );
+}

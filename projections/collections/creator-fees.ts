@@ -1,0 +1,35 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Session } from "../database.ts";
+import { factKind } from "../log/fact-kind.ts";
+
+const kind = factKind.creator_fee_read;
+
+/** Keeps what partners require for creators: one share, for whom it gives most, of equals the first. */
+export async function foldCreatorFees(session: Session, schema: string): Promise<void> {
+  const creatorFee = sql.table(`${schema}.creator_fee`);
+  await sql`
+    delete from ${creatorFee} f using change c
+    where c.kind = ${kind} and c.weight < 0 and f.position = c.position`.execute(session);
+  await sql`
+    insert into ${creatorFee}
+    select c.position, c.contract_id, decode(substr(due.recipient, 3), 'hex'), least(due.bps, 10000)
+    from change c
+    cross join lateral (
+      select (array_agg(fee.value ->> 'recipient' order by (fee.value ->> 'bps')::int desc, fee.ordinality))[1] as recipient,
+             coalesce(sum((fee.value ->> 'bps')::int), 0)::int as bps
+      from jsonb_array_elements(c.payload -> 'fees') with ordinality fee
+      where fee.value -> 'isRequired' = 'true'::jsonb and (fee.value ->> 'bps')::int > 0
+    ) due
+    where c.kind = ${kind} and c.weight > 0`.execute(session);
+}
+
+/** What stands of contract `contractId` now, in a lateral join; no row where a partner requires nothing. */
+export function partnerRoyalty(contractId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select told.recipient, told.bps
+    from (
+      select recipient, bps from collections.creator_fee
+      where contract_id = ${contractId} order by position desc limit 1
+    ) told
+    where told.recipient is not null`;
+}
