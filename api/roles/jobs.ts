@@ -16,7 +16,10 @@ import { openDocumentFetcher } from "../metadata/open-fetcher.ts";
 import type { RoleContext, Running } from "../role.ts";
 import { type Led, runLedRole } from "./led-role.ts";
 import { openListener } from "./listener.ts";
-import { createWake, type Wake } from "./wake.ts";
+import { createCalmWake, createWake, type Wake } from "./wake.ts";
+
+/** What is not awaited by anybody looks this often while much happens. */
+const calmMs = 500;
 
 /** Observations the service makes by itself: curated collections, contracts' names. One process works, others stand by. */
 export async function runRole(context: RoleContext): Promise<Running> {
@@ -30,11 +33,11 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
   const partnerIntervalMs = config.partners.intervalSeconds * 1_000;
   const wakes: Wake[] = [];
   const now = () => new Date();
-  const wake = () => {
-    const one = createWake();
+  const wake = (one = createWake()) => {
     wakes.push(one);
     return one;
   };
+  const calmWake = () => wake(createCalmWake(calmMs));
   const chainIds = config.chains.map(({ chainId }) => chainId);
   const clients = config.chains.map(openChain);
   const ethereum = clients.find(({ chainId }) => chainId === 1);
@@ -61,7 +64,7 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
         keepClock({ db, wake: wake(), logger, signal }),
         keepFloors({ db, chainIds, logger, signal }),
         keepPrices({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
-        keepRanking({ db, wake: wake(), logger, signal }),
+        keepRanking({ db, wake: calmWake(), logger, signal }),
         ...partners.map((partner) =>
           keepPartner({
             db,
@@ -74,12 +77,12 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
           }),
         ),
         ...partners.map((partner) =>
-          keepTwins({ db, partner, chainIds, wake: wake(), now, logger, signal }),
+          keepTwins({ db, partner, chainIds, wake: calmWake(), now, logger, signal }),
         ),
         ...clients.flatMap((client) => [
-          keepDescribing({ db, client, wake: wake(), logger, signal }),
+          keepDescribing({ db, client, wake: calmWake(), logger, signal }),
           keepChecking({ db, client, wake: wake(), intervalMs, logger, signal }),
-          keepMetadata({ db, client, fetcher, wake: wake(), now, logger, signal }),
+          keepMetadata({ db, client, fetcher, wake: calmWake(), now, logger, signal }),
         ]),
       ]),
     ]);

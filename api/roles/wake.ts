@@ -30,3 +30,20 @@ export function createWake(): Wake {
     },
   };
 }
+
+/** For whom a moment later is early enough: rung often, it answers once in `everyMs`. */
+export function createCalmWake(everyMs: number): Wake {
+  const { ring, wait } = createWake();
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    ring() {
+      if (timer !== undefined) return;
+      timer = setTimeout(() => {
+        timer = undefined;
+        ring();
+      }, everyMs);
+      timer.unref();
+    },
+    wait,
+  };
+}
