@@ -5,6 +5,7 @@ import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import { chainIds } from "../../abis/deployments.ts";
+import { bindViewsIfStale } from "../../projections/analytics/bind-views.ts";
 import {
   columnsOf,
   type Dataset,
@@ -58,6 +59,7 @@ async function exportRows(dataset: Dataset, options: ExportOptions): Promise<voi
   const { since = null, until = null, chain = null, out, json } = options;
   const filter = { dataset, chainId: chain, since, until };
   await withDatabase(`export ${dataset}`, async ({ db }) => {
+    await db.transaction().execute(bindViewsIfStale);
     const rows =
       out === undefined
         ? await write(db, filter, process.stdout)

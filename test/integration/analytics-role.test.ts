@@ -73,7 +73,7 @@ describe("op analysts", () => {
       ["select * from log.fact", refused.denied],
       ["select * from ops.switch", refused.denied],
       ["set default_transaction_read_only = off; create table analytics.mine ()", refused.denied],
-      ["set default_transaction_read_only = off; delete from analytics.prices", refused.denied],
+      ["set default_transaction_read_only = off; delete from sales.sale", refused.denied],
       ["set default_transaction_read_only = off; create table public.mine ()", refused.denied],
       ["create temporary table mine as select 1; create table analytics.mine ()", refused.readOnly],
       ["select pg_sleep(10)", refused.timeout],
