@@ -16,7 +16,6 @@ export function tables(schema: string): readonly string[] {
        price_wei         numeric          not null,
        total_wei         numeric          not null,
        currency          bytea            not null,
-       usd               double precision,
        seller            bytea            not null,
        buyer             bytea            not null,
        side              text             not null,

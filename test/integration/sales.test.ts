@@ -231,7 +231,6 @@ describe("sales", () => {
         price_wei: 100n,
         total_wei: 100n,
         currency: zeroAddress,
-        usd: null,
         seller: alice,
         buyer: bob,
         side: "ask",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { SaleRow } from "../../../projections/sales/shown.ts";
+import { displayPrice } from "../../prices/usd.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { presentSaleUrl, presentTokenUrls, saleUrls } from "./urls.ts";
 import { address, chainIdValue, collectionRef, currency, hash, time, uint256Text } from "./wire.ts";
@@ -25,7 +26,10 @@ export const Sale = z
     priceWei: uint256Text.meta({ description: "Per unit." }),
     totalWei: uint256Text,
     currency,
-    usd: z.number().nullable(),
+    usd: z
+      .number()
+      .nullable()
+      .meta({ description: "`price` at the coin's last price before the sale." }),
     seller: address,
     buyer: address,
     side: z.enum(["ask", "bid"]).meta({ description: "Which side's order was filled." }),
@@ -97,7 +101,7 @@ export function presentTrade(row: SaleRow): z.output<typeof LastSale> {
     priceWei: String(row.priceWei),
     totalWei: String(row.totalWei),
     currency: presentCurrency(row.chainId as ChainId, row.currency),
-    usd: row.usd,
+    usd: row.priceUsdE8 === null ? null : displayPrice(row.priceUsdE8),
     seller: row.seller,
     buyer: row.buyer,
     marketplace: row.marketplace,
