@@ -36,7 +36,7 @@ describe("batches", () => {
   });
 
   it("wait for those whom the one before answered, a quarter of its time at most", async () => {
-    vi.useFakeTimers({ toFake: ["performance"] });
+    vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
     const { calls, send, settled } = openBatches();
     const first = ["a", "b"].map(send);
     await settled();

@@ -1,5 +1,3 @@
-import { setImmediate as turn } from "node:timers/promises";
-
 /** Does work for items together, those of each call at once. */
 export type Batched<Item, Result> = (item: Item) => Promise<Result>;
 
@@ -45,8 +43,19 @@ export function inBatches<Item, Result>(
     }
   };
   let last = { expected: 0, waitsUntil: 0 };
+  let onArrival = () => {};
   const untilBack = async () => {
-    while (waiting.length < last.expected && performance.now() < last.waitsUntil) await turn();
+    const leftMs = last.waitsUntil - performance.now();
+    if (waiting.length >= last.expected || leftMs <= 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, leftMs);
+      onArrival = () => {
+        if (waiting.length < last.expected) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    onArrival = () => {};
   };
   const work = async () => {
     isWorking = true;
@@ -66,6 +75,7 @@ export function inBatches<Item, Result>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
+      onArrival();
       if (!isWorking) void work();
     });
 }
