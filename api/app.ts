@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
 import { mountDevelopers } from "./developers/mount-developers.ts";
 import type { Developers } from "./developers/visit.ts";
+import type { Feed } from "./feed/open-feed.ts";
 import { sendText } from "./http/answer.ts";
 import { type Limiter, limitRequests } from "./http/limit.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
@@ -16,6 +17,7 @@ import { maskKeys } from "./keys/key-text.ts";
 import { mountNftData, type NftDataApi } from "./nft-data/mount.ts";
 import { answerHome } from "./pages/home.ts";
 import { mountReference } from "./pages/reference.ts";
+import { gaugeFeed } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
 import { gaugePartners } from "./status/partner-gauges.ts";
 import { answerHealth, answerReadiness } from "./status/readiness.ts";
@@ -33,17 +35,20 @@ export type AppOptions = {
   readonly developers?: Developers;
   /** The account API; without it there is none. */
   readonly nftData?: NftDataApi | undefined;
+  /** The live feed that the account API's stream is of: its readers are counted. */
+  readonly feed?: Pick<Feed, "figures">;
   /** Proxies whose word for a caller's address is taken: how many stand before the app, or their networks. */
   readonly trustProxy?: number | readonly string[];
 };
 
 /** Everything that answers over HTTP. */
 export function createApp(options: AppOptions): Express {
-  const { context, baseUrl, logger, limiter, developers, nftData, trustProxy } = options;
+  const { context, baseUrl, logger, limiter, developers, nftData, feed, trustProxy } = options;
   const app = express();
   const metrics = openMetrics();
   gaugeStatus(metrics, context.readStatus);
   gaugePartners(metrics, context.db);
+  if (feed !== undefined) gaugeFeed(metrics, feed);
 
   app.disable("x-powered-by");
   app.set("etag", false);

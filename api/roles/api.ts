@@ -55,7 +55,8 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
   const accountApi = openNftData(config, { db, prefix: market.prefix, tokens, limiter });
   const nftData = accountApi && { ...accountApi, stream: answerFeed(feed) };
   const context = { db, siteUrl, chains, readStatus, market, instantKeys, now: () => new Date() };
-  const app = createApp({ context, baseUrl, logger, limiter, developers, nftData, trustProxy });
+  const served = { developers, nftData, feed };
+  const app = createApp({ context, baseUrl, logger, limiter, ...served, trustProxy });
   const listening = await start(() => listen(app, host, port));
   const look = setInterval(() => {
     readStatus().catch((error) => logger.error({ err: error }, "the parts cannot be looked at"));

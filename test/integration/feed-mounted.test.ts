@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { siteUrl, now, market } = contextOver(db);
   const context = { db, siteUrl, now, prefix: market.prefix, chainId: 33139, tokens } as const;
   const nftData = { context, segment: "apechain", perMinute: 0, stream: answerFeed(feed) };
-  api = await serve(createApp({ context: contextOver(db), baseUrl, logger, nftData }));
+  api = await serve(createApp({ context: contextOver(db), baseUrl, logger, nftData, feed }));
 });
 afterAll(async () => {
   await feed.stop();
@@ -42,10 +42,13 @@ describe("GET /api/activity/stream", () => {
     const reader = openReader({ url, headers: { authorization: "Bearer good" } });
     const { statusCode, headers } = await reader.connect();
     await reader.until(({ lastId }) => lastId !== "");
+    const metrics = await (await fetch(`${api.url}/metrics`)).text();
     await transferred(database.db, 3);
     await reader.until(({ heard }) => heard.length === 3);
     reader.leave();
 
+    expect(metrics).toMatch(/^feed_readers 1$/m);
+    expect(metrics).toMatch(/^feed_readers_cut_total 0$/m);
     expect(statusCode).toBe(200);
     expect(headers["access-control-allow-origin"]).toBe("*");
     expect(headers).not.toHaveProperty("content-encoding");
