@@ -135,7 +135,7 @@ async function seedSale(db: Database, sale: SeededSale): Promise<void> {
     insert into sales.sale
     values (${firstBlockId(contract.chainId, BigInt(block))}, ${transactionIndex}, ${ordinal},
             ${bytes(wordOf(contract.chainId * 1000 + ordinal))}, ${contract.chainId}, ${contract.id}, ${tokenId}, 1,
-            ${priceWei}, ${priceWei}, ${bytes(sale.currency)}, null, ${bytes(addressOf(50))},
+            ${priceWei}, ${priceWei}, ${bytes(sale.currency)}, ${bytes(addressOf(50))},
             ${bytes(addressOf(51))}, 'ask', 'unknown', '1.6', ${bytes(addressOf(70))}, ${bytes(wordOf(ordinal))},
             ${JSON.stringify(fees)}::jsonb, null, null, ${ordinal}, ${bytes(wordOf(ordinal + 500))}, ${block},
             ${bytes(wordOf(block))}, ${new Date(today.getTime() - sale.ageHours * 3_600_000)})`.execute(

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
+import { saleUsdE8 } from "../coin-prices/sale-usd.ts";
 import type { Session } from "../database.ts";
 import { blockIdRange } from "../log/block-id.ts";
 import { naming } from "../orders/read-shown.ts";
@@ -31,7 +32,7 @@ export type EventRow = EventKey & {
   to: Hex | null;
   priceWei: bigint | null;
   currency: Hex | null;
-  usd: number | null;
+  priceUsdE8: bigint | null;
   marketplace: string | null;
   saleId: Hex | null;
   orderHash: Hex | null;
@@ -74,7 +75,8 @@ const columns = sql`
   o.block_id as "blockId", o.log_index as "logIndex", o.sub_index as "subIndex", o.type, b.timestamp as at,
   traded.address as contract, coalesce(main.address, traded.address) as "collectionAddress",
   c.slug as "collectionSlug", c.name as "collectionName", o.token_id as "tokenId", o.quantity,
-  o.from_address as "from", o.to_address as "to", o.price_wei as "priceWei", o.currency, s.usd, s.marketplace,
+  o.from_address as "from", o.to_address as "to", o.price_wei as "priceWei", o.currency,
+  ${saleUsdE8} as "priceUsdE8", s.marketplace,
   s.sale_id as "saleId", o.order_hash as "orderHash", t.hash as "transactionHash",
   b.number as "blockNumber", b.hash as "blockHash"`;
 

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import { priceAt } from "../coin-prices/read.ts";
-import { isPaidNatively, nativeCoins } from "../collection-stats/native-coin.ts";
+import { saleUsdE8 } from "../coin-prices/sale-usd.ts";
 
 /** A sale and what names its collection. Wei of `price` per unit, of `total` for the row. */
 export type SaleRow = {
@@ -38,16 +37,12 @@ export type SaleRow = {
   collectionName: string | null;
 };
 
-const coin = sql`(select native.coin from ${nativeCoins} where native.chain_id = s.chain_id)`;
-const priceUsdE8 = sql`
-  case when ${isPaidNatively} then div(s.price_wei * ${priceAt(coin, sql`s.timestamp`)}, 1000000000000000000) end`;
-
 /** Columns of `SaleRow`, of a row `s` of sales.sale joined with `naming`. */
 export const saleColumns = sql`
   s.block_id as "blockId", s.transaction_index as "transactionIndex", s.ordinal,
   s.sale_id as "saleId", s.chain_id as "chainId", s.token_id as "tokenId", s.quantity,
   s.price_wei as "priceWei", s.total_wei as "totalWei", s.currency,
-  ${priceUsdE8} as "priceUsdE8", s.seller, s.buyer, s.side,
+  ${saleUsdE8} as "priceUsdE8", s.seller, s.buyer, s.side,
   s.marketplace, s.protocol_version as "protocolVersion", s.exchange, s.order_hash as "orderHash",
   s.fees, s.bundle_size as "bundleSize", s.bundle_total_wei as "bundleTotalWei",
   s.log_index as "logIndex", s.transaction_hash as "transactionHash",

@@ -5,6 +5,7 @@ import type { EventRow } from "../../../projections/activity/read-events.ts";
 import { activityTypes } from "../../../projections/activity/read-filter.ts";
 import type { OrderRow } from "../../../projections/activity/read-orders.ts";
 import { orderId } from "../../orders/order-id.ts";
+import { displayPrice } from "../../prices/usd.ts";
 import { displayAmount, presentCurrency } from "../../v1/views/money.ts";
 import {
   presentBidUrl,
@@ -45,7 +46,10 @@ export const ActivityItem = z
     price: z.number().nullable().meta({ description: "Per unit, in the currency." }),
     price_wei: uint256Text.nullable().meta({ description: "Per unit." }),
     currency: currency.nullable(),
-    usd: z.number().nullable().meta({ description: "Of a sale, at its time." }),
+    usd: z
+      .number()
+      .nullable()
+      .meta({ description: "Of a sale: `price` at the coin's last price before it." }),
     marketplace: z.string().nullable(),
     sale_id: hash.nullable(),
     order_id: z
@@ -89,7 +93,7 @@ function presentEvent(row: EventRow, site: Site): Item {
     price: priceWei === null ? null : displayAmount(priceWei),
     price_wei: priceWei === null ? null : String(priceWei),
     currency: paid === null ? null : presentCurrency(site.chainId, paid),
-    usd: row.usd,
+    usd: row.priceUsdE8 === null ? null : displayPrice(row.priceUsdE8),
     marketplace: row.marketplace,
     sale_id: saleId,
     order_id: null,
