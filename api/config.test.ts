@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { renderExample, renderInForce, renderTable } from "./config/render.ts";
 import { ConfigurationError, readConfig } from "./config.ts";
 
@@ -189,7 +189,9 @@ describe("the configuration", () => {
   });
 
   it("names what is wrong with the file of curated collections", () => {
-    const file = join(mkdtempSync(join(tmpdir(), "curated-")), "collections.json");
+    const folder = mkdtempSync(join(tmpdir(), "curated-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "collections.json");
     const collection = { chainId: 1, slug: "a", name: "A", verified: true, primary: feeRecipient };
     writeFileSync(file, JSON.stringify([{ ...collection, contracts: [] }]));
 

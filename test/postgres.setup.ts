@@ -56,11 +56,14 @@ async function makeTemplate(url: string): Promise<void> {
   await db.destroy();
 }
 
-/** Files of runs that were killed. */
+/** Files of runs that were killed. Those of another user are not ours to remove. */
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length).split("-")[0]) : 0;
     if (pid === 0 || birthOf(pid) !== undefined) continue;
-    await rm(join(tmpdir(), name), { recursive: true, force: true });
+    const path = join(tmpdir(), name);
+    await rm(path, { recursive: true, force: true }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EACCES" && error.code !== "EPERM") throw error;
+    });
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env } from "node:process";
@@ -20,11 +20,16 @@ let database: TestDatabase;
 let desk: Desk;
 let browser: Browser;
 
-/** Where pictures of the pages are put, for people to look at. */
-const pictures = env.PICTURES_DIR ?? join(tmpdir(), "developer-pages");
+/** Where pictures of the pages are put, for people to look at; they are kept where a place is named. */
+let pictures: string;
+let scratch: string;
 
 beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "browser-"));
+  pictures = env.PICTURES_DIR ?? join(scratch, "pictures");
   await mkdir(pictures, { recursive: true });
+  // Where the browser is unpacked.
+  env.TMPDIR = scratch;
   database = await createDatabase();
   desk = await openDesk({ databaseUrl: database.url });
   browser = await driver.launch({
@@ -37,6 +42,7 @@ afterAll(async () => {
   await browser?.close();
   await desk?.close();
   await database?.drop();
+  await rm(scratch, { recursive: true, force: true });
 });
 
 const Findings = z.array(
