@@ -13,10 +13,9 @@ import {
 } from "./checkpoint.ts";
 import { notePace, readPace } from "./pace.ts";
 import type { Window } from "./projection.ts";
-import { readVerdicts } from "./quarantine.ts";
-import { applyWindow } from "./sieve.ts";
+import { applyWindow, readSifted } from "./sieve.ts";
 import { tick } from "./tick.ts";
-import { openWindow, readKinds } from "./window.ts";
+import { openWindow } from "./window.ts";
 
 /** Facts that a window holds while nobody reads the tables yet: more than a live one. */
 const BUILD_FACTS = 100_000;
@@ -120,8 +119,7 @@ export async function fold(session: Session, target: Target, window: Window): Pr
   const { schema } = target;
   await lockCheckpoints(session, [schema]);
   await openWindow(session, window);
-  const sifted = { verdicts: await readVerdicts(session), kinds: await readKinds(session) };
-  await applyWindow(session, target, window, sifted);
+  await applyWindow(session, target, window, await readSifted(session));
   if ((await moveCheckpoints(session, [schema], window)) !== 1) {
     throw new Error(`${schema} is being moved elsewhere`);
   }

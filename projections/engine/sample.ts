@@ -3,9 +3,8 @@ import type { Session } from "../database.ts";
 import { createTarget, type Target } from "./checkpoint.ts";
 import { type Comparison, compareSchemas } from "./compare.ts";
 import type { Sample } from "./projection.ts";
-import { readVerdicts } from "./quarantine.ts";
-import { applyWindow } from "./sieve.ts";
-import { openWindow, readKinds } from "./window.ts";
+import { applyWindow, readSifted } from "./sieve.ts";
+import { openWindow } from "./window.ts";
 
 /** Positions that are looked at for each key wanted: most facts are of no use to a projection. */
 const LOOKS = 50;
@@ -34,8 +33,7 @@ export async function compareSample(
       and not exists (select from dropped d where d.block_id = f.block_id)`.execute(session);
   // An empty schema holds nothing of what was let in again: it is among the facts.
   const window = { after: 0n, upTo: position };
-  const sifted = { verdicts: await readVerdicts(session), kinds: await readKinds(session) };
-  await applyWindow(session, target, window, sifted);
+  await applyWindow(session, target, window, await readSifted(session));
   return await compareSchemas(
     session,
     { stored: projection.name, derived: schema },

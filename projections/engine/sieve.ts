@@ -3,7 +3,8 @@ import type { Session } from "../database.ts";
 import { factKind } from "../log/fact-kind.ts";
 import type { Target } from "./checkpoint.ts";
 import type { Projection, Window } from "./projection.ts";
-import { isLeftOut, type Verdict } from "./quarantine.ts";
+import { isLeftOut, readVerdicts, type Verdict } from "./quarantine.ts";
+import { readKinds } from "./window.ts";
 
 /**
  * Of the facts that were ever put aside for a projection or for one whose tables it reads: those that a window leaves
@@ -24,6 +25,11 @@ export function sortVerdicts(
 
 /** An open window: the kinds of its facts, and what was ever said of facts that were put aside. */
 export type Sifted = { kinds: ReadonlySet<number>; verdicts: readonly Verdict[] };
+
+/** The same for all targets that fold the window. */
+export async function readSifted(session: Session): Promise<Sifted> {
+  return { verdicts: await readVerdicts(session), kinds: await readKinds(session) };
+}
 
 /** Applies an open window to a target, without the facts that are put aside for it. */
 export async function applyWindow(

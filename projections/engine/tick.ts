@@ -11,9 +11,8 @@ import {
 } from "./checkpoint.ts";
 import { DerivationFailed, isLasting } from "./failure.ts";
 import type { Window } from "./projection.ts";
-import { readVerdicts } from "./quarantine.ts";
-import { applyWindow, type Sifted } from "./sieve.ts";
-import { openWindow, readKinds } from "./window.ts";
+import { applyWindow, readSifted, type Sifted } from "./sieve.ts";
+import { openWindow } from "./window.ts";
 
 export type Tick =
   /** The targets furthest behind were brought from `window.after` to `window.upTo`; the log ends at `head`. */
@@ -41,7 +40,6 @@ export async function tick(
       .transaction()
       .setIsolationLevel("repeatable read")
       .execute(async (session): Promise<Tick> => {
-        await commitSoon(session);
         const head = await readHead(session);
         const end = limit !== undefined && limit < head ? limit : head;
         const checkpoints = await readCheckpoints(session);
@@ -53,11 +51,12 @@ export async function tick(
         const window = nextWindow(positions, end, maxFacts);
         if (window === null) return { outcome: "idle", head };
 
+        await commitSoon(session);
         const due = standing.filter(({ position }) => position === window.after);
         const schemas = due.map(({ target }) => target.schema);
         await lockCheckpoints(session, schemas);
         await openWindow(session, window);
-        const sifted = { verdicts: await readVerdicts(session), kinds: await readKinds(session) };
+        const sifted = await readSifted(session);
         for (const { target } of due) await applyTo(session, target, window, sifted);
         if ((await moveCheckpoints(session, schemas, window)) !== schemas.length)
           throw new Fenced();
