@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { saleUsdE8 } from "../coin-prices/sale-usd.ts";
+import { saleUsdE8 } from "../coin-prices/usd-of.ts";
 import type { Session } from "../database.ts";
 import { blockIdRange } from "../log/block-id.ts";
 import { naming } from "../orders/read-shown.ts";

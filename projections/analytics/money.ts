@@ -1,5 +1,6 @@
 import { zeroAddress } from "viem";
 import { chainIds, wrappedNative } from "../../abis/deployments.ts";
+import { longestAge } from "../coin-prices/read.ts";
 import { nativeCoin } from "../collection-stats/native-coin.ts";
 
 const bytea = (address: string) => `'\\x${address.slice(2)}'::bytea`;
@@ -16,9 +17,9 @@ export const isNative = (chain: string, currency: string) =>
 export const coinOf = (chain: string) =>
   `case ${chain} ${chainIds.map((id) => `when ${id} then '${nativeCoin[id]}'`).join(" ")} end`;
 
-/** USD of wei of a chain's native currency at the last price at most two hours before a moment. */
+/** USD of wei of a chain's native currency at the last price before a moment. */
 export const usdAt = (chain: string, wei: string, at: string) => `(
   select (${wei} * p.price_e8 * 0.00000000000000000000000001)::double precision
   from coin_prices.tick p
-  where p.coin = ${coinOf(chain)} and p.minute <= ${at} and p.minute >= ${at} - interval '2 hours'
+  where p.coin = ${coinOf(chain)} and p.minute <= ${at} and p.minute >= ${at} - ${longestAge}
   order by p.minute desc limit 1)`;

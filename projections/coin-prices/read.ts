@@ -3,8 +3,8 @@ import type { Database, Session } from "../database.ts";
 import type { Candle } from "../domain/candles.ts";
 import type { Coin } from "./price-ticked.ts";
 
-/** A price older than this is not taken for the price of a moment. */
-const longestAgeMs = 2 * 3_600_000;
+/** A price older than this is not taken for the price of a moment. An interval of PostgreSQL. */
+export const longestAge = "interval '2 hours'";
 
 export type Moment = { type: Coin; at: Date };
 
@@ -29,7 +29,7 @@ export async function readPricesAt(
 export function priceAt(coin: RawBuilder<unknown>, at: RawBuilder<unknown>): RawBuilder<bigint> {
   return sql`(
     select t.price_e8 from coin_prices.tick t
-    where t.coin = ${coin} and t.minute <= ${at} and t.minute >= ${at} - ${longestAgeMs} * interval '1 millisecond'
+    where t.coin = ${coin} and t.minute <= ${at} and t.minute >= ${at} - ${sql.raw(longestAge)}
     order by t.minute desc limit 1
   )`;
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { longestAge, priceAt } from "../coin-prices/read.ts";
 import type { Session } from "../database.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { isPaidNatively, nativeCoins } from "./native-coin.ts";
@@ -9,17 +10,10 @@ const numbered = (...kinds: number[]) => sql.raw(`(${kinds.join(", ")})`);
 
 const hourOf = (time: RawBuilder<unknown>) => sql`date_trunc('hour', ${time}, 'UTC')`;
 
-/** As old as a price may be that is taken for the price of a sale. */
-const longestAge = sql.raw("interval '2 hours'");
-
 /** A sale `s` with the price at its moment, `p.price_e8`. */
 const withPrice = sql`
   left join ${nativeCoins} on native.chain_id = s.chain_id and ${isPaidNatively}
-  left join lateral (
-    select t.price_e8 from coin_prices.tick t
-    where t.coin = native.coin and t.minute <= s.timestamp and t.minute >= s.timestamp - ${longestAge}
-    order by t.minute desc limit 1
-  ) p on true`;
+  cross join lateral (select ${priceAt(sql`native.coin`, sql`s.timestamp`)} as price_e8) p`;
 
 const summed = sql`
   min(s.block_id) as first_block_id, max(s.block_id) as last_block_id, max(s.timestamp) as last_at,
@@ -115,7 +109,7 @@ function hoursOfPrices(schema: string): RawBuilder<unknown> {
       join ${nativeCoins} on native.coin = c.payload ->> 'type' where c.kind = ${price_ticked}
     ) told
     join ${sql.table(`${schema}.hour`)} h
-      on h.chain_id = told.chain_id and h.hour >= ${hourOf(sql`told.minute`)} and h.hour <= told.minute + ${longestAge}
+      on h.chain_id = told.chain_id and h.hour >= ${hourOf(sql`told.minute`)} and h.hour <= told.minute + ${sql.raw(longestAge)}
          and h.last_at >= told.minute`;
 }
 

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { priceAt } from "../coin-prices/read.ts";
-import { nativeCoins } from "../collection-stats/native-coin.ts";
+import { usdE8Of } from "../coin-prices/usd-of.ts";
 import type { OrderStatus } from "../domain/orders/order-status.ts";
 
 /** What the two books tell alike of an order. Wei are per unit; times are unix seconds. */
@@ -54,10 +53,12 @@ export function endedSince(now: Date): RawBuilder<boolean> {
 /** Columns of `ShownOrder` and `reason`, of a book's row `o` joined with `naming`. */
 export function shownColumns(now: Date): RawBuilder<unknown> {
   const ended = endedSince(now);
+  const moment = sql`${now.toISOString()}::timestamptz`;
+  const usdE8 = usdE8Of(sql`o.unit_price_wei`, sql`o.chain_id`, moment);
   return sql`
     o.chain_id as "chainId", o.order_hash as "orderHash", o.position, o.contract_id as "contractId",
     traded.address as contract, o.standard, o.maker, o.unit_price_wei as "unitPriceWei",
-    ${usdOf(now)} as "unitPriceUsdE8", o.seller_net_wei as "sellerNetWei", o.quantity, o.filled,
+    ${usdE8} as "unitPriceUsdE8", o.seller_net_wei as "sellerNetWei", o.quantity, o.filled,
     o.start_time as "startTime", o.end_time as "endTime", o.counter, o.fees, o.created_at as "createdAt",
     (extract(epoch from o.created_at) * 1000000)::bigint as "createdMicros",
     case when ${ended} then 'expired' else o.status end as status,
@@ -65,13 +66,6 @@ export function shownColumns(now: Date): RawBuilder<unknown> {
     case when ${ended} then to_timestamp(o.end_time) else o.updated_at end as "updatedAt",
     coalesce(main.address, traded.address) as "collectionAddress", c.slug as "collectionSlug",
     c.name as "collectionName"`;
-}
-
-/** The wrapped form of a chain's coin is worth the coin. */
-function usdOf(now: Date): RawBuilder<unknown> {
-  const coin = sql`(select native.coin from ${nativeCoins} where native.chain_id = o.chain_id)`;
-  const price = priceAt(coin, sql`${now.toISOString()}::timestamptz`);
-  return sql`div(o.unit_price_wei * ${price}, 1000000000000000000)`;
 }
 
 /** Names the contracts of row `o`. A contract that nobody registered is a collection without a name. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import { saleUsdE8 } from "../coin-prices/sale-usd.ts";
+import { saleUsdE8 } from "../coin-prices/usd-of.ts";
 
 /** A sale and what names its collection. Wei of `price` per unit, of `total` for the row. */
 export type SaleRow = {
