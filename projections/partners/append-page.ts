@@ -4,6 +4,7 @@ import type { Database, Session } from "../database.ts";
 import { appendObservationsIn } from "../log/append.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { type PartnerListing, partnerListingSeen } from "../orders/partner-listing.ts";
+import { bytes } from "../orders/read-shown.ts";
 import type { PartnerCollectionState } from "./due-collection.ts";
 import { endPass, isCollection, isWalkedFrom } from "./move-collection.ts";
 
@@ -61,7 +62,7 @@ async function readKnown(
   const { rows } = await sql<Known>`
     select asked.hash as "orderHash", coalesce(l.generation, told.withdrawn) as generation,
            coalesce(l.is_shown, false) as "isShown"
-    from unnest(${bytesOf(hashes)}) as asked (hash)
+    from unnest(${bytes(hashes)}) as asked (hash)
     left join ops.partner_listing l
       on l.marketplace = ${marketplace} and l.chain_id = ${chainId} and l.order_hash = asked.hash
     cross join lateral (
@@ -118,7 +119,7 @@ async function markSeen(
   if (unread.length === 0) return;
   await sql`
     update ops.partner_listing set pass_number = ${passNumber}
-    where marketplace = ${marketplace} and chain_id = ${chainId} and order_hash = any (${bytesOf(unread)})`.execute(
+    where marketplace = ${marketplace} and chain_id = ${chainId} and order_hash = any (${bytes(unread)})`.execute(
     session,
   );
 }
@@ -156,6 +157,3 @@ async function moveOn(
         is_read_whole = is_read_whole and ${isWhole}
     where ${isCollection(state)}`.execute(session);
 }
-
-const bytesOf = (hashes: readonly Hex[]) => sql`
-  array(select decode(hash, 'hex') from unnest(${hashes.map((hash) => hash.slice(2))}::text[]) hash)`;

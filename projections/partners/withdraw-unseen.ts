@@ -3,6 +3,7 @@ import type { Address, Hex } from "viem";
 import type { Database, Session } from "../database.ts";
 import { appendObservationsIn } from "../log/append.ts";
 import { partnerListingWithdrawn } from "../orders/partner-listing.ts";
+import { bytes } from "../orders/read-shown.ts";
 import type { PartnerCollectionState } from "./due-collection.ts";
 import { endPass, isCollection, isWalkedFrom } from "./move-collection.ts";
 
@@ -71,8 +72,5 @@ async function withdraw(
   await sql`
     update ops.partner_listing set is_shown = false, generation = generation + 1
     where marketplace = ${marketplace} and chain_id = ${chainId}
-      and order_hash = any (array(select decode(hash, 'hex')
-        from unnest(${unseen.map(({ orderHash }) => orderHash.slice(2))}::text[]) hash))`.execute(
-    session,
-  );
+      and order_hash = any (${bytes(unseen.map(({ orderHash }) => orderHash))})`.execute(session);
 }
