@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ChainId } from "../../abis/deployments.ts";
 import { haveCollectionsReached } from "../../projections/collections/undescribed.ts";
@@ -6,11 +5,10 @@ import type { Database } from "../../projections/database.ts";
 import { enrolCollections } from "../../projections/partners/due-collection.ts";
 import type { Partner, Skipped } from "../marketplaces/partner.ts";
 import { type StepOutcome, syncStep } from "../marketplaces/sync-step.ts";
+import { pause, restAfterFailures } from "./rest-after-failures.ts";
 
 const pollMs = 2_000;
 const enrolMs = 30_000;
-const firstPauseMs = 1_000;
-const longestPauseMs = 60_000;
 
 type Work = {
   db: Database;
@@ -45,14 +43,8 @@ export async function keepPartner(work: Work): Promise<void> {
     if (signal.aborted) return;
     failures = tellChange(logger, partner.name, outcome, failures);
     if (outcome === "idle") await pause(Math.min(pollMs, newestMs), signal);
-    else if (failures > 0) {
-      await pause(Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs), signal);
-    }
+    else if (failures > 0) await restAfterFailures(failures, signal);
   }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
 async function enrol({ db, partner, chainIds, now, logger }: Work): Promise<void> {

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ChainId } from "../../abis/deployments.ts";
 import type { Database } from "../../projections/database.ts";
@@ -8,12 +7,11 @@ import { haveTwins, type QueuedTwin, readTwinQueue } from "../../projections/twi
 import { twinAnswered } from "../../projections/twins/twin-facts.ts";
 import type { Partner } from "../marketplaces/partner.ts";
 import type { Wake } from "../roles/wake.ts";
+import { restAfterFailures } from "./rest-after-failures.ts";
 
 /** Few: each is looked at again before it is posted. */
 const twinsAtOnce = 10;
 const idleMs = 60_000;
-const firstPauseMs = 1_000;
-const longestPauseMs = 60_000;
 
 type Work = {
   db: Database;
@@ -43,13 +41,8 @@ export async function keepTwins(work: Work): Promise<void> {
     const outcome = await tryStep(work, progress);
     if (signal.aborted) return;
     if (outcome === "idle") await wake.wait(idleMs, signal);
-    else if (outcome === "failed") await pause(progress.failures, signal);
+    else if (outcome === "failed") await restAfterFailures(progress.failures, signal);
   }
-}
-
-async function pause(failures: number, signal: AbortSignal): Promise<void> {
-  const ms = Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs);
-  await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
 type Outcome = "idle" | "done" | "failed";

@@ -33,11 +33,12 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
   const partnerIntervalMs = config.partners.intervalSeconds * 1_000;
   const wakes: Wake[] = [];
   const now = () => new Date();
-  const wake = (one = createWake()) => {
+  const rungWithAll = (one: Wake) => {
     wakes.push(one);
     return one;
   };
-  const calmWake = () => wake(createCalmWake(calmMs));
+  const wake = () => rungWithAll(createWake());
+  const calmWake = () => rungWithAll(createCalmWake(calmMs));
   const chainIds = config.chains.map(({ chainId }) => chainId);
   const clients = config.chains.map(openChain);
   const ethereum = clients.find(({ chainId }) => chainId === 1);
