@@ -9,7 +9,7 @@ import { sendText } from "./http/answer.ts";
 import { type Limiter, limitRequests } from "./http/limit.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
-import { describeRoutes } from "./http/openapi.ts";
+import { describeRoutes, thisDocument } from "./http/openapi.ts";
 import { answerErrors, answerUnknownPath } from "./http/problem.ts";
 import { assignRequestId } from "./http/request-id.ts";
 import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
@@ -101,22 +101,7 @@ function describe(baseUrl: string) {
       "Amounts in wei and token ids are decimal strings; addresses are lower case; times are UTC.",
     baseUrl,
   };
-  return describeRoutes(routes, info, {
-    "/v1/openapi.json": {
-      get: {
-        operationId: "getOpenapiJson",
-        tags: ["Service"],
-        summary: "This document",
-        security: [],
-        responses: {
-          "200": {
-            description: "OpenAPI 3.1",
-            content: { "application/json": { schema: { type: "object" } } },
-          },
-        },
-      },
-    },
-  });
+  return describeRoutes(routes, info, { "/v1/openapi.json": thisDocument });
 }
 
 /** Told at debug: a busy service would say nothing else. Headers hold keys and are left out, and so is a key that someone put into an address. */

@@ -175,3 +175,19 @@ function loosen(schema: Record<string, unknown>): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.pattern === undefined) delete schema.pattern;
 }
+
+/** What a document says of itself: it is open to everybody. */
+export const thisDocument: ZodOpenApiPathsObject[string] = {
+  get: {
+    operationId: "getOpenapiJson",
+    tags: ["Service"],
+    summary: "This document",
+    security: [],
+    responses: {
+      "200": {
+        description: "OpenAPI 3.1",
+        content: { "application/json": { schema: { type: "object" } } },
+      },
+    },
+  },
+};

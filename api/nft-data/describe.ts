@@ -1,5 +1,5 @@
 import { flatEnvelope } from "../http/envelope.ts";
-import { describeRoutes } from "../http/openapi.ts";
+import { describeRoutes, thisDocument } from "../http/openapi.ts";
 import { bearerRefusals } from "./require-bearer.ts";
 import { nftDataRoutes } from "./routes.ts";
 
@@ -17,7 +17,10 @@ export function describeNftData(baseUrl: string, { hasStream }: { hasStream: boo
       "addresses are lower case; times are UTC.",
     baseUrl,
   };
-  const extra = { "/openapi.json": document, ...(hasStream && { "/api/activity/stream": stream }) };
+  const extra = {
+    "/openapi.json": thisDocument,
+    ...(hasStream && { "/api/activity/stream": stream }),
+  };
   return describeRoutes(nftDataRoutes, info, extra, {
     envelope: flatEnvelope,
     securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
@@ -25,21 +28,6 @@ export function describeNftData(baseUrl: string, { hasStream }: { hasStream: boo
     refusals: bearerRefusals,
   });
 }
-
-const document = {
-  get: {
-    operationId: "getOpenapiJson",
-    tags: ["Service"],
-    summary: "This document",
-    security: [],
-    responses: {
-      "200": {
-        description: "OpenAPI 3.1",
-        content: { "application/json": { schema: { type: "object" as const } } },
-      },
-    },
-  },
-};
 
 const stream = {
   get: {

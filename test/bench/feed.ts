@@ -1,20 +1,15 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { loadavg, tmpdir } from "node:os";
-import { join } from "node:path";
+import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
-import { pino } from "pino";
-import { startPostgres } from "../../api/postgres/embedded.ts";
-import { startLeash } from "../../api/supervisor/leash.ts";
-import { type Database, openDatabase } from "../../projections/database.ts";
-import { migrate } from "../../projections/log/migrate.ts";
+import type { Database } from "../../projections/database.ts";
 import { addressOf, appendEvents, block } from "../given.ts";
 import { gatherReaders } from "./feed-crowd.ts";
 import type { ProcessFigures } from "./feed-process.ts";
 import { type Figure, medianFigure, percentileFigures } from "./figure.ts";
+import { withDatabase } from "./server.ts";
 
 const readers = 2_000;
 const everyCloselyth = 20;
@@ -29,7 +24,7 @@ const giveUpMs = 60_000;
  * are moved. From just before the checkpoints' commit until the event is read.
  */
 export function run(): Promise<Figure[]> {
-  return withPostgres(async (db, url) => {
+  return withDatabase(async (db, url) => {
     await makeCheckpoints(db);
     const path = fileURLToPath(new URL("feed-process.ts", import.meta.url));
     const server = fork(path, [url], { execArgv: ["--import", "tsx"] });
@@ -128,29 +123,4 @@ async function ask(server: ChildProcess): Promise<ProcessFigures> {
   server.send("figures");
   const [figures] = await once(server, "message");
   return figures as ProcessFigures;
-}
-
-async function withPostgres<Result>(
-  work: (db: Database, url: string) => Promise<Result>,
-): Promise<Result> {
-  const leash = startLeash();
-  const directory = await mkdtemp(join(tmpdir(), "bench-"));
-  try {
-    const server = await startPostgres({
-      dataDir: directory,
-      logger: pino({ level: "silent" }),
-      onSpawn: (pid) => leash.hold(pid, "SIGINT"),
-    });
-    const db = openDatabase({ url: server.url, applicationName: "bench", onIdleError: () => {} });
-    try {
-      await migrate(db);
-      return await work(db, server.url);
-    } finally {
-      await db.destroy();
-      await server.stop();
-    }
-  } finally {
-    leash.killAll();
-    await rm(directory, { recursive: true, force: true });
-  }
 }

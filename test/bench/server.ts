@@ -12,7 +12,7 @@ import { appendRange, makeEvents } from "./facts.ts";
 
 /** A migrated database on a durable PostgreSQL of its own, with production's settings, while `work` is done. */
 export async function withDatabase<Result>(
-  work: (db: Database) => Promise<Result>,
+  work: (db: Database, url: string) => Promise<Result>,
 ): Promise<Result> {
   const leash = startLeash();
   const directory = await mkdtemp(join(tmpdir(), "bench-"));
@@ -30,7 +30,7 @@ export async function withDatabase<Result>(
     });
     try {
       await migrate(db);
-      return await work(db);
+      return await work(db, server.url);
     } finally {
       await db.destroy();
       await server.stop();
