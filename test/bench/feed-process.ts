@@ -13,7 +13,7 @@ import { openDatabase } from "../../projections/database.ts";
 /** What the process tells when it is asked: memory in bytes, processor time in milliseconds. */
 export type ProcessFigures = { rss: number; cpuMs: number; readers: number; cut: number };
 
-const [, , url = ""] = argv;
+const [, , url = "", asked = "0"] = argv;
 const logger = pino({ level: "warn" });
 const db = openDatabase({ url, applicationName: "feed", max: 10, onIdleError: () => {} });
 const source = {
@@ -26,7 +26,7 @@ openListener({ url, channels: ["projected"], logger, onNotify: () => feed.ring()
 const app = express();
 app.use(measureRequests(openMetrics()), compression());
 servePath(app, "/stream", { get: [answerFeed(feed)] });
-const { port } = await listen(app, "127.0.0.1", 0);
+const { port } = await listen(app, "127.0.0.1", Number(asked));
 process.send?.({ port });
 process.on("message", () => {
   const { user, system } = process.cpuUsage();
