@@ -63,7 +63,8 @@ export type Config = {
   checkIntervalSeconds: number;
   /** Other marketplaces whose listings are shown and bought; null: that one is off. */
   partners: {
-    opensea: PartnerConfig | null;
+    /** `streamUrl`: of a websocket that tells news of listings; null: none is listened to. */
+    opensea: (PartnerConfig & { streamUrl: string | null }) | null;
     magiceden: PartnerConfig | null;
     /** Between two looks at what a collection has new there. */
     intervalSeconds: number;
@@ -164,6 +165,7 @@ function missingCompanions(named: Record<string, string>): string[] {
   );
   demand("DATABASE_URL", "DATABASE_READ_URL");
   for (const partner of ["A", "B"]) demand(`PARTNER_${partner}_URL`, `PARTNER_${partner}_KEY`);
+  demand("PARTNER_A_URL", "PARTNER_A_STREAM_URL");
   demand("MAIL_FROM", "SMTP_URL");
   return problems;
 }
@@ -218,7 +220,7 @@ function shape(env: Environment, curated: Config["curated"]): Config {
     mail: shapeMail(env),
     checkIntervalSeconds: env.CHECK_INTERVAL_SECONDS,
     partners: {
-      opensea: shapePartner(env, "A"),
+      opensea: shapeOpensea(env),
       magiceden: shapePartner(env, "B"),
       intervalSeconds: env.PARTNER_INTERVAL_SECONDS,
     },
@@ -255,6 +257,11 @@ function shapePartner(env: Environment, letter: "A" | "B"): PartnerConfig | null
   const key = env[`PARTNER_${letter}_KEY`] ?? null;
   const requestsPerMinute = env[`PARTNER_${letter}_RATE_LIMIT`];
   return url === undefined ? null : { url: withoutSlash(url), key, requestsPerMinute };
+}
+
+function shapeOpensea(env: Environment): Config["partners"]["opensea"] {
+  const partner = shapePartner(env, "A");
+  return partner && { ...partner, streamUrl: env.PARTNER_A_STREAM_URL ?? null };
 }
 
 /** A listener on every address is reached by name. */

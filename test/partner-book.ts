@@ -17,6 +17,8 @@ type Sale = Omit<Parameters<StandIn["sell"]>[0], "chainId">;
 export type PartnerBook = Book & {
   opensea: StandIn;
   magiceden: StandIn;
+  /** The doors to them. */
+  adapters: readonly Partner[];
   /** Has a maker list a token at a partner, and the book told of it; its id. */
   shows(partner: StandIn, sale: Sale): Promise<{ askId: string; shown: Shown }>;
 };
@@ -31,7 +33,8 @@ export async function openPartnerBook(chainId: ChainId): Promise<PartnerBook> {
     };
     const at = ({ url }: StandIn) => ({ url, key: null, requestsPerMinute: 6_000 });
     const { opensea, magiceden } = standIns;
-    const config = { opensea: at(opensea), magiceden: at(magiceden) };
+    const { streamUrl } = opensea;
+    const config = { opensea: { ...at(opensea), streamUrl }, magiceden: at(magiceden) };
     adapters = openPartners(config, { ...hurried, timeoutMs: 1_000, waitMs: 200, tries: 1 });
     return adapters;
   });
@@ -41,6 +44,7 @@ export async function openPartnerBook(chainId: ChainId): Promise<PartnerBook> {
     ...book,
     opensea,
     magiceden,
+    adapters,
     async shows(partner, sale) {
       const shown = await partner.sell({ chainId, ...sale });
       const adapter = adapters.find(({ name }) => name === partner.partner);

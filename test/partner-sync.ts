@@ -31,16 +31,17 @@ type Opening = {
   clock?: Clock;
   patience?: Partial<Patience>;
   requestsPerMinute?: number;
+  stream?: { url: string; heartbeatMs?: number };
 };
 
 /** A partner that waits without time passing. */
 export function openTestPartner(name: Partner["name"], opening: Opening): Partner {
-  const { url, key = null, clock = manualClock(), requestsPerMinute = 120 } = opening;
-  const open = name === "opensea" ? openOpensea : openMagiceden;
-  return open({
+  const { url, key = null, clock = manualClock(), requestsPerMinute = 120, stream } = opening;
+  const options = {
     ...{ url, key, requestsPerMinute, clock, random: () => 0.5 },
     patience: { ...patience, ...opening.patience },
-  });
+  };
+  return name === "opensea" ? openOpensea({ ...options, stream }) : openMagiceden(options);
 }
 
 /** A sync whose time stands still but for `pass`. */

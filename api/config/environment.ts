@@ -260,6 +260,13 @@ export const Environment = z.object({
   }),
   PARTNER_A_URL: partnerUrl("OpenSea (API v2)", "https://api.opensea.io"),
   PARTNER_A_KEY: partnerKey("OpenSea", "PARTNER_A_URL"),
+  PARTNER_A_STREAM_URL: setting(urlOf("ws:", "wss:").optional(), {
+    meaning: "websocket over which OpenSea tells news of listings by itself",
+    expectation: "a ws or wss URL, beside PARTNER_A_URL",
+    example: "wss://stream-api.opensea.io/socket/websocket",
+    fallback: "absent: news is found by asking; local chains: a stand-in",
+    secret: true,
+  }),
   PARTNER_A_RATE_LIMIT: partnerRate("OpenSea"),
   PARTNER_B_URL: partnerUrl("Magic Eden (API v3)", "https://api-mainnet.magiceden.dev/v3/rtp"),
   PARTNER_B_KEY: partnerKey("Magic Eden", "PARTNER_B_URL"),

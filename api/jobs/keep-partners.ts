@@ -5,6 +5,7 @@ import type { Database } from "../../projections/database.ts";
 import { enrolCollections } from "../../projections/partners/due-collection.ts";
 import type { Partner, Skipped } from "../marketplaces/partner.ts";
 import { type StepOutcome, syncStep } from "../marketplaces/sync-step.ts";
+import { type HearingLimits, hearPartner } from "./hear-partners.ts";
 import { pause, restAfterFailures } from "./rest-after-failures.ts";
 
 const pollMs = 2_000;
@@ -18,17 +19,26 @@ type Work = {
   /** Between two looks at what a collection has new. */
   intervalMs: number;
   now: () => Date;
+  /** How its stream is listened to, where that is to differ. */
+  limits?: Partial<HearingLimits>;
   logger: Logger;
   signal: AbortSignal;
 };
 
-/**
- * Takes a partner's listings into the log, collection by collection in turns; every other turn belongs to those of the
- * registry, which thousands of others would else keep waiting. A partner that fails is asked ever more slowly.
- */
+type OnSkipped = (skipped: readonly Skipped[]) => void;
+
+/** Takes a partner's listings into the log: by asking for all of them, and by listening where the partner tells some. */
 export async function keepPartner(work: Work): Promise<void> {
+  const onSkipped = tellOnce(work.logger, work.partner.name);
+  await Promise.all([keepAsking(work, onSkipped), hearPartner({ ...work, onSkipped })]);
+}
+
+/**
+ * Collection by collection in turns; every other turn belongs to those of the registry, which thousands of others would
+ * else keep waiting. A partner that fails is asked ever more slowly.
+ */
+async function keepAsking(work: Work, onSkipped: OnSkipped): Promise<void> {
   const { db, partner, chainIds, intervalMs: newestMs, now, logger, signal } = work;
-  const onSkipped = tellOnce(logger, partner.name);
   let enrolAt = 0;
   let registeredFirst = false;
   let failures = 0;
@@ -86,7 +96,7 @@ function tellChange(
 }
 
 /** The first entry that is left out for a reason is told with its path; all are counted. */
-function tellOnce(logger: Logger, name: string): (skipped: readonly Skipped[]) => void {
+function tellOnce(logger: Logger, name: string): OnSkipped {
   const told = new Set<string>();
   return (skipped) => {
     for (const { reason, path, standsFor } of skipped) {

@@ -68,6 +68,41 @@ export type AskedFulfillment = {
   readonly units: bigint | null;
 };
 
+/** An order that a stream tells of. Nothing that is told of it is believed: it is asked for. */
+export type HeardOrder = {
+  readonly chainId: ChainId;
+  readonly orderHash: Hex;
+  /** A listing that begins; else something that changed of an order. */
+  readonly isNew: boolean;
+};
+
+/** Who listens to a stream. Collections go by the slugs that are watched. */
+export type Ear = {
+  onHeard(slug: string, order: HeardOrder): void;
+  /** A message that cannot be read. */
+  onSkipped(skipped: Skipped): void;
+  /** Of this collection something may have been missed. */
+  onMissed(slug: string): void;
+};
+
+export type StreamConnection = {
+  /** Listens to exactly these collections from here on. */
+  watch(slugs: ReadonlySet<string>): void;
+  /** Settles once it has ended, whatever ended it. */
+  readonly ended: Promise<void>;
+  close(): void;
+};
+
+/** What a partner tells by itself of listings: at best soon, at worst never. */
+export type PartnerStream = {
+  connect(ear: Ear): Promise<StreamConnection | Rejection<"key_refused"> | PartnerFailure>;
+  /** A listing that was heard of, as a page would show it. Null: the partner does not show it, or no longer. */
+  fetchHeard(
+    order: HeardOrder,
+    creators: readonly Address[],
+  ): Promise<PartnerListing | Skipped | null | PartnerFailure>;
+};
+
 /** One partner marketplace. Answers are parsed; nothing that a partner sends makes these throw. */
 export type Partner = {
   readonly name: PartnerName;
@@ -97,6 +132,8 @@ export type Partner = {
     chainId: ChainId,
     order: { readonly components: OrderComponents; readonly signature: Hex },
   ) => Promise<{ readonly orderHash: Hex } | Rejection<"partner_rejected"> | PartnerFailure>;
+  /** Absent where the partner has none, or none is configured. */
+  readonly stream?: PartnerStream;
   /** Ends what is under way. */
   close(): Promise<void>;
 };

@@ -18,7 +18,9 @@ const ReadyLine = z.object({
   /** Stands in for the exchanges; `urls` as in PRICE_FEED_URLS. */
   priceFeed: z.object({ port: z.int(), urls: z.string() }).optional(),
   /** Stand in for the partner marketplaces. */
-  partners: z.object({ opensea: Partner, magiceden: Partner }).optional(),
+  partners: z
+    .object({ opensea: Partner.extend({ streamUrl: z.url() }), magiceden: Partner })
+    .optional(),
 });
 
 export type LocalChains = z.output<typeof ReadyLine>;
@@ -59,11 +61,7 @@ export function environmentOfLocalChains(
   if (feeRecipient !== undefined) environment.FEE_RECIPIENT = feeRecipient;
   const priceFeedUrls = given.PRICE_FEED_URLS || local.priceFeed?.urls;
   if (priceFeedUrls !== undefined) environment.PRICE_FEED_URLS = priceFeedUrls;
-  const partnerUrls = {
-    PARTNER_A_URL: given.PARTNER_A_URL || local.partners?.opensea.url,
-    PARTNER_B_URL: given.PARTNER_B_URL || local.partners?.magiceden.url,
-  };
-  for (const [name, url] of Object.entries(partnerUrls))
+  for (const [name, url] of Object.entries(partnerUrls(given, local)))
     if (url !== undefined) environment[name] = url;
   for (const { chainId, startBlock, wrappedNativeEvents } of config.chains) {
     environment[`RPC_URL_${chainId}`] = local.chains[chainId].rpcUrl;
@@ -72,6 +70,16 @@ export function environmentOfLocalChains(
     environment[`WRAPPED_NATIVE_EVENTS_${chainId}`] = wrappedNativeEvents;
   }
   return environment;
+}
+
+/** A partner that the operator names is not listened to at the stand-in. */
+function partnerUrls(given: Variables, { partners }: LocalChains) {
+  const streamUrl = given.PARTNER_A_URL ? undefined : partners?.opensea.streamUrl;
+  return {
+    PARTNER_A_URL: given.PARTNER_A_URL || partners?.opensea.url,
+    PARTNER_A_STREAM_URL: given.PARTNER_A_STREAM_URL || streamUrl,
+    PARTNER_B_URL: given.PARTNER_B_URL || partners?.magiceden.url,
+  };
 }
 
 /** The environment of a process that serves one chain: the others are blank, which counts as absent. */

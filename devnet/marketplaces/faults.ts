@@ -22,6 +22,11 @@ export const Faults = z.object({
   wrong: z.array(z.enum(wrongnesses)),
   /** `reset`: connections break; `refusing`: 503. */
   down: z.enum(["reset", "refusing"]).nullable(),
+  /**
+   * Of the stream. `down`: no connection; `refusing`: 401; `mute`: nothing is answered; `losing`: nothing is told;
+   * `garbage`: before each event comes something that cannot be read.
+   */
+  stream: z.enum(["down", "refusing", "mute", "losing", "garbage"]).nullable(),
   /** 429 for the next `requests`, or for all of them. */
   limited: z
     .object({ retryAfterSeconds: z.int().min(0), requests: z.int().min(1).optional() })
@@ -36,6 +41,7 @@ export const withoutFaults: Faults = {
   slowMs: 0,
   wrong: [],
   down: null,
+  stream: null,
   limited: null,
   clockOffsetSeconds: 0,
 };

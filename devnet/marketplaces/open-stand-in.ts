@@ -2,6 +2,7 @@ import type { ChainId } from "../../abis/deployments.ts";
 import { connect } from "../client.ts";
 import { control } from "./controls.ts";
 import type { PartnerName } from "./make-partner-listing.ts";
+import type { StandInStream } from "./partner-a-stream.ts";
 import { openShownBook } from "./shown-book.ts";
 import { createStandIn, type StandIn, type StandInState } from "./stand-in.ts";
 import { fixtureCollections } from "./stand-in-collections.ts";
@@ -25,6 +26,7 @@ export async function openStandIn(
   partner: PartnerName,
   routes: Routes,
   options: StandInOptions,
+  openStream?: (state: StandInState, apiKey?: string) => StandInStream,
 ): Promise<StandIn> {
   const { chains = [], port = 0, apiKey, lookEveryMs = 0 } = options;
   const state: StandInState = {
@@ -33,12 +35,16 @@ export async function openStandIn(
     collections: [...fixtureCollections],
     clients: new Map(chains.map((chain) => [chain.chainId, connect(chain)])),
   };
+  const stream = openStream?.(state, apiKey);
   const server = await startStandInServer({
     port,
     apiKey,
     answer: (asked) => routes(state, asked),
     control: (asked) => control(asked, handle),
+    upgrade: (request, connection, running) =>
+      stream === undefined ? connection.destroy() : stream.accept(request, connection, running),
   });
-  const handle = createStandIn(state, server, lookEveryMs);
+  state.book.listen((shown, change) => stream?.tell(shown, change, server.faults.stream));
+  const handle = createStandIn(state, { server, stream }, lookEveryMs);
   return handle;
 }

@@ -10,14 +10,15 @@ import {
   presentListing,
   presentOldListing,
 } from "./partner-a-shapes.ts";
+import { openPartnerAStream } from "./partner-a-stream.ts";
 import type { Shown } from "./shown-book.ts";
 import { spoilPage } from "./spoilt-answers.ts";
 import type { StandInState } from "./stand-in.ts";
 import type { Answer, Asked } from "./stand-in-server.ts";
 
-/** Stands in for OpenSea's API v2, as far as listings go. */
+/** Stands in for OpenSea's API v2 and its Stream API, as far as listings go. */
 export const openPartnerA = (options: StandInOptions = {}) =>
-  openStandIn("opensea", answer, options);
+  openStandIn("opensea", answer, options, openPartnerAStream);
 
 type Route = (
   state: StandInState,

@@ -23,7 +23,7 @@ type PartnersOptions = {
 };
 
 type Place = { port: number; url: string };
-type Partners = { opensea: Place; magiceden: Place };
+type Partners = { opensea: Place & { streamUrl: string }; magiceden: Place };
 
 const lookEveryMs = 5_000;
 const sellEveryMs = 20_000;
@@ -44,7 +44,7 @@ export async function runPartners(options: PartnersOptions): Promise<Partners> {
     for (const chain of chains) void keepSelling(chain, [opensea, magiceden], signal);
   }
   return {
-    opensea: { port: opensea.port, url: opensea.url },
+    opensea: { port: opensea.port, url: opensea.url, streamUrl: opensea.streamUrl },
     magiceden: { port: magiceden.port, url: `${magiceden.url}/v3/rtp` },
   };
 }

@@ -4,6 +4,9 @@ import { orderQuantity } from "../../projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../projections/domain/seaport/order-hash.ts";
 
+/** What happens to a listing. */
+export type ShownChange = "listed" | "filled" | "cancelled" | "withdrawn" | "restored";
+
 export type ShownStatus = "active" | "filled" | "cancelled" | "withdrawn";
 
 /** A listing that a partner shows, or showed. Times are unix seconds. */
@@ -59,20 +62,31 @@ const sortValue: Record<ShownSort, (shown: Shown) => bigint> = {
 export function openShownBook() {
   const byHash = new Map<Hex, Shown>();
   const sorted = new Map<string, readonly Shown[]>();
+  const listeners = new Set<(shown: Shown, change: ShownChange) => void>();
   let counter = 0;
+  const tell = (shown: Shown, change: ShownChange) => {
+    for (const listener of listeners) listener(shown, change);
+  };
 
   return {
+    /** Is told of every change from here on. */
+    listen(listener: (shown: Shown, change: ShownChange) => void): void {
+      listeners.add(listener);
+    },
     add(addition: Addition): Shown {
       const shown = shownOf(addition, ++counter);
       byHash.set(shown.orderHash, shown);
       sorted.clear();
+      tell(shown, "listed");
       return shown;
     },
     change(shown: Shown, to: { status: ShownStatus; remaining?: bigint }, at: number): void {
       const { status, remaining = shown.remaining } = to;
-      if (shown.status === status && shown.remaining === remaining) return;
+      const before = shown.status;
+      if (before === status && shown.remaining === remaining) return;
       Object.assign(shown, { status, remaining, updatedAt: at, changed: ++counter });
       sorted.delete("updated");
+      if (before !== status) tell(shown, status === "active" ? "restored" : status);
     },
     find: (chainId: ChainId, hash: string): Shown | undefined => {
       const shown = byHash.get(hash.toLowerCase() as Hex);

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Faults, withoutFaults } from "./faults.ts";
 import { stringifyBare } from "./seaport-shapes.ts";
@@ -36,6 +37,8 @@ type ServerOptions = {
   /** Undefined: there is no such path. */
   answer(asked: Asked): Promise<Answer | undefined>;
   control(asked: Asked, server: StandInServer): Promise<Answer | undefined>;
+  /** Takes connections that are to be a stream. */
+  upgrade(request: IncomingMessage, connection: Duplex, server: StandInServer): void;
 };
 
 export type StandInServer = {
@@ -60,6 +63,7 @@ export async function startStandInServer(options: ServerOptions): Promise<StandI
       else write(response, { status: 500, body: { errors: [`${error}`] } });
     });
   });
+  http.on("upgrade", (request, connection) => options.upgrade(request, connection, server));
   await new Promise<void>((resolve, reject) => {
     http.once("error", reject).listen(options.port, "127.0.0.1", resolve);
   });

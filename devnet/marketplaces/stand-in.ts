@@ -10,6 +10,7 @@ import { addBulkListings } from "./bulk-listings.ts";
 import { type Faults, withoutFaults } from "./faults.ts";
 import { lookAtChain } from "./look-at-chain.ts";
 import { makePartnerListing, type PartnerName, type PartnerSale } from "./make-partner-listing.ts";
+import type { StandInStream } from "./partner-a-stream.ts";
 import type { Shown, ShownBook, ShownStatus } from "./shown-book.ts";
 import { know, type StandInCollection } from "./stand-in-collections.ts";
 import type { Remembered, StandInServer } from "./stand-in-server.ts";
@@ -34,8 +35,10 @@ type ManyListings = {
   firstTokenId?: bigint;
 };
 
+type Up = { server: StandInServer; stream: StandInStream | undefined };
+
 /** The handle of a stand-in whose server is up. */
-export function createStandIn(state: StandInState, server: StandInServer, lookEveryMs: number) {
+export function createStandIn(state: StandInState, { server, stream }: Up, lookEveryMs: number) {
   const { partner, book, collections, clients } = state;
   const look = async (): Promise<void> => {
     for (const [chainId, client] of clients)
@@ -45,13 +48,22 @@ export function createStandIn(state: StandInState, server: StandInServer, lookEv
   return {
     ...{ partner, book, collections },
     url: `http://127.0.0.1:${server.port}`,
+    /** Of the stream, where the partner has one. */
+    streamUrl: `ws://127.0.0.1:${server.port}/socket/websocket`,
     port: server.port,
+    /** What is listened to over the stream, once for each connection. */
+    topics: (): string[] => stream?.topics() ?? [],
+    /** How often somebody tried to connect to it. */
+    upgrades: (): number => stream?.upgrades() ?? 0,
+    /** Breaks the stream's connections that are open. */
+    cutStream: (): void => stream?.cut(),
     ...failing(server),
     ...showing(state, server),
     /** Looks at the chains at once. */
     look,
     close: async (): Promise<void> => {
       looking.stop();
+      stream?.cut();
       await server.close();
     },
   };

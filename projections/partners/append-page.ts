@@ -5,6 +5,7 @@ import { appendObservationsIn } from "../log/append.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { type PartnerListing, partnerListingSeen } from "../orders/partner-listing.ts";
 import { bytes } from "../orders/read-shown.ts";
+import { countSkipped } from "./count-skipped.ts";
 import type { PartnerCollectionState } from "./due-collection.ts";
 import { endPass, isCollection, isWalkedFrom } from "./move-collection.ts";
 
@@ -39,11 +40,7 @@ export async function appendPage(
 ): Promise<PageOutcome | null> {
   return await db.transaction().execute(async (session) => {
     if (!(await isWalkedFrom(session, state))) return null;
-    const hashes = page.listings.map(({ orderHash }) => orderHash);
-    const known = await readKnown(session, state, hashes);
-    const appended = await appendNews(session, page.listings, known, times.now);
-    await markSeen(session, state, page, known);
-    await countSkipped(session, state, page, times.now);
+    const appended = await takeIn(session, state, page, times.now);
     const goesOn = state.pass === "full" || (page.cursor !== null && appended > 0);
     if (goesOn) await moveOn(session, state, page, times.now);
     else await endPass(session, state, { fullAt: "as it was", dueAt: times.nextAt });
@@ -51,12 +48,30 @@ export async function appendPage(
   });
 }
 
+type Taken = Pick<PartnerPage, "listings" | "skipped">;
+
+/** Appends what was not shown before, in the caller's transaction, which holds the collection's row. Returns how many. */
+export async function takeIn(
+  session: Session,
+  state: Pick<PartnerCollectionState, "marketplace" | "chainId" | "passNumber">,
+  page: Taken,
+  now: Date,
+): Promise<number> {
+  const hashes = page.listings.map(({ orderHash }) => orderHash);
+  const known = await readKnown(session, state, hashes);
+  const appended = await appendNews(session, page.listings, known, now);
+  await markSeen(session, state, page, known);
+  await countSkipped(session, state, page.skipped, now);
+  return appended;
+}
+
+type Place = Pick<PartnerCollectionState, "marketplace" | "chainId">;
 type Known = { orderHash: Hex; generation: number; isShown: boolean };
 
 /** How often each was withdrawn; of those that no row is kept of, the log tells it. */
 async function readKnown(
   session: Session,
-  { marketplace, chainId }: PartnerCollectionState,
+  { marketplace, chainId }: Place,
   hashes: readonly Hex[],
 ): Promise<Map<Hex, Known>> {
   const { rows } = await sql<Known>`
@@ -94,8 +109,8 @@ async function appendNews(
 /** What is skipped now but was taken in before is still shown. */
 async function markSeen(
   session: Session,
-  { marketplace, chainId, passNumber }: PartnerCollectionState,
-  { listings, skipped }: PartnerPage,
+  { marketplace, chainId, passNumber }: Place & Pick<PartnerCollectionState, "passNumber">,
+  { listings, skipped }: Taken,
   known: ReadonlyMap<Hex, Known>,
 ): Promise<void> {
   const rows = listings.map(({ orderHash, contract, components }) => ({
@@ -120,25 +135,6 @@ async function markSeen(
   await sql`
     update ops.partner_listing set pass_number = ${passNumber}
     where marketplace = ${marketplace} and chain_id = ${chainId} and order_hash = any (${bytes(unread)})`.execute(
-    session,
-  );
-}
-
-async function countSkipped(
-  session: Session,
-  { marketplace }: PartnerCollectionState,
-  { skipped }: PartnerPage,
-  now: Date,
-): Promise<void> {
-  if (skipped.length === 0) return;
-  const rows = skipped.map(({ reason, path }) => ({ reason, path: path.slice(0, 200) }));
-  await sql`
-    insert into ops.partner_skip as s (marketplace, reason, entries, last_path, last_at)
-    select ${marketplace}, reason, count(*), min(path), ${now}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (reason text, path text)
-    group by reason order by reason
-    on conflict (marketplace, reason) do update
-    set entries = s.entries + excluded.entries, last_path = excluded.last_path, last_at = excluded.last_at`.execute(
     session,
   );
 }

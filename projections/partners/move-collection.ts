@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
+import type { PartnerName } from "../orders/partner-listing.ts";
 import type { PartnerCollectionState } from "./due-collection.ts";
 
 type Named = Pick<PartnerCollectionState, "marketplace" | "chainId" | "contract">;
@@ -14,6 +15,20 @@ export async function postpone(session: Session, collection: Named, dueAt: Date)
   await sql`update ops.partner_collection set due_at = ${dueAt} where ${isCollection(collection)}`.execute(
     session,
   );
+}
+
+/** Whatever is thought to be known of these slugs' listings may be wrong: a full walk is due at once. */
+export async function distrust(
+  db: Session,
+  marketplace: PartnerName,
+  slugs: readonly string[],
+  /** As long ago as a full walk must end to be due again. */
+  { now, readBefore }: { now: Date; readBefore: Date },
+): Promise<void> {
+  await sql`
+    update ops.partner_collection
+    set full_at = least(full_at, ${readBefore}::timestamptz), due_at = least(due_at, ${now}::timestamptz)
+    where marketplace = ${marketplace} and slug = any (${[...slugs]}::text[])`.execute(db);
 }
 
 /** Begins a walk over a collection's listings. A full one has a number of its own. */

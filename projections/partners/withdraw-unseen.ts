@@ -56,9 +56,10 @@ async function readUnseen(
   return rows;
 }
 
-async function withdraw(
+/** Tells that listings are shown no longer, in the caller's transaction, which holds their collection's row. */
+export async function withdraw(
   session: Session,
-  { marketplace, chainId }: PartnerCollectionState,
+  { marketplace, chainId }: Pick<PartnerCollectionState, "marketplace" | "chainId">,
   unseen: readonly Unseen[],
   now: Date,
 ): Promise<void> {

@@ -21,6 +21,8 @@ export type Installation = {
   whileServing<Result>(
     chains: readonly PipelineChain[],
     work: (baseUrl: string) => Promise<Result>,
+    /** Beside those of the chains. */
+    settings?: Record<string, string>,
   ): Promise<Result>;
 };
 
@@ -52,7 +54,8 @@ export async function withInstallation<Result>(
     return await work({
       ethereum,
       apechain,
-      whileServing: (chains, task) => serve({ url: server.url, chains, leash }, task),
+      whileServing: (chains, task, settings = {}) =>
+        serve({ url: server.url, chains, leash, settings }, task),
     });
   } finally {
     for (const end of endings.reverse()) await end().catch(() => undefined);
@@ -63,13 +66,14 @@ type Serving = {
   url: string;
   chains: readonly PipelineChain[];
   leash: ReturnType<typeof startLeash>;
+  settings: Record<string, string>;
 };
 
 async function serve<Result>(
-  { url, chains, leash }: Serving,
+  { url, chains, leash, settings: further }: Serving,
   task: (baseUrl: string) => Promise<Result>,
 ): Promise<Result> {
-  const settings = await pipelineSettings({ databaseUrl: url, chains });
+  const settings = await pipelineSettings({ databaseUrl: url, chains, settings: further });
   const baseUrl = `http://127.0.0.1:${settings.PORT}`;
   const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
   const running = await Promise.all(roles.map((role) => keepRole(role, { settings, leash, sink })));

@@ -107,21 +107,22 @@ async function buyCall(from: Trader, askId: string): Promise<Call> {
   return { from, ...(await from.buyCall(askId)) };
 }
 
-async function untilStatus(agent: Agent, url: string, status: string): Promise<void> {
+/** Until `GET` of a listing tells this status; it may be unknown until then. */
+export async function untilStatus(agent: Agent, url: string, status: string): Promise<void> {
   const deadline = performance.now() + giveUpMs;
   for (;;) {
     const { data } = await read(agent, url);
-    if (data.status === status) return;
-    if (performance.now() > deadline) throw new Error(`${url} is ${data.status}, not ${status}`);
+    if (data?.status === status) return;
+    if (performance.now() > deadline) throw new Error(`${url} is ${data?.status}, not ${status}`);
     await delay(pollEveryMs);
   }
 }
 
 /** On a connection that stays open. */
-function read(agent: Agent, url: string): Promise<{ data: { status: string } }> {
+function read(agent: Agent, url: string): Promise<{ data?: { status: string } }> {
   return new Promise((resolve, reject) => {
     get(url, { agent }, (response) => {
-      json(response).then((body) => resolve(body as { data: { status: string } }), reject);
+      json(response).then((body) => resolve(body as { data?: { status: string } }), reject);
     }).on("error", reject);
   });
 }

@@ -26,7 +26,8 @@ export async function fetchCollection(
   const answer = await get(`/api/v2/collections/${encodeURIComponent(known.collection)}`);
   const found = parseAnswer(answer, CollectionAnswer);
   if (isRejection(found)) return found;
-  return found === null ? missing : collectionOf(found, chainId);
+  // Topics of its stream go by the contract's slug, which the collection may tell otherwise.
+  return found === null ? missing : { ...collectionOf(found, chainId), slug: known.collection };
 }
 
 /** Shares are told as percents. */

@@ -75,18 +75,29 @@ const notFound = (cursor: string | null) =>
     ? reject("not_found", "OpenSea knows no such collection")
     : reject("invalid_cursor", "OpenSea does not take the cursor any more");
 
-export async function fetchListing(
+/** One listing as an entry of a list. Null: it is not shown. */
+export async function fetchEntry(
   transport: Transport,
-  chainId: ChainId,
-  orderHash: Hex,
-): Promise<PartnerListing | null | PartnerFailure> {
+  { chainId, orderHash }: { chainId: ChainId; orderHash: Hex },
+  creators: readonly Address[],
+): Promise<PartnerListing | Skipped | null | PartnerFailure> {
   const place = `chain/${chainNames[chainId]}/protocol/${seaport["1.6"]}/${orderHash}`;
   const path = `/api/v2/orders/${place}`;
   const answer = await transport.ask({ method: "GET", path, budget: "read" });
   const parsed = parseAnswer(answer, OrderAnswer, [400, 404]);
   if (parsed === null || isRejection(parsed)) return parsed;
-  const read = readEntry(parsed.order, { chainId, contract: null, creators: [], now: new Date() });
-  return "reason" in read || read.orderHash !== orderHash ? null : read;
+  const read = readEntry(parsed.order, { chainId, contract: null, creators, now: new Date() });
+  if ("reason" in read || read.orderHash === orderHash) return read;
+  return { reason: "wrong_order_hash", path: "order_hash", standsFor: "any" };
+}
+
+export async function fetchListing(
+  transport: Transport,
+  chainId: ChainId,
+  orderHash: Hex,
+): Promise<PartnerListing | null | PartnerFailure> {
+  const entry = await fetchEntry(transport, { chainId, orderHash }, []);
+  return entry !== null && "reason" in entry ? null : entry;
 }
 
 /** One entry of a list, in the newer form or the older one. Never throws. */
