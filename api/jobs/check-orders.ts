@@ -50,7 +50,7 @@ export async function checkOrders(
 }
 
 /** Of a conduit but the common one the log tells nothing, and a signature may be its partner's secret. */
-function questionsOf({ signature, ...order }: AskedOrder): Question[] {
+export function questionsOf({ signature, ...order }: AskedOrder): Question[] {
   const terms = { ...order.terms, fees: [] };
   const signed = { ...order, terms, signature: signature ?? "0x" };
   if (order.terms.side === "bid") return questionsOfBid(signed);

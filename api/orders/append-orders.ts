@@ -18,9 +18,11 @@ export async function appendOrders(
   chainId: ChainId,
   { accepted, answers, now }: { accepted: readonly Accepted[]; answers: ChainAnswers; now: Date },
 ): Promise<bigint> {
-  const orders = accepted.map(({ candidate: { order, now: receivedAt }, terms }) => {
+  const orders = accepted.map(({ candidate: { order, verdict, now: receivedAt }, terms }) => {
     const { orderHash, components, signature } = order;
-    return orderSubmitted({ chainId, orderHash, components, signature, terms, receivedAt });
+    const isContractSigned = verdict.signedBy !== "maker";
+    const signed = { orderHash, components, signature, isContractSigned };
+    return orderSubmitted({ chainId, ...signed, terms, receivedAt });
   });
   const { basis, readings } = answers;
   const observed = await newReadings(db, { chainId, basis, readings }, now);

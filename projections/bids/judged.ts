@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { openScratch } from "../engine/scratch.ts";
+import { contractSigned } from "../orders/contract-signed.ts";
 import { kindsIn } from "../orders/evidence.ts";
 import { exchange } from "../orders/venue.ts";
 import { touches } from "./touched.ts";
@@ -19,7 +20,7 @@ export async function openJudged(session: Session): Promise<void> {
     `chain_id integer, order_hash bytea, position bigint, kind text, contract_id integer, token_id numeric(78,0),
      standard smallint, maker bytea, currency bytea, unit_price_wei numeric(78,0), seller_net_wei numeric(78,0),
      quantity numeric(78,0), start_time bigint, end_time bigint, counter numeric(78,0), fees jsonb,
-     created_at timestamptz, old_status text, old_reason text, old_filled numeric(78,0),
+     is_contract_signed boolean, created_at timestamptz, old_status text, old_reason text, old_filled numeric(78,0),
      old_filled_block_id bigint, old_updated_at timestamptz, exchange_id integer`,
   );
   await sql`delete from ${judgedBids}`.execute(session);
@@ -50,8 +51,8 @@ export async function judgeTouched(
       union all
       select b.* from touched t cross join lateral (
         select chain_id, order_hash, position, kind, contract_id, token_id, standard, maker, currency,
-               unit_price_wei, seller_net_wei, quantity, start_time, end_time, counter, fees, created_at, status, reason,
-               filled, filled_block_id, updated_at
+               unit_price_wei, seller_net_wei, quantity, start_time, end_time, counter, fees, is_contract_signed, created_at,
+               status, reason, filled, filled_block_id, updated_at
         from ${bid} b where b.order_hash = t.order_hash and b.chain_id = t.chain_id offset 0
       ) b
     )
@@ -70,7 +71,8 @@ const submitted: RawBuilder<unknown> = sql`
          f.from_address, decode(substr(f.payload #>> '{components,offer,0,token}', 3), 'hex'),
          (f.payload #>> '{terms,unitPriceWei}')::numeric, (f.payload #>> '{terms,sellerNetWei}')::numeric, f.amount,
          (f.payload #>> '{components,startTime}')::bigint, (f.payload #>> '{components,endTime}')::bigint,
-         (f.payload #>> '{components,counter}')::numeric, f.payload #> '{terms,fees}', f.recorded_at
+         (f.payload #>> '{components,counter}')::numeric, f.payload #> '{terms,fees}', ${contractSigned},
+         f.recorded_at
   from change f join log.contract k using (contract_id)
   where f.kind in ${kindsIn("order_submitted")} and f.payload #>> '{terms,side}' = 'bid'`;
 

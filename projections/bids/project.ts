@@ -1,4 +1,5 @@
-import type { Projection } from "../engine/projection.ts";
+import type { Session } from "../database.ts";
+import type { Projection, Window } from "../engine/projection.ts";
 import { judgeAll, judgedBids, judgeTouched, openJudged } from "./judged.ts";
 import { storeStates } from "./store.ts";
 import { bidTables } from "./table.ts";
@@ -6,18 +7,18 @@ import { bidTables } from "./table.ts";
 /** The bids of the book: for each the state that the log tells of it. */
 export const bidsProjection: Projection = {
   name: "bids",
-  version: 1,
+  version: 2,
   tables: bidTables,
   async apply(session, schema, { upTo }) {
     await openJudged(session);
     if ((await judgeTouched(session, schema, upTo)) === 0) return;
     await storeStates(session, schema, { orders: judgedBids, from: "log", upTo });
   },
-  async deriveAll(session, schema, { upTo }, onProgress) {
-    onProgress("reading the orders");
-    await openJudged(session);
-    await judgeAll(session);
-    onProgress("judging the bids");
-    await storeStates(session, schema, { orders: judgedBids, from: "change", upTo });
-  },
+  deriveAll: [{ name: "bids", derive: deriveBids }],
 };
+
+async function deriveBids(session: Session, schema: string, { upTo }: Window): Promise<void> {
+  await openJudged(session);
+  await judgeAll(session);
+  await storeStates(session, schema, { orders: judgedBids, from: "change", upTo });
+}

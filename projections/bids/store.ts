@@ -7,8 +7,8 @@ import { blockedBy, ownStates, status, updatedAt } from "./state.ts";
 /** Columns of `bid`. */
 const stored = sql`
   chain_id, order_hash, position, kind, contract_id, token_id, standard, maker, currency, unit_price_wei,
-  seller_net_wei, quantity, start_time, end_time, counter, fees, created_at, status, reason, filled, filled_block_id,
-  updated_at`;
+  seller_net_wei, quantity, start_time, end_time, counter, fees, is_contract_signed, created_at, status, reason, filled,
+  filled_block_id, updated_at`;
 const differs = sql`
   (status, reason, filled, filled_block_id, updated_at)
   is distinct from (old_status, old_reason, old_filled, old_filled_block_id, old_updated_at)`;

@@ -20,6 +20,7 @@ export function bidTables(schema: string): string[] {
        end_time        bigint not null,
        counter         numeric(78,0) not null,
        fees            jsonb not null,
+       is_contract_signed boolean not null,
        created_at      timestamptz not null,
        status          text not null,
        reason          text,
@@ -32,6 +33,7 @@ export function bidTables(schema: string): string[] {
     `comment on column ${bid}.kind is 'single-token or collection'`,
     `comment on column ${bid}.currency is 'Its address: the log may not know it yet'`,
     `comment on column ${bid}.fees is 'Per unit: [{recipient, unitWei, kind}]'`,
+    `comment on column ${bid}.is_contract_signed is 'By a contract, which may change its mind unannounced'`,
     `comment on column ${bid}.status is 'As of the last clock_ticked: a reader adds end_time > now'`,
     `comment on column ${bid}.reason is 'Why an inactive one is: of several reasons the first'`,
     `comment on column ${bid}.filled is 'Units'`,
@@ -41,6 +43,8 @@ export function bidTables(schema: string): string[] {
     `create index on ${bid} (maker, chain_id, filled_block_id) where filled_block_id is not null`,
     `create index on ${bid} (end_time) where ${isOpen}`,
     `create index on ${bid} (start_time) where reason = 'not_started'`,
+    // For what no fact tells of.
+    `create index on ${bid} (chain_id, position) where is_contract_signed and ${isOpen}`,
     // For what is read, and the maker's open ones for what comes in.
     `create index on ${bid} (chain_id, status, unit_price_wei, position) where ${isOpen}`,
     `create index on ${bid} (chain_id, status, created_at, position) where ${isOpen}`,

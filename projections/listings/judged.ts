@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { openScratch } from "../engine/scratch.ts";
-import { readKinds } from "../engine/window.ts";
-import { factKind } from "../log/fact-kind.ts";
+import { holdsAny } from "../engine/window.ts";
 import { venues } from "../orders/venue.ts";
 import { allOffers, offered, offeredColumns, offersTold, tellingKinds } from "./offered.ts";
 import { touchedBy } from "./touched.ts";
@@ -25,12 +24,12 @@ export async function openJudged(session: Session): Promise<void> {
     ${offeredColumns}, status text, reason text, filled numeric, fillable numeric, updated_at timestamptz,
     old_marketplace text, is_retold boolean, exchange_id integer, conduit_id integer`;
   await openScratch(session, "judged_listing", columns);
-  await sql`delete from ${judgedListing}`.execute(session);
 }
 
 /** Lists every listing of the log. */
 export async function judgeAll(session: Session): Promise<void> {
   await sql`
+    with emptied as (delete from ${judgedListing})
     insert into ${judgedListing} (${offered}, exchange_id, conduit_id)
     select ${offered}, ${venue}
     from (${allOffers()}) o left join (${venues}) v using (chain_id)`.execute(session);
@@ -45,16 +44,15 @@ export async function judgeTouched(
   session: Session,
   schema: string,
   upTo: bigint,
+  kinds: ReadonlySet<number>,
 ): Promise<number> {
   const listing = sql.table(`${schema}.listing`);
-  const kinds = await readKinds(session);
   const touched = touchedBy(kinds, listing, upTo);
-  const isTold = tellingKinds.some((kind) => kinds.has(factKind[kind]));
+  const isTold = holdsAny(kinds, tellingKinds);
   if (touched.length === 0 && !isTold) return 0;
   const told = isTold ? offersTold(upTo) : sql`select ${offered} from ${listing} where false`;
   const { numAffectedRows } = await sql`
-    insert into ${judgedListing} (${offered}, ${before}, exchange_id, conduit_id)
-    with told as materialized (${told}),
+    with emptied as (delete from ${judgedListing}), told as materialized (${told}),
     touched as materialized (${sql.join([nothingOf(listing), ...touched], sql` union `)}),
     listed as materialized (
       select order_hash, chain_id from touched
@@ -67,6 +65,7 @@ export async function judgeTouched(
       except
       select order_hash, chain_id from told
     )
+    insert into ${judgedListing} (${offered}, ${before}, exchange_id, conduit_id)
     select o.*, ${venue}
     from (${storedOrTold(listing)}) o left join (${venues}) v using (chain_id)`.execute(session);
   const rows = Number(numAffectedRows ?? 0n);

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { commonConduit } from "../../abis/deployments.ts";
 import type { FactKind } from "../log/fact-kind.ts";
+import { contractSigned } from "../orders/contract-signed.ts";
 import { counts, kindsIn } from "../orders/evidence.ts";
 import { marketplaces } from "./marketplaces.ts";
 
@@ -32,6 +33,7 @@ const offeredTypes = {
   is_conduit_known: "boolean",
   is_buyable: "boolean",
   is_shown: "boolean",
+  is_contract_signed: "boolean",
   created_at: "timestamptz",
   told_at: "timestamptz",
 } as const;
@@ -99,7 +101,8 @@ function factsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
            (${component("endTime")})::bigint as end_time, (${component("counter")})::numeric as counter,
            f.payload -> 'terms' -> 'fees' as fees, f.recorded_at as created_at,
            ${isNative} or ${component("conduitKey")} = ${sql.lit(commonConduit.key)} as is_conduit_known,
-           (${component("orderType")})::int as order_type, f.payload ->> 'signature' is not null as has_signature
+           (${component("orderType")})::int as order_type, f.payload ->> 'signature' is not null as has_signature,
+           ${contractSigned} as is_contract_signed
     from ${facts} join log.contract k on k.contract_id = f.contract_id
     where f.${ofKind("partner_listing_withdrawn")} or ${term("side")} = 'ask'`;
 }

@@ -22,6 +22,7 @@ export function listingTables(schema: string): string[] {
        is_conduit_known boolean not null,
        is_buyable     boolean not null,
        is_shown       boolean not null,
+       is_contract_signed boolean not null,
        created_at     timestamptz not null,
        told_at        timestamptz not null,
        status         text not null,
@@ -36,6 +37,7 @@ export function listingTables(schema: string): string[] {
     `comment on column ${listing}.is_conduit_known is 'Moved by the common conduit, whose approvals and channel the log tells'`,
     `comment on column ${listing}.is_buyable is 'Data to buy it can be made, as long as it is active'`,
     `comment on column ${listing}.is_shown is 'False: the partner has withdrawn it'`,
+    `comment on column ${listing}.is_contract_signed is 'Of the house and signed by a contract, which may change its mind unannounced'`,
     `comment on column ${listing}.told_at is 'When its marketplace told of it last'`,
     `comment on column ${listing}.fees is 'Per unit: [{recipient, unitWei, kind}]'`,
     `comment on column ${listing}.status is 'As of the last clock_ticked: a reader adds end_time > now'`,
@@ -47,6 +49,9 @@ export function listingTables(schema: string): string[] {
        where status in ('active', 'inactive')`,
     `create index on ${listing} (end_time) where status in ('active', 'inactive')`,
     `create index on ${listing} (start_time) where reason = 'not_started'`,
+    // For what no fact tells of.
+    `create index on ${listing} (chain_id, position)
+       where is_contract_signed and status in ('active', 'inactive')`,
     // For what is read. Of a chain each marketplace apart: one may have a thousand times the listings of another.
     `create index on ${listing} (chain_id, marketplace, status, unit_price_wei, position)
        where status in ('active', 'inactive')`,

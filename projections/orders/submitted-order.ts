@@ -10,6 +10,8 @@ export type SubmittedOrder = {
   orderHash: Hex;
   components: OrderComponents;
   signature: Hex;
+  /** Whether only the maker's contract takes the signature for its own (EIP-1271); absent: his key made it. */
+  isContractSigned?: boolean;
   terms: TradeTerms;
   receivedAt: Date;
 };
@@ -29,6 +31,9 @@ export function orderSubmitted(order: SubmittedOrder): Observation {
     orderHash,
     amount: terms.quantity,
     ...(terms.tokenId === null ? {} : { tokenId: terms.tokenId }),
-    payload: plain({ protocol: "seaport-1.6", components, signature, terms }),
+    payload: plain({
+      ...{ protocol: "seaport-1.6", components, signature, terms },
+      ...(order.isContractSigned ? { signedBy: "contract" } : {}),
+    }),
   };
 }

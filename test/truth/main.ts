@@ -15,7 +15,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "100" },
     seed: { type: "string", default: "1" },
     chain: { type: "string", default: "33139" },
-    sweep: { type: "string", default: "1" },
+    sweep: { type: "string", default: "60" },
     quiet: { type: "boolean", default: false },
   },
 });

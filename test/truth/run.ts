@@ -25,9 +25,11 @@ export type Truth = {
   judged: number;
   /** Of them those that agreed at first sight. */
   atOnce: number;
-  /** Those that agreed after the next look at the chain, by what nobody had told. */
-  late: Record<string, number>;
+  /** Those that agreed after the next look at the chain, by what nobody had told; and how long the slowest took. */
+  late: Record<string, { orders: number; slowestMs: number }>;
   reorgs: number;
+  /** How often a role had to be begun again. */
+  restarts: number;
   /** The longest time until a chain was derived after a round. */
   slowestMs: number;
   /** How often each move was made, by what came of it. */
@@ -43,7 +45,16 @@ const sweepMs = 8_000;
 export async function measureTruth(options: Options): Promise<Truth> {
   const stage = await openStage(options);
   const truth: Truth = {
-    ...{ judgements: 0, judged: 0, atOnce: 0, late: {}, reorgs: 0, slowestMs: 0, moves: {} },
+    ...{
+      judgements: 0,
+      judged: 0,
+      atOnce: 0,
+      late: {},
+      reorgs: 0,
+      restarts: 0,
+      slowestMs: 0,
+      moves: {},
+    },
     disagreements: [],
   };
   try {
@@ -59,6 +70,7 @@ export async function measureTruth(options: Options): Promise<Truth> {
         options.tell(`  ${line}`);
       }
     }
+    truth.restarts = stage.restarts();
     return truth;
   } finally {
     await stage.stop();
@@ -89,7 +101,8 @@ async function judge(stage: Stage, truth: Truth): Promise<Disagreement[]> {
   truth.judged += orders.length;
   truth.atOnce += orders.length - new Set(wrong.map(({ order }) => order.id)).size;
   const excused = new Map(wrong.map(({ order }) => [order.id, excuse(stage, order)]));
-  const deadline = performance.now() + sweepMs;
+  const startedAt = performance.now();
+  const deadline = startedAt + sweepMs;
   while (wrong.some(({ order }) => excused.get(order.id)) && performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 100));
     const before = wrong.filter(({ order }) => excused.get(order.id));
@@ -98,7 +111,9 @@ async function judge(stage: Stage, truth: Truth): Promise<Disagreement[]> {
     for (const id of new Set(before.map(({ order }) => order.id))) {
       const reason = excused.get(id);
       if (!reason || still.has(id)) continue;
-      truth.late[reason] = (truth.late[reason] ?? 0) + 1;
+      const { orders: known, slowestMs } = truth.late[reason] ?? { orders: 0, slowestMs: 0 };
+      const ms = Math.round(performance.now() - startedAt);
+      truth.late[reason] = { orders: known + 1, slowestMs: Math.max(slowestMs, ms) };
     }
     wrong = [...wrong.filter(({ order }) => !excused.get(order.id) || still.has(order.id))];
   }

@@ -6,10 +6,13 @@ import { contracts } from "../../devnet/contracts/addresses.ts";
 import type { Venue } from "../../devnet/market/party.ts";
 import { type Random, seededRandom } from "../../devnet/market/random.ts";
 import { sendAsMined } from "../../devnet/market/sending.ts";
+import { type Database, openDatabase } from "../../projections/database.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
+import { readProjectionProgress } from "../../projections/log/status.ts";
 import { type Market, openMarket } from "../market.ts";
 import { type Pipeline, startPipeline, until, untilReady } from "../pipeline.ts";
 import { type Clock, openClock } from "./clock.ts";
+import { keepRole } from "./keep-role.ts";
 import { gatherPlayers, type Player } from "./players.ts";
 import type { StoredOrder } from "./stored-order.ts";
 
@@ -18,6 +21,7 @@ export type Stage = {
   chainId: ChainId;
   market: Market;
   pipeline: Pipeline;
+  db: Database;
   venue: Venue;
   random: Random;
   clock: Clock;
@@ -35,6 +39,8 @@ export type Stage = {
   judgedAt: number;
   /** A name for each token minted on the way. */
   nextId: bigint;
+  /** How often a role lost its lease and was begun again. */
+  restarts(): number;
   stop(): Promise<void>;
 };
 
@@ -48,27 +54,26 @@ export async function openStage(options: {
   databaseUrl: string;
   sweepSeconds?: number;
 }): Promise<Stage> {
-  const { chainId, seed, databaseUrl, sweepSeconds = 1 } = options;
+  const { chainId, seed, databaseUrl, sweepSeconds = 60 } = options;
   const clock = openClock();
   const market = await openMarket({ chainId, stocked: true });
   const random = seededRandom(seed);
   const { client, actors, anvil } = market;
   const venue: Venue = { chainId, client, random, sending: sendAsMined(client) };
   await client.setIntervalMining({ interval: 1 });
-  const pipeline = await startPipeline({
-    databaseUrl,
-    chains: [anvil],
-    roles: ["indexer", "projector", "jobs", "api"],
-    settings: { CHECK_INTERVAL_SECONDS: `${sweepSeconds}` },
-  });
+  const settings = { CHECK_INTERVAL_SECONDS: `${sweepSeconds}` };
+  const service = { databaseUrl, chains: [anvil], settings };
+  const pipeline = await startPipeline({ ...service, roles: ["indexer", "api"] });
+  const kept = [await keepRole("projector", service), await keepRole("jobs", service)];
   await untilReady(pipeline);
   await client.setIntervalMining({ interval: 0 });
   await client.setAutomine(true);
+  const db = openDatabase({ url: databaseUrl, applicationName: "judge", onIdleError: () => {} });
   const { people, walletOf } = gatherPlayers(venue, actors, pipeline.baseUrl);
   const token = (contract: Address) => (tokenId: bigint) =>
     ({ standard: "erc721", contract, tokenId }) as const;
   const stage: Stage = {
-    ...{ chainId, market, pipeline, venue, random, clock, people, walletOf },
+    ...{ chainId, market, pipeline, db, venue, random, clock, people, walletOf },
     walletOwner: "alice",
     orders: [],
     tokens: [
@@ -85,7 +90,10 @@ export async function openStage(options: {
     reorged: false,
     judgedAt: clock.now(),
     nextId: 100_000n,
+    restarts: () => kept.reduce((sum, role) => sum + role.restarts(), 0),
     async stop() {
+      await db.destroy();
+      for (const role of kept) await role.stop();
       await pipeline.stop();
       await market.stop();
       clock.restore();
@@ -119,25 +127,25 @@ export const everybody = (stage: Stage): readonly [Player, ...Player[]] => [
 ];
 
 const Status = z.looseObject({
-  logPosition: z.number(),
   chains: z.tuple([z.looseObject({ recorded: z.looseObject({ hash: z.string() }).nullable() })]),
-  projections: z.array(z.looseObject({ position: z.number() })),
 });
 
 /** A chain goes on; one that stood still would leave an indexer that was started again without a block to follow. */
 const nextBlockMs = 3_000;
 const patienceMs = 240_000;
 
-/** Mines blocks that hold an event until the API's status says that all of the chain is derived. Returns the milliseconds that took. */
+/** Mines blocks that hold an event until all of the chain is recorded and derived. Returns the milliseconds that took. */
 export async function catchUp(stage: Stage): Promise<number> {
   const startedAt = performance.now();
   let head = await mineMark(stage);
   let mineAt = startedAt + nextBlockMs;
   const isDerived = async () => {
     const { body } = await stage.pipeline.get("/v1/status");
-    const { logPosition, chains, projections } = Status.parse(body.data);
+    const { chains } = Status.parse(body.data);
     if (chains[0].recorded?.hash === head) {
-      return projections.every(({ position }) => position >= logPosition);
+      // What the status tells of log, heads and projections are three looks.
+      const progress = await readProjectionProgress(stage.db);
+      return progress.every(({ position, head }) => position >= head);
     }
     if (performance.now() > mineAt) {
       head = await mineMark(stage);

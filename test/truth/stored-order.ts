@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import { z } from "zod";
 import type { ChainId } from "../../abis/deployments.ts";
 import type { OrderComponents } from "../../projections/domain/seaport/order-components.ts";
-import { getJson } from "../pipeline.ts";
+import { getJson, until } from "../pipeline.ts";
 
 /** An order that the API took in, as its components record tells it. */
 export type StoredOrder = {
@@ -68,8 +68,12 @@ export async function readStoredOrder(
   id: string,
 ): Promise<StoredOrder> {
   const kind = side === "listings" ? "asks" : "bids";
-  const { body } = await getJson(baseUrl, `/v1/orders/${kind}/${id}/components?chainId=${chainId}`);
-  return { side, id, ...Signed.parse(body.data) };
+  // An order is taken in before the books show it, where they take long.
+  const data = await until(`${id} to be in the book`, async () => {
+    const path = `/v1/orders/${kind}/${id}/components?chainId=${chainId}`;
+    return (await getJson(baseUrl, path)).body.data;
+  });
+  return { side, id, ...Signed.parse(data) };
 }
 
 export async function readShown(
