@@ -66,11 +66,11 @@ export async function appendRange(
 }
 
 /** A number in [0, 1) that depends on `value` and nothing else. */
-const fraction = (value: string, seed: number) =>
+export const fraction = (value: string, seed: number) =>
   `((hashint8extended(${value}, ${seed}) & 4294967295) / 4294967296.0::float8)`;
 
 /** Twenty bytes without a pattern. */
-const addressOf = (series: string, value: string) =>
+export const addressOf = (series: string, value: string) =>
   `substr(sha256(convert_to('${series}' || ${value}, 'UTF8')), 1, 20)`;
 
 const account = (value: string, seed: number) =>
@@ -114,7 +114,7 @@ const milliwei = `(1000000000000 * (1 + n % 900))`;
 const leg = (recipient: string, share: number) =>
   `jsonb_build_object('itemType', 0, 'token', '0x${"00".repeat(20)}', 'identifier', '0',
      'amount', (${milliwei} * ${share})::text, 'recipient', ${recipient})`;
-const fillPayload = `jsonb_build_object(
+export const fillPayload = `jsonb_build_object(
   'zone', '0x${"00".repeat(20)}', 'sender', ${hex("taker")}, 'target', '${seaport["1.6"]}', 'calldataTail', '0x360c6ebe',
   'offer', jsonb_build_array(jsonb_build_object('itemType', 2, 'token', ${hex("contract")},
     'identifier', token_id::text, 'amount', '1')),

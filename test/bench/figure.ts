@@ -1,4 +1,4 @@
-type Unit = "ms" | "facts/s" | "ratio" | "B" | "MB" | "readers";
+type Unit = "ms" | "facts/s" | "requests/s" | "ratio" | "B" | "MB" | "readers";
 
 /** One measured number, as it is printed: a row of the table and a line of JSON. */
 export type Figure = {
@@ -71,6 +71,14 @@ export function medianFigure(
   };
 }
 
-const decimals: Record<Unit, number> = { ms: 1, "facts/s": 0, ratio: 2, B: 1, MB: 0, readers: 0 };
+const decimals: Record<Unit, number> = {
+  ms: 1,
+  "facts/s": 0,
+  "requests/s": 0,
+  ratio: 2,
+  B: 1,
+  MB: 0,
+  readers: 0,
+};
 
 const rounded = (value: number, unit: Unit): number => Number(value.toFixed(decimals[unit]));

@@ -1,8 +1,9 @@
 import { parseArgs } from "node:util";
 import type { Figure } from "./figure.ts";
 
-/** `facts`: how many the log holds, where a benchmark makes its own. */
-type Benchmark = { run(options: { facts: number }): Promise<Figure[]> };
+/** `facts`: how many the log holds, where a benchmark makes its own. `scale` and `directory` are those of `market`. */
+type Options = { facts: number; scale: number; directory: string | null };
+type Benchmark = { run(options: Options): Promise<Figure[]> };
 
 const FACTS = 1_000_000;
 
@@ -20,6 +21,9 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "order-status": () => import("./order-status.ts"),
   "order-intake": () => import("./order-intake.ts"),
   "partner-sync": () => import("./partner-sync.ts"),
+  "partner-sold": () => import("./partner-sold.ts"),
+  market: () => import("./market.ts"),
+  ponder: () => import("./ponder.ts"),
 };
 
 const columns = ["figure", "value", "unit", "goal", "met", "samples", "min", "max"] as const;
@@ -29,10 +33,15 @@ const print = (line: string) => void process.stdout.write(`${line}\n`);
 async function main(args: readonly string[]): Promise<number> {
   const { values, positionals: asked } = parseArgs({
     args: [...args],
-    options: { facts: { type: "string", default: `${FACTS}` } },
+    options: {
+      facts: { type: "string", default: `${FACTS}` },
+      scale: { type: "string", default: "1" },
+      data: { type: "string" },
+    },
     allowPositionals: true,
   });
-  const facts = Number(values.facts);
+  const { facts, scale } = { facts: Number(values.facts), scale: Number(values.scale) };
+  const directory = values.data ?? null;
   const unknown = asked.filter((name) => benchmarks[name] === undefined);
   if (unknown.length > 0) {
     process.stderr.write(`no benchmark ${unknown}; there are ${Object.keys(benchmarks)}\n`);
@@ -42,7 +51,7 @@ async function main(args: readonly string[]): Promise<number> {
   for (const [name, load] of Object.entries(benchmarks)) {
     if (asked.length > 0 && !asked.includes(name)) continue;
     const { run } = await load();
-    figures.push(...(await run({ facts })));
+    figures.push(...(await run({ facts, scale, directory })));
   }
   for (const line of tableOf(figures)) print(line);
   for (const figure of figures) print(JSON.stringify(figure));

@@ -7,24 +7,35 @@ import { projections, serverFile, timed, withLog } from "./server.ts";
 
 const REPEATS = 3;
 
-/** All projections from nothing, indexes included, on two connections: each after what it reads. */
+/** From nothing, indexes included, on two connections: what the goal names, then the others. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   return await withLog({ facts }, async (db) => {
     const rates: number[] = [];
+    const ratesOfAll: number[] = [];
     const copied: number[] = [];
     const each = new Map<string, number[]>();
     const peak = watchMemory();
     for (let repeat = 0; repeat < REPEATS; repeat += 1) {
       copied.push(facts / ((await copyLog(db)) / 1000));
       for (const { name } of projections) await dropTarget(db, name);
-      const ms = await timed(() => rebuildAll(db, each));
+      const ms = await timed(() => rebuildNamed(db, each));
       rates.push(facts / (ms / 1000));
+      const others = await timed(() => inOrder(db, otherNames(), each));
+      ratesOfAll.push(facts / ((ms + others) / 1000));
     }
-    const size = `${facts} mixed facts, ${projections.length} projections`;
+    const size = `${facts} mixed facts`;
     const ratios = rates.map((rate, index) => rate / (copied[index] ?? Number.NaN));
+    const goal = { unit: "facts/s", atLeast: 120_000 } as const;
+    const unit = "facts/s" as const;
     return [
-      medianFigure("rebuild", rates, { unit: "facts/s", atLeast: 120_000 }, size),
-      medianFigure("rebuild, COPY of the log", copied, { unit: "facts/s" }, size),
+      medianFigure("rebuild", rates, goal, `${size}, ${named.join(", ")} and what they read`),
+      medianFigure(
+        "rebuild, all",
+        ratesOfAll,
+        { unit },
+        `${size}, ${projections.length} projections`,
+      ),
+      medianFigure("rebuild, COPY of the log", copied, { unit }, size),
       medianFigure("rebuild, of COPY", ratios, { unit: "ratio", atLeast: 0.3 }, size),
       ...[...each].map(([name, ms]) => medianFigure(`rebuild, ${name}`, ms, { unit: "ms" }, size)),
       medianFigure("rebuild, process memory", [peak()], { unit: "MB", atMost: 500 }, size),
@@ -32,26 +43,44 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   });
 }
 
-async function rebuildAll(db: Database, each: Map<string, number[]>): Promise<void> {
-  const one = async (name: string) => {
+/** What the goal names. */
+const named = ["ownership", "sales", "listings", "collection_stats", "activity"];
+
+/** These and what they read, at the same time where nothing is read of the other lane; then what reads both. */
+const lanes = [
+  ["ownership", "collections", "listings", "bids", "floors"],
+  ["coin_prices", "sales", "activity"],
+];
+const last = ["collection_stats"];
+
+/** All projections, indexes included; each one's milliseconds are added to its own. */
+export async function rebuildAll(db: Database, each: Map<string, number[]>): Promise<void> {
+  await rebuildNamed(db, each);
+  await inOrder(db, otherNames(), each);
+}
+
+async function rebuildNamed(db: Database, each: Map<string, number[]>): Promise<void> {
+  await Promise.all(lanes.map((lane) => inOrder(db, lane, each)));
+  await inOrder(db, last, each);
+}
+
+function otherNames(): string[] {
+  const done = new Set([...lanes.flat(), ...last]);
+  return projections.map(({ name }) => name).filter((name) => !done.has(name));
+}
+
+async function inOrder(
+  db: Database,
+  names: readonly string[],
+  each: Map<string, number[]>,
+): Promise<void> {
+  for (const name of names) {
     const projection = projections.find((candidate) => candidate.name === name);
     if (projection === undefined) throw new Error(`no projection ${name}`);
     const ms = await timed(() => deriveInBulk(db, { projection, schema: name }));
     each.set(name, [...(each.get(name) ?? []), ms]);
-  };
-  const inOrder = async (names: readonly string[]) => {
-    for (const name of names) await one(name);
-  };
-  await Promise.all(lanes.map(inOrder));
-  const done = new Set(lanes.flat());
-  await inOrder(projections.map(({ name }) => name).filter((name) => !done.has(name)));
+  }
 }
-
-/** What is derived at the same time; each after what it reads. The others follow: they read these. */
-const lanes = [
-  ["ownership", "collections", "listings", "bids"],
-  ["coin_prices", "sales", "activity"],
-];
 
 /** The log's rows into a table without indexes. */
 async function copyLog(db: Database): Promise<number> {

@@ -1,0 +1,61 @@
+import { openBearerTokens } from "../../api/accounts/bearer-tokens.ts";
+import { nftDataRoutes } from "../../api/nft-data/routes.ts";
+import { assembleMarket } from "../../api/orders/market.ts";
+import { routes as v1Routes } from "../../api/v1/routes.ts";
+import { isRejection } from "../../projections/domain/rejection.ts";
+import { chainId } from "./market-collections.ts";
+import type { Asked } from "./market-lists.ts";
+import { openMeter, type Spent } from "./market-meter.ts";
+
+/** What a request came to, and what its statements took. */
+type Told = {
+  data: unknown;
+  meta: Record<string, unknown>;
+  spent: Spent;
+};
+
+/** Asks the API's routes without HTTP. Each request finds nothing that another one has kept. */
+export type Asker = { ask(asked: Asked): Promise<Told>; close(): Promise<void> };
+
+export function openAsker(url: string): Asker {
+  const meter = openMeter(url);
+  const shared = { siteUrl: "http://127.0.0.1", now: () => new Date() };
+  const assembled = assembleMarket(
+    {
+      fees: { bps: 100, recipient: "0x00000000000000000000000000000000000fee00" },
+      market: {
+        prefix: "mkt",
+        conduitKey: "0x",
+        enabled: { listings: true, offers: true, buying: true },
+      },
+      chains: [{ chainId, rpcUrls: [NOWHERE], collections: "all" }],
+    },
+    { writer: meter.open(), partners: [], untilProjected: async () => true },
+  );
+  const market = { ...assembled, close: async () => {} };
+  const readStatus = () => Promise.reject(new Error("not asked for"));
+  const answerOf = ({ path, params, query }: Asked) => {
+    const db = meter.open();
+    const raw = { params, query, body: undefined, address: "127.0.0.1" };
+    const v1 = v1Routes.find((route) => route.method === "get" && route.path === path);
+    if (v1 !== undefined)
+      return v1.answer(raw, { ...shared, db, chains: [chainId], market, readStatus });
+    const route = nftDataRoutes.find((one) => one.method === "get" && one.path === path);
+    if (route === undefined) throw new Error(`no route ${path}`);
+    const tokens = openBearerTokens({ db });
+    return route.answer(raw, { ...shared, db, prefix: "mkt", chainId, tokens });
+  };
+  return {
+    async ask(asked) {
+      meter.take();
+      const answer = await answerOf(asked);
+      if (isRejection(answer)) throw new Error(`${asked.path}: ${answer.message}`);
+      const { data, meta } = answer;
+      return { data, meta: (meta ?? {}) as Told["meta"], spent: meter.take() };
+    },
+    close: () => meter.close(),
+  };
+}
+
+/** No chain is asked by what is measured. */
+const NOWHERE = "http://127.0.0.1:9";

@@ -1,0 +1,107 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { sql } from "kysely";
+import { pino } from "pino";
+import { startPostgres } from "../../api/postgres/embedded.ts";
+import { startLeash } from "../../api/supervisor/leash.ts";
+import { type Database, openDatabase } from "../../projections/database.ts";
+import { deriveInBulk } from "../../projections/engine/bulk.ts";
+import { dropTarget, isOf, readCheckpoints } from "../../projections/engine/checkpoint.ts";
+import { migrate } from "../../projections/log/migrate.ts";
+import { rankCollection } from "../../projections/rarity/rank-collection.ts";
+import { readStaleRankings } from "../../projections/rarity/stale.ts";
+import { sizeOf } from "./market-collections.ts";
+import { appendMarket } from "./market-facts.ts";
+import { projections, timed } from "./server.ts";
+
+type MarketOptions = {
+  /** A share of the whole market. */
+  scale: number;
+  /** Where its data are kept for the next run; null: nowhere. */
+  directory: string | null;
+};
+
+/** A PostgreSQL with production's settings that holds a market, made where it is not there yet, while `work` is done. */
+export async function withMarket<Result>(
+  { scale, directory }: MarketOptions,
+  work: (db: Database, url: string) => Promise<Result>,
+): Promise<Result> {
+  const leash = startLeash();
+  const dataDir = directory === null ? await mkdtemp(join(tmpdir(), "bench-")) : resolve(directory);
+  await mkdir(dataDir, { recursive: true });
+  try {
+    const server = await startPostgres({
+      dataDir,
+      logger: pino({ level: "silent" }),
+      onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+    });
+    const db = openDatabase({ url: server.url, applicationName: "bench", onIdleError: () => {} });
+    try {
+      await makeMarket(db, scale);
+      return await work(db, server.url);
+    } finally {
+      await db.destroy();
+      await server.stop(STOP_MS);
+    }
+  } finally {
+    leash.killAll();
+    if (directory === null) await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** A shutdown writes all that a bulk load has left in memory. */
+const STOP_MS = 120_000;
+
+async function makeMarket(db: Database, scale: number): Promise<void> {
+  await migrate(db);
+  await sql`create schema if not exists bench`.execute(db);
+  await sql`create table if not exists bench.appended (scale float8)`.execute(db);
+  const { rows } = await sql<{ scale: number }>`select scale from bench.appended`.execute(db);
+  if (rows[0] !== undefined && rows[0].scale !== scale) {
+    throw new Error(`the data are of scale ${rows[0].scale}, asked for is ${scale}`);
+  }
+  if (rows[0] === undefined) {
+    const until = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000);
+    await told("facts", () => appendMarket(db, sizeOf(scale), until));
+    await sql`insert into bench.appended values (${scale})`.execute(db);
+  }
+  await deriveMissing(db);
+}
+
+/** What has no tables yet, or those of another version, on two connections: each after what it reads. */
+async function deriveMissing(db: Database): Promise<void> {
+  const made = await readCheckpoints(db);
+  const missing = projections.filter((projection) => {
+    const checkpoint = made.get(projection.name);
+    return checkpoint === undefined || !isOf(checkpoint, projection);
+  });
+  if (missing.length === 0) return;
+  const started = new Map<string, Promise<void>>();
+  const lanes = [Promise.resolve(), Promise.resolve()];
+  for (const [place, projection] of missing.entries()) {
+    const { name, reads = [] } = projection;
+    const after = reads.flatMap((read) => started.get(read) ?? []);
+    const lane = place % lanes.length;
+    const begun = Promise.all([lanes[lane], ...after]).then(async () => {
+      await dropTarget(db, name);
+      await told(name, () => deriveInBulk(db, { projection, schema: name }));
+    });
+    lanes[lane] = begun;
+    started.set(name, begun);
+  }
+  await Promise.all(started.values());
+  await told("rankings", async () => {
+    for (const { collectionId } of await readStaleRankings(db)) {
+      await rankCollection(db, collectionId);
+    }
+  });
+  await told("vacuum", () => sql`vacuum analyze`.execute(db));
+  await sql`checkpoint`.execute(db);
+}
+
+/** Making a large market takes minutes: each step is told on standard error. */
+async function told(step: string, work: () => Promise<unknown>): Promise<void> {
+  const ms = await timed(work);
+  process.stderr.write(`${step}: ${(ms / 1_000).toFixed(1)} s\n`);
+}

@@ -1,0 +1,51 @@
+import { loadavg } from "node:os";
+import type { Figure } from "./figure.ts";
+import { percentileFigures } from "./figure.ts";
+import { type Asker, openAsker } from "./market-asker.ts";
+import { withMarket } from "./market-data.ts";
+import { measureDepth } from "./market-depth.ts";
+import { measureHttp } from "./market-http.ts";
+import { type Asked, hotLists, readSample } from "./market-lists.ts";
+import type { Spent } from "./market-meter.ts";
+
+type Options = { scale: number; directory: string | null };
+
+const WARM_UPS = 60;
+const REQUESTS = 300;
+
+const goals = [
+  { percent: 50, goalMs: 5 },
+  { percent: 99, goalMs: 25 },
+];
+const noGoals = goals.map(({ percent }) => ({ percent, goalMs: null }));
+
+/** The lists that most callers ask for, on millions of tokens: in the database, over HTTP, and far down a list. */
+export async function run({ scale, directory }: Options): Promise<Figure[]> {
+  return await withMarket({ scale, directory }, async (db, url) => {
+    const sample = await readSample(db);
+    const asker = openAsker(url);
+    const size = `${scale} of 5 000 000 tokens, load ${(loadavg()[0] ?? 0).toFixed(1)}`;
+    const figures: Figure[] = [];
+    for (const { name, next } of hotLists(sample)) {
+      const spent = await askAll(asker, next);
+      const statements = Math.max(...spent.map((one) => one.statements));
+      const what = `${size}, ${statements} statements`;
+      const [ms, cpuMs] = [spent.map((one) => one.ms), spent.map((one) => one.cpuMs)];
+      figures.push(
+        ...percentileFigures(`${name}, database`, ms, goals, what),
+        ...percentileFigures(`${name}, database's processors`, cpuMs, noGoals, what),
+      );
+    }
+    figures.push(...(await measureDepth(asker, sample, size)));
+    await asker.close();
+    figures.push(...(await measureHttp(url, sample, size)));
+    return figures;
+  });
+}
+
+async function askAll(asker: Asker, next: () => Asked): Promise<Spent[]> {
+  for (let turn = 0; turn < WARM_UPS; turn += 1) await asker.ask(next());
+  const spent: Spent[] = [];
+  for (let turn = 0; turn < REQUESTS; turn += 1) spent.push((await asker.ask(next())).spent);
+  return spent;
+}

@@ -1,0 +1,139 @@
+import { index, onchainTable, primaryKey } from "ponder";
+
+/** ERC-721 tokens with their owner. */
+export const token = onchainTable(
+  "token",
+  (column) => ({
+    collection: column.hex().notNull(),
+    tokenId: column.bigint().notNull(),
+    owner: column.hex().notNull(),
+    isBurned: column.boolean().notNull(),
+  }),
+  (table) => ({
+    key: primaryKey({ columns: [table.collection, table.tokenId] }),
+    byOwner: index().on(table.owner, table.collection, table.tokenId),
+  }),
+);
+
+/** Units of ERC-1155 ids. */
+export const balance = onchainTable(
+  "balance",
+  (column) => ({
+    collection: column.hex().notNull(),
+    tokenId: column.bigint().notNull(),
+    owner: column.hex().notNull(),
+    units: column.bigint().notNull(),
+  }),
+  (table) => ({
+    key: primaryKey({ columns: [table.collection, table.tokenId, table.owner] }),
+    byOwner: index().on(table.owner, table.collection, table.tokenId),
+  }),
+);
+
+/** How many token ids an address holds of a collection. */
+export const holder = onchainTable(
+  "holder",
+  (column) => ({
+    collection: column.hex().notNull(),
+    owner: column.hex().notNull(),
+    tokens: column.integer().notNull(),
+  }),
+  (table) => ({ key: primaryKey({ columns: [table.collection, table.owner] }) }),
+);
+
+export const collection = onchainTable("collection", (column) => ({
+  address: column.hex().primaryKey(),
+  supply: column.integer().notNull(),
+  holders: column.integer().notNull(),
+  sales: column.integer().notNull(),
+  volume: column.bigint().notNull(),
+  lastSaleAt: column.bigint(),
+}));
+
+/** Volume by hour, of which the last day, week and month are summed. */
+export const collectionHour = onchainTable(
+  "collection_hour",
+  (column) => ({
+    collection: column.hex().notNull(),
+    hour: column.bigint().notNull(),
+    sales: column.integer().notNull(),
+    volume: column.bigint().notNull(),
+  }),
+  (table) => ({ key: primaryKey({ columns: [table.collection, table.hour] }) }),
+);
+
+export const sale = onchainTable(
+  "sale",
+  (column) => ({
+    id: column.text().primaryKey(),
+    collection: column.hex().notNull(),
+    tokenId: column.bigint().notNull(),
+    quantity: column.bigint().notNull(),
+    price: column.bigint().notNull(),
+    currency: column.hex().notNull(),
+    seller: column.hex().notNull(),
+    buyer: column.hex().notNull(),
+    side: column.text().notNull(),
+    orderHash: column.hex().notNull(),
+    exchange: column.hex().notNull(),
+    fees: column.json().notNull(),
+    blockNumber: column.bigint().notNull(),
+    blockHash: column.hex().notNull(),
+    transactionHash: column.hex().notNull(),
+    logIndex: column.integer().notNull(),
+    timestamp: column.bigint().notNull(),
+  }),
+  (table) => ({
+    newest: index().on(table.collection, table.timestamp, table.id),
+    ofToken: index().on(table.collection, table.tokenId, table.timestamp),
+  }),
+);
+
+/** Transfers, mints, burns, sales and cancels. */
+export const activity = onchainTable(
+  "activity",
+  (column) => ({
+    id: column.text().primaryKey(),
+    type: column.text().notNull(),
+    collection: column.hex(),
+    tokenId: column.bigint(),
+    quantity: column.bigint(),
+    from: column.hex(),
+    to: column.hex(),
+    price: column.bigint(),
+    orderHash: column.hex(),
+    blockNumber: column.bigint().notNull(),
+    transactionHash: column.hex().notNull(),
+    timestamp: column.bigint().notNull(),
+  }),
+  (table) => ({
+    newest: index().on(table.collection, table.timestamp, table.id),
+    byGiver: index().on(table.from, table.timestamp),
+    byTaker: index().on(table.to, table.timestamp),
+  }),
+);
+
+/** What events alone tell of an order: there is no other source of listings here. */
+export const order = onchainTable(
+  "order",
+  (column) => ({
+    hash: column.hex().primaryKey(),
+    maker: column.hex().notNull(),
+    status: column.text().notNull(),
+    collection: column.hex(),
+    tokenId: column.bigint(),
+    price: column.bigint(),
+    /** The maker's counter when it was validated: another one of the maker ends it. */
+    counter: column.bigint(),
+    updatedAt: column.bigint().notNull(),
+  }),
+  (table) => ({
+    ofMaker: index().on(table.maker),
+    ofToken: index().on(table.collection, table.tokenId),
+  }),
+);
+
+export const maker = onchainTable("maker", (column) => ({
+  address: column.hex().primaryKey(),
+  counter: column.bigint().notNull(),
+}));

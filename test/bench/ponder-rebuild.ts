@@ -1,0 +1,112 @@
+import { loadavg } from "node:os";
+import { pid } from "node:process";
+import { sql } from "kysely";
+import type { Database } from "../../projections/database.ts";
+import { dropTarget } from "../../projections/engine/checkpoint.ts";
+import { type Figure, medianFigure } from "./figure.ts";
+import type { Backfill } from "./ponder-process.ts";
+import { processorMs } from "./ponder-processor.ts";
+import { rebuildAll } from "./rebuild.ts";
+import { projections, timed } from "./server.ts";
+
+const REPEATS = 3;
+
+type Contest = {
+  db: Database;
+  postmaster: number;
+  events: number;
+  /** Facts of orders, which Ponder has not. */
+  orders: number;
+  /** Ponder into a schema of its own, from its cache where that is filled. */
+  backfill(schema: string): Promise<Backfill>;
+};
+
+type Round = { ponder: Backfill; ours: { ms: number; processorMs: number }; load: number };
+
+/** Ponder from its warm cache, then the projections from the log, in turns. Returns the last schema of Ponder's. */
+export async function compareRebuilds(
+  contest: Contest,
+): Promise<{ figures: Figure[]; schema: string }> {
+  const { db, events, backfill } = contest;
+  await backfill("bench_first");
+  await sql`vacuum analyze`.execute(db);
+  const rounds: Round[] = [];
+  const each = new Map<string, number[]>();
+  let schema = "";
+  for (let repeat = 0; repeat < REPEATS; repeat += 1) {
+    schema = `bench_warm_${repeat}`;
+    const ponder = await backfill(schema);
+    rounds.push({ ponder, ours: await rebuild(contest, each), load: loadavg()[0] ?? 0 });
+  }
+  const rows = await compareRows(db, schema);
+  const loads = rounds.map(({ load }) => load.toFixed(1)).join(", ");
+  const size = `${events} events (${rows}); ${contest.orders} orders more for ours; load ${loads}`;
+  const parts = [...each].map(([name, ms]) =>
+    medianFigure(`ponder, rebuild, ours, ${name}`, ms, { unit: "ms" }, size),
+  );
+  return { figures: [...figuresOf(rounds, events, size), ...parts], schema };
+}
+
+function figuresOf(rounds: readonly Round[], events: number, size: string): Figure[] {
+  const spanOf = ({ ponder }: Round) => ponder.readyAt - ponder.firstHandlerAt;
+  const rateOf = (ms: number) => events / (ms / 1_000);
+  type Goal = Parameters<typeof medianFigure>[2];
+  const figure = (name: string, goal: Goal, value: (round: Round) => number) =>
+    medianFigure(`ponder, rebuild, ${name}`, rounds.map(value), goal, size);
+  const [rate, ms] = [{ unit: "facts/s" }, { unit: "ms" }] as const;
+  return [
+    figure("of Ponder's", { unit: "ratio", atLeast: 4 }, (one) => spanOf(one) / one.ours.ms),
+    figure(
+      "by processor time",
+      { unit: "ratio" },
+      (one) => one.ponder.processorMs / one.ours.processorMs,
+    ),
+    figure("ours", rate, ({ ours }) => rateOf(ours.ms)),
+    figure("Ponder until ready", rate, (one) => rateOf(spanOf(one))),
+    figure("Ponder without indexes", rate, ({ ponder }) =>
+      rateOf(ponder.indexedAt - ponder.firstHandlerAt),
+    ),
+    figure("ours, processor", ms, ({ ours }) => ours.processorMs),
+    figure("Ponder, processor", ms, ({ ponder }) => ponder.processorMs),
+  ];
+}
+
+/** All projections from nothing, as `rebuild` measures them. */
+async function rebuild(
+  { db, postmaster }: Contest,
+  each: Map<string, number[]>,
+): Promise<Round["ours"]> {
+  for (const { name } of projections) await dropTarget(db, name);
+  await sql`checkpoint`.execute(db);
+  const used = () => processorMs(pid) + processorMs(postmaster);
+  const before = used();
+  const ms = await timed(() => rebuildAll(db, each));
+  return { ms, processorMs: used() - before };
+}
+
+/** What both derive, by the numbers of rows and by sums. Throws where they differ. */
+async function compareRows(db: Database, schema: string): Promise<string> {
+  const { rows } = await sql<{ what: string; ours: string; theirs: string }>`
+    select 'owned tokens' as what,
+           (select count(*)::text from ownership.token where owner is not null) as ours,
+           (select count(*)::text from ${sql.table(`${schema}.token`)}) as theirs
+    union all
+    select 'owners' as what,
+           (select count(*)::text from ownership.holder),
+           (select count(*)::text from ${sql.table(`${schema}.holder`)} where tokens > 0)
+    union all
+    select 'units', (select sum(units)::text from ownership.balance),
+           (select sum(units)::text from ${sql.table(`${schema}.balance`)})
+    union all
+    select 'sales', (select count(*)::text from sales.sale),
+           (select count(*)::text from ${sql.table(`${schema}.sale`)})
+    union all
+    select 'wei', (select sum(total_wei)::text from sales.sale),
+           (select sum(volume)::text from ${sql.table(`${schema}.collection`)})
+    union all
+    select 'activities', (select count(*)::text from activity.event),
+           (select count(*)::text from ${sql.table(`${schema}.activity`)})`.execute(db);
+  const other = rows.find(({ ours, theirs }) => ours !== theirs);
+  if (other !== undefined) throw new Error(`${other.what}: ${other.ours}, Ponder ${other.theirs}`);
+  return rows.map(({ what, ours }) => `${ours} ${what}`).join(", ");
+}

@@ -1,0 +1,132 @@
+import { sql } from "kysely";
+import { startLeash } from "../../api/supervisor/leash.ts";
+import type { Database } from "../../projections/database.ts";
+import { appendObservations } from "../../projections/log/append.ts";
+import { factKind } from "../../projections/log/fact-kind.ts";
+import { keepRole, pipelineSettings, until } from "../pipeline.ts";
+import type { Figure } from "./figure.ts";
+import { type MadeChain, makeChain } from "./ponder-chain.ts";
+import { compareHttp } from "./ponder-http.ts";
+import { type Backfill, startApp } from "./ponder-process.ts";
+import { findPostmaster } from "./ponder-processor.ts";
+import { compareRebuilds } from "./ponder-rebuild.ts";
+import { withDatabase } from "./server.ts";
+
+const EVENTS = 100_000;
+const ORDERS_AT_ONCE = 5_000;
+const stopMs = 8_000;
+
+type Stage = {
+  db: Database;
+  chain: MadeChain;
+  settings: Record<string, string>;
+  leash: ReturnType<typeof startLeash>;
+  postmaster: number;
+};
+
+/** The same work done by Ponder's own handlers and by the projections, and the same lists served by both. */
+export async function run({ facts }: { facts: number }): Promise<Figure[]> {
+  const chain = await makeChain(Math.min(facts, EVENTS));
+  const leash = startLeash();
+  try {
+    return await withDatabase(async (db, url) => {
+      const { rpcUrl } = chain.anvil;
+      const settings = await pipelineSettings({
+        ...{ databaseUrl: url, chains: [{ chainId: 33139, rpcUrl }] },
+        settings: { LOGS_BLOCK_RANGE_33139: "50" },
+      });
+      const postmaster = await findPostmaster(db);
+      const stage = { db, chain, settings, leash, postmaster };
+      await recordLog(stage);
+      const { figures, schema } = await compareRebuilds({
+        ...{ db, postmaster, events: chain.events, orders: chain.orders.length },
+        backfill: (into) => backfill(stage, into),
+      });
+      return [...figures, ...(await serveBoth(stage, schema))];
+    });
+  } finally {
+    leash.killAll();
+    await chain.anvil.stop();
+  }
+}
+
+/** Our own indexer and recorder take the chain in; its orders follow, as if their makers had sent them. */
+async function recordLog(stage: Stage): Promise<void> {
+  const { db, chain } = stage;
+  await whileRunning(stage, ["indexer", "projector"], async () => {
+    await until("the log", async () => (await countEvents(db)) >= chain.events, 600_000);
+  });
+  const recorded = await countEvents(db);
+  if (recorded !== chain.events) throw new Error(`${recorded} of ${chain.events} are recorded`);
+  for (let from = 0; from < chain.orders.length; from += ORDERS_AT_ONCE) {
+    await appendObservations(db, chain.orders.slice(from, from + ORDERS_AT_ONCE));
+  }
+  await sql`vacuum analyze`.execute(db);
+}
+
+async function whileRunning<Result>(
+  { settings, leash }: Stage,
+  roles: readonly ("indexer" | "projector" | "api")[],
+  work: (pids: number[]) => Promise<Result>,
+): Promise<Result> {
+  const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
+  const running = await Promise.all(roles.map((role) => keepRole(role, { settings, leash, sink })));
+  try {
+    await Promise.all(running.map(({ ready }) => ready));
+    return await work(running.map((role) => role.pid()));
+  } finally {
+    await Promise.all(running.map((role) => role.stop(stopMs)));
+  }
+}
+
+/** Events of the log as Ponder counts them: a batch is one. */
+async function countEvents(db: Database): Promise<number> {
+  const { erc721_transfer, erc721_consecutive_transfer, erc1155_transfer } = factKind;
+  const { order_fulfilled, order_cancelled, counter_incremented, order_validated } = factKind;
+  const transfers = [erc721_transfer, erc721_consecutive_transfer, erc1155_transfer];
+  const orders = [order_fulfilled, order_cancelled, counter_incremented, order_validated];
+  const { rows } = await sql<{ events: number }>`
+    select count(*)::int as events from log.fact
+    where kind = any (${[...transfers, ...orders]}::int[]) and sub_index = 0`.execute(db);
+  return rows[0]?.events ?? 0;
+}
+
+async function backfill(stage: Stage, schema: string): Promise<Backfill> {
+  const app = await startApp({
+    ...({ command: "start", schema } as const),
+    ...appSettings(stage),
+  });
+  const done = await app.backfilled.finally(app.stop);
+  const { events } = stage.chain;
+  if (done.events !== events) throw new Error(`Ponder handled ${done.events} of ${events} events`);
+  return done;
+}
+
+const appSettings = ({ chain, settings, leash, postmaster }: Stage) => ({
+  ...{ databaseUrl: settings.DATABASE_URL ?? "", rpcUrl: chain.anvil.rpcUrl, leash, postmaster },
+});
+
+async function serveBoth(stage: Stage, schema: string): Promise<Figure[]> {
+  const { chain, settings, postmaster } = stage;
+  await sql`vacuum analyze`.execute(stage.db);
+  const app = await startApp({
+    ...({ command: "serve", schema } as const),
+    ...appSettings(stage),
+  });
+  try {
+    return await whileRunning(stage, ["api"], async ([apiPid = 0]) => {
+      const ours = { baseUrl: `http://127.0.0.1:${settings.PORT}`, pid: apiPid };
+      await until("Ponder's GraphQL", () => isServed(app.baseUrl));
+      return await compareHttp({ ours, ponder: app, postmaster, collection: chain.hot });
+    });
+  } finally {
+    await app.stop();
+  }
+}
+
+async function isServed(baseUrl: string): Promise<boolean> {
+  return await fetch(`${baseUrl}/health`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
