@@ -204,8 +204,14 @@ function naming(now: Date): RawBuilder<unknown> {
                        order by m.contract_id <> f.collection_id, m.contract_id) as contracts
       from collections.member m join log.contract a using (contract_id) where m.collection_id = f.collection_id
     ) made on true
-    left join lateral (${bookFigures("collection_stats", sql`not ${hasEnded(now)}`)}) live on ${hasTurned(now)}
-    left join lateral (${endedTokens(now)}) ended on ${hasTurned(now)}`;
+    left join lateral (${whereTurned(bookFigures("collection_stats", sql`not ${hasEnded(now)}`), now)}) live on true
+    left join lateral (${whereTurned(endedTokens(now), now)}) ended on true`;
+}
+
+/** What is read of family `f` only where something has ended: a condition of the join would be asked afterwards. */
+function whereTurned(read: RawBuilder<unknown>, now: Date): RawBuilder<unknown> {
+  return sql`
+    select told.* from (select where ${hasTurned(now)} offset 0) turned cross join lateral (${read} offset 0) told`;
 }
 
 /** Tokens of family `f` that count as listed, though the last of their listings has ended. */

@@ -47,27 +47,29 @@ export async function readTraits(
         from own group by type_key, type
       ) spelled
       where not is_numeric order by type_key, live desc, type
-    ), floored as (
-      select own.*, floor.unit_price_wei, floor.position, floor.order_hash, (
-               select o.marketplace from listings.listing o
-               where o.order_hash = floor.order_hash and o.contract_id = own.contract_id
-             ) as marketplace
+    ), cheap as materialized (
+      select own.*, floor.unit_price_wei, floor.position, floor.token_id
       from own left join lateral (
         select * from (
-          (select l.unit_price_wei, l.position, h.order_hash
-           from traits.listed_trait l join traits.listed h using (contract_id, token_id)
+          (select l.unit_price_wei, l.position, l.token_id
+           from traits.listed_trait l
            where l.contract_id = own.contract_id and l.trait_key = own.trait_key
              and not exists (
                select from ended e where e.contract_id = l.contract_id and e.token_id = l.token_id
              )
            order by l.unit_price_wei, l.position limit 1)
           union all
-          (select r.unit_price_wei, r.position, r.order_hash
+          (select r.unit_price_wei, r.position, r.token_id
            from relisted r join traits.token t using (contract_id, token_id)
            where r.contract_id = own.contract_id and own.trait_key = any (t.trait_keys)
            order by r.unit_price_wei, r.position limit 1)
         ) cheap order by unit_price_wei, position limit 1
       ) floor on own.listed > 0
+    ), told as materialized (
+      ${listingsOf(sql`(select distinct contract_id, token_id from cheap where token_id is not null)`)}
+    ), floored as (
+      select cheap.*, told.order_hash, told.marketplace
+      from cheap left join told using (contract_id, token_id)
     )
     select typed.type, f.value, sum(f.live)::bigint as count, sum(f.listed)::bigint as listed,
            min(f.unit_price_wei) as "floorWei", (${cheapest(sql`f.order_hash`)})[1] as "orderHash",
@@ -76,6 +78,19 @@ export async function readTraits(
     group by typed.type_key, typed.type, f.value
     order by typed.type, typed.type_key, "floorWei" nulls last, f.value`.execute(db);
   return rows;
+}
+
+/** The listings that stand for tokens: one of them is the floor of many traits. */
+function listingsOf(tokens: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select l.*, o.marketplace
+    from (
+      select contract_id, token_id, coalesce(r.order_hash, h.order_hash) as order_hash
+      from ${tokens} t
+      left join relisted r using (contract_id, token_id)
+      left join traits.listed h using (contract_id, token_id)
+    ) l
+    left join listings.listing o using (order_hash, contract_id)`;
 }
 
 /** Of the contracts' floors. */

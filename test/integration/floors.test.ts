@@ -148,6 +148,13 @@ describe("GET /v1/collections/{collection}/floor-history", () => {
     expect(data).toMatchObject({ currency: "APE", candles: [], summary: null });
   });
 
+  it("links to the collection's page", async () => {
+    const { collection } = await book.one("/v1/collections/kin/floor-history");
+    expect(collection).toMatchObject({
+      urls: { collection: expect.stringMatching(/\/collections\/kin\?chainId=1$/) },
+    });
+  });
+
   it("may be kept for a minute", async () => {
     const { headers } = await book.raw("/v1/collections/kin/floor-history");
     expect(headers.get("cache-control")).toContain("max-age=60");

@@ -13,8 +13,8 @@ import { readFloorCandles } from "../../../projections/floors/read.ts";
 import { route } from "../context.ts";
 import { chainId, chainRefusals, collectionKey } from "../parameters.ts";
 import { presentCandle, presentSummary, windowFields, windowParts } from "../views/candle.ts";
+import { LinkedCollection, presentLinkedCollection } from "../views/linked-collection.ts";
 import { displayAmount } from "../views/money.ts";
-import { collectionRef } from "../views/wire.ts";
 import { noCollection, referTo } from "./reference.ts";
 
 const maxDays = 30;
@@ -23,7 +23,7 @@ const symbols: Record<ChainId, "ETH" | "APE"> = { 1: "ETH", 33139: "APE" };
 
 const History = z
   .object({
-    collection: collectionRef,
+    collection: LinkedCollection,
     currency: z.enum(["ETH", "APE"]),
     ...windowParts(maxDays),
   })
@@ -44,19 +44,19 @@ export const floorHistory = route(
     refuses: { not_found: 404, ...chainRefusals },
     maxAgeSeconds,
   },
-  async ({ params, query }, { db, now }) => {
+  async ({ params, query }, { db, siteUrl, now }) => {
     const found = await referTo(db, query.chainId, params.collection);
     if (found === null) return noCollection(query.chainId, params.collection);
     const { days, interval = days <= 2 ? "1h" : "4h" } = query;
     const window = { chainId: query.chainId, days, interval };
-    const { address, slug, name, contractIds } = found;
+    const { contractIds } = found;
     const key = JSON.stringify({ ...window, contractIds });
     const context = { contractIds, window, now: now() };
     const history = await historiesOf(db).fetch(key, { context });
     if (history === undefined) throw new Error("a history was not read");
     return {
       data: {
-        collection: { address, slug, name },
+        collection: presentLinkedCollection(found, { siteUrl, chainId: query.chainId }),
         currency: symbols[query.chainId],
         interval,
         days,

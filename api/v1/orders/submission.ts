@@ -93,6 +93,7 @@ export async function admitOne(
     side,
     chainId,
     orders: [seaport],
+    parsed: new Map([[seaport, parsed]]),
     envelope: body,
     takesBulkSignatures: false,
     now: context.now(),

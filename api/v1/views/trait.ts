@@ -3,9 +3,10 @@ import type { CollectionRef } from "../../../projections/collections/read-refere
 import type { TraitRow } from "../../../projections/traits/read.ts";
 import { listingId } from "../../orders/order-id.ts";
 import { displayPrice } from "../../prices/usd.ts";
+import { LinkedCollection, presentLinkedCollection } from "./linked-collection.ts";
 import { displayAmount } from "./money.ts";
-import { collectionUrls, presentCollectionUrls, type Site } from "./urls.ts";
-import { collectionRef, uint256Text } from "./wire.ts";
+import type { Site } from "./urls.ts";
+import { uint256Text } from "./wire.ts";
 
 /** What the tokens with a value of a trait are listed for. */
 const TraitValue = z
@@ -25,7 +26,7 @@ const TraitValue = z
 
 export const TraitTypes = z
   .object({
-    collection: collectionRef.extend({ urls: collectionUrls }).meta({ id: "LinkedCollection" }),
+    collection: LinkedCollection,
     traitTypes: z.array(
       z.object({
         type: z.string(),
@@ -38,12 +39,11 @@ export const TraitTypes = z
 export type TraitType = z.output<typeof TraitTypes>["traitTypes"][number];
 
 export function presentTraits(
-  { address, slug, name }: CollectionRef,
+  collection: CollectionRef,
   site: Site,
   traitTypes: TraitType[],
 ): z.output<typeof TraitTypes> {
-  const urls = presentCollectionUrls(site, slug ?? address);
-  return { collection: { address, slug, name, urls }, traitTypes };
+  return { collection: presentLinkedCollection(collection, site), traitTypes };
 }
 
 /** Rows of one type follow each other. `coinPriceE8`: 10⁻⁸ USD, null where nobody knows. */
