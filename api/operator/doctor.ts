@@ -4,6 +4,8 @@ import { besides } from "../../projections/engine/beside.ts";
 import { isOf, readCheckpoints } from "../../projections/engine/checkpoint.ts";
 import { findDrift } from "../../projections/engine/drift.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
+import { leftOutWords, readLeftOut } from "../../projections/engine/quarantine.ts";
+import { readRebuilds } from "../../projections/engine/rebuild-run.ts";
 import { pendingMigrations } from "../../projections/log/migrate.ts";
 import { openHeadReader } from "../chain/head.ts";
 import type { ChainConfig, Config } from "../config.ts";
@@ -55,7 +57,12 @@ async function examine(db: Database, config: Config): Promise<Finding[]> {
   }
   const projections = configuredProjections(config);
   const checked = await Promise.all(projections.map((one) => checkProjection(db, one)));
-  return [...general, ...checked.flat(), ...(await checkSchemas(db, config, projections))];
+  return [
+    ...general,
+    ...checked.flat(),
+    ...(await checkLeftOut(db)),
+    ...(await checkSchemas(db, config, projections)),
+  ];
 }
 
 async function checkNodes({ chainId, rpcUrls }: ChainConfig): Promise<Finding[]> {
@@ -91,17 +98,22 @@ async function checkProjection(db: Database, projection: Projection): Promise<Fi
   return drift.map((words) => fault(name, words, `op rebuild ${name}`));
 }
 
+/** Rows are missing there, so something is not right. */
+async function checkLeftOut(db: Database): Promise<Finding[]> {
+  const advice = "op quarantine list tells why; op quarantine release, once that is mended";
+  return (await readLeftOut(db)).map((one) => fault(one.projection, leftOutWords(one), advice));
+}
+
 async function checkSchemas(
   db: Database,
   config: Config,
   projections: readonly Projection[],
 ): Promise<Finding[]> {
-  const checkpoints = await readCheckpoints(db);
-  const begun = projections.filter(({ name }) => checkpoints.has(besides(name).next));
+  const begun = await readRebuilds(db, projections);
   const stale = await findStaleSchemas(db, config, projections);
   return [
-    ...begun.map(({ name }) =>
-      note(name, `${besides(name).next} was begun`, `op rebuild ${name} goes on with it`),
+    ...begun.map(({ name, words, goesOn }) =>
+      note(name, `${besides(name).next} ${words}`, `${goesOn} goes on with it`),
     ),
     ...stale.map(({ schema, bytes, why }) =>
       note(schema, `${megabytes(Number(bytes))}, ${why}`, "op prune --yes drops it"),

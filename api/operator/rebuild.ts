@@ -4,6 +4,7 @@ import { besides } from "../../projections/engine/beside.ts";
 import { readCheckpoints } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
 import { rebuild, withDependents } from "../../projections/engine/rebuild.ts";
+import { type Begun, beginRun } from "../../projections/engine/rebuild-run.ts";
 import { chooseProjections } from "./choose-projections.ts";
 import { configuredProjections, withDatabase } from "./open-database.ts";
 import { print } from "./output.ts";
@@ -15,21 +16,41 @@ export function addRebuild(program: Command): void {
     .command("rebuild")
     .description("derive projections anew beside the serving tables and exchange the two")
     .argument("[projection...]", "all of them when none is named")
+    .option("--anew", "from the beginning, also where the same rebuild was killed")
     .option("--json", "for machines")
-    .action(async (names: string[], { json }: { json?: boolean }, command: Command) => {
+    .action(async (names: string[], { json, anew }: Options, command: Command) => {
       await withDatabase("rebuild", async ({ db, config }) => {
         const all = configuredProjections(config);
         const named = chooseProjections(command, all, names);
-        const chosen = withDependents(all, named);
-        const rebuilt = [];
-        for (const projection of chosen) {
-          const because = named.includes(projection.name) ? null : reasonFor(projection, chosen);
-          if (because !== null) process.stderr.write(`${because}\n`);
-          rebuilt.push(await rebuildOne(db, projection, json === true));
-        }
+        const rebuilt = await rebuildChosen(db, withDependents(all, named), { named, json, anew });
         print(json, { rebuilt }, []);
       });
     });
+}
+
+type Options = { json?: boolean | undefined; anew?: boolean | undefined };
+
+async function rebuildChosen(
+  db: Database,
+  chosen: readonly Projection[],
+  { named, json, anew }: Options & { named: readonly string[] },
+) {
+  const run = await beginRun(db, chosen, anew === true);
+  if (run.isTakenUp) process.stderr.write(`${takenUpWords(run)}\n`);
+  const rebuilt = [];
+  for (const projection of run.left) {
+    if (!named.includes(projection.name)) {
+      process.stderr.write(`${reasonFor(projection, chosen)}\n`);
+    }
+    rebuilt.push(await rebuildOne(db, projection, json === true));
+  }
+  return rebuilt;
+}
+
+function takenUpWords({ names, left, begunAt }: Begun): string {
+  const done = names.filter((one) => left.every(({ name }) => name !== one));
+  const words = done.length === 0 ? "none was done" : `done are ${done.join(", ")}`;
+  return `going on with the rebuild begun ${begunAt.toISOString()}, ${words}; --anew begins from the beginning`;
 }
 
 function reasonFor({ name, reads = [] }: Projection, chosen: readonly Projection[]): string {

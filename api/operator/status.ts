@@ -4,6 +4,8 @@ import type { Database } from "../../projections/database.ts";
 import { besides } from "../../projections/engine/beside.ts";
 import { isOf, readCheckpoints } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
+import { leftOutWords, readLeftOut } from "../../projections/engine/quarantine.ts";
+import { readRebuilds } from "../../projections/engine/rebuild-run.ts";
 import { readIndexedBlocks, readLogHead, readRecordedHead } from "../../projections/log/status.ts";
 import { readPaused } from "../../projections/log/switches.ts";
 import { openHeadReader } from "../chain/head.ts";
@@ -27,14 +29,15 @@ export function addStatus(program: Command): void {
           Promise.all(config.chains.map((chain) => readChain(db, chain))),
           readProjections(db, configuredProjections(config), head),
         ]);
-        const paused = await readPaused(db);
-        print(json, { logHead: Number(head), paused, chains, projections }, [
+        const [paused, leftOut] = [await readPaused(db), await readLeftOut(db)];
+        print(json, { logHead: Number(head), paused, chains, projections, leftOut }, [
           `log head ${head}`,
           ...paused.map((name) => `${name} is paused: op resume ${name}`),
           "",
           ...chainLines(chains),
           "",
           ...projectionLines(projections),
+          ...leftOut.map((one) => `${one.projection} ${leftOutWords(one)}: op quarantine list`),
         ]);
       });
     });
@@ -85,12 +88,14 @@ function chainLines(chains: readonly Chain[]): string[] {
 
 async function readProjections(db: Database, all: readonly Projection[], head: bigint) {
   const checkpoints = await readCheckpoints(db);
+  const rebuilds = await readRebuilds(db, all);
   const { rows } = await sql<{ schema: string; updatedAt: Date }>`
     select projection as schema, updated_at as "updatedAt" from engine.checkpoint`.execute(db);
   const updatedAt = new Map(rows.map((row) => [row.schema, row.updatedAt.toISOString()]));
   return all.map((projection) => {
     const { name } = projection;
-    const { next, previous } = besides(name);
+    const { previous } = besides(name);
+    const begun = rebuilds.find((one) => one.name === name);
     const stored = checkpoints.get(name);
     const at = (schema: string) => {
       const one = checkpoints.get(schema);
@@ -103,7 +108,10 @@ async function readProjections(db: Database, all: readonly Projection[], head: b
       position: stored === undefined ? null : Number(stored.position),
       lag: stored === undefined ? null : Number(head - stored.position),
       updatedAt: updatedAt.get(name) ?? null,
-      rebuilding: at(next),
+      rebuilding:
+        begun === undefined
+          ? null
+          : { ...begun, name: undefined, position: Number(begun.position) },
       previous: at(previous),
     };
   });
@@ -122,7 +130,7 @@ function projectionLines(rows: readonly Row[]): string[] {
       `${row.position ?? "-"}`,
       `${row.lag ?? "-"}`,
       row.updatedAt ?? "-",
-      beside(row.rebuilding),
+      row.rebuilding?.words ?? "-",
       beside(row.previous),
     ]),
   ]);

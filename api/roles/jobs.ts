@@ -9,7 +9,9 @@ import { keepPartner } from "../jobs/keep-partners.ts";
 import { keepPrices } from "../jobs/keep-prices.ts";
 import { keepRanking } from "../jobs/keep-ranking.ts";
 import { keepTwins } from "../jobs/keep-twins.ts";
+import { keepWatch } from "../jobs/keep-watch.ts";
 import { registerCurated } from "../jobs/register-curated.ts";
+import { untilProjected } from "../jobs/until-projected.ts";
 import { openPartners } from "../marketplaces/open-partners.ts";
 import { patient } from "../marketplaces/transport.ts";
 import { openDocumentFetcher } from "../metadata/open-fetcher.ts";
@@ -23,7 +25,7 @@ const calmMs = 500;
 
 /** Observations the service makes by itself: curated collections, contracts' names. One process works, others stand by. */
 export async function runRole(context: RoleContext): Promise<Running> {
-  const connections = 4 + 2 * context.config.chains.length;
+  const connections = 4 + 3 * context.config.chains.length;
   return runLedRole(context, { name: "jobs", connections, work });
 }
 
@@ -52,6 +54,39 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
   });
   const fetcher = openDocumentFetcher(config.metadata);
   const partners = openPartners(config.partners, patient);
+  /** Before its tables are derived for the first time a job has nothing to look at. */
+  const after = async (names: readonly string[], keep: () => Promise<void>) => {
+    await untilProjected(names, { db, wake: wake(), signal });
+    if (!signal.aborted) await keep();
+  };
+  const books = ["listings", "bids"];
+  const keepAll = () => [
+    after(books, () => keepClock({ db, wake: wake(), logger, signal })),
+    after(["collection_stats", "floors"], () => keepFloors({ db, chainIds, logger, signal })),
+    keepPrices({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
+    after(["collections", "traits"], () => keepRanking({ db, wake: calmWake(), logger, signal })),
+    ...partners.flatMap((partner) => [
+      after(["collections", "listings"], () =>
+        keepPartner({
+          ...{ db, partner, chainIds, now, logger, signal },
+          intervalMs: partnerIntervalMs,
+        }),
+      ),
+      after(["twins", "listings"], () =>
+        keepTwins({ db, partner, chainIds, wake: calmWake(), now, logger, signal }),
+      ),
+    ]),
+    ...clients.flatMap((client) => [
+      after(["collections"], () =>
+        keepDescribing({ db, client, wake: calmWake(), logger, signal }),
+      ),
+      after(books, () => keepChecking({ db, client, wake: wake(), intervalMs, logger, signal })),
+      after(books, () => keepWatch({ db, client, logger, signal })),
+      after(["metadata", "ownership"], () =>
+        keepMetadata({ db, client, fetcher, wake: calmWake(), now, logger, signal }),
+      ),
+    ]),
+  ];
   try {
     const served = new Set<number>(chainIds);
     const curated = config.curated.collections.filter(({ chainId }) => served.has(chainId));
@@ -61,31 +96,7 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
     await Promise.race([
       // A chain may take long to answer; what it says after the end is not waited for.
       aborted(signal),
-      Promise.all([
-        keepClock({ db, wake: wake(), logger, signal }),
-        keepFloors({ db, chainIds, logger, signal }),
-        keepPrices({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
-        keepRanking({ db, wake: calmWake(), logger, signal }),
-        ...partners.map((partner) =>
-          keepPartner({
-            db,
-            partner,
-            chainIds,
-            intervalMs: partnerIntervalMs,
-            now,
-            logger,
-            signal,
-          }),
-        ),
-        ...partners.map((partner) =>
-          keepTwins({ db, partner, chainIds, wake: calmWake(), now, logger, signal }),
-        ),
-        ...clients.flatMap((client) => [
-          keepDescribing({ db, client, wake: calmWake(), logger, signal }),
-          keepChecking({ db, client, wake: wake(), intervalMs, logger, signal }),
-          keepMetadata({ db, client, fetcher, wake: calmWake(), now, logger, signal }),
-        ]),
-      ]),
+      Promise.all(keepAll()),
     ]);
   } finally {
     const opened = [fetcher, ...partners];

@@ -56,6 +56,20 @@ export function gaugeStatus(registry: Registry, readStatus: StatusReader): void 
     (status) => status.failing.map(({ part }) => [part, 1]),
   );
   perProjection("projection_position", "Facts of the log read", ({ position }) => position);
+  const leftOut = new Gauge({
+    name: "projection_facts_left_out",
+    help: "Facts that a projection could not take in and leaves out",
+    labelNames: ["projection", "chain"],
+    registers: [registry],
+    async collect() {
+      const { warnings } = await readStatus();
+      leftOut.reset();
+      for (const one of warnings) {
+        if (one.kind !== "facts_left_out") continue;
+        leftOut.set({ projection: one.projection, chain: `${one.chainId ?? "none"}` }, one.facts);
+      }
+    },
+  });
   perProjection("projection_lag_facts", "Facts of the log not read yet", ({ lag }) => lag);
 }
 

@@ -1,7 +1,8 @@
 import type { Database } from "../../projections/database.ts";
+import { type LeftOut, leftOutWords, readLeftOut } from "../../projections/engine/quarantine.ts";
 import { type ProjectionProgress, readProjectionProgress } from "../../projections/log/status.ts";
 import { type Follower, type Lag, trackFollower } from "./follower.ts";
-import type { FailingPart, Findings, ProjectionStatus } from "./service-status.ts";
+import type { FailingPart, Findings, LeftOutFault, ProjectionStatus } from "./service-status.ts";
 
 /** Facts that a living projection may miss at first sight. */
 const closeEnoughPositions = 200;
@@ -22,8 +23,16 @@ export function openProjectionStatus(names: readonly string[], lateSeconds: numb
       const lag = follower(Number(one.head), Number(one.position), now);
       if (!lag.caughtUp || lag.seconds > lateSeconds) failing.push(late(one, lag));
     }
-    return { status: progress.map((one) => present(one, now)), failing, warnings: [] };
+    const leftOut = await readLeftOut(db);
+    const warnings = leftOut.filter(({ projection }) => names.includes(projection)).map(faultOf);
+    return { status: progress.map((one) => present(one, now)), failing, warnings };
   };
+}
+
+function faultOf(one: LeftOut): LeftOutFault {
+  const part = `projection ${one.projection}`;
+  const message = `${leftOutWords(one)}: \`npm run op -- quarantine list\` tells which`;
+  return { part, kind: "facts_left_out", message, ...one };
 }
 
 function late({ projection }: ProjectionProgress, { behind, seconds, caughtUp }: Lag): FailingPart {

@@ -1,3 +1,4 @@
+import type { LeftOut } from "../../projections/engine/quarantine.ts";
 import type { HeadFault } from "../chain/head.ts";
 
 /** A part that keeps the service from being ready. */
@@ -28,11 +29,20 @@ export type ProjectionStatus = {
   readonly lagSeconds: number;
 };
 
+/** Facts that a projection could not take in: it stands on, without them. */
+export type LeftOutFault = LeftOut & {
+  readonly part: string;
+  readonly kind: "facts_left_out";
+  readonly message: string;
+};
+
+type Warning = HeadFault | LeftOutFault;
+
 export type ServiceStatus = {
   readonly ready: boolean;
   readonly failing: readonly FailingPart[];
-  /** What is wrong without keeping anything behind: one RPC of several. */
-  readonly warnings: readonly HeadFault[];
+  /** What is wrong without keeping anything behind: one RPC of several, a fact that is left out. */
+  readonly warnings: readonly Warning[];
   readonly logPosition: number | null;
   readonly chains: readonly ChainStatus[];
   readonly projections: readonly ProjectionStatus[];
@@ -42,5 +52,5 @@ export type ServiceStatus = {
 export type Findings<Status> = {
   readonly status: Status;
   readonly failing: readonly FailingPart[];
-  readonly warnings: readonly HeadFault[];
+  readonly warnings: readonly Warning[];
 };

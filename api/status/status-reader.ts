@@ -131,7 +131,7 @@ function openReporter(logger: Logger): (status: ServiceStatus) => void {
   return ({ ready, failing, warnings }) => {
     const parts = [
       ...failing.map(({ part }) => part),
-      ...warnings.map((one) => one.endpoint + one.kind),
+      ...warnings.map((one) => ("part" in one ? one.part : one.endpoint) + one.kind),
     ];
     const names = parts.sort().join(", ");
     if (names === told) return;

@@ -33,12 +33,10 @@ export function activityProjection(sales: Projection): Projection {
       await foldCancels(session, schema);
       await deriveSales(session, schema);
     },
-    async deriveAll(session, schema, _window, onProgress) {
-      onProgress("transfers and cancels");
-      await foldTransfers(session, schema);
-      await foldCancels(session, schema);
-      onProgress("sales");
-      await copySales(session, schema);
-    },
+    deriveAll: [
+      { name: "sales", derive: (session, schema) => copySales(session, schema) },
+      { name: "transfers", derive: foldTransfers },
+      { name: "cancels", derive: foldCancels },
+    ],
   };
 }

@@ -28,10 +28,13 @@ export const coinPricesProjection: Projection = {
           on k.coin = t.coin and k.minute >= t.hour and k.minute < t.hour + interval '1 hour'`,
     );
   },
-  async deriveAll(session, schema) {
-    await addTicks(session, schema);
-    await addHours(session, schema, sql`${sql.table(`${schema}.tick`)} k`);
-  },
+  deriveAll: [
+    { name: "minutes", derive: addTicks },
+    {
+      name: "hours",
+      derive: (session, schema) => addHours(session, schema, sql`${sql.table(`${schema}.tick`)} k`),
+    },
+  ],
 };
 
 /** In UTC, also where the session's time zone is off by half an hour. */

@@ -2,7 +2,6 @@ import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import { deriveInBulk } from "./bulk.ts";
 import {
-  dropTarget,
   endOf,
   isOf,
   lockCheckpoints,
@@ -11,8 +10,10 @@ import {
   readHead,
   type Target,
 } from "./checkpoint.ts";
-import { notePace, readPace } from "./pace.ts";
+import { readDraft } from "./draft.ts";
 import type { Window } from "./projection.ts";
+import { clearBeside } from "./rebuild-run.ts";
+import { notePace, readPace } from "./schema-note.ts";
 import { applyWindow, readSifted } from "./sieve.ts";
 import { tick } from "./tick.ts";
 import { openWindow } from "./window.ts";
@@ -20,7 +21,7 @@ import { openWindow } from "./window.ts";
 /** Facts that a window holds while nobody reads the tables yet: more than a live one. */
 const BUILD_FACTS = 100_000;
 
-/** How far a derivation is. What is derived in bulk is there all at once: what it is at, and the last one's facts/s. */
+/** How far a derivation is: its position, or in bulk the step that it is at and the last one's facts/s. */
 export type BuildProgress = {
   projection: string;
   position: bigint;
@@ -31,8 +32,8 @@ export type BuildProgress = {
 type OnProgress = (progress: BuildProgress) => void;
 
 /**
- * Derives a target up to the log's head, what it reads, or `limit`: in bulk, or from where the same version had come
- * to.
+ * Derives a target up to the log's head, what it reads, or `limit`: in bulk, or from where the same version had come to.
+ * A killed derivation in bulk is taken up behind the last step that it had committed.
  */
 export async function build(
   db: Database,
@@ -43,7 +44,9 @@ export async function build(
   const { schema, projection } = target;
   const begun = (await readCheckpoints(db)).get(schema);
   if (begun === undefined || !isOf(begun, projection)) {
-    await db.transaction().execute((session) => dropTarget(session, schema));
+    if ((await readDraft(db, target)) === null) {
+      await db.transaction().execute((session) => clearBeside(session, schema));
+    }
     await buildInBulk(db, target, limit, onProgress);
   }
   await bringForward(db, target, limit, onProgress);
@@ -60,7 +63,6 @@ async function buildInBulk(
   const report = { projection: name, head: await readHead(db) };
   const bulk = { ...report, position: 0n, pace: await readPace(db, name) };
   const startedAt = performance.now();
-  onProgress({ ...bulk, step: "reading the log" });
   const position = await deriveInBulk(db, target, (step) => onProgress({ ...bulk, step }), limit);
   await notePace(db, target.schema, position, (performance.now() - startedAt) / 1_000);
   onProgress({ ...report, position });

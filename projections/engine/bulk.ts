@@ -1,13 +1,24 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import {
-  createTarget,
+  createCheckpoint,
+  createTables,
   endOf,
-  moveCheckpoints,
   readCheckpoints,
   readHead,
   type Target,
 } from "./checkpoint.ts";
+import {
+  createDraft,
+  type Draft,
+  dropDraft,
+  type Index,
+  placeOf,
+  readDraft,
+  stepNames,
+  storeDraft,
+} from "./draft.ts";
+import type { Parts } from "./projection.ts";
 import { readVerdicts } from "./quarantine.ts";
 import { sieved, sortVerdicts } from "./sieve.ts";
 import { closeHistory, openHistory } from "./window.ts";
@@ -18,8 +29,8 @@ const INDEX_MEMORY = "256MB";
 
 /**
  * Makes a target's tables and derives them from the whole log at once: no windows, indexes last. It ends at the log's
- * head, at `limit`, or where the tables stand that the target reads; returns that position. All of it is one
- * transaction, so what was killed has left nothing.
+ * head, at `limit`, or where the tables stand that the target reads; returns that position. Each step, each part of a
+ * long one and each index is a transaction that also notes that it is done: what was killed goes on behind the last.
  */
 export async function deriveInBulk(
   db: Database,
@@ -27,43 +38,101 @@ export async function deriveInBulk(
   onProgress: (step: string) => void = () => {},
   limit?: bigint,
 ): Promise<bigint> {
-  const { projection, schema } = target;
+  const found = await readDraft(db, target);
+  if (found !== null) onProgress(`taken up ${placeOf(found)}`);
+  const begun =
+    found ?? (await inSnapshot(db, (session) => begin(session, target, onProgress, limit)));
+  let draft: Draft | null = begun;
+  while (draft !== null) {
+    const standing: Draft = draft;
+    draft = await inSnapshot(db, (session) => goOn(session, target, standing, onProgress));
+  }
+  return begun.upTo;
+}
+
+async function inSnapshot<Result>(
+  db: Database,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
   return await db
     .transaction()
     .setIsolationLevel("repeatable read")
     .execute(async (session) => {
       await sql`select set_config('work_mem', ${WORK_MEMORY}, true),
                        set_config('maintenance_work_mem', ${INDEX_MEMORY}, true)`.execute(session);
-      const checkpoints = await readCheckpoints(session);
-      const head = await readHead(session);
-      const bounds = [head, ...(limit === undefined ? [] : [limit])] as const;
-      const window = { after: 0n, upTo: endOf(target, checkpoints, bounds) };
-      await createTarget(session, target);
-      const { left } = sortVerdicts(await readVerdicts(session), target, window);
-      await openHistory(session, window.upTo, left);
-      const { apply, deriveAll } = projection;
-      if (deriveAll === undefined) {
-        await sieved(session, left, (through) => apply(through, schema, window));
-      } else {
-        const indexes = await takeIndexes(session, schema);
-        await sieved(session, left, (through) => deriveAll(through, schema, window, onProgress));
-        for (const { name, create } of indexes) {
-          onProgress(`index ${name}`);
-          await sql.raw(create).execute(session);
-        }
-      }
-      await closeHistory(session);
-      await moveCheckpoints(session, [schema], window);
-      return window.upTo;
+      return await work(session);
     });
 }
 
-/** Drops the indexes and keys of a schema's tables. Returns the statements that make them again. */
-async function takeIndexes(
+/** The position is that of the snapshot in which the first step reads what it reads of other tables. */
+async function begin(
   session: Session,
-  schema: string,
-): Promise<{ name: string; create: string }[]> {
-  const { rows } = await sql<{ name: string; drop: string; create: string }>`
+  target: Target,
+  onProgress: (step: string) => void,
+  limit: bigint | undefined,
+): Promise<Draft> {
+  const bounds = [await readHead(session), ...(limit === undefined ? [] : [limit])] as const;
+  const upTo = endOf(target, await readCheckpoints(session), bounds);
+  await createTables(session, target);
+  const indexes =
+    target.projection.deriveAll === undefined ? [] : await takeIndexes(session, target.schema);
+  const { left } = sortVerdicts(await readVerdicts(session), target, { after: 0n, upTo });
+  const draft = { upTo, left, done: [], part: 0, indexes };
+  await createDraft(session, target, draft);
+  return (await goOn(session, target, draft, onProgress)) ?? draft;
+}
+
+/** The next step, or part of one. Null when that was the last: then the tables have their checkpoint. */
+async function goOn(
+  session: Session,
+  target: Target,
+  draft: Draft,
+  onProgress: (step: string) => void,
+): Promise<Draft | null> {
+  const names = stepNames(target.projection, draft.indexes);
+  const name = names[draft.done.length];
+  if (name === undefined) {
+    await createCheckpoint(session, target, draft.upTo);
+    await dropDraft(session, target);
+    return null;
+  }
+  if (draft.part === 0) onProgress(name);
+  const parts = await derive(session, target, draft);
+  const isLeft = parts !== undefined && parts.done < parts.of;
+  const moved = isLeft
+    ? { ...draft, part: parts.done }
+    : { ...draft, done: [...draft.done, name], part: 0 };
+  if (isLeft) onProgress(`${name}, ${parts.done} of ${parts.of} parts`);
+  await storeDraft(session, target, moved);
+  return moved;
+}
+
+async function derive(
+  session: Session,
+  { projection, schema }: Target,
+  { upTo, left, done, part, indexes }: Draft,
+): Promise<Parts | undefined> {
+  const { deriveAll, apply } = projection;
+  const index = indexes[done.length - (deriveAll?.length ?? 1)];
+  const window = { after: 0n, upTo };
+  if (index !== undefined) {
+    await sql.raw(index.create).execute(session);
+    return;
+  }
+  let parts: Parts | undefined;
+  await openHistory(session, upTo, left);
+  await sieved(session, left, async (through) => {
+    const step = deriveAll?.[done.length];
+    if (step === undefined) await apply(through, schema, window);
+    else parts = (await step.derive(through, schema, window, part)) ?? undefined;
+  });
+  await closeHistory(session);
+  return parts;
+}
+
+/** Drops the indexes and keys of a schema's tables. Returns the statements that make them again. */
+async function takeIndexes(session: Session, schema: string): Promise<Index[]> {
+  const { rows } = await sql<Index & { drop: string }>`
     select c.relname as name,
            case when k.oid is null then format('drop index %s', i.indexrelid::regclass)
                 else format('alter table %s drop constraint %I', i.indrelid::regclass, k.conname) end as drop,
@@ -76,5 +145,5 @@ async function takeIndexes(
     where c.relnamespace = to_regnamespace(quote_ident(${schema}))::oid
     order by i.indrelid, i.indexrelid`.execute(session);
   for (const { drop } of rows) await sql.raw(drop).execute(session);
-  return rows;
+  return rows.map(({ name, create }) => ({ name, create }));
 }

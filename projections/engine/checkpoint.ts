@@ -35,15 +35,27 @@ export async function readHead(session: Session): Promise<bigint> {
 }
 
 /** Makes empty tables and a checkpoint before the first fact. */
-export async function createTarget(
+export async function createTarget(session: Session, target: Target): Promise<void> {
+  await createTables(session, target);
+  await createCheckpoint(session, target, 0n);
+}
+
+export async function createTables(
   session: Session,
   { projection, schema }: Target,
 ): Promise<void> {
-  await sql`create schema ${sql.id(schema)}`.execute(session);
+  await sql`create schema if not exists ${sql.id(schema)}`.execute(session);
   for (const statement of projection.tables(schema)) await sql.raw(statement).execute(session);
+}
+
+export async function createCheckpoint(
+  session: Session,
+  { projection: { version, parameters = "" }, schema }: Target,
+  position: bigint,
+): Promise<void> {
   await sql`
     insert into engine.checkpoint (projection, version, parameters, position)
-    values (${schema}, ${projection.version}, ${projection.parameters ?? ""}, 0)`.execute(session);
+    values (${schema}, ${version}, ${parameters}, ${position})`.execute(session);
 }
 
 export async function dropTarget(session: Session, schema: string): Promise<void> {

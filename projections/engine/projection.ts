@@ -12,6 +12,25 @@ export type Sample = {
   readonly tables: readonly string[];
 };
 
+/** Parts of a step that are done, and how many it has. */
+export type Parts = { readonly done: number; readonly of: number };
+
+/**
+ * A step of a derivation in bulk, committed before the next one begins. Only the first reads tables of other
+ * projections: they go on moving, and the position of all steps is that of its snapshot.
+ */
+export type Step = {
+  /** Tells a killed derivation's steps apart, and its progress. */
+  readonly name: string;
+  /** Derives from part `part` on, to the step's end or to where it may be committed; then it tells how far it is. */
+  readonly derive: (
+    session: Session,
+    schema: string,
+    window: Window,
+    part: number,
+  ) => Promise<Parts> | Promise<void>;
+};
+
 /**
  * State derived from the log: equal logs give equal rows, however often and in whatever windows it ran.
  * `apply` reads no clock, network, environment or randomness.
@@ -34,17 +53,18 @@ export type Projection = {
   /**
    * Brings the tables of `schema` from `window.after` to `window.upTo`. The session holds two temporary tables:
    * `change`, the facts that began (+1) or ceased (-1) to count in the window, and
-   * `dropped`, the blocks that do not count at its end.
+   * `dropped`, the blocks that do not count at its end. `kinds` are those of the facts in
+   * `change`, where somebody has looked already.
    */
-  readonly apply: (session: Session, schema: string, window: Window) => Promise<void>;
-  /**
-   * Fills empty tables that have no indexes from all of the log up to `window.upTo`; `change` is a view of it that is
-   * read once where possible. Without it `apply` does the same, on tables with their indexes.
-   */
-  readonly deriveAll?: (
+  readonly apply: (
     session: Session,
     schema: string,
     window: Window,
-    onProgress: (step: string) => void,
+    kinds?: ReadonlySet<number>,
   ) => Promise<void>;
+  /**
+   * Steps that fill empty tables without indexes from all of the log up to `window.upTo`; there `change` is a view of
+   * it that is read once where possible. Without them `apply` does the same, on tables with their indexes.
+   */
+  readonly deriveAll?: readonly Step[];
 };

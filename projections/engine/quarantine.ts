@@ -32,6 +32,40 @@ export async function readVerdicts(session: Session): Promise<Verdict[]> {
   return rows;
 }
 
+/** Facts that a projection leaves out. */
+export type LeftOut = {
+  projection: string;
+  /** Null for what is said of no chain. */
+  chainId: number | null;
+  facts: number;
+  /** When the oldest was put aside. */
+  since: Date;
+};
+
+/** What projections leave out, of each chain. */
+export async function readLeftOut(session: Session): Promise<LeftOut[]> {
+  const { rows } = await sql<LeftOut>`
+    select projection, coalesce((f.block_id >> 44)::int, k.chain_id) as "chainId", count(*)::int as facts,
+           min(v.recorded_at) as since
+    from (
+      select distinct on (payload ->> 'projection', amount)
+             payload ->> 'projection' as projection, amount::bigint as fact, kind, recorded_at
+      from log.fact where kind in (95, 96)
+      order by payload ->> 'projection', amount, position desc
+    ) v
+    join log.fact f on f.position = v.fact
+    left join log.contract k on k.contract_id = f.contract_id
+    where v.kind = ${factKind.fact_quarantined}
+    group by 1, 2 order by 1, 2`.execute(session);
+  return rows;
+}
+
+/** In words, what a projection leaves out. */
+export function leftOutWords({ facts, chainId, since }: LeftOut): string {
+  const which = `${facts} ${facts === 1 ? "fact" : "facts"}${chainId === null ? "" : ` of chain ${chainId}`}`;
+  return `leaves out ${which}, the oldest since ${since.toISOString()}`;
+}
+
 export const isHeld = ({ kind }: Verdict) => kind === factKind.fact_quarantined;
 
 /**

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { bindViews, bindViewsIfStale } from "../analytics/bind-views.ts";
 import type { Database, Session } from "../database.ts";
 import { alone, besides, dropUnread, exchange, renameTarget } from "./beside.ts";
@@ -18,7 +19,8 @@ type OnProgress = (progress: BuildProgress) => void;
 const LAST_FACTS = 2_000n;
 
 /**
- * Makes the tables of new projections; rebuilds those whose version or parameters differ from what is stored. None is
+ * Makes the tables of new projections and rebuilds those whose version or parameters differ from what is stored, both
+ * beside: half of a table serves nobody. None is
  * brought beyond those before it in the list: it may read their tables, and would miss what they have not derived yet.
  */
 export async function prepareProjections(
@@ -28,11 +30,11 @@ export async function prepareProjections(
 ): Promise<void> {
   let limit: bigint | undefined;
   for (const projection of projections) {
-    const target = { projection, schema: projection.name };
     await alone(db, projection.name, async () => {
       const stored = (await readCheckpoints(db)).get(projection.name);
-      if (stored === undefined) await build(db, target, limit, onProgress);
-      else if (!isOf(stored, projection)) await replace(db, projection, onProgress, limit);
+      if (stored === undefined || !isOf(stored, projection)) {
+        await replace(db, projection, onProgress, limit);
+      }
     });
     const position = (await readCheckpoints(db)).get(projection.name)?.position ?? 0n;
     limit = limit === undefined || position < limit ? position : limit;
@@ -113,5 +115,6 @@ async function swap(session: Session, target: Target, limit?: bigint): Promise<b
   if (checkpoints.has(name)) await renameTarget(session, name, besides(name).previous);
   await renameTarget(session, schema, name);
   await bindViews(session);
+  await sql`select pg_notify('projected', ${upTo.toString()})`.execute(session);
   return true;
 }

@@ -1,10 +1,9 @@
 import { type KyselyPlugin, OperationNodeTransformer, type RawNode, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { factKind } from "../log/fact-kind.ts";
 import type { Target } from "./checkpoint.ts";
 import type { Projection, Window } from "./projection.ts";
 import { isLeftOut, readVerdicts, type Verdict } from "./quarantine.ts";
-import { readKinds } from "./window.ts";
+import { holdsAny, readKinds } from "./window.ts";
 
 /**
  * Of the facts that were ever put aside for a projection or for one whose tables it reads: those that a window leaves
@@ -42,7 +41,7 @@ export async function applyWindow(
   const { left, returned } = sortVerdicts(verdicts, target, window);
   const moved = [...left, ...returned];
   if (moved.length === 0) {
-    if (isConcerned(projection, kinds)) await projection.apply(session, schema, window);
+    if (isConcerned(projection, kinds)) await projection.apply(session, schema, window, kinds);
     return;
   }
   // Other targets of the tick fold the window as it was.
@@ -58,14 +57,16 @@ export async function applyWindow(
     from log.fact f
     where f.position = any (${returned}::bigint[])
       and not exists (select from dropped d where d.block_id = f.block_id)`.execute(session);
-  await sieved(session, left, (through) => projection.apply(through, schema, window));
+  const sifted = await readKinds(session);
+  await sieved(session, left, (through) => projection.apply(through, schema, window, sifted));
   await sql`delete from change where position = any (${moved}::bigint[])`.execute(session);
   await sql`insert into change select * from withheld`.execute(session);
   await sql`drop table withheld`.execute(session);
 }
 
-function isConcerned({ folds }: Projection, kinds: ReadonlySet<number>): boolean {
-  return folds === undefined || folds.some((kind) => kinds.has(factKind[kind]));
+/** Whether a window with facts of these kinds may change the tables of a projection. */
+export function isConcerned({ folds }: Projection, kinds: ReadonlySet<number>): boolean {
+  return folds === undefined || holdsAny(kinds, folds);
 }
 
 /** Does work in which statements that read the log find it without some facts. Without any, nothing is done for it. */

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { type FactKind, factKind } from "../log/fact-kind.ts";
 import type { Window } from "./projection.ts";
 
 const columns = sql`f.position, f.block_id, f.transaction_index, f.log_index, f.contract_id, f.sub_index, f.kind,
@@ -55,6 +56,11 @@ export async function openWindow(session: Session, { after, upTo }: Window): Pro
 export async function readKinds(session: Session): Promise<ReadonlySet<number>> {
   const { rows } = await sql<{ kind: number }>`select distinct kind from change`.execute(session);
   return new Set(rows.map(({ kind }) => kind));
+}
+
+/** Whether any of some kinds is among those of a window. */
+export function holdsAny(kinds: ReadonlySet<number>, some: readonly FactKind[]): boolean {
+  return some.some((kind) => kinds.has(factKind[kind]));
 }
 
 /** A block's facts, each sort by the index that holds it: no index holds both. */

@@ -10,7 +10,7 @@ const RANGE_TOKENS = 10_000;
 const range = sql.raw(String(RANGE_TOKENS));
 
 /** A window's transfers, a range as one for each of its tokens. */
-const moved = sql`
+export const movedErc721 = sql`
   select contract_id, token_id, weight, block_id, log_index, to_address from change where kind = 10
   union all
   select contract_id, token_id + step, weight, block_id, log_index, to_address
@@ -25,7 +25,7 @@ const moved = sql`
 export async function applyErc721(session: Session, schema: string, upTo: bigint): Promise<void> {
   const token = sql.table(`${schema}.token`);
   await sql`
-    with moved as not materialized (${moved}),
+    with moved as not materialized (${movedErc721}),
     newest as (
       select distinct on (contract_id, token_id) contract_id, token_id, to_address, block_id, log_index
       from moved where weight > 0

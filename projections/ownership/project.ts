@@ -1,6 +1,7 @@
 import type { Session } from "../database.ts";
 import type { Projection, Window } from "../engine/projection.ts";
 import { openChanges, storeCollections, storeHolders } from "./counters.ts";
+import { ownershipSteps } from "./derive-all.ts";
 import { applyErc721 } from "./erc721.ts";
 import { applyErc1155 } from "./erc1155.ts";
 import { ownershipTables } from "./table.ts";
@@ -17,8 +18,7 @@ export const ownershipProjection: Projection = {
   },
   tables: ownershipTables,
   apply: derive,
-  // The statements need no index where there is nothing to find.
-  deriveAll: derive,
+  deriveAll: ownershipSteps,
 };
 
 async function derive(session: Session, schema: string, { upTo }: Window): Promise<void> {

@@ -1,50 +1,75 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
 import type { Session } from "../database.ts";
+import type { Parts, Step } from "../engine/projection.ts";
 import { type Located, orderKinds, readTransactions } from "./read-facts.ts";
 import { saleRows } from "./row.ts";
-import { insertSales } from "./store.ts";
+import { countSales, insertSales } from "./store.ts";
 
 /** Order facts that are in memory at a time, about. */
 const CHUNK_FACTS = 4_000;
+/** Chunks that are committed together: translated again by who goes on after a kill. */
+const CHUNKS = 5;
 
-/** Where the order facts that count stand, in chunks that cut no transaction. */
-export async function placeOrderFacts(session: Session): Promise<void> {
+/** Finding the order facts, translating them chunk by chunk, counting what they made. */
+export function salesSteps(feeRecipient: Address): readonly Step[] {
+  return [
+    { name: "orders", derive: placeOrderFacts },
+    {
+      name: "sales",
+      derive: (session, schema, _window, part) =>
+        translateChunks(session, schema, feeRecipient, part * CHUNKS),
+    },
+    { name: "counts", derive: countAll },
+  ];
+}
+
+/** Where the order facts stand, beside the sales until these are counted. */
+const places = (schema: string): RawBuilder<unknown> => sql.id(schema, "order_place");
+
+/** In chunks that cut no transaction. */
+async function placeOrderFacts(session: Session, schema: string): Promise<void> {
   await sql`
-    create temporary table order_place on commit drop as
+    create table ${places(schema)} as
     select position, min(place) over (partition by block_id, transaction_index) / ${CHUNK_FACTS}::int as chunk
     from (
       select position, block_id, transaction_index, row_number() over (order by block_id, transaction_index) as place
       from change where kind in (${orderKinds})
     ) placed`.execute(session);
-  await sql`create index on order_place (chunk)`.execute(session);
-  await sql`analyze order_place`.execute(session);
+  await sql`create index on ${places(schema)} (chunk)`.execute(session);
+  await sql`analyze ${places(schema)}`.execute(session);
 }
 
-/** Translates chunk by chunk; the database reads the next one and stores the last one meanwhile. */
-export async function deriveAllSales(
+/** The database reads the next chunk and stores the last one while one is translated. */
+async function translateChunks(
   session: Session,
   schema: string,
   feeRecipient: Address,
-  onProgress: (step: string) => void,
-): Promise<void> {
-  const { rows } = await sql<{ last: bigint | null }>`
-    select max(chunk) as last from order_place`.execute(session);
-  const last = Number(rows[0]?.last ?? -1n);
+  first: number,
+): Promise<Parts> {
+  const { rows } = await sql<{ chunks: number }>`
+    select coalesce(max(chunk) + 1, 0)::int as chunks from ${places(schema)}`.execute(session);
+  const chunks = rows[0]?.chunks ?? 0;
+  const end = Math.min(chunks, first + CHUNKS);
   let stored = Promise.resolve();
-  let read = readChunk(session, 0);
-  for (let chunk = 0; chunk <= last; chunk += 1) {
+  let read = readChunk(session, schema, first);
+  for (let chunk = first; chunk < end; chunk += 1) {
     const [transactions] = await Promise.all([read, stored]);
-    read = readChunk(session, chunk + 1);
+    if (chunk + 1 < end) read = readChunk(session, schema, chunk + 1);
     stored = insertSales(session, schema, saleRows(transactions, feeRecipient));
-    onProgress(`sales, ${chunk + 1} of ${last + 1} parts`);
   }
   await Promise.all([read, stored]);
+  return { done: Math.ceil(end / CHUNKS), of: Math.ceil(chunks / CHUNKS) };
 }
 
-async function readChunk(session: Session, chunk: number): Promise<Located[]> {
+async function readChunk(session: Session, schema: string, chunk: number): Promise<Located[]> {
   return await readTransactions(
     session,
-    sql`select f.* from order_place p join log.fact f using (position) where p.chunk = ${chunk}`,
+    sql`select f.* from ${places(schema)} p join log.fact f using (position) where p.chunk = ${chunk}`,
   );
+}
+
+async function countAll(session: Session, schema: string): Promise<void> {
+  await countSales(session, schema);
+  await sql`drop table ${places(schema)}`.execute(session);
 }

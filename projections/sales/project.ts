@@ -1,9 +1,9 @@
 import type { Address } from "viem";
 import type { Projection } from "../engine/projection.ts";
-import { deriveAllSales, placeOrderFacts } from "./derive-all.ts";
+import { salesSteps } from "./derive-all.ts";
 import { readOrderTransactions } from "./read-facts.ts";
 import { saleRows } from "./row.ts";
-import { addSales, countSales, deleteSales } from "./store.ts";
+import { addSales, deleteSales } from "./store.ts";
 import { tables } from "./table.ts";
 
 /** Sales of NFTs, translated from the exchange's events one transaction at a time. */
@@ -24,10 +24,6 @@ export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Pr
       await deleteSales(session, schema);
       await addSales(session, schema, saleRows(transactions, feeRecipient));
     },
-    deriveAll: async (session, schema, _window, onProgress) => {
-      await placeOrderFacts(session);
-      await deriveAllSales(session, schema, feeRecipient, onProgress);
-      await countSales(session, schema);
-    },
+    deriveAll: salesSteps(feeRecipient),
   };
 }

@@ -5,20 +5,14 @@ import { traitsOf } from "./normalize.ts";
 import { fingerprintOf } from "./store.ts";
 
 /** Fills empty tables without indexes. */
-export async function deriveAllTraits(
-  session: Session,
-  schema: string,
-  onProgress: (step: string) => void,
-): Promise<void> {
+export async function deriveAllTraits(session: Session, schema: string): Promise<void> {
   const table = (name: string) => sql.table(`${schema}.${name}`);
-  onProgress("traits of tokens");
   await sql`
     insert into ${table("token")} (contract_id, token_id, trait_keys, is_live)
     select t.contract_id, t.token_id,
            array(select trait_key from (${traitsOf(sql`t.attributes`)}) trait order by ord), ${isLive}
     from metadata.token t join log.contract k using (contract_id)
     where t.status = 'ok' and ${isKnown}`.execute(session);
-  onProgress("listed tokens");
   await sql`
     insert into ${table("listed")} (contract_id, token_id, standard, order_hash, unit_price_wei, position, listed_at)
     select t.contract_id, t.token_id, l.standard, l.order_hash, l.unit_price_wei, l.position, l.listed_at
@@ -29,7 +23,6 @@ export async function deriveAllTraits(
     select contract_id, u.trait_key, l.unit_price_wei, l.position, token_id
     from ${table("listed")} l join ${table("token")} t using (contract_id, token_id)
     cross join unnest(t.trait_keys) u (trait_key)`.execute(session);
-  onProgress("values of traits");
   await countAllValues(session, schema);
   await countAllContracts(session, schema);
 }

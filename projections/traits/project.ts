@@ -1,14 +1,18 @@
 import type { Projection } from "../engine/projection.ts";
+import { isConcerned } from "../engine/sieve.ts";
 import { listingsProjection } from "../listings/project.ts";
 import { metadataProjection } from "../metadata/project.ts";
 import { ownershipProjection } from "../ownership/project.ts";
-import { deriveTouched } from "./derive.ts";
+import { deriveTouched, openTables } from "./derive.ts";
 import { deriveAllTraits } from "./derive-all.ts";
 import { storeChanged } from "./store.ts";
 import { traitTables } from "./table.ts";
 import { findTouched } from "./touched.ts";
 
 const read = [metadataProjection, ownershipProjection, listingsProjection];
+
+/** Where a window moves none of their tables, traits and owners stay as they are. */
+const telling = [metadataProjection, ownershipProjection];
 
 /**
  * What tokens are by their attributes, what each trait's tokens are listed for, and how many there are of each.
@@ -20,12 +24,12 @@ export const traitsProjection: Projection = {
   parameters: read.map(({ name, version }) => `${name} ${version}`).join(", "),
   reads: read.map(({ name }) => name),
   tables: traitTables,
-  async apply(session, schema, window) {
+  async apply(session, schema, window, kinds) {
+    await openTables(session);
     if ((await findTouched(session, schema, window)) === 0) return;
-    if ((await deriveTouched(session, schema)) === 0) return;
-    await storeChanged(session, schema);
+    const isRetold = kinds === undefined || telling.some((one) => isConcerned(one, kinds));
+    if ((await deriveTouched(session, schema, { isRetold })) === 0) return;
+    await storeChanged(session, schema, { isRetold });
   },
-  async deriveAll(session, schema, _window, onProgress) {
-    await deriveAllTraits(session, schema, onProgress);
-  },
+  deriveAll: [{ name: "traits", derive: deriveAllTraits }],
 };

@@ -1,11 +1,13 @@
 import { sql } from "kysely";
 import { pino } from "pino";
+import { keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "../../api/app.ts";
 import { openHeadReader } from "../../api/chain/head.ts";
 import { openStatusReader } from "../../api/status/status-reader.ts";
 import { openDatabase } from "../../projections/database.ts";
+import { appendObservations } from "../../projections/log/append.ts";
 import { addressOf, appendEvents, block } from "../given.ts";
 import { marketOver } from "../market-terms.ts";
 import { type ApiClient, serve } from "../openapi.ts";
@@ -377,4 +379,41 @@ describe("a head that many ask for", () => {
     await lagging.close();
     expect([head?.number, faults.map(({ kind }) => kind)]).toEqual([100, ["stale"]]);
   });
+});
+
+it("readiness warns of facts that a projection leaves out, and metrics count them", async () => {
+  await appendObservations(database.db, [
+    {
+      kind: "fact_quarantined",
+      chainId: 0,
+      identity: keccak256(stringToHex("left out")),
+      recordedAt: new Date("2026-01-01T00:00:00Z"),
+      amount: 1n,
+      payload: { projection: "sales", error: "no such number" },
+    },
+  ]);
+  await sql`update engine.checkpoint set position = (select position from log.head)`.execute(
+    database.db,
+  );
+
+  const readiness = await fetch(`${api.url}/readyz`);
+  const metrics = await fetch(`${api.url}/metrics`);
+
+  expect(readiness.status).toBe(200);
+  expect(await readiness.json()).toMatchObject({
+    data: {
+      warnings: [
+        {
+          part: "projection sales",
+          kind: "facts_left_out",
+          message:
+            "leaves out 1 fact of chain 1, the oldest since 2026-01-01T00:00:00.000Z: " +
+            "`npm run op -- quarantine list` tells which",
+        },
+      ],
+    },
+  });
+  expect(await metrics.text()).toContain(
+    'projection_facts_left_out{projection="sales",chain="1"} 1',
+  );
 });

@@ -11,10 +11,19 @@ import type { RoleContext, Running } from "../../api/role.ts";
 import { runRole } from "../../api/roles/jobs.ts";
 import { type Anvil, startAnvil } from "../../devnet/anvil.ts";
 import { connect } from "../../devnet/client.ts";
+import { allProjections } from "../../projections/all.ts";
 import { collectionsProjection } from "../../projections/collections/project.ts";
-import { dropTarget, readHead, type Target } from "../../projections/engine/checkpoint.ts";
+import {
+  dropTarget,
+  readCheckpoints,
+  readHead,
+  type Target,
+} from "../../projections/engine/checkpoint.ts";
+import { prepareProjections } from "../../projections/engine/rebuild.ts";
 import { appendObservations } from "../../projections/log/append.ts";
+import { readClock } from "../../projections/orders/clock.ts";
 import { addressOf, createProjection, project } from "../given.ts";
+import { givenListing } from "../order-facts.ts";
 import { createDatabase, type TestDatabase } from "../postgres.ts";
 
 let database: TestDatabase;
@@ -137,6 +146,27 @@ describe("the jobs role", () => {
     expect(rows).toEqual([]);
   });
 
+  it("waits for the first derivation without an error, then tells the time", async () => {
+    const lines: string[] = [];
+    const role = await start([apes], anvil.rpcUrl, lines);
+    await role.ready;
+    await appendObservations(database.db, [
+      givenListing({ maker: addressOf(1), contract: addressOf(1), tokenId: 1n, endTime: 1n })
+        .submitted,
+    ]);
+    const before = await readClock(database.db);
+
+    await prepareProjections(database.db, allProjections({ feeRecipient: addressOf(9) }), () => {});
+
+    await expect.poll(() => readClock(database.db), { timeout: 20_000 }).toBeGreaterThan(0n);
+    expect(before).toBe(0n);
+    expect(lines.filter((line) => line.includes('"level":50'))).toEqual([]);
+    await Promise.all(running.map((one) => one.stop()));
+    for (const schema of (await readCheckpoints(database.db)).keys()) {
+      await dropTarget(database.db, schema);
+    }
+  });
+
   it("stops at once while a chain keeps it waiting", async () => {
     target = await createProjection(database.db, collectionsProjection);
     let ask = () => {};
@@ -167,7 +197,11 @@ describe("the jobs role", () => {
     await expect(role.failed).rejects.toThrow(/lease of jobs/);
   });
 
-  async function start(collections: CuratedCollection[], rpcUrl = anvil.rpcUrl): Promise<Running> {
+  async function start(
+    collections: CuratedCollection[],
+    rpcUrl = anvil.rpcUrl,
+    lines: string[] = [],
+  ): Promise<Running> {
     const config = readConfig({
       DATABASE_URL: database.url,
       RPC_URL_1: rpcUrl,
@@ -181,7 +215,7 @@ describe("the jobs role", () => {
         fees: { bps: 100, recipient: addressOf(9) },
         curated: { file: "none", collections },
       },
-      logger: pino({ level: "silent" }),
+      logger: pino({ level: "info" }, { write: (line: string) => void lines.push(line) }),
       signal: new AbortController().signal,
     };
     const role = await runRole(context);

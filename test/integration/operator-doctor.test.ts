@@ -49,7 +49,7 @@ it("op doctor finds tables that drifted, a rebuild begun, and schemas that serve
       expect.stringMatching(/^ownership: lacks index on token USING btree \(owner/),
       "sales: has sale.note text too many",
       "activity: holds rows of version 7000 or of other parameters",
-      "sales: sales_next was begun",
+      "sales: sales_next was begun and stands at 0",
       "ponder_1_bbbbbbbb: 0.0 MB, indexed under an earlier configuration",
     ]),
   );

@@ -80,6 +80,25 @@ it("op quarantine list tells what a projection leaves out and why, while all els
   expect(rows).toEqual([{ sales: 4n, tokens: 4n }]);
 });
 
+it("op status and op doctor tell what is left out, of which chain and since when", async () => {
+  const [status, doctor] = await Promise.all([
+    operate(database.url, "status"),
+    operate(database.url, "doctor", "--json"),
+  ]);
+
+  expect(status.out).toMatch(
+    /\nsales leaves out 1 fact of chain 1, the oldest since 2\d{3}-\S+Z: op quarantine list\n/,
+  );
+  const { findings } = JSON.parse(doctor.out) as { findings: unknown[] };
+  expect(findings).toContainEqual({
+    about: "sales",
+    isFault: true,
+    finding: expect.stringMatching(/^leaves out 1 fact of chain 1, the oldest since/),
+    advice: expect.stringContaining("op quarantine list"),
+  });
+  expect(doctor.code).toBe(1);
+});
+
 it("op verify and op rebuild leave out the same", async () => {
   expect((await operate(database.url, "rebuild", "sales")).code).toBe(0);
 

@@ -1,0 +1,84 @@
+import { type RawBuilder, sql } from "kysely";
+import { isBurnAddress, zeroAddress } from "../burn-address.ts";
+import type { Session } from "../database.ts";
+import type { Step } from "../engine/projection.ts";
+import { movedErc721 } from "./erc721.ts";
+
+/** What `apply` keeps by differences, derived from all transfers at once: what rests on rows of a step is counted from them. */
+export const ownershipSteps: readonly Step[] = [
+  { name: "ERC-721 owners", derive: deriveOwners },
+  { name: "ERC-1155 balances", derive: deriveBalances },
+  { name: "ERC-1155 supplies", derive: deriveSupplies },
+  { name: "holders", derive: countHolders },
+  { name: "contracts", derive: countContracts },
+];
+
+const table = (schema: string, name: string): RawBuilder<unknown> => sql.table(`${schema}.${name}`);
+
+/** In the order of the key, which then is quickly made. */
+async function deriveOwners(session: Session, schema: string): Promise<void> {
+  await sql`
+    insert into ${table(schema, "token")}
+      (contract_id, token_id, standard, owner, supply, is_burned, block_id, log_index)
+    select contract_id, token_id, 721, to_address, case when is_burned then 0 else 1 end, is_burned, block_id, log_index
+    from (
+      select distinct on (contract_id, token_id) contract_id, token_id, to_address, block_id, log_index,
+             ${isBurnAddress(sql`to_address`)} as is_burned
+      from (${movedErc721}) moved
+      order by contract_id, token_id, block_id desc, log_index desc
+    ) last`.execute(session);
+}
+
+async function deriveBalances(session: Session, schema: string): Promise<void> {
+  await sql`
+    insert into ${table(schema, "balance")} (contract_id, token_id, owner, units)
+    select contract_id, token_id, owner, sum(units)
+    from (
+      select contract_id, token_id, to_address as owner, amount as units from change where kind = 12
+      union all
+      select contract_id, token_id, from_address, -amount from change where kind = 12
+    ) leg
+    where owner <> ${zeroAddress}
+    group by contract_id, token_id, owner
+    having sum(units) <> 0`.execute(session);
+}
+
+async function deriveSupplies(session: Session, schema: string): Promise<void> {
+  await sql`
+    insert into ${table(schema, "token")} (contract_id, token_id, standard, supply, is_burned, transfers)
+    select contract_id, token_id, 1155, units, units <= 0, transfers
+    from (
+      select contract_id, token_id, count(*) as transfers,
+             sum(case when ${isBurnAddress(sql`to_address`)} then 0 else amount end)
+             - sum(case when ${isBurnAddress(sql`from_address`)} then 0 else amount end) as units
+      from change where kind = 12
+      group by contract_id, token_id
+    ) moved`.execute(session);
+}
+
+async function countHolders(session: Session, schema: string): Promise<void> {
+  await sql`
+    insert into ${table(schema, "holder")} (contract_id, owner, tokens)
+    select contract_id, owner, count(*)
+    from (
+      select contract_id, owner from ${table(schema, "token")} where standard = 721 and not is_burned
+      union all
+      select contract_id, owner from ${table(schema, "balance")}
+      where units > 0 and not ${isBurnAddress(sql`owner`)}
+    ) held
+    group by contract_id, owner`.execute(session);
+}
+
+async function countContracts(session: Session, schema: string): Promise<void> {
+  await sql`
+    insert into ${table(schema, "collection")} (contract_id, erc721_tokens, tokens, supply, units, holders)
+    select contract_id, erc721_tokens, tokens, supply, units, coalesce(holders, 0)
+    from (
+      select contract_id, count(*) filter (where standard = 721) as erc721_tokens, count(*) as tokens,
+             count(*) filter (where supply > 0) as supply, sum(supply) as units
+      from ${table(schema, "token")} group by contract_id
+    ) t
+    left join (
+      select contract_id, count(*) as holders from ${table(schema, "holder")} group by contract_id
+    ) h using (contract_id)`.execute(session);
+}
