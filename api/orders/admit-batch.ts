@@ -47,11 +47,18 @@ export async function admitBatch(book: Book, batch: Batch): Promise<Outcome[]> {
   const { db } = book;
   const { chainId, candidates, now } = batch;
   const hashes = candidates.map(({ order }) => order.orderHash);
-  const stored = await readSignedOrder(db, chainId, hashes);
+  const [stored, known] = await Promise.all([
+    readSignedOrder(db, chainId, hashes),
+    readKnown(db, chainId, candidates, now),
+  ]);
   const left = candidates.filter(
     (candidate) => !isSameAgain(candidate, stored.get(candidate.order.orderHash)?.signature),
   );
-  const { refusals, accepted, answersAbout } = await judgeAll(book, { ...batch, candidates: left });
+  const { refusals, accepted, answersAbout } = await judgeAll(
+    book,
+    { ...batch, candidates: left },
+    known,
+  );
   // What a maker's contract takes another signature for is no new order.
   const fresh = accepted.filter(({ candidate }) => !stored.has(candidate.order.orderHash));
   if (fresh.length > 0) {
@@ -83,9 +90,12 @@ type Judged = {
   answersAbout(candidates: readonly Candidate[]): ChainAnswers;
 };
 
-async function judgeAll(book: Book, { chainId, candidates, ...batch }: Batch): Promise<Judged> {
+async function judgeAll(
+  book: Book,
+  { chainId, candidates, ...batch }: Batch,
+  known: Known,
+): Promise<Judged> {
   if (candidates.length === 0) return refuseAll([]);
-  const known = await readKnown(book.db, chainId, candidates, batch.now);
   const asked = new Map(candidates.map((one) => [one, questionsAbout(one, known)]));
   const startedAt = performance.now();
   try {

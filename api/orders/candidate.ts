@@ -22,6 +22,8 @@ export type Submission = {
   chainId: ChainId;
   /** As they came. */
   orders: readonly unknown[];
+  /** Those of them that were parsed already. */
+  parsed?: ReadonlyMap<unknown, OrderBody>;
   /** The body around them. */
   envelope: unknown;
   /** Whether orders may be signed together, over a tree of them. */
@@ -48,7 +50,7 @@ type Context = Omit<Submission, "orders"> & { terms: MarketTerms };
 
 /** Judges what an order itself tells: its envelope, its shape and whose signature it bears. */
 export async function examine(raw: unknown, context: Context): Promise<Examined> {
-  const body = parseOrder(raw, context);
+  const body = context.parsed?.get(raw) ?? parseOrder(raw, context);
   if (isRejection(body)) return { subject: null, found: body };
   return { subject: subjectOf(body), found: await findCandidate(body, context) };
 }

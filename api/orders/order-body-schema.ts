@@ -70,6 +70,10 @@ const signature = bytes.nullish();
 
 const canonical = z.object({ parameters, signature });
 const flat = parameters.extend({ signature });
+const flatAsCanonical = flat.transform(({ signature, ...rest }) => ({
+  parameters: rest,
+  signature,
+}));
 
 const { $schema: _, ...document } = z.toJSONSchema(z.union([canonical, flat]), { io: "input" });
 
@@ -86,9 +90,7 @@ export function parseOrder(
   if (isRetiredProtocol(raw) || (raw === undefined && isRetiredProtocol(envelope))) {
     return reject("pp_retired", "Orders of the payment processor are no longer taken");
   }
-  const parsed = hasParameters(raw)
-    ? canonical.safeParse(raw)
-    : flat.transform(({ signature, ...rest }) => ({ parameters: rest, signature })).safeParse(raw);
+  const parsed = (hasParameters(raw) ? canonical : flatAsCanonical).safeParse(raw);
   if (!parsed.success) return badStructure(parsed.error);
   const other = namesOtherProtocol([raw, envelope], chainId);
   if (other !== null) {

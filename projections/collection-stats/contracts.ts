@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { touches } from "../bids/touched.ts";
 import type { Session } from "../database.ts";
-import { openScratch } from "../engine/scratch.ts";
+import { openScratches } from "../engine/scratch.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { tradedColumns } from "./periods.ts";
 
@@ -22,16 +22,14 @@ const figures = ["listed", ...tradedColumns];
  */
 export async function openTouched(session: Session): Promise<void> {
   const sums = figures.map((name) => `"${name}" numeric not null default 0`);
-  await openScratch(session, "touched_contract", "contract_id integer");
-  await openScratch(session, "moved_figures", `contract_id integer, ${sums.join(", ")}`);
-  await openScratch(
-    session,
-    "touched_family",
-    "collection_id integer not null, recounts boolean not null",
-  );
-  for (const table of ["touched_contract", "moved_figures", "touched_family"]) {
-    await sql`delete from ${sql.table(`pg_temp.${table}`)}`.execute(session);
-  }
+  await openScratches(session, {
+    touched_contract: "contract_id integer",
+    moved_figures: `contract_id integer, ${sums.join(", ")}`,
+    touched_family: "collection_id integer not null, recounts boolean not null",
+  });
+  await sql`
+    with contracts as (delete from pg_temp.touched_contract), figures as (delete from pg_temp.moved_figures)
+    delete from pg_temp.touched_family`.execute(session);
 }
 
 /** Contracts of which a window's facts may change what the books, owners or the registry say. */
@@ -109,6 +107,8 @@ export async function storeContracts(
     with moved as materialized (
       select t.contract_id, k.chain_id, n.collection_id, o.collection_id as old_collection_id,
              o.contract_id is null as is_new, o.collection_id is distinct from n.collection_id as is_regrouped,
+             n.collection_id is not null or coalesce(o.sales_all, 0) + coalesce(d.sales_all, 0) <> 0
+               or coalesce(o.listed, 0) + coalesce(d.listed, 0) <> 0 as is_known,
              ${zeroes}
       from (select distinct contract_id from pg_temp.touched_contract) t
       join log.contract k using (contract_id)
@@ -118,11 +118,13 @@ export async function storeContracts(
     ), stored as (
       update ${contract} c set collection_id = m.collection_id, ${added}
       from moved m
-      where not m.is_new and c.contract_id = m.contract_id and (m.is_regrouped or ${anyMoved})
+      where m.is_known and not m.is_new and c.contract_id = m.contract_id and (m.is_regrouped or ${anyMoved})
+    ), forgotten as (
+      delete from ${contract} c using moved m where not m.is_known and c.contract_id = m.contract_id
     ), found as (
       insert into ${contract} (contract_id, chain_id, collection_id, ${columns})
       select contract_id, chain_id, collection_id, ${columns} from moved m
-      where is_new and (collection_id is not null or ${anyMoved})
+      where is_new and is_known
     ), recounted as (
       select distinct contract_id from change where kind in (${sql.join(transfers)}) and ${!recounted.all}
     )
@@ -135,11 +137,6 @@ export async function storeContracts(
     ) f
     left join recounted r using (contract_id)
     group by f.collection_id`.execute(session);
-  await sql`
-    delete from ${contract} c using pg_temp.touched_contract t
-    where c.contract_id = t.contract_id and c.collection_id is null and c.sales_all = 0 and c.listed = 0`.execute(
-    session,
-  );
 }
 
 const anyMoved = sql`(${sql.join(

@@ -15,16 +15,9 @@ export async function touchTurning(session: Session, schema: string, upTo: bigin
   );
 }
 
-/** Derives the touched families anew from their contracts and the books. */
-export async function deriveFamilies(session: Session, schema: string): Promise<void> {
-  const before = await countTouched(session, schema);
+/** Derives the touched families anew, of which none came or went and none is called or made up otherwise. */
+export async function deriveFigures(session: Session, schema: string): Promise<void> {
   const family = sql.table(`${schema}.family`);
-  await sql`
-    delete from ${family} f using pg_temp.touched_family t
-    where f.collection_id = t.collection_id
-      and not exists (select from collections.collection c where c.collection_id = t.collection_id)`.execute(
-    session,
-  );
   const names = columns.map((name) => sql.id(name));
   await sql`
     insert into ${family} as f (collection_id, ${sql.join(names)})
@@ -40,6 +33,19 @@ export async function deriveFamilies(session: Session, schema: string): Promise<
             is distinct from (${sql.join(names.map((name) => sql`excluded.${name}`))})`.execute(
     session,
   );
+}
+
+/** Derives the touched families anew from their contracts and the books. */
+export async function deriveFamilies(session: Session, schema: string): Promise<void> {
+  const before = await countTouched(session, schema);
+  const family = sql.table(`${schema}.family`);
+  await sql`
+    delete from ${family} f using pg_temp.touched_family t
+    where f.collection_id = t.collection_id
+      and not exists (select from collections.collection c where c.collection_id = t.collection_id)`.execute(
+    session,
+  );
+  await deriveFigures(session, schema);
   await storeNames(session, schema);
   await moveTotals(session, schema, before, await countTouched(session, schema));
 }

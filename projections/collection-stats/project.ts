@@ -1,11 +1,13 @@
 import { sql } from "kysely";
+import { collectionsProjection } from "../collections/project.ts";
 import type { Session } from "../database.ts";
 import type { Projection } from "../engine/projection.ts";
+import { isConcerned } from "../engine/sieve.ts";
 import { readKinds } from "../engine/window.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { moveClock } from "./clock.ts";
 import { openTouched, storeContracts, touchAllContracts, touchContracts } from "./contracts.ts";
-import { deriveFamilies, touchTurning } from "./families.ts";
+import { deriveFamilies, deriveFigures, touchTurning } from "./families.ts";
 import { deriveAllListed, deriveListed } from "./listed.ts";
 import { tables } from "./table.ts";
 import { deriveAllTraded, deriveTraded } from "./traded.ts";
@@ -21,13 +23,18 @@ export function collectionStatsProjection(read: readonly Projection[]): Projecti
     reads: read.map(({ name }) => name),
     tables,
     // Before the first fact the tables are empty: all is derived from what it reads, which stands at the window's end.
-    apply: (session, schema, { after, upTo }) =>
-      after === 0n ? deriveAll(session, schema) : derive(session, schema, upTo),
+    apply: (session, schema, { after, upTo }, kinds) =>
+      after === 0n ? deriveAll(session, schema) : derive(session, schema, upTo, kinds),
   };
 }
 
-async function derive(session: Session, schema: string, upTo: bigint): Promise<void> {
-  const kinds = await readKinds(session);
+async function derive(
+  session: Session,
+  schema: string,
+  upTo: bigint,
+  known?: ReadonlySet<number>,
+): Promise<void> {
+  const kinds = known ?? (await readKinds(session));
   if (kinds.size === 0) return;
   await openTouched(session);
   await deriveListed(session, schema, kinds, upTo);
@@ -36,7 +43,9 @@ async function derive(session: Session, schema: string, upTo: bigint): Promise<v
   await touchContracts(session, schema, kinds, upTo);
   await storeContracts(session, schema, { all: false });
   if (kinds.has(factKind.clock_ticked)) await touchTurning(session, schema, upTo);
-  await deriveFamilies(session, schema);
+  // Only then may a collection come, go, or be called or made up otherwise.
+  if (isConcerned(collectionsProjection, kinds)) await deriveFamilies(session, schema);
+  else await deriveFigures(session, schema);
 }
 
 /** All of it from the tables read alone. */

@@ -29,13 +29,21 @@ export function openSwitch(
 ): () => Promise<boolean> {
   let isPaused = startsPaused;
   let readAt = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (performance.now() - readAt < BELIEVED_MS) return isPaused;
+  let reading: Promise<boolean> | undefined;
+  const read = async () => {
     const { rows } = await sql<{ is_paused: boolean }>`
       select is_paused from ops.switch where name = ${name}`.execute(db);
     isPaused = rows[0]?.is_paused ?? startsPaused;
     readAt = performance.now();
     return isPaused;
+  };
+  return async () => {
+    if (performance.now() - readAt < BELIEVED_MS) return isPaused;
+    // Who asks meanwhile is told the same.
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return await reading;
   };
 }
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { openScratch } from "../engine/scratch.ts";
+import { openScratches } from "../engine/scratch.ts";
 import { traitsOf } from "./normalize.ts";
 import { touchedToken } from "./touched.ts";
 
@@ -32,10 +32,10 @@ export const cheapestListing = sql`
     )
   order by l.unit_price_wei, l.position limit 1`;
 
-/** Fills both tables from the touched tokens. Returns how many differ. */
-export async function deriveTouched(session: Session, schema: string): Promise<number> {
-  await openTables(session);
+/** Traits and owners of the touched tokens may be others than before. */
+async function nameTraits(session: Session): Promise<void> {
   await sql`
+    with emptied as (delete from ${namedTrait})
     insert into ${namedTrait}
     select t.contract_id, t.token_id, trait.ord, trait.trait_key, trait.match_key, trait.type, trait.type_key,
            trait.value, trait.is_number, trait.is_numeric
@@ -44,24 +44,42 @@ export async function deriveTouched(session: Session, schema: string): Promise<n
     join log.contract k on k.contract_id = t.contract_id
     cross join lateral (${traitsOf(sql`m.attributes`)}) trait
     where ${isKnown}`.execute(session);
+}
+
+/** The traits that were named, of the tokens that have metadata. */
+const traitsNow = sql`
+  left join lateral (
+    select coalesce((
+             select array_agg(n.trait_key order by n.ord) from ${namedTrait} n
+             where n.contract_id = t.contract_id and n.token_id = t.token_id
+           ), '{}') as trait_keys, ${isLive} as is_live
+    from metadata.token m
+    where m.contract_id = t.contract_id and m.token_id = t.token_id and m.status = 'ok' and ${isKnown} offset 0
+  ) n on true`;
+
+/**
+ * Lists which of the touched tokens differ, and how. Returns how many. Where neither metadata nor owners moved, only
+ * listings can. Each token finds its rows by index, whatever the planner knows of the session's tables.
+ */
+export async function deriveTouched(
+  session: Session,
+  schema: string,
+  { isRetold }: { isRetold: boolean },
+): Promise<number> {
+  if (isRetold) await nameTraits(session);
+  const traits = sql.ref(isRetold ? "n" : "b");
+  const ofToken = sql`o.contract_id = t.contract_id and o.token_id = t.token_id offset 0`;
   const { numAffectedRows } = await sql`
+    with emptied as (delete from ${changedToken})
     insert into ${changedToken}
     select d.*
     from (
-      select t.contract_id, t.token_id,
-             b.trait_keys as old_keys, b.is_live as old_live,
-             case when m.contract_id is not null and ${isKnown} then coalesce(n.trait_keys, '{}') end as trait_keys,
-             case when m.contract_id is not null and ${isKnown} then ${isLive} end as is_live,
-             ${listing("w", "old_")}, ${listing("l", "")}
+      select t.contract_id, t.token_id, b.trait_keys as old_keys, b.is_live as old_live,
+             ${traits}.trait_keys, ${traits}.is_live, ${listing("w", "old_")}, ${listing("l", "")}
       from ${touchedToken} t
-      left join ${sql.table(`${schema}.token`)} b using (contract_id, token_id)
-      left join ${sql.table(`${schema}.listed`)} w using (contract_id, token_id)
-      left join metadata.token m
-        on m.contract_id = t.contract_id and m.token_id = t.token_id and m.status = 'ok'
-      left join (
-        select contract_id, token_id, array_agg(trait_key order by ord) as trait_keys
-        from ${namedTrait} group by contract_id, token_id
-      ) n on n.contract_id = t.contract_id and n.token_id = t.token_id
+      left join lateral (select * from ${sql.table(`${schema}.token`)} o where ${ofToken}) b on true
+      left join lateral (select * from ${sql.table(`${schema}.listed`)} o where ${ofToken}) w on true
+      ${isRetold ? traitsNow : sql``}
       left join lateral (${cheapestListing}) l on true
     ) d
     where (${fields("old_")}) is distinct from (${fields("")})`.execute(session);
@@ -70,23 +88,19 @@ export async function deriveTouched(session: Session, schema: string): Promise<n
   return rows;
 }
 
-async function openTables(session: Session): Promise<void> {
-  await openScratch(
-    session,
-    "named_trait",
-    `contract_id integer, token_id numeric(78,0), ord bigint, trait_key uuid, match_key uuid, type text,
-     type_key text, value text, is_number boolean, is_numeric boolean`,
-  );
-  await openScratch(
-    session,
-    "changed_token",
-    `contract_id integer, token_id numeric(78,0), old_keys uuid[], old_live boolean, trait_keys uuid[],
-     is_live boolean, old_standard smallint, old_hash bytea, old_price numeric(78,0), old_position bigint,
-     old_at timestamptz, standard smallint, order_hash bytea, unit_price_wei numeric(78,0), position bigint,
-     listed_at timestamptz`,
-  );
-  await sql`delete from ${namedTrait}`.execute(session);
-  await sql`delete from ${changedToken}`.execute(session);
+/** Makes the tables of the session that one window after the other goes through. */
+export async function openTables(session: Session): Promise<void> {
+  await openScratches(session, {
+    touched_token: "contract_id integer, token_id numeric(78,0)",
+    named_trait: `
+      contract_id integer, token_id numeric(78,0), ord bigint, trait_key uuid, match_key uuid, type text,
+      type_key text, value text, is_number boolean, is_numeric boolean`,
+    changed_token: `
+      contract_id integer, token_id numeric(78,0), old_keys uuid[], old_live boolean, trait_keys uuid[],
+      is_live boolean, old_standard smallint, old_hash bytea, old_price numeric(78,0), old_position bigint,
+      old_at timestamptz, standard smallint, order_hash bytea, unit_price_wei numeric(78,0), position bigint,
+      listed_at timestamptz`,
+  });
 }
 
 function listing(from: string, prefix: "" | "old_"): RawBuilder<unknown> {

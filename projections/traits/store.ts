@@ -3,8 +3,12 @@ import type { Session } from "../database.ts";
 import { changedToken, namedTrait } from "./derive.ts";
 
 /** Stores the tokens that differ, and moves what is counted over them by the difference. */
-export async function storeChanged(session: Session, schema: string): Promise<void> {
-  await storeTokens(session, sql.table(`${schema}.token`));
+export async function storeChanged(
+  session: Session,
+  schema: string,
+  { isRetold }: { isRetold: boolean },
+): Promise<void> {
+  if (isRetold) await storeTokens(session, sql.table(`${schema}.token`));
   await storeListed(session, sql.table(`${schema}.listed`));
   await storeListedTraits(session, sql.table(`${schema}.listed_trait`));
   await countValues(session, sql.table(`${schema}.value`));
@@ -55,10 +59,11 @@ async function storeListedTraits(
   listedTrait: RawBuilder<unknown>,
 ): Promise<void> {
   await sql`
-    delete from ${listedTrait} t using (${listedBefore} except ${listedAfter}) c
-    where t.contract_id = c.contract_id and t.trait_key = c.trait_key
-      and t.unit_price_wei = c.unit_price_wei and t.position = c.position`.execute(session);
-  await sql`
+    with gone as (
+      delete from ${listedTrait} t using (${listedBefore} except ${listedAfter}) c
+      where t.contract_id = c.contract_id and t.trait_key = c.trait_key
+        and t.unit_price_wei = c.unit_price_wei and t.position = c.position
+    )
     insert into ${listedTrait} (contract_id, trait_key, unit_price_wei, position, token_id)
     (${listedAfter} except ${listedBefore})`.execute(session);
 }
@@ -112,22 +117,30 @@ export function fingerprintOf(
 
 async function countContracts(session: Session, contract: RawBuilder<unknown>): Promise<void> {
   await sql`
-    with moved as (
-      select contract_id,
-             sum((trait_keys is not null)::int - (old_keys is not null)::int) as tokens,
-             sum(coalesce(is_live, false)::int - coalesce(old_live, false)::int) as live,
-             sum((unit_price_wei is not null)::int - (old_price is not null)::int) as listed,
-             sum(case when is_live then ${fingerprintOf(sql`token_id`, sql`trait_keys`)} else 0 end::numeric
-                 - case when old_live then ${fingerprintOf(sql`token_id`, sql`old_keys`)} else 0 end::numeric
-             ) as fingerprint
-      from ${changedToken} group by contract_id
+    with moved as materialized (
+      select m.contract_id, c.contract_id is null as is_new, coalesce(c.tokens, 0) + m.tokens as tokens,
+             coalesce(c.live, 0) + m.live as live, coalesce(c.listed, 0) + m.listed as listed,
+             coalesce(c.fingerprint, 0) + m.fingerprint as fingerprint
+      from (
+        select contract_id,
+               sum((trait_keys is not null)::int - (old_keys is not null)::int) as tokens,
+               sum(coalesce(is_live, false)::int - coalesce(old_live, false)::int) as live,
+               sum((unit_price_wei is not null)::int - (old_price is not null)::int) as listed,
+               sum(case when is_live then ${fingerprintOf(sql`token_id`, sql`trait_keys`)} else 0 end::numeric
+                   - case when old_live then ${fingerprintOf(sql`token_id`, sql`old_keys`)} else 0 end::numeric
+               ) as fingerprint
+        from ${changedToken} group by contract_id
+      ) m
+      left join ${contract} c using (contract_id)
+    ), emptied as (
+      delete from ${contract} c using moved m
+      where m.tokens = 0 and m.listed = 0 and c.contract_id = m.contract_id
+    ), recounted as (
+      update ${contract} c
+      set tokens = m.tokens, live = m.live, listed = m.listed, fingerprint = m.fingerprint
+      from moved m where (m.tokens <> 0 or m.listed <> 0) and not m.is_new and c.contract_id = m.contract_id
     )
-    insert into ${contract} as c (contract_id, tokens, live, listed, fingerprint)
+    insert into ${contract} (contract_id, tokens, live, listed, fingerprint)
     select contract_id, tokens, live, listed, fingerprint from moved
-    on conflict (contract_id) do update
-    set tokens = c.tokens + excluded.tokens, live = c.live + excluded.live, listed = c.listed + excluded.listed,
-        fingerprint = c.fingerprint + excluded.fingerprint`.execute(session);
-  await sql`
-    delete from ${contract} c using (select distinct contract_id from ${changedToken}) d
-    where c.contract_id = d.contract_id and c.tokens = 0 and c.listed = 0`.execute(session);
+    where is_new and (tokens <> 0 or listed <> 0)`.execute(session);
 }

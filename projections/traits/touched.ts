@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { Window } from "../engine/projection.ts";
-import { openScratch } from "../engine/scratch.ts";
 import { findMoves } from "../listings/moved.ts";
 import { factKind } from "../log/fact-kind.ts";
 
@@ -25,8 +24,6 @@ export async function findTouched(
   schema: string,
   window: Window,
 ): Promise<number> {
-  await openScratch(session, "touched_token", "contract_id integer, token_id numeric(78,0)");
-  await sql`delete from ${touchedToken}`.execute(session);
   const moves =
     (await findMoves(session, "listings", window)) ??
     sql`
@@ -34,6 +31,7 @@ export async function findTouched(
       union all
       select contract_id, token_id from ${sql.table(`${schema}.listed`)}`;
   const { numAffectedRows } = await sql`
+    with emptied as (delete from ${touchedToken})
     insert into ${touchedToken}
     select contract_id, token_id from change where kind = ${fetched} and token_id is not null
     union
