@@ -53,12 +53,13 @@ function openMeasurement({ db, chains, projections, now, lateSeconds }: StatusSo
     const at = now().getTime();
     const broken = await checkDatabase();
     const readable = broken === undefined ? db : null;
-    const [logPosition, idle, folded, ...looked] = await Promise.all([
-      readable && readLogHead(readable),
+    const [idle, ...looked] = await Promise.all([
       readable === null ? [] : findIdleRoles(readable, lateSeconds.lease),
-      readable === null ? none : projectionStatus(readable, at),
       ...chainStatuses.map((look) => look(readable, at)),
     ]);
+    // In the direction of the data: whoever compares two of them never takes for derived what is not.
+    const logPosition = readable && (await readLogHead(readable));
+    const folded = readable === null ? none : await projectionStatus(readable, at);
     const findings = [...looked, folded];
     const failing = [
       ...(broken === undefined ? [] : [broken]),
