@@ -1,11 +1,8 @@
 import { z } from "zod";
 import { readPriceAt } from "../../../projections/coin-prices/read.ts";
 import { nativeCoin } from "../../../projections/collection-stats/native-coin.ts";
-import {
-  type CollectionKey,
-  type CollectionRow,
-  readCollections,
-} from "../../../projections/collections/read.ts";
+import type { CollectionRow } from "../../../projections/collections/collection-row.ts";
+import { type CollectionKey, readCollections } from "../../../projections/collections/read.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import {
   cursorInteger,

@@ -6,7 +6,7 @@ import type {
   CollectionRow,
   StoredFloor,
   StoredOffer,
-} from "../../../projections/collections/read.ts";
+} from "../../../projections/collections/collection-row.ts";
 import { listingId, orderId } from "../../orders/order-id.ts";
 import { displayPrice } from "../../prices/usd.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
