@@ -22,6 +22,8 @@ import { createCalmWake, createWake, type Wake } from "./wake.ts";
 
 /** What is not awaited by anybody looks this often while much happens. */
 const calmMs = 500;
+/** Who looks at what has become doubtful: an answer that takes an order in waits for the same processors. */
+const doubtMs = 100;
 
 /** Observations the service makes by itself: curated collections, contracts' names. One process works, others stand by. */
 export async function runRole(context: RoleContext): Promise<Running> {
@@ -39,8 +41,7 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
     wakes.push(one);
     return one;
   };
-  const wake = () => rungWithAll(createWake());
-  const calmWake = () => rungWithAll(createCalmWake(calmMs));
+  const calmWake = (everyMs = calmMs) => rungWithAll(createCalmWake(everyMs));
   const chainIds = config.chains.map(({ chainId }) => chainId);
   const clients = config.chains.map(openChain);
   const ethereum = clients.find(({ chainId }) => chainId === 1);
@@ -56,12 +57,12 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
   const partners = openPartners(config.partners, patient);
   /** Before its tables are derived for the first time a job has nothing to look at. */
   const after = async (names: readonly string[], keep: () => Promise<void>) => {
-    await untilProjected(names, { db, wake: wake(), signal });
+    await untilProjected(names, { db, wake: rungWithAll(createWake()), signal });
     if (!signal.aborted) await keep();
   };
   const books = ["listings", "bids"];
   const keepAll = () => [
-    after(books, () => keepClock({ db, wake: wake(), logger, signal })),
+    after(books, () => keepClock({ db, wake: calmWake(), logger, signal })),
     after(["collection_stats", "floors"], () => keepFloors({ db, chainIds, logger, signal })),
     keepPrices({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
     after(["collections", "traits"], () => keepRanking({ db, wake: calmWake(), logger, signal })),
@@ -80,7 +81,9 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
       after(["collections"], () =>
         keepDescribing({ db, client, wake: calmWake(), logger, signal }),
       ),
-      after(books, () => keepChecking({ db, client, wake: wake(), intervalMs, logger, signal })),
+      after(books, () =>
+        keepChecking({ db, client, wake: calmWake(doubtMs), intervalMs, logger, signal }),
+      ),
       after(books, () => keepWatch({ db, client, logger, signal })),
       after(["metadata", "ownership"], () =>
         keepMetadata({ db, client, fetcher, wake: calmWake(), now, logger, signal }),
