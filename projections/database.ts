@@ -59,8 +59,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     types: driverTypes,
   });
   pool.on("error", options.onIdleError);
-  // A connection that breaks while a transaction holds it also fails the statement; unheard, its event would end the process.
-  pool.on("connect", (client) => client.on("error", options.onIdleError));
   // The pool listens to idle connections only; unheard, the end of one in use would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
   const dialect = new PostgresDialect({ pool: options.prepares === true ? preparing(pool) : pool });
@@ -81,9 +79,16 @@ function preparing(pool: pg.Pool): PostgresPool {
   };
 }
 
+/** Of a connection: each keeps its plan there, and lists are asked with ever other filters. */
+const MOST_PREPARED = 300;
+
 function preparingClient(client: pg.PoolClient): PostgresPoolClient {
-  const query = (text: string, values: readonly unknown[]) =>
-    client.query({ name: nameOf(text), text, values: [...values] });
+  const names = new Map<string, string>();
+  const query = (text: string, values: readonly unknown[]) => {
+    const name = names.get(text) ?? (names.size < MOST_PREPARED ? nameOf(text) : undefined);
+    if (name !== undefined) names.set(text, name);
+    return client.query({ ...(name !== undefined && { name }), text, values: [...values] });
+  };
   // Cursors, the other thing that may be asked of it, are not used.
   return { query, release: () => client.release() } as unknown as PostgresPoolClient;
 }

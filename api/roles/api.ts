@@ -22,6 +22,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
     url: config.database.readUrl,
     applicationName: "api",
     max: 10,
+    prepares: true,
     statementTimeoutMs: 10_000,
     onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
   });
