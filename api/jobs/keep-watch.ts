@@ -52,6 +52,7 @@ export async function keepWatch(work: Work): Promise<void> {
       await pass(work, watch);
       failures = 0;
     } catch (error) {
+      if (signal.aborted) return;
       failures += 1;
       watch.head = null;
       const words = "contracts are not asked again, trying later";

@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
 import { type Rejection, reject } from "../../projections/domain/rejection.ts";
+import { readLogHead } from "../../projections/log/status.ts";
 import type { ChainReading, ReadingBasis } from "../../projections/orders/chain-reading.ts";
 import { readSignedOrder } from "../../projections/orders/read-signed-order.ts";
 import type { ChainAnswers } from "../chain/ask-chain.ts";
@@ -38,6 +39,8 @@ export async function syncOrder(
     await recordReadings(market, { chainId, ...answers }, now);
     const ahead = proof === null ? null : provenAhead(order, answers, proof);
     if (ahead !== null) await recordReadings(market, { chainId, ...ahead }, now);
+    // What was no news stands in the log, but perhaps not yet in the books.
+    await market.untilProjected(await readLogHead(market.writer));
     return { blockNumber: (ahead ?? answers).basis.number };
   } catch (error) {
     if (error instanceof RpcFailure) return unanswered();

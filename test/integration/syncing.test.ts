@@ -17,6 +17,7 @@ import { contracts } from "../../devnet/contracts/addresses.ts";
 import type { SignedOrder } from "../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../projections/domain/seaport/order-hash.ts";
 import { type Book, openBook } from "../book.ts";
+import { recordChain } from "../chain-facts.ts";
 import { openMarket } from "../market.ts";
 
 let book: Book;
@@ -89,6 +90,16 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
     const { data } = await book.get(`/v1/listings/${askId}?chainId=${chainId}`);
     expect(data).toEqual(record.row);
     await book.catchUp();
+    expect(await askSynced(askId)).toMatchObject({ status: "cancelled" });
+  });
+
+  it("tells of a cancel that the log holds already, though nothing is derived of it yet", async () => {
+    const { alice } = book.actors;
+    const order = await alice.lists(punk(1n), price);
+    const askId = await book.submit(order);
+    await alice.cancels(order);
+    await recordChain(book.db, { chainId, rpcUrl: book.node.url });
+
     expect(await askSynced(askId)).toMatchObject({ status: "cancelled" });
   });
 
