@@ -18,6 +18,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   book: () => import("./book.ts"),
   latency: () => import("./latency.ts"),
   feed: () => import("./feed.ts"),
+  limiter: () => import("./limiter.ts"),
   "order-status": () => import("./order-status.ts"),
   "order-intake": () => import("./order-intake.ts"),
   "partner-sync": () => import("./partner-sync.ts"),

@@ -1,0 +1,67 @@
+import { sql } from "kysely";
+import { pino } from "pino";
+import { createPermanentKey } from "../../api/keys/create-key.ts";
+import { openLimiter } from "../../api/keys/limiter.ts";
+import type { Database } from "../../projections/database.ts";
+import { type Figure, percentileFigures } from "./figure.ts";
+import { withDatabase } from "./server.ts";
+
+const keptKeys = 100_000;
+const callers = 100;
+const requests = 5_000;
+const warmUp = 200;
+const never = 1_000_000;
+
+/** What counting costs a request, one after the other: without a key, and with one of an account. */
+export function run(): Promise<Figure[]> {
+  return withDatabase(async (db) => {
+    const keys = await makeKeys(db);
+    const limiter = openLimiter({
+      db,
+      limits: { keyless: never, instant: never, permanent: never },
+      logger: pino({ level: "warn" }),
+      onUse: () => {},
+    });
+    const durationsOf = async (keyOf: (index: number) => string | undefined) => {
+      const durations: number[] = [];
+      for (let index = 0; index < warmUp + requests; index += 1) {
+        const begunAt = performance.now();
+        const key = keyOf(index);
+        const told = await limiter.admit({ address: `192.0.2.${index % callers}`, key });
+        if ("rejected" in told) throw new Error(told.message);
+        if (index >= warmUp) durations.push(performance.now() - begunAt);
+      }
+      return durations;
+    };
+    const size = `${requests} requests of ${callers} callers, ${keptKeys} keys`;
+    const percentiles = [
+      { percent: 50, goalMs: 0.5 },
+      { percent: 99, goalMs: null },
+    ];
+    const keyless = await durationsOf(() => undefined);
+    const keyed = await durationsOf((index) => keys[index % callers]);
+    return [
+      ...percentileFigures("limiter, without a key", keyless, percentiles, size),
+      ...percentileFigures("limiter, with an account's key", keyed, percentiles, size),
+    ];
+  });
+}
+
+async function makeKeys(db: Database): Promise<string[]> {
+  await sql`
+    insert into access.account (email, password, created_at)
+    select 'somebody' || n || '@example.test', '', now() from generate_series(1, ${keptKeys / 10}::int) n`.execute(
+    db,
+  );
+  await sql`
+    insert into access.key (hash, type, name, ending, created_at, account_id)
+    select sha256(int8send(n)), 'permanent', 'bench', '', now(), 1 + n % ${keptKeys / 10}::int
+    from generate_series(1, ${keptKeys}::int) n`.execute(db);
+  const keys: string[] = [];
+  for (let accountId = 1; accountId <= callers; accountId += 1) {
+    const { key } = await createPermanentKey(db, { name: "bench", perMinute: null, accountId });
+    keys.push(key);
+  }
+  await sql`vacuum analyze access.key, access.account`.execute(db);
+  return keys;
+}
