@@ -38,8 +38,11 @@ export type DatabaseOptions = {
   statementTimeoutMs?: number;
   /** Milliseconds a transaction may wait for its next statement before the server ends it; 0 is no limit. */
   idleInTransactionTimeoutMs?: number;
-  /** Whether statements are prepared: for who makes the same few again and again. */
-  prepares?: boolean;
+  /**
+   * Whether statements are prepared, for who makes the same ones again and again; or the first how many of each
+   * connection, where callers decide how they differ: each keeps its plan there.
+   */
+  prepares?: boolean | number;
   /** Told of errors on idle connections (a database that went away); the pool itself reconnects. */
   onIdleError: (error: Error) => void;
 };
@@ -61,17 +64,19 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on("error", options.onIdleError);
   // The pool listens to idle connections only; unheard, the end of one in use would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
-  const dialect = new PostgresDialect({ pool: options.prepares === true ? preparing(pool) : pool });
+  const { prepares = false } = options;
+  const most = prepares === true ? Number.POSITIVE_INFINITY : Number(prepares);
+  const dialect = new PostgresDialect({ pool: most > 0 ? preparing(pool, most) : pool });
   return new Kysely({ dialect });
 }
 
 /** Statements that a connection makes again and again are planned once. */
-function preparing(pool: pg.Pool): PostgresPool {
+function preparing(pool: pg.Pool, most: number): PostgresPool {
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   return {
     async connect() {
       const client = await pool.connect();
-      const known = clients.get(client) ?? preparingClient(client);
+      const known = clients.get(client) ?? preparingClient(client, most);
       clients.set(client, known);
       return known;
     },
@@ -79,15 +84,14 @@ function preparing(pool: pg.Pool): PostgresPool {
   };
 }
 
-/** Of a connection: each keeps its plan there, and lists are asked with ever other filters. */
-const MOST_PREPARED = 300;
-
-function preparingClient(client: pg.PoolClient): PostgresPoolClient {
+function preparingClient(client: pg.PoolClient, most: number): PostgresPoolClient {
   const names = new Map<string, string>();
   const query = (text: string, values: readonly unknown[]) => {
-    const name = names.get(text) ?? (names.size < MOST_PREPARED ? nameOf(text) : undefined);
-    if (name !== undefined) names.set(text, name);
-    return client.query({ ...(name !== undefined && { name }), text, values: [...values] });
+    const query = { text, values: [...values] };
+    const name = names.get(text) ?? (names.size < most ? nameOf(text) : null);
+    if (name === null) return client.query(query);
+    names.set(text, name);
+    return client.query({ ...query, name });
   };
   // Cursors, the other thing that may be asked of it, are not used.
   return { query, release: () => client.release() } as unknown as PostgresPoolClient;

@@ -16,13 +16,16 @@ import { openStatusReader } from "../status/status-reader.ts";
 
 const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };
 
+/** Of a connection: lists are asked with ever other filters. */
+const mostPrepared = 300;
+
 /** Everything that answers over HTTP. Any number of these processes may run. */
 export async function runRole({ config, logger }: RoleContext): Promise<Running> {
   const db = openDatabase({
     url: config.database.readUrl,
     applicationName: "api",
     max: 10,
-    prepares: true,
+    prepares: mostPrepared,
     statementTimeoutMs: 10_000,
     onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
   });
