@@ -1,8 +1,7 @@
 import type { Hex } from "viem";
 import type { Database } from "../../projections/database.ts";
-import { appendObservations } from "../../projections/log/append.ts";
+import { appendNews } from "../../projections/orders/append-news.ts";
 import type { ChainReading } from "../../projections/orders/chain-reading.ts";
-import { newReadings } from "../../projections/orders/new-readings.ts";
 import { readToldOrders } from "../../projections/orders/read-signed-order.ts";
 import { askChain } from "../chain/ask-chain.ts";
 import type { ChainClient } from "../chain/clients.ts";
@@ -35,7 +34,5 @@ export async function askAgain(
   );
   if (questions.length === 0) return 0;
   const { basis, readings } = await askChain(client, questions);
-  const news = await newReadings(db, { chainId, basis, readings }, now);
-  if (news.length > 0) await appendObservations(db, news);
-  return news.length;
+  return (await appendNews(db, [{ chainId, basis, readings }], now))?.news ?? 0;
 }

@@ -1,8 +1,7 @@
 import type { Hex } from "viem";
 import { commonConduit } from "../../abis/deployments.ts";
 import type { Database } from "../../projections/database.ts";
-import { appendObservations, type Observation } from "../../projections/log/append.ts";
-import { newReadings } from "../../projections/orders/new-readings.ts";
+import { appendNews } from "../../projections/orders/append-news.ts";
 import { readToldOrders, type ToldOrder } from "../../projections/orders/read-signed-order.ts";
 import { askChain } from "../chain/ask-chain.ts";
 import type { ChainClient } from "../chain/clients.ts";
@@ -41,12 +40,12 @@ export async function checkOrders(
     questionsOf(order).filter((question) => !isNoSignature(question)),
   );
   if (signatures.length > 0) rounds.push(await askChain(client, signatures));
-  const news: Observation[] = [];
-  for (const { basis, readings } of rounds) {
-    news.push(...(await newReadings(db, { chainId, basis, readings }, now)));
-  }
-  if (news.length > 0) await appendObservations(db, news);
-  return news.length;
+  const readings = rounds.map((round) => ({
+    chainId,
+    basis: round.basis,
+    readings: round.readings,
+  }));
+  return (await appendNews(db, readings, now))?.news ?? 0;
 }
 
 /** Of a conduit but the common one the log tells nothing, and a signature may be its partner's secret. */

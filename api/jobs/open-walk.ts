@@ -4,7 +4,6 @@ import type { Hex } from "viem";
 export type Walk = {
   /** Wants all of them, from where it stands. */
   begin(): void;
-  isOver(): boolean;
   /** The next few; none when it is over. */
   next(): Promise<Hex[]>;
 };
@@ -20,7 +19,6 @@ export function openWalk<Place extends { orderHash: Hex }>(
       // Half way, what lies behind it was asked about too early.
       laps = after === null ? 1 : 2;
     },
-    isOver: () => laps === 0,
     async next() {
       if (laps === 0) return [];
       const places = await read(after, limit);
