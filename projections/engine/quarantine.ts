@@ -21,15 +21,16 @@ export type Verdict = {
 /** Facts that one projection leaves out. More than these are no accident of the log: then the program is wrong. */
 const MOST = 100;
 
+const verdicts = sql<Verdict>`
+  select distinct on (payload ->> 'projection', amount)
+         payload ->> 'projection' as projection, amount::bigint as fact, position as "saidAt", kind,
+         payload ->> 'error' as error, recorded_at as "recordedAt"
+  from log.fact where kind in (95, 96)
+  order by payload ->> 'projection', amount, position desc`;
+
 /** The last word on every fact that was ever put aside: by projection, then by position. */
 export async function readVerdicts(session: Session): Promise<Verdict[]> {
-  const { rows } = await sql<Verdict>`
-    select distinct on (payload ->> 'projection', amount)
-           payload ->> 'projection' as projection, amount::bigint as fact, position as "saidAt", kind,
-           payload ->> 'error' as error, recorded_at as "recordedAt"
-    from log.fact where kind in (95, 96)
-    order by payload ->> 'projection', amount, position desc`.execute(session);
-  return rows;
+  return (await verdicts.execute(session)).rows;
 }
 
 /** Facts that a projection leaves out. */
@@ -46,13 +47,8 @@ export type LeftOut = {
 export async function readLeftOut(session: Session): Promise<LeftOut[]> {
   const { rows } = await sql<LeftOut>`
     select projection, coalesce((f.block_id >> 44)::int, k.chain_id) as "chainId", count(*)::int as facts,
-           min(v.recorded_at) as since
-    from (
-      select distinct on (payload ->> 'projection', amount)
-             payload ->> 'projection' as projection, amount::bigint as fact, kind, recorded_at
-      from log.fact where kind in (95, 96)
-      order by payload ->> 'projection', amount, position desc
-    ) v
+           min(v."recordedAt") as since
+    from (${verdicts}) v
     join log.fact f on f.position = v.fact
     left join log.contract k on k.contract_id = f.contract_id
     where v.kind = ${factKind.fact_quarantined}

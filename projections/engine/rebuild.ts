@@ -20,8 +20,8 @@ const LAST_FACTS = 2_000n;
 
 /**
  * Makes the tables of new projections and rebuilds those whose version or parameters differ from what is stored, both
- * beside: half of a table serves nobody. None is
- * brought beyond those before it in the list: it may read their tables, and would miss what they have not derived yet.
+ * beside: half of a table serves nobody. None is brought beyond those before it in the list: it may read their tables,
+ * and would miss what they have not derived yet.
  */
 export async function prepareProjections(
   db: Database,
