@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import type { Period } from "../collection-stats/periods.ts";
+import type { ContractMetadata } from "../domain/metadata/contract-metadata.ts";
 import type { ListingMarketplace } from "../listings/marketplaces.ts";
 
 /** The family's cheapest listing. */
@@ -17,8 +18,8 @@ export type StoredOffer = { priceWei: string; sellerNetWei: string; orderHash: H
 /** Sales in any currency; wei in the chain's; 10⁻⁸ USD of these where a price was known, null where none was. */
 type Traded = { sales: bigint; wei: bigint; usdE8: bigint | null };
 
-/** A family of contracts under its primary one; figures are of the whole family. */
-export type CollectionRow = {
+/** A family of contracts under its primary one, with what that one's document says; figures are of the whole family. */
+export type CollectionRow = Omit<ContractMetadata, "name"> & {
   collectionId: number;
   chainId: number;
   address: Hex;
@@ -29,13 +30,6 @@ export type CollectionRow = {
   verified: boolean;
   createdAt: Date | null;
   updatedAt: Date | null;
-  /** What the primary contract's document says. */
-  description: string | null;
-  image: string | null;
-  banner: string | null;
-  website: string | null;
-  twitter: string | null;
-  discord: string | null;
   contracts: { address: Hex; standard: 721 | 1155 | null }[];
   /** Of the primary contract. */
   royalty: { recipient: Hex; bps: number; source: "partner" | "configured" } | null;

@@ -7,35 +7,26 @@ import { takeIn } from "./append-page.ts";
 import { isCollection } from "./move-collection.ts";
 import { withdraw } from "./withdraw-unseen.ts";
 
-/**
- * Takes in one listing as a page does that shows it. False: it was known, or its contract is none whose listings are
- * taken in.
- */
-export async function recordSeen(
-  db: Database,
-  listing: PartnerListing,
-  now: Date,
-): Promise<boolean> {
-  return await db.transaction().execute(async (session) => {
+/** Takes in one listing as a page does that shows it, if its contract is one whose listings are taken in. */
+export async function recordSeen(db: Database, listing: PartnerListing, now: Date): Promise<void> {
+  await db.transaction().execute(async (session) => {
     const state = await lockCollection(session, listing);
-    if (state === null) return false;
-    const page = { listings: [listing], skipped: [] };
-    return (await takeIn(session, { ...listing, ...state }, page, now)) > 0;
+    if (state === null) return;
+    await takeIn(session, { ...listing, ...state }, { listings: [listing], skipped: [] }, now);
   });
 }
 
 type Named = { marketplace: PartnerName; chainId: ChainId; orderHash: Hex };
 
-/** Withdraws one listing that its partner shows no longer. False: it was not shown. */
-export async function recordGone(db: Database, named: Named, now: Date): Promise<boolean> {
-  return await db.transaction().execute(async (session) => {
+/** Withdraws one listing that its partner shows no longer. */
+export async function recordGone(db: Database, named: Named, now: Date): Promise<void> {
+  await db.transaction().execute(async (session) => {
     const told = await readShown(session, named);
-    if (told === null) return false;
+    if (told === null) return;
     // The walk over its collection may have changed it until its row is held.
     await lockCollection(session, { ...named, contract: told.contract });
     const shown = await readShown(session, named);
     if (shown !== null) await withdraw(session, named, [{ ...named, ...shown }], now);
-    return shown !== null;
   });
 }
 
