@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { readConfig } from "../api/config.ts";
 import type { LogSink } from "../api/logger.ts";
-import type { Running } from "../api/role.ts";
+import type { RoleConfig, Running } from "../api/role.ts";
 import { launchChild } from "../api/supervisor/child.ts";
 import { keepRunning, type Part } from "../api/supervisor/keep-running.ts";
 import type { Leash } from "../api/supervisor/leash.ts";
@@ -60,24 +60,26 @@ export async function pipelineSettings(options: PipelineOptions): Promise<Record
   return { ...settings, ...options.settings };
 }
 
-/** Starts roles in this process, over real chains and a real database, and waits until each is ready. */
-export async function startPipeline(options: PipelineOptions): Promise<Pipeline> {
+/** The same, as roles are given it. */
+export async function pipelineConfig(options: PipelineOptions): Promise<RoleConfig> {
   const config = readConfig(await pipelineSettings(options));
   const { url, readUrl } = config.database;
   const { recipient } = config.fees;
   if (url === null || readUrl === null || recipient === null)
     throw new Error("settings are missing");
+  return { ...config, database: { url, readUrl }, fees: { ...config.fees, recipient } };
+}
+
+/** Starts roles in this process, over real chains and a real database, and waits until each is ready. */
+export async function startPipeline(options: PipelineOptions): Promise<Pipeline> {
+  const config = await pipelineConfig(options);
   const logger = pino({ level: config.log.level });
   const ending = new AbortController();
   const running: Running[] = [];
   for (const role of options.roles ?? (["indexer", "projector", "api"] as const)) {
     const run = await loadRole(role);
     const one = await run({
-      config: {
-        ...config,
-        database: { url, readUrl },
-        fees: { ...config.fees, recipient },
-      },
+      config,
       logger: logger.child({ part: role }),
       signal: ending.signal,
     });

@@ -12,8 +12,9 @@ import { readProjectionProgress } from "../../projections/log/status.ts";
 import { type Market, openMarket } from "../market.ts";
 import { type Pipeline, startPipeline, until, untilReady } from "../pipeline.ts";
 import { type Clock, openClock } from "./clock.ts";
-import { keepRole } from "./keep-role.ts";
+
 import { gatherPlayers, type Player } from "./players.ts";
+import { openRestartingRole } from "./restarting-role.ts";
 import type { StoredOrder } from "./stored-order.ts";
 
 /** A chain, the whole service over it, who trades there, and every order that was taken in. */
@@ -64,7 +65,10 @@ export async function openStage(options: {
   const settings = { CHECK_INTERVAL_SECONDS: `${sweepSeconds}` };
   const service = { databaseUrl, chains: [anvil], settings };
   const pipeline = await startPipeline({ ...service, roles: ["indexer", "api"] });
-  const kept = [await keepRole("projector", service), await keepRole("jobs", service)];
+  const kept = [
+    await openRestartingRole("projector", service),
+    await openRestartingRole("jobs", service),
+  ];
   await untilReady(pipeline);
   await client.setIntervalMining({ interval: 0 });
   await client.setAutomine(true);

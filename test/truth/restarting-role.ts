@@ -1,0 +1,41 @@
+import { pino } from "pino";
+import { loadRole, type RoleName } from "../../api/supervisor/role-modules.ts";
+import { pipelineConfig } from "../pipeline.ts";
+
+/** A role of this process that is begun again whenever it fails, as the supervisor does with processes. */
+export type RestartingRole = {
+  /** How often it was begun again: its lease is lost when the machine is busy for seconds. */
+  restarts(): number;
+  stop(): Promise<void>;
+};
+
+export async function openRestartingRole(
+  role: RoleName,
+  options: Parameters<typeof pipelineConfig>[0],
+): Promise<RestartingRole> {
+  const run = await loadRole(role);
+  const ending = new AbortController();
+  const config = await pipelineConfig(options);
+  const logger = pino({ level: "error" }).child({ part: role });
+  const context = { config, logger, signal: ending.signal };
+  const ended = new Promise<void>((resolve) => {
+    ending.signal.addEventListener("abort", () => resolve());
+  });
+  let lives = 0;
+  const keep = async () => {
+    while (!ending.signal.aborted) {
+      const life = await run(context);
+      lives += 1;
+      await Promise.race([life.failed.catch(() => undefined), ended]);
+      await life.stop();
+    }
+  };
+  const done = keep();
+  return {
+    restarts: () => lives - 1,
+    async stop() {
+      ending.abort();
+      await done;
+    },
+  };
+}
