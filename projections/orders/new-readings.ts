@@ -3,8 +3,8 @@ import type { Database } from "../database.ts";
 import type { Observation } from "../log/append.ts";
 import { blockIdRange, firstBlockId } from "../log/block-id.ts";
 import { factKind } from "../log/fact-kind.ts";
-import type { ChainReadings } from "./chain-reading.ts";
-import { readingObserved } from "./reading-observed.ts";
+import type { ChainReading, ChainReadings } from "./chain-reading.ts";
+import { readingFact, readingObserved } from "./reading-observed.ts";
 import { type Asked, tellsAnew } from "./told.ts";
 
 /** Behind every position. */
@@ -19,10 +19,7 @@ export async function newReadings(
   { chainId, basis, readings }: ChainReadings,
   recordedAt: Date,
 ): Promise<Observation[]> {
-  const observed = readings.map((reading) =>
-    readingObserved({ chainId, basis }, reading, recordedAt),
-  );
-  if (observed.length === 0) return [];
+  if (readings.length === 0) return [];
   const kinds = [...new Set(readings.map(({ kind }) => kind))];
   const asked: Asked = {
     upTo: NO_LIMIT,
@@ -36,7 +33,7 @@ export async function newReadings(
       select row.ord, row.kind, k.contract_id, row.token_id, row.amount,
              decode(row.from_address, 'hex') as maker, decode(row.to_address, 'hex') as to_address,
              decode(row.order_hash, 'hex') as order_hash, row.payload, ${chainId}::integer as chain_id
-      from jsonb_to_recordset(${JSON.stringify(observed.map(rowOf))}::jsonb) as row (
+      from jsonb_to_recordset(${JSON.stringify(readings.map(rowOf))}::jsonb) as row (
         ord bigint, kind smallint, contract text, token_id numeric, amount numeric, from_address text,
         to_address text, order_hash text, payload jsonb
       )
@@ -47,19 +44,23 @@ export async function newReadings(
       sql` union all `,
     )}`.execute(db);
   const anew = new Set(rows.map(({ ord }) => Number(ord)));
-  return observed.filter((_, index) => anew.has(index));
+  // Few are news, and what makes one a fact is a hash.
+  return readings
+    .filter((_, index) => anew.has(index))
+    .map((reading) => readingObserved({ chainId, basis }, reading, recordedAt));
 }
 
-function rowOf(observed: Observation, ord: number) {
+function rowOf(reading: ChainReading, ord: number) {
+  const fact = readingFact(reading);
   return {
     ord,
-    kind: factKind[observed.kind],
-    contract: observed.contract?.slice(2),
-    token_id: observed.tokenId?.toString(),
-    amount: observed.amount?.toString(),
-    from_address: observed.fromAddress?.slice(2),
-    to_address: observed.toAddress?.slice(2),
-    order_hash: observed.orderHash?.slice(2),
-    payload: observed.payload,
+    kind: factKind[reading.kind],
+    contract: fact.contract?.slice(2),
+    token_id: fact.tokenId?.toString(),
+    amount: fact.amount?.toString(),
+    from_address: fact.fromAddress?.slice(2),
+    to_address: fact.toAddress?.slice(2),
+    order_hash: fact.orderHash?.slice(2),
+    payload: fact.payload,
   };
 }

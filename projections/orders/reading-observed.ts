@@ -3,7 +3,8 @@ import { type ChainId, commonConduit, seaport } from "../../abis/deployments.ts"
 import type { Observation } from "../log/append.ts";
 import type { ChainReading, ReadingBasis } from "./chain-reading.ts";
 
-type ReadingFact = Pick<
+/** What a reading says, in the log's columns. */
+export type ReadingFact = Pick<
   Observation,
   "contract" | "tokenId" | "amount" | "fromAddress" | "toAddress" | "orderHash" | "payload"
 >;
@@ -14,7 +15,7 @@ export function readingObserved(
   reading: ChainReading,
   recordedAt: Date,
 ): Observation {
-  const fact = factOf(reading);
+  const fact = readingFact(reading);
   return { kind: reading.kind, chainId, basis, recordedAt, ...fact, identity: identityOf() };
 
   function identityOf(): Hex {
@@ -29,7 +30,7 @@ export function readingObserved(
 }
 
 /** What the columns hold is told in the log's README. */
-function factOf(reading: ChainReading): ReadingFact {
+export function readingFact(reading: ChainReading): ReadingFact {
   const exchange = seaport["1.6"];
   switch (reading.kind) {
     case "order_status_read": {
