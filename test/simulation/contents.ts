@@ -4,36 +4,53 @@ import type { Database } from "../../projections/database.ts";
 /** A table's rows by what they say, each as sorted pairs of column and text. */
 export type Contents = Record<string, string[]>;
 
+/** Columns of tables, by their names. */
+export type Layout = ReadonlyMap<string, readonly string[]>;
+
 type Row = Record<string, string | null>;
+
+/** A schema that holds a projection's tables. */
+export type Place = { db: Database; schema: string; layout: Layout };
+
+export async function readLayout(db: Database, schema: string): Promise<Layout> {
+  const { rows } = await sql<{ table: string; columns: string[] }>`
+    select c.relname as table, array_agg(a.attname::text order by a.attnum) as columns
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.relnamespace = to_regnamespace(${schema})::oid and c.relkind = 'r'
+    group by c.relname order by c.relname`.execute(db);
+  return new Map(rows.map(({ table, columns }) => [table, columns]));
+}
 
 /**
  * The tables of a schema with contracts as addresses, blocks as hashes and positions as the facts that stand there, so
  * that states of different logs of one history are equal.
  */
-export async function readContents(db: Database, schema: string): Promise<Contents> {
-  const { rows } = await sql<{ table: string; column: string }>`
-    select c.relname as table, a.attname as column
-    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    where c.relnamespace = to_regnamespace(${schema})::oid and c.relkind = 'r'
-    order by c.relname, a.attnum`.execute(db);
-  const tables = new Map<string, string[]>();
-  for (const { table, column } of rows) tables.set(table, [...(tables.get(table) ?? []), column]);
+export async function readContents(place: Place): Promise<Contents> {
   const contents: Contents = {};
-  for (const [table, columns] of tables)
-    contents[table] = await readTable(db, schema, table, columns);
+  for (const table of place.layout.keys()) contents[table] = await readTable(place, table);
   return contents;
 }
 
-async function readTable(
-  db: Database,
-  schema: string,
-  table: string,
-  columns: readonly string[],
-): Promise<string[]> {
+async function readTable({ db, schema, layout }: Place, table: string): Promise<string[]> {
+  const columns = layout.get(table);
+  if (columns === undefined) return [];
   const selected = columns.map((column) => sql`${content(column)} as ${sql.ref(column)}`);
   const { rows } = await sql<Row>`
     select ${sql.join(selected)} from ${sql.table(`${schema}.${table}`)} t`.execute(db);
   return rows.map(rowText).sort();
+}
+
+/** One hash of each table's contents, in one statement. */
+async function readHashes({ db, schema, layout }: Place): Promise<Map<string, string>> {
+  const tables = [...layout].map(([table, columns]) => {
+    const row = sql`row(${sql.join(columns.map(content))})::text collate "C"`;
+    return sql`
+      select ${sql.lit(table)} as table, md5(coalesce(string_agg(${row}, ' ' order by ${row}), '')) as hash
+      from ${sql.table(`${schema}.${table}`)} t`;
+  });
+  const { rows } = await sql<{ table: string; hash: string }>`
+    ${sql.join(tables, sql` union all `)}`.execute(db);
+  return new Map(rows.map(({ table, hash }) => [table, hash]));
 }
 
 function content(column: string): RawBuilder<unknown> {
@@ -53,6 +70,19 @@ function content(column: string): RawBuilder<unknown> {
 export function rowText(row: Row): string {
   const pairs = Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1));
   return pairs.map(([column, value]) => `${column}=${value}`).join(" ");
+}
+
+/** How the tables of two schemas differ, in words; null when they do not. Rows are read where hashes differ. */
+export async function differenceOf(one: Place, other: Place): Promise<string | null> {
+  const [left, right] = await Promise.all([readHashes(one), readHashes(other)]);
+  const lines: string[] = [];
+  for (const table of new Set([...left.keys(), ...right.keys()])) {
+    if (right.get(table) === left.get(table)) continue;
+    const rows = await Promise.all([one, other].map((place) => readTable(place, table)));
+    const [those = [], these = []] = rows;
+    lines.push(difference({ [table]: those }, { [table]: these }) ?? `  ${table}: other hashes`);
+  }
+  return lines.length === 0 ? null : lines.join("\n");
 }
 
 /** How two states differ, in words; null when they do not. */

@@ -5,16 +5,17 @@ import { parseArgs } from "node:util";
 import pg from "pg";
 import { pino } from "pino";
 import { startPostgres } from "../../api/postgres/embedded.ts";
-import { openDatabase } from "../../projections/database.ts";
+import { startLeash } from "../../api/supervisor/leash.ts";
 import { migrate } from "../../projections/log/migrate.ts";
+import { openPatient } from "./patient.ts";
+import { nothingReached, presentReached, summarize } from "./reached.ts";
 import { simulate } from "./run.ts";
+import { closeStage, openStage } from "./stage.ts";
 
 const { values } = parseArgs({
   options: {
     runs: { type: "string", default: "100" },
     seed: { type: "string", default: "1" },
-    turns: { type: "string", default: "6" },
-    depth: { type: "string", default: "500" },
   },
 });
 
@@ -22,11 +23,14 @@ const { values } = parseArgs({
 const TOLD_RUNS = 25;
 
 const directory = await mkdtemp(join(tmpdir(), "simulation-"));
+const leash = startLeash();
 const server = await startPostgres({
   dataDir: directory,
   logger: pino({ level: "silent" }),
   durable: false,
+  onSpawn: (pid) => leash.hold(pid, "SIGINT"),
 });
+void server.exited.then(() => leash.release(server.pid));
 try {
   const failed = await runAll([await makeDatabase("watched"), await makeDatabase("shuffled")]);
   process.exitCode = failed === 0 ? 0 : 1;
@@ -36,26 +40,32 @@ try {
 }
 
 /** Seeds one after the other. A failure names its seed: `--runs 1 --seed` repeats it. */
-async function runAll(urls: readonly [string, string]): Promise<number> {
-  const options = { turns: Number(values.turns), reorgDepth: Number(values.depth) };
+async function runAll([watched, shuffled]: readonly [string, string]): Promise<number> {
   const first = Number(values.seed);
-  const last = first + Number(values.runs) - 1;
+  const runs = Number(values.runs);
+  const open = async () => [await openStage(watched), await openStage(shuffled)] as const;
   const startedAt = performance.now();
+  const reached = nothingReached();
   let failed = 0;
-  for (let seed = first; seed <= last; seed += 1) {
-    const done = seed - first;
+  let stages = await open();
+  for (let done = 0; done < runs; done += 1) {
     if (done > 0 && done % TOLD_RUNS === 0) {
       process.stdout.write(`${done} runs from seed ${first}, ${failed} failed\n`);
     }
-    const broken = await simulate(seed, options, urls).catch((error: unknown) => [String(error)]);
+    const seed = first + done;
+    const broken = await simulate(seed, stages, reached).catch((error) => [String(error)]);
     if (broken.length === 0) continue;
     failed += 1;
     process.stdout.write(`seed ${seed}: ${broken.join("\n")}\n`);
+    // What was left half done is nothing to go on from.
+    await Promise.all(stages.map(closeStage));
+    stages = await open();
   }
+  await Promise.all(stages.map(closeStage));
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  process.stdout.write(
-    `${last - first + 1} runs from seed ${first}: ${failed} failed, ${seconds} s\n`,
-  );
+  const told = `${runs} runs from seed ${first}: ${failed} failed, ${seconds} s`;
+  process.stdout.write(`${presentReached(reached).join("\n")}\n`);
+  process.stdout.write(`${told}, reached: ${summarize(reached)}\n`);
   return failed;
 }
 
@@ -65,7 +75,7 @@ async function makeDatabase(name: string): Promise<string> {
   await client.query(`create database ${name}`);
   await client.end();
   const url = server.url.replace(/\/postgres$/, `/${name}`);
-  const db = openDatabase({ url, applicationName: "simulation", onIdleError: () => {} });
+  const db = openPatient(url);
   await migrate(db);
   await db.destroy();
   return url;

@@ -1,21 +1,30 @@
 import { sql } from "kysely";
+import type { Hex } from "viem";
 import type { Database } from "../../projections/database.ts";
 import { readHead, type Target } from "../../projections/engine/checkpoint.ts";
 import { tick } from "../../projections/engine/tick.ts";
 import { appendObservations } from "../../projections/log/append.ts";
 import { appendEvents, setBlocks } from "../given.ts";
-import type { FaultyDatabase } from "./faults.ts";
+import type { FaultyDatabase, Survivor } from "./faults.ts";
 import type { Random } from "./random.ts";
+import { note, type Reached } from "./reached.ts";
 import type { Step } from "./script.ts";
 
+/** Who plays: numbers, a database that fails, the tables to fold, and what was reached. */
+export type Player = Survivor & {
+  random: Random;
+  faulty: FaultyDatabase;
+  targets: readonly Target[];
+  reached: Reached;
+};
+
+/** Chance of a restart after a step. */
+const restarts = 0.004;
+
 /** Plays steps and ticks in turns, with faults. Returns broken laws. */
-export async function play(
-  faulty: FaultyDatabase,
-  targets: readonly Target[],
-  steps: readonly Step[],
-  random: Random,
-): Promise<string[]> {
-  const { db } = faulty;
+export async function play(player: Player, steps: readonly Step[]): Promise<string[]> {
+  const { random, reached, targets } = player;
+  const { db, projector } = player.faulty;
   const marks: Mark[] = [];
   const broken: string[] = [];
   const waiting = [...steps];
@@ -23,16 +32,13 @@ export async function play(
     const [next] = waiting;
     if (next !== undefined && mayMeet(step, next) && random.chance(0.1)) {
       waiting.shift();
-      await Promise.all([carryOut(db, step), carryOut(db, next), tick(db, targets, 5)]);
+      note(reached, "appends and a tick at once");
+      await Promise.all([carryOut(db, step), carryOut(db, next), tick(projector, targets, 5)]);
     } else {
       const now = step;
-      await faulty.survive(random, now.does, () => carryOut(db, now));
+      await player.survive(now.does, () => carryOut(db, now));
     }
-    if (random.chance(0.3)) {
-      const size = random.pick([1, 3, 7, 20, 1_000]);
-      await faulty.survive(random, "tick", () => tick(db, targets, size));
-    }
-    if (random.chance(0.05)) broken.push(...(await race(db, targets, random)));
+    broken.push(...(await goOn(player)));
     if (random.chance(0.1)) marks.push(await mark(db, await readHead(db)));
   }
   for (const { position, hash } of marks) {
@@ -41,9 +47,37 @@ export async function play(
   return broken;
 }
 
-/** Whether two processes may do this at once: which comes first says nothing. */
+/** What projectors do between two steps. */
+async function goOn(player: Player): Promise<string[]> {
+  const { faulty, targets, random, reached } = player;
+  if (random.chance(0.3)) {
+    const size = random.pick([1, 3, 7, 20, 1_000]);
+    note(reached, "ticks");
+    await player.survive("tick", () => tick(faulty.projector, targets, size));
+  }
+  if (random.chance(restarts)) {
+    note(reached, "restarts");
+    await faulty.restart();
+  }
+  return random.chance(0.05) ? await race(player) : [];
+}
+
+/**
+ * Whether two processes may do this at once: which comes first says nothing. A block's state is told of blocks that the
+ * log holds, so not while they are appended.
+ */
 function mayMeet(one: Step, other: Step): boolean {
-  return (one.does === "append") !== (other.does === "append") || one.does === "append";
+  if (one.does !== "append" && other.does !== "append") return false;
+  const appended = blocksOf(one);
+  return (
+    [one, other].every(({ does }) => !does.startsWith("block")) ||
+    !blocksOf(other).some((hash) => appended.includes(hash))
+  );
+}
+
+function blocksOf(step: Step): Hex[] {
+  if (step.does === "append") return step.events.map(({ block }) => block.hash);
+  return step.does === "observe" ? [] : step.blocks.map(({ hash }) => hash);
 }
 
 async function carryOut(db: Database, step: Step): Promise<void> {
@@ -53,11 +87,11 @@ async function carryOut(db: Database, step: Step): Promise<void> {
 }
 
 /** Two projectors at once: no position is folded by both. */
-async function race(db: Database, targets: readonly Target[], random: Random): Promise<string[]> {
+async function race({ faulty, targets, random, reached }: Player): Promise<string[]> {
   const sizes = [random.int(1, 20), random.int(1, 20)];
-  const moved = (await Promise.all(sizes.map((size) => tick(db, targets, size)))).filter(
-    (one) => one.outcome === "moved",
-  );
+  const ticks = await Promise.all(sizes.map((size) => tick(faulty.projector, targets, size)));
+  for (const { outcome } of ticks) note(reached, `race: tick ${outcome}`);
+  const moved = ticks.filter((one) => one.outcome === "moved");
   const [one, other] = moved.map(({ window }) => window);
   if (one === undefined || other === undefined) return [];
   const apart = one.upTo <= other.after || other.upTo <= one.after;

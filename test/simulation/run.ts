@@ -1,132 +1,103 @@
-import { sql } from "kysely";
-import { allProjections } from "../../projections/all.ts";
-import type { Database } from "../../projections/database.ts";
-import { deriveInBulk } from "../../projections/engine/bulk.ts";
-import { dropTarget, readCheckpoints, type Target } from "../../projections/engine/checkpoint.ts";
-import type { Projection } from "../../projections/engine/projection.ts";
-import { createProjection, project } from "../given.ts";
-import { type Contents, difference, readContents } from "./contents.ts";
-import { feeRecipient } from "./events.ts";
-import { openFaulty } from "./faults.ts";
-import { type HistoryOptions, makeHistory } from "./history.ts";
+import { ownershipProjection } from "../../projections/ownership/project.ts";
+import { project } from "../given.ts";
+import { difference, readContents } from "./contents.ts";
+import { type History, makeHistory } from "./history.ts";
 import { foldOwnership } from "./owners.ts";
 import { brokenLaws, play } from "./play.ts";
 import { type Random, randomFrom } from "./random.ts";
+import { note, noteHistory, type Reached } from "./reached.ts";
 import { asShuffled, asWatched, type Step } from "./script.ts";
+import { drawSize, type Size } from "./sizes.ts";
+import {
+  compareInBulk,
+  compareInOneWindow,
+  compareStages,
+  emptyStage,
+  placeOf,
+  type Stage,
+} from "./stage.ts";
 
-/** Facts in a window that takes all of a simulation's log. */
-const EVERYTHING = 1_000_000_000;
+/** Chance that tables are derived in bulk in the middle of the log. */
+const halfWay = 0.1;
+
+type Stages = readonly [watched: Stage, shuffled: Stage];
 
 /**
- * One random history, recorded and folded twice: as it was watched, and out of order. Both states must equal each
- * other, a rebuild from nothing, one in bulk, and owners folded one event after the other. Returns what does not hold, in words.
- * The databases are migrated; what they hold is dropped.
+ * One random history, recorded and folded twice: as it was watched, and out of order. Both states must equal each other
+ * and owners folded one event after the other; each projection's also a rebuild, in bulk from one log or in one window
+ * from the other. Returns what does not hold, in words. What the stages hold is dropped.
  */
-export async function simulate(
-  seed: number,
-  options: HistoryOptions,
-  urls: readonly [string, string],
-): Promise<string[]> {
+export async function simulate(seed: number, stages: Stages, reached: Reached): Promise<string[]> {
   const random = randomFrom(seed);
-  const history = makeHistory(random, options);
-  const [first, second] = urls;
+  const size = drawSize(random);
+  const history = makeHistory(random, size);
+  noteHistory(reached, history);
+  const [first, second] = stages;
+  const watch = asWatched(random, history);
+  note(reached, "late pieces", watch.filter((step) => "isLate" in step).length);
   const [watched, shuffled] = await Promise.all([
-    record(first, asWatched(random, history), random.fork()),
-    record(second, asShuffled(random, history), random.fork()),
+    record(first, watch, { random: random.fork(), size, reached }).catch(said),
+    record(second, asShuffled(random, history), { random: random.fork(), size, reached }).catch(
+      said,
+    ),
   ]);
   return [
-    ...watched.broken.map((law) => `as watched: ${law}`),
-    ...shuffled.broken.map((law) => `out of order: ${law}`),
-    ...compare("as watched and rebuilt", watched.state, watched.rebuilt),
-    ...compare("out of order and rebuilt", shuffled.state, shuffled.rebuilt),
-    ...compare("as watched and out of order", watched.state, shuffled.state),
-    ...compare(
-      "owners and a plain fold",
-      {
-        ownership: watched.state.ownership ?? {},
-      },
-      { ownership: foldOwnership(history.canonical) },
-    ),
+    ...watched.map((law) => `as watched: ${law}`),
+    ...shuffled.map((law) => `out of order: ${law}`),
+    ...(await compareStages(first, second)),
+    ...(await compareOwners(first, history)),
+    ...(await compareRebuilt(random, stages, reached)),
   ];
 }
 
-type State = Record<string, Contents>;
+/** Nobody goes on to the next run while the other half of this one is still at it. */
+const said = (error: unknown) => [String(error)];
 
-type Recorded = { state: State; rebuilt: State; broken: string[] };
+type Recording = { random: Random; size: Size; reached: Reached };
 
-async function record(url: string, steps: readonly Step[], random: Random): Promise<Recorded> {
-  const faulty = openFaulty(url);
-  const { db } = faulty;
-  try {
-    await startOver(db);
-    const projections = allProjections({ feeRecipient });
-    const targets = await createAll(db, projections, ({ name }) => name);
-    const half = Math.floor(steps.length / 2);
-    const broken = await play(faulty, targets, steps.slice(0, half), random);
-    broken.push(...(await compareInBulk(db, projections)));
-    broken.push(...(await play(faulty, targets, steps.slice(half), random)));
-    await project(db, targets);
-    broken.push(...(await brokenLaws(db, steps)), ...(await compareInBulk(db, projections)));
-
-    const besides = await createAll(db, projections, beside);
-    for (const target of besides) await project(db, [target], EVERYTHING);
-    const state = await readStates(db, projections, ({ name }) => name);
-    return { state, rebuilt: await readStates(db, projections, beside), broken };
-  } finally {
-    await faulty.close();
+async function record(
+  stage: Stage,
+  steps: readonly Step[],
+  { random, size, reached }: Recording,
+): Promise<string[]> {
+  const { faulty, targets, projections } = stage;
+  await emptyStage(stage);
+  const survivor = faulty.survivor(random, size.faults, reached);
+  const player = { ...survivor, faulty, targets, random, reached };
+  const half = Math.floor(steps.length / 2);
+  const broken = await play(player, steps.slice(0, half));
+  if (random.chance(halfWay)) {
+    note(reached, "derived in bulk half way");
+    broken.push(...(await compareInBulk(stage, projections)));
   }
+  broken.push(...(await play(player, steps.slice(half))));
+  await project(faulty.projector, targets);
+  broken.push(...(await brokenLaws(faulty.db, steps)));
+  return broken;
 }
 
-/** The tables as they stand, in the middle of the log or at its end, against the same derived in bulk. */
-async function compareInBulk(db: Database, projections: readonly Projection[]): Promise<string[]> {
-  const checkpoints = await readCheckpoints(db);
-  const position = checkpoints.get("ownership")?.position ?? 0n;
-  for (const projection of projections) {
-    const schema = inBulk(projection);
-    await db.transaction().execute((session) => dropTarget(session, schema));
-    await deriveInBulk(db, { projection, schema }, () => {}, position);
-  }
-  return compare(
-    `step by step and in bulk at ${position}`,
-    await readStates(db, projections, ({ name }) => name),
-    await readStates(db, projections, inBulk),
+async function compareOwners(stage: Stage, { canonical }: History): Promise<string[]> {
+  const found = difference(
+    await readContents(placeOf(stage, ownershipProjection)),
+    foldOwnership(canonical),
   );
+  return found === null ? [] : [`ownership and a plain fold differ:\n${found}`];
 }
 
-async function createAll(
-  db: Database,
-  projections: readonly Projection[],
-  schemaOf: (projection: Projection) => string,
-): Promise<Target[]> {
-  const targets: Target[] = [];
-  for (const one of projections) targets.push(await createProjection(db, one, schemaOf(one)));
-  return targets;
-}
-
-const beside = ({ name }: Projection) => `${name}_beside`;
-const inBulk = ({ name }: Projection) => `${name}_bulk`;
-
-async function readStates(
-  db: Database,
-  projections: readonly Projection[],
-  schemaOf: (projection: Projection) => string,
-): Promise<State> {
-  const state: State = {};
-  for (const one of projections) state[one.name] = await readContents(db, schemaOf(one));
-  return state;
-}
-
-async function startOver(db: Database): Promise<void> {
-  for (const schema of (await readCheckpoints(db)).keys()) {
-    await db.transaction().execute((session) => dropTarget(session, schema));
-  }
-  await sql`truncate log.fact, log.block, log.transaction, log.contract`.execute(db);
-  await sql`update log.head set position = 0`.execute(db);
-}
-
-function compare(what: string, one: State, other: State): string[] {
-  return Object.keys(one).flatMap((projection) => {
-    const found = difference(one[projection] ?? {}, other[projection] ?? {});
-    return found === null ? [] : [`${projection} differs, ${what}:\n${found}`];
-  });
+/** What a projection is rebuilt from does not matter once the two logs end in one state. */
+async function compareRebuilt(random: Random, stages: Stages, reached: Reached): Promise<string[]> {
+  const [one = stages[0], other = stages[1]] = random.shuffle(stages);
+  const inBulk = one.projections.filter(() => random.chance(0.5)).map(({ name }) => name);
+  note(reached, "projections rebuilt in bulk", inBulk.length);
+  const broken = await Promise.all([
+    compareInBulk(
+      one,
+      one.projections.filter(({ name }) => inBulk.includes(name)),
+    ),
+    compareInOneWindow(
+      other,
+      other.projections.filter(({ name }) => !inBulk.includes(name)),
+    ),
+  ]);
+  return broken.flat();
 }

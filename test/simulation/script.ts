@@ -5,7 +5,7 @@ import type { Random } from "./random.ts";
 
 /** One call of the log. */
 export type Step =
-  | { does: "append"; events: ChainEvent[] }
+  | { does: "append"; events: ChainEvent[]; isLate?: true }
   | { does: "block_retracted" | "block_readopted"; blocks: Block[] }
   | { does: "observe"; observations: Observation[] };
 
@@ -15,7 +15,7 @@ export function asWatched(random: Random, history: History): Step[] {
   const late: Step[] = [];
   for (const turn of history.turns) {
     for (const step of stepsOf(random, turn)) {
-      if (step.does === "append" && random.chance(0.15)) late.push(step);
+      if (step.does === "append" && random.chance(0.15)) late.push({ ...step, isLate: true });
       else steps.push(step);
     }
     if (late.length > 0 && random.chance(0.2))

@@ -1,0 +1,124 @@
+import { sql } from "kysely";
+import { allProjections } from "../../projections/all.ts";
+import type { Database } from "../../projections/database.ts";
+import { deriveInBulk } from "../../projections/engine/bulk.ts";
+import { dropTarget, readCheckpoints, type Target } from "../../projections/engine/checkpoint.ts";
+import type { Projection } from "../../projections/engine/projection.ts";
+import { createProjection, project } from "../given.ts";
+import { differenceOf, type Layout, type Place, readLayout } from "./contents.ts";
+import { feeRecipient } from "./events.ts";
+import { type FaultyDatabase, openFaulty } from "./faults.ts";
+import { openPatient } from "./patient.ts";
+
+/** Facts in a window that takes all of a simulation's log. */
+const EVERYTHING = 1_000_000_000;
+
+/** A database for one run after the other. Its tables stay and are emptied, so that connections keep their plans. */
+export type Stage = {
+  faulty: FaultyDatabase;
+  /** Without faults, for what makes and drops tables: plans of the other connections do not fall with those. */
+  db: Database;
+  projections: readonly Projection[];
+  /** Folded step by step. */
+  targets: readonly Target[];
+  /** Folded in one window. */
+  besides: readonly Target[];
+  layouts: ReadonlyMap<string, Layout>;
+};
+
+const beside = ({ name }: Projection) => `${name}_beside`;
+const inBulk = ({ name }: Projection) => `${name}_bulk`;
+
+/** Makes the tables in a migrated database, in place of those of an earlier stage. */
+export async function openStage(url: string): Promise<Stage> {
+  const db = openPatient(url);
+  for (const schema of (await readCheckpoints(db)).keys()) await drop(db, schema);
+  const projections = allProjections({ feeRecipient });
+  const targets: Target[] = [];
+  const besides: Target[] = [];
+  const layouts = new Map<string, Layout>();
+  for (const one of projections) {
+    targets.push(await createProjection(db, one));
+    besides.push(await createProjection(db, one, beside(one)));
+    layouts.set(one.name, await readLayout(db, one.name));
+  }
+  return { faulty: openFaulty(url), db, projections, targets, besides, layouts };
+}
+
+export async function closeStage({ faulty, db }: Stage): Promise<void> {
+  await Promise.all([faulty.close(), db.destroy()]);
+}
+
+/** Deletes and does not truncate: that would have every plan made anew. */
+export async function emptyStage({ db, targets, besides, layouts }: Stage): Promise<void> {
+  const tables = [...targets, ...besides].flatMap(({ projection, schema }) => {
+    return [...(layouts.get(projection.name)?.keys() ?? [])].map((table) => `${schema}.${table}`);
+  });
+  const log = ["log.fact", "log.block", "log.transaction", "log.contract"];
+  const statements = [
+    ...[...tables, ...log].map((table) => `delete from ${table}`),
+    "update log.head set position = 0",
+    "update engine.checkpoint set position = 0",
+  ];
+  await sql.raw(statements.join("; ")).execute(db);
+}
+
+/** The tables of some projections as they stand, in the middle of the log or at its end, against the same in bulk. */
+export async function compareInBulk(
+  stage: Stage,
+  projections: readonly Projection[],
+): Promise<string[]> {
+  const { db } = stage;
+  const position = (await readCheckpoints(db)).get("ownership")?.position ?? 0n;
+  const broken: string[] = [];
+  for (const projection of projections) {
+    const schema = inBulk(projection);
+    await drop(db, schema);
+    await deriveInBulk(db, { projection, schema }, () => {}, position);
+    const bulk = { db, schema, layout: await readLayout(db, schema) };
+    const what = `${projection.name} step by step and in bulk at ${position}`;
+    broken.push(...(await compare(what, placeOf(stage, projection), bulk)));
+    await drop(db, schema);
+  }
+  return broken;
+}
+
+/** The tables of some projections at the log's end against the same folded in one window. */
+export async function compareInOneWindow(
+  stage: Stage,
+  projections: readonly Projection[],
+): Promise<string[]> {
+  const chosen = stage.besides.filter(({ projection }) => projections.includes(projection));
+  await project(stage.faulty.projector, chosen, EVERYTHING);
+  const broken: string[] = [];
+  for (const { projection, schema } of chosen) {
+    const stepwise = placeOf(stage, projection);
+    const what = `${projection.name} step by step and in one window`;
+    broken.push(...(await compare(what, stepwise, { ...stepwise, schema })));
+  }
+  return broken;
+}
+
+/** All tables of two stages that stand at the ends of their logs. */
+export async function compareStages(one: Stage, other: Stage): Promise<string[]> {
+  const broken: string[] = [];
+  for (const projection of one.projections) {
+    const what = `${projection.name} as watched and out of order`;
+    broken.push(...(await compare(what, placeOf(one, projection), placeOf(other, projection))));
+  }
+  return broken;
+}
+
+/** Where a projection is folded step by step. */
+export function placeOf({ db, layouts }: Stage, { name }: Projection): Place {
+  return { db, schema: name, layout: layouts.get(name) ?? new Map() };
+}
+
+async function compare(what: string, one: Place, other: Place): Promise<string[]> {
+  const found = await differenceOf(one, other);
+  return found === null ? [] : [`${what} differ:\n${found}`];
+}
+
+async function drop(db: Database, schema: string): Promise<void> {
+  await db.transaction().execute((session) => dropTarget(session, schema));
+}
