@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isRejection, reject } from "../../projections/domain/rejection.ts";
-import { readSales, type SaleKey } from "../../projections/sales/read.ts";
+import type { SaleKey } from "../../projections/sales/order.ts";
+import { readSales } from "../../projections/sales/read.ts";
 import type { SaleRow } from "../../projections/sales/shown.ts";
 import { readTraitKeys } from "../../projections/traits/read-keys.ts";
 import {
@@ -43,6 +44,7 @@ export const sales = route(
     data: z.array(Sale),
     meta: pageMeta,
     refuses: { not_found: 404, ...chainRefusals, ...pageRefusals },
+    isKept: true,
   },
   async ({ query }, { db, siteUrl }) => {
     if (query.token_id !== undefined && query.collection === undefined) {

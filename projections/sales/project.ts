@@ -10,7 +10,7 @@ import { tables } from "./table.ts";
 export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Projection {
   return {
     name: "sales",
-    version: 2,
+    version: 3,
     folds: ["order_fulfilled", "orders_matched"],
     parameters: feeRecipient,
     sample: {

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "../database.ts";
+import { countAllPlanes, planesMoved } from "./planes.ts";
 import { orderKinds } from "./read-facts.ts";
 import { bytea, type SaleRow } from "./row.ts";
 
@@ -12,8 +13,8 @@ export async function deleteSales(session: Session, schema: string): Promise<voi
     ), counted as (
       delete from ${sql.id(schema, "sale")} sale using dirty
       where sale.block_id = dirty.block_id and sale.transaction_index = dirty.transaction_index
-      returning sale.chain_id, sale.contract_id, sale.currency, sale.timestamp, sale.total_wei
-    ), ${countersMoved(schema, -1)}
+      returning sale.chain_id, sale.contract_id, sale.token_id, sale.currency, sale.timestamp, sale.total_wei
+    ), ${countersMoved(schema, -1)}, ${planesMoved(schema, -1)}
     select distinct contract_id, currency, ${hour} as hour from counted`.execute(session);
   if (rows.length === 0) return;
   await sql`
@@ -38,8 +39,8 @@ export async function addSales(
   await sql`
     with counted as (
       ${inserted(schema, rows)}
-      returning chain_id, contract_id, currency, timestamp, total_wei
-    ), ${countersMoved(schema, 1)}
+      returning chain_id, contract_id, token_id, currency, timestamp, total_wei
+    ), ${countersMoved(schema, 1)}, ${planesMoved(schema, 1)}
     select count(*) from counted`.execute(session);
 }
 
@@ -64,6 +65,7 @@ export async function countSales(session: Session, schema: string): Promise<void
     from ${sql.id(schema, "sale")} group by grouping sets ((chain_id, contract_id), (chain_id))`.execute(
     session,
   );
+  await countAllPlanes(session, schema);
 }
 
 /** What a sale's row brings, and its types. */

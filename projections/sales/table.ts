@@ -1,3 +1,5 @@
+import { bitsType } from "../token-bits.ts";
+
 /**
  * Statements that make the projection's empty tables.
  * Sums of wei have no width: a worthless currency's legs may add up to more than a uint256 holds.
@@ -48,6 +50,15 @@ export function tables(schema: string): readonly string[] {
        primary key (chain_id, contract_id)
      )`,
     `comment on table ${schema}.total is 'Rows of sale; contract_id 0 is the whole chain.'`,
+
+    `create table ${schema}.plane (
+       contract_id integer       not null,
+       chunk       numeric(78,0) not null,
+       digit       smallint      not null,
+       bits        ${bitsType}   not null,
+       primary key (contract_id, chunk, digit)
+     )`,
+    `comment on table ${schema}.plane is 'Of each token in a chunk of ids, one binary digit of how many sales it has'`,
 
     `create table ${schema}.volume (
        contract_id integer       not null,

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { isNarrow, type TokenKey, type TokenSort, type TokensFilter } from "./filter.ts";
+import { fitsTraits, type PlannedFilter, type TokenKey, type TokenSort } from "./filter.ts";
 import { isListed, stands } from "./listed-now.ts";
 import type { TokenTotals } from "./read-total.ts";
 
@@ -16,7 +16,7 @@ type Direction = { towards: RawBuilder<unknown>; than: RawBuilder<unknown> };
 const up: Direction = { towards: sql`asc`, than: sql`>` };
 const down: Direction = { towards: sql`desc`, than: sql`<` };
 
-export function partsOf(filter: TokensFilter, sort: TokenSort, totals: TokenTotals): Part[] {
+export function partsOf(filter: PlannedFilter, sort: TokenSort, totals: TokenTotals): Part[] {
   const byId = { number: 1, order: orderOf(up) } as const;
   if (sort === "token_id") {
     return [{ ...byId, rows: byIdOf(filter, sql`true`) }];
@@ -42,7 +42,7 @@ export function partsOf(filter: TokensFilter, sort: TokenSort, totals: TokenTota
 
 const microsecondsListed = sql`(extract(epoch from l.listed_at) * 1000000)::bigint::numeric`;
 
-function listedIs({ listed }: TokensFilter): RawBuilder<unknown> {
+function listedIs({ listed }: PlannedFilter): RawBuilder<unknown> {
   return listed ? isListed : sql`not ${isListed}`;
 }
 
@@ -51,8 +51,8 @@ function orderOf({ towards }: Direction): RawBuilder<unknown> {
 }
 
 /** Tokens by id of which a condition on `t` holds. */
-function byIdOf(filter: TokensFilter, condition: RawBuilder<unknown>): Part["rows"] {
-  if (filter.listed === true && !isNarrow(filter)) return listedById(filter, condition);
+function byIdOf(filter: PlannedFilter, condition: RawBuilder<unknown>): Part["rows"] {
+  if (filter.listed === true && !filter.isNarrow) return listedById(filter, condition);
   return tokensById(
     filter,
     filter.listed === null ? condition : sql`${condition} and ${listedIs(filter)}`,
@@ -60,11 +60,11 @@ function byIdOf(filter: TokensFilter, condition: RawBuilder<unknown>): Part["row
 }
 
 /** Tokens by id; of a list that is not narrow each contract's own index gives them in order. */
-function tokensById(filter: TokensFilter, condition: RawBuilder<unknown>): Part["rows"] {
+function tokensById(filter: PlannedFilter, condition: RawBuilder<unknown>): Part["rows"] {
   return (after, limit) => {
-    const fitting = sql`${beyondId(after)} and ${condition}`;
+    const fitting = sql`${beyondId(after)} and ${condition} and ${fitsTraits(filter, "t")}`;
     const columns = sql`t.contract_id, t.token_id, t.standard, 0::numeric as value`;
-    if (isNarrow(filter)) return sql`select ${columns} from chosen t where ${fitting}`;
+    if (filter.isNarrow) return sql`select ${columns} from chosen t where ${fitting}`;
     return sql`
       select t.* from unnest(${filter.contractIds}::int[]) family (contract_id) cross join lateral (
         select ${columns} from ownership.token t
@@ -75,10 +75,10 @@ function tokensById(filter: TokensFilter, condition: RawBuilder<unknown>): Part[
 }
 
 /** The same of the listed tokens of a list that is not narrow. */
-function listedById(filter: TokensFilter, condition: RawBuilder<unknown>): Part["rows"] {
+function listedById(filter: PlannedFilter, condition: RawBuilder<unknown>): Part["rows"] {
   return (after, limit) => {
     const columns = sql`t.contract_id, t.token_id, t.standard, 0::numeric as value`;
-    const fitting = sql`${beyondId(after)} and ${condition}`;
+    const fitting = sql`${beyondId(after)} and ${condition} and ${fitsTraits(filter, "t")}`;
     return sql`
       select t.* from unnest(${filter.contractIds}::int[]) family (contract_id) cross join lateral (
         select ${columns} from traits.listed t
@@ -108,12 +108,13 @@ type ListedOrder = {
   isTime: boolean;
 };
 
-function listedTokens(filter: TokensFilter, order: ListedOrder): Part["rows"] {
+function listedTokens(filter: PlannedFilter, order: ListedOrder): Part["rows"] {
   const { column, value, direction, isTime } = order;
   return (after, limit) => {
-    const beyond = after === null ? sql`true` : beyondListed(after, column, direction, isTime);
+    const place = after === null ? sql`true` : beyondListed(after, column, direction, isTime);
+    const beyond = sql`${place} and ${fitsTraits(filter, "l")}`;
     const columns = sql`l.contract_id, l.token_id, l.standard, ${value} as value`;
-    const own = isNarrow(filter)
+    const own = filter.isNarrow
       ? sql`
         select ${columns} from chosen join traits.listed l using (contract_id, token_id, standard)
         where ${stands} and ${beyond}`
@@ -123,7 +124,7 @@ function listedTokens(filter: TokensFilter, order: ListedOrder): Part["rows"] {
           where l.contract_id = family.contract_id and ${stands} and ${beyond}
           order by ${column} ${direction.towards}, l.token_id ${direction.towards} limit ${limit}
         ) l`;
-    const again = isNarrow(filter)
+    const again = filter.isNarrow
       ? sql`chosen join relisted l using (contract_id, token_id, standard) where ${beyond}`
       : sql`relisted l where l.contract_id = any (${filter.contractIds}::int[]) and ${beyond}`;
     return sql`${own} union all select ${columns} from ${again}`;
@@ -145,7 +146,7 @@ function beyondListed(
 }
 
 /** The rank of token `t` in the collection. */
-function rankOf({ collectionId }: TokensFilter): RawBuilder<unknown> {
+function rankOf({ collectionId }: PlannedFilter): RawBuilder<unknown> {
   return sql`
     select r.rank from rarity.token r
     where r.contract_id = t.contract_id and r.token_id = t.token_id and r.collection_id = ${collectionId}
@@ -153,19 +154,19 @@ function rankOf({ collectionId }: TokensFilter): RawBuilder<unknown> {
 }
 
 /** From how many listed tokens on a walk over the ranks meets enough of them sooner than all of them are sorted. */
-function isWalk({ listed }: TokensFilter, totals: TokenTotals): boolean {
+function isWalk({ listed }: PlannedFilter, totals: TokenTotals): boolean {
   if (listed !== true) return true;
   return totals.listed * totals.listed > 50n * totals.tokens;
 }
 
-function rankedTokens(filter: TokensFilter, totals: TokenTotals): Part["rows"] {
+function rankedTokens(filter: PlannedFilter, totals: TokenTotals): Part["rows"] {
   return (after, limit) => {
     const { collectionId, contractIds, listed } = filter;
     const beyond = after === null ? sql`true` : beyondRank(after);
     const columns = sql`t.contract_id, t.token_id, t.standard, r.rank::numeric as value`;
     const ranks = sql`rarity.token r using (contract_id, token_id)`;
     const fitting = sql`r.collection_id = ${collectionId} and ${beyond}`;
-    if (isNarrow(filter)) {
+    if (filter.isNarrow) {
       const asListed = listed === null ? sql`true` : listedIs(filter);
       return sql`select ${columns} from chosen t join ${ranks} where ${fitting} and ${asListed}`;
     }

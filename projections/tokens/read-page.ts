@@ -1,6 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { chosenTokens, type TokenKey, type TokenSort, type TokensFilter } from "./filter.ts";
+import {
+  chosenTokens,
+  planned,
+  type TokenKey,
+  type TokenSort,
+  type TokensFilter,
+} from "./filter.ts";
 import { listedNow } from "./listed-now.ts";
 import { type Part, partsOf } from "./parts.ts";
 import { countTokens } from "./read-total.ts";
@@ -14,10 +20,11 @@ export async function readTokenPage(
   now: Date,
 ): Promise<{ total: bigint; rows: TokenKey[] }> {
   const totals = await countTokens(session, filter, now);
-  const parts = partsOf(filter, sort, totals);
+  const plan = planned(filter, sort, totals);
+  const parts = partsOf(plan, sort, totals);
   const { rows } = await sql<TokenKey>`
     with ${listedNow(now)},
-    chosen as materialized (${chosenTokens(filter)}),
+    chosen as materialized (${plan.isNarrow ? chosenTokens(filter) : nobody}),
     first as materialized (${pageOf(parts, 0, slice)}),
     second as materialized (${pageOf(parts, 1, slice)})
     select * from (
@@ -43,6 +50,9 @@ function pageOf(
     select page.*, row_number() over (${part.order}) as place
     from (select * from (${part.rows(from, limit)}) rows where ${isWanted} ${part.order} limit ${limit}) page`;
 }
+
+const nobody = sql`
+  select 0 as contract_id, 0::numeric as token_id, 0::smallint as standard where false`;
 
 const nothing = sql`
   select 0 as contract_id, 0::numeric as token_id, 0::smallint as standard, 0::numeric as value, 0::bigint as place

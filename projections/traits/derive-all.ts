@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import { cheapestListing, isKnown, isLive } from "./derive.ts";
+import { deriveAllMembers } from "./members.ts";
 import { traitsOf } from "./normalize.ts";
 import { fingerprintOf } from "./store.ts";
 
@@ -23,6 +24,7 @@ export async function deriveAllTraits(session: Session, schema: string): Promise
     select contract_id, u.trait_key, l.unit_price_wei, l.position, token_id
     from ${table("listed")} l join ${table("token")} t using (contract_id, token_id)
     cross join unnest(t.trait_keys) u (trait_key)`.execute(session);
+  await deriveAllMembers(session, schema);
   await countAllValues(session, schema);
   await countAllContracts(session, schema);
 }

@@ -2,7 +2,10 @@ import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import { matchKey } from "./normalize.ts";
 
-/** For each trait asked for, its keys in the contracts: one for each contract and spelling, none where nobody has it. */
+/**
+ * For each trait asked for, its keys in the contracts: one for each contract and spelling, none where nobody has it. The
+ * rarest trait comes first: it says of most tokens that they need no second look.
+ */
 export async function readTraitKeys(
   db: Database,
   contractIds: readonly number[],
@@ -12,11 +15,13 @@ export async function readTraitKeys(
   const types = traits.map(([type]) => type);
   const values = traits.map(([, value]) => value);
   const { rows } = await sql<{ keys: string[] }>`
-    select array(
-      select v.trait_key::text from traits.value v
+    select own.keys
+    from unnest(${types}::text[], ${values}::text[]) asked (type, value)
+    cross join lateral (
+      select coalesce(array_agg(v.trait_key::text), '{}') as keys, coalesce(sum(v.tokens), 0) as tokens
+      from traits.value v
       where v.contract_id = any (${contractIds}::int[]) and v.match_key = ${matchKey(sql`asked.type`, sql`asked.value`)}
-    ) as keys
-    from unnest(${types}::text[], ${values}::text[]) with ordinality asked (type, value, ord)
-    order by ord`.execute(db);
+    ) own
+    order by own.tokens`.execute(db);
   return rows.map(({ keys }) => keys);
 }

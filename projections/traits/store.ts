@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { changedToken, namedTrait } from "./derive.ts";
+import { flipMembers } from "./members.ts";
 
 /** Stores the tokens that differ, and moves what is counted over them by the difference. */
 export async function storeChanged(
@@ -8,7 +9,10 @@ export async function storeChanged(
   schema: string,
   { isRetold }: { isRetold: boolean },
 ): Promise<void> {
-  if (isRetold) await storeTokens(session, sql.table(`${schema}.token`));
+  if (isRetold) {
+    await storeTokens(session, sql.table(`${schema}.token`));
+    await flipMembers(session, schema);
+  }
   await storeListed(session, sql.table(`${schema}.listed`));
   await storeListedTraits(session, sql.table(`${schema}.listed_trait`));
   await countValues(session, sql.table(`${schema}.value`));

@@ -1,3 +1,5 @@
+import { bitsType } from "../token-bits.ts";
+
 /** What each table holds is told in `README.md`. */
 export function traitTables(schema: string): readonly string[] {
   return [
@@ -9,8 +11,15 @@ export function traitTables(schema: string): readonly string[] {
        primary key (contract_id, token_id)
      )`,
     `comment on column ${schema}.token.trait_keys is 'Of its attributes, in their order'`,
-    // Without a list of what is pending: a read would have to walk it.
-    `create index on ${schema}.token using gin (trait_keys) with (fastupdate = off)`,
+
+    `create table ${schema}.member (
+       contract_id integer       not null,
+       trait_key   uuid          not null,
+       chunk       numeric(78,0) not null,
+       bits        ${bitsType}   not null,
+       primary key (contract_id, trait_key, chunk)
+     )`,
+    `comment on table ${schema}.member is 'Which tokens in a chunk of ids have a trait'`,
 
     `create table ${schema}.value (
        contract_id integer not null,

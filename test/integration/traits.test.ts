@@ -13,7 +13,7 @@ import { randomFrom } from "../simulation/random.ts";
 import { type Attribute, openTokenMarket, traitsAmong } from "../token-market.ts";
 
 const projections = [ownershipProjection, metadataProjection, listingsProjection, traitsProjection];
-const tables = ["token", "value", "listed", "listed_trait", "contract"];
+const tables = ["token", "member", "value", "listed", "listed_trait", "contract"];
 
 let book: Awaited<ReturnType<typeof openBook>>;
 beforeAll(async () => {
