@@ -1,11 +1,13 @@
 import compression from "compression";
-import express, { type Express } from "express";
+import express, { type Express, type RequestHandler } from "express";
 import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
 import { mountDevelopers } from "./developers/mount-developers.ts";
 import type { Developers } from "./developers/visit.ts";
 import type { Feed } from "./feed/open-feed.ts";
 import { sendText } from "./http/answer.ts";
+import { metaEnvelope } from "./http/envelope.ts";
+import type { KeptAnswers } from "./http/kept-answers.ts";
 import { type Limiter, limitRequests } from "./http/limit.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
@@ -37,13 +39,16 @@ export type AppOptions = {
   readonly nftData?: NftDataApi | undefined;
   /** The live feed that the account API's stream is of: its readers are counted. */
   readonly feed?: Pick<Feed, "figures">;
+  /** Where answers stay until something changes that they are made of; without it each is made anew. */
+  readonly answers?: KeptAnswers;
   /** Proxies whose word for a caller's address is taken: how many stand before the app, or their networks. */
   readonly trustProxy?: number | readonly string[];
 };
 
 /** Everything that answers over HTTP. */
 export function createApp(options: AppOptions): Express {
-  const { context, baseUrl, logger, limiter, developers, nftData, feed, trustProxy } = options;
+  const { context, baseUrl, logger, limiter, developers, nftData, feed, answers, trustProxy } =
+    options;
   const app = express();
   const metrics = openMetrics();
   gaugeStatus(metrics, context.readStatus);
@@ -66,7 +71,7 @@ export function createApp(options: AppOptions): Express {
     ],
   });
   if (limiter !== undefined) app.use("/v1", limitRequests(limiter));
-  mountRoutes(app, routes, context, baseUrl);
+  mountRoutes(app, routes, context, baseUrl, { envelope: metaEnvelope, prefix: "", answers });
   mountReference(app);
   if (developers !== undefined) mountDevelopers(app, developers, logger);
   if (nftData !== undefined) mountNftData(app, baseUrl, nftData);
@@ -105,7 +110,13 @@ function describe(baseUrl: string) {
 }
 
 /** Told at debug: a busy service would say nothing else. Headers hold keys and are left out, and so is a key that someone put into an address. */
-function logRequests(logger: Logger) {
+function logRequests(logger: Logger): RequestHandler {
+  if (!logger.isLevelEnabled("debug")) {
+    return (request, response, next) => {
+      assignRequestId(request, response);
+      next();
+    };
+  }
   return pinoHttp({
     logger,
     genReqId: assignRequestId,

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /** Weak, because compression may change the bytes sent. */
-export function etagOf(text: string): string {
-  return `W/"${createHash("sha1").update(text).digest("base64url")}"`;
+export function etagOf(body: Buffer): string {
+  return `W/"${createHash("sha1").update(body).digest("base64url")}"`;
 }
 
 /** The weak comparison of RFC 9110 §13.1.2, whatever the request's Cache-Control says. */

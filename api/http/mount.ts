@@ -1,10 +1,18 @@
-import express, { type Express, type RequestHandler, type Response } from "express";
+import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import { isRejection, reject } from "../../projections/domain/rejection.ts";
-import { sendJson, sendRejection, sendResult } from "./answer.ts";
+import { type Document, jsonDocument, sendDocument, sendRejection, sendResult } from "./answer.ts";
 import { callerAddress } from "./caller-address.ts";
 import { type Envelope, metaEnvelope } from "./envelope.ts";
+import type { KeptAnswers } from "./kept-answers.ts";
 import { nextLink } from "./page.ts";
-import { type Answer, type Refusal, type Refused, type Route, successesOf } from "./route.ts";
+import {
+  type Answer,
+  type Input,
+  type Refusal,
+  type Refused,
+  type Route,
+  successesOf,
+} from "./route.ts";
 
 type Methods = { get?: RequestHandler[]; post?: RequestHandler[] };
 
@@ -42,6 +50,8 @@ export type Manner = {
   readonly prefix: string;
   /** WWW-Authenticate of a route's own 401. */
   readonly challenge?: string;
+  /** Where answers of routes that are kept stay; without it each is made anew. */
+  readonly answers?: KeptAnswers | undefined;
 };
 
 /** Mounts the table. Routes of one path share its 405. */
@@ -78,32 +88,42 @@ function handler<Context>(
   route: Route<Context>,
   context: Context,
   baseUrl: string,
-  { envelope, challenge }: Manner,
+  { envelope, challenge, answers }: Manner,
 ): RequestHandler {
-  return async (request, response) => {
-    const { params, query, body } = request;
-    const address = callerAddress(request);
-    const answer = await route.answer({ params, query, body, address }, context);
-    if (isRejection(answer)) {
-      const refusal = route.refuses[answer.rejected];
-      if (refusal === undefined)
-        throw new Error(`${route.path} does not declare ${answer.rejected}`);
-      sendRefusal(response, refusal, answer, challenge);
-      return;
-    }
-    if (route.method === "post") {
-      sendResult(response, statusOf(answer, route), bodyOf(answer, envelope));
-      return;
-    }
-    const next = nextLink(baseUrl, request.originalUrl, answer.meta);
-    if (next !== undefined) response.set("Link", next);
-    await sendJson(
-      request,
-      response,
-      bodyOf(answer, envelope),
-      answer.maxAgeSeconds ?? route.maxAgeSeconds,
-    );
+  const refuse = (response: Response, rejection: Refused) => {
+    const refusal = route.refuses[rejection.rejected];
+    if (refusal === undefined)
+      throw new Error(`${route.path} does not declare ${rejection.rejected}`);
+    sendRefusal(response, refusal, rejection, challenge);
   };
+  if (route.method === "post") {
+    return async (request, response) => {
+      const answer = await route.answer(inputOf(request), context);
+      if (isRejection(answer)) refuse(response, answer);
+      else sendResult(response, statusOf(answer, route), bodyOf(answer, envelope));
+    };
+  }
+  const make = async (request: Request, given: Context): Promise<Document | Refused> => {
+    const answer = await route.answer(inputOf(request), given);
+    if (isRejection(answer)) return answer;
+    const link = nextLink(baseUrl, request.originalUrl, answer.meta);
+    const maxAgeSeconds = answer.maxAgeSeconds ?? route.maxAgeSeconds;
+    const { isPassing = false } = answer;
+    return jsonDocument(bodyOf(answer, envelope), { link, maxAgeSeconds, isPassing });
+  };
+  const kept = route.isKept === true ? answers : undefined;
+  return async (request, response) => {
+    const made = await (kept === undefined
+      ? make(request, context)
+      : kept.of(request.originalUrl, (now) => make(request, { ...context, now: () => now })));
+    if (isRejection(made)) refuse(response, made);
+    else await sendDocument(request, response, made);
+  };
+}
+
+function inputOf(request: Request): Input {
+  const { params, query, body } = request;
+  return { params, query, body, address: callerAddress(request) };
 }
 
 function sendRefusal(

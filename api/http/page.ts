@@ -119,11 +119,16 @@ export function cutPage<Row, Key>(
 
 /** RFC 8288 link to the next page, for answers whose meta has a cursor. */
 export function nextLink(baseUrl: string, requestUrl: string, meta: unknown): string | undefined {
-  const cursor = z.object({ next_cursor: z.string() }).safeParse(meta);
-  if (!cursor.success) return undefined;
+  const cursor = cursorOf(meta);
+  if (cursor === undefined) return undefined;
   const [path = "", search] = requestUrl.split("?", 2);
   const query = new URLSearchParams(search);
   query.delete("page");
-  query.set("cursor", cursor.data.next_cursor);
+  query.set("cursor", cursor);
   return `<${baseUrl}${path}?${query}>; rel="next"`;
+}
+
+function cursorOf(meta: unknown): string | undefined {
+  if (typeof meta !== "object" || meta === null || !("next_cursor" in meta)) return undefined;
+  return typeof meta.next_cursor === "string" ? meta.next_cursor : undefined;
 }

@@ -17,6 +17,8 @@ export type Answer<Data = unknown, Meta = unknown> = {
   readonly meta?: Meta;
   /** How long this answer may be kept, where that differs from what its route says. */
   readonly maxAgeSeconds?: number;
+  /** Of a route that is kept: whether this answer may change by itself, so that it is not. */
+  readonly isPassing?: boolean;
   /** One of the route's `successes`; needed where there are several. */
   readonly status?: SuccessStatus;
   /** Of routes that do many things at once: how that went, in words. */
@@ -63,6 +65,11 @@ type Shape<
   readonly isBatch?: boolean;
   /** How long a success may be kept; without it every use is revalidated. */
   readonly maxAgeSeconds?: number;
+  /**
+   * Whether an answer stands until the log, a projection or the second of the clock changes, whoever asks: then it is
+   * kept until it does. Whatever else it depends on would be told too late.
+   */
+  readonly isKept?: boolean;
   /** Whether it is for callers who have no credentials yet. */
   readonly isOpen?: boolean;
   /** Largest JSON body; 16 kB without it. */

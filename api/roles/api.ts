@@ -1,11 +1,13 @@
 import { allProjections } from "../../projections/all.ts";
 import { openDatabase } from "../../projections/database.ts";
+import { readStanding } from "../../projections/engine/read-standing.ts";
 import { openAccounts } from "../accounts/open-accounts.ts";
 import { createApp } from "../app.ts";
 import { openHashReader } from "../chain/clients.ts";
 import { openHeadReader } from "../chain/head.ts";
 import { answerFeed } from "../feed/answer-feed.ts";
 import { startFeed } from "../feed/start-feed.ts";
+import { openKeptAnswers } from "../http/kept-answers.ts";
 import { type Listening, listen } from "../http/server.ts";
 import { openAccess } from "../keys/open-access.ts";
 import { openNftData } from "../nft-data/open.ts";
@@ -26,6 +28,15 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
     applicationName: "api",
     max: 10,
     prepares: mostPrepared,
+    statementTimeoutMs: 10_000,
+    onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
+  });
+  // Of its own: what is kept does not wait for connections that are busy making other answers.
+  const look = openDatabase({
+    url: config.database.readUrl,
+    applicationName: "api standing",
+    max: 1,
+    prepares: true,
     statementTimeoutMs: 10_000,
     onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
   });
@@ -58,11 +69,18 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
   const feed = startFeed(config, db, logger);
   const accountApi = openNftData(config, { db, prefix: market.prefix, tokens, limiter });
   const nftData = accountApi && { ...accountApi, stream: answerFeed(feed) };
-  const context = { db, siteUrl, chains, readStatus, market, instantKeys, now: () => new Date() };
-  const served = { developers, nftData, feed };
+  const now = () => new Date();
+  const context = { db, siteUrl, chains, readStatus, market, instantKeys, now };
+  const answers = openKeptAnswers({ readStanding: () => readStanding(look), now });
+  const served = { developers, nftData, feed, answers };
   const app = createApp({ context, baseUrl, logger, limiter, ...served, trustProxy });
+  const closeParts = () =>
+    Promise.all([
+      ...[db.destroy(), look.destroy()],
+      ...[market.close(), access.close(), accountParts.close()],
+    ]);
   const listening = await start(() => listen(app, host, port));
-  const look = setInterval(() => {
+  const looking = setInterval(() => {
     readStatus().catch((error) => logger.error({ err: error }, "the parts cannot be looked at"));
   }, lookMs);
 
@@ -71,7 +89,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
       return await open();
     } catch (error) {
       await feed.stop();
-      await Promise.all([db.destroy(), market.close(), access.close(), accountParts.close()]);
+      await closeParts();
       throw error;
     }
   }
@@ -79,10 +97,10 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
     ready: Promise.resolve(),
     failed: new Promise<never>(() => {}),
     async stop() {
-      clearInterval(look);
+      clearInterval(looking);
       await feed.stop();
       await listening.close();
-      await Promise.all([db.destroy(), market.close(), access.close(), accountParts.close()]);
+      await closeParts();
     },
   };
 }

@@ -24,3 +24,15 @@ export async function readStaleRankings(db: Database): Promise<StaleRanking[]> {
     order by tokens, "collectionId"`.execute(db);
   return rows;
 }
+
+/** Whether a collection's ranking is about to be made anew, though nothing else changes. */
+export async function isRankingStale(db: Database, collectionId: number): Promise<boolean> {
+  const { rows } = await sql<{ isStale: boolean }>`
+    select (
+      select ${fingerprint} from traits.contract t join collections.member m using (contract_id)
+      where m.collection_id = ${collectionId}
+    ) is distinct from (
+      select fingerprint from rarity.collection where collection_id = ${collectionId}
+    ) as "isStale"`.execute(db);
+  return rows[0]?.isStale ?? true;
+}

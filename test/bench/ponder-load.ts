@@ -7,6 +7,8 @@ export type Load = {
   /** Of a POST. */
   body?: string;
   headers?: Record<string, string>;
+  /** Each request has an address of its own, by a parameter that says nothing. */
+  isVaried?: boolean;
   connections: number;
   seconds: number;
 };
@@ -32,7 +34,13 @@ process.on("message", (load) => {
 });
 process.on("disconnect", () => process.exit(0));
 
-async function loadOf({ baseUrl, connections, seconds, ...asked }: Load): Promise<LoadFigures> {
+async function loadOf({
+  baseUrl,
+  connections,
+  seconds,
+  isVaried = false,
+  ...asked
+}: Load): Promise<LoadFigures> {
   const pool = new Pool(baseUrl, { connections, pipelining: 1 });
   const durations: number[] = [];
   const statuses = new Set<number>();
@@ -42,7 +50,11 @@ async function loadOf({ baseUrl, connections, seconds, ...asked }: Load): Promis
   const keepAsking = async () => {
     while (performance.now() < until) {
       const sent = performance.now();
-      const { statusCode, body } = await pool.request(requestOf(asked));
+      const { statusCode, body } = await pool.request(
+        requestOf(
+          isVaried ? { ...asked, path: `${asked.path}&nth=${durations.length}-${sent}` } : asked,
+        ),
+      );
       bytes = (await body.arrayBuffer()).byteLength;
       durations.push(performance.now() - sent);
       statuses.add(statusCode);

@@ -29,6 +29,7 @@ export const bestBids = route(
     query: z.object({ chainId, collection: collectionKey, tokenId }),
     data: BestBids,
     refuses: { not_found: 404, ...chainRefusals },
+    isKept: true,
   },
   async ({ query }, { db, siteUrl, market: { prefix }, now }) => {
     const chain = query.chainId;

@@ -16,6 +16,7 @@ export const bid = route(
     query: z.object({ chainId }),
     data: Bid,
     refuses: { not_found: 404, ...chainRefusals },
+    isKept: true,
   },
   async ({ params, query }, { db, siteUrl, market: { prefix }, now }) => {
     const orderHash = orderHashOf(prefix, params.bidId);

@@ -35,6 +35,7 @@ export const listBids = route(
     data: z.array(Bid),
     meta: pageMeta,
     refuses: { not_found: 404, ...chainRefusals, ...pageRefusals },
+    isKept: true,
   },
   async ({ query }, { db, siteUrl, market, now }) => {
     const unusable = tokenWithoutCollection(query);

@@ -17,6 +17,7 @@ export const collection = route(
     query: z.object({ chainId }),
     data: Collection,
     refuses: { not_found: 404, ...chainRefusals },
+    isKept: true,
   },
   async ({ params, query }, { db, siteUrl, market, now }) => {
     const found = await referTo(db, query.chainId, params.collection);

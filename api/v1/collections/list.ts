@@ -41,6 +41,7 @@ export const listCollections = route(
     data: z.array(Collection),
     meta: pageMeta,
     refuses: { ...chainRefusals, ...pageRefusals },
+    isKept: true,
   },
   async ({ query }, { db, siteUrl, market, now }) => {
     const { sort, direction, period } = query;

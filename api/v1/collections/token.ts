@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { reject } from "../../../projections/domain/rejection.ts";
 import { readToken } from "../../../projections/ownership/read.ts";
+import { isRankingStale } from "../../../projections/rarity/stale.ts";
 import { readTokenDetails } from "../../../projections/tokens/read-details.ts";
 import { route } from "../context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
@@ -17,6 +18,7 @@ export const token = route(
     query: z.object({ chainId }),
     data: Token,
     refuses: { not_found: 404, ...chainRefusals },
+    isKept: true,
   },
   async ({ params, query }, { db, siteUrl, market, now }) => {
     const collection = await referTo(db, query.chainId, params.collection);
@@ -31,9 +33,13 @@ export const token = route(
       const message = `No token ${params.tokenId} in ${params.collection} on chain ${query.chainId}`;
       return reject("not_found", message);
     }
-    const [details] = await readTokenDetails(db, collection.collectionId, [row], now());
+    const { collectionId } = collection;
+    const [[details], isPassing] = await Promise.all([
+      readTokenDetails(db, collectionId, [row], now()),
+      isRankingStale(db, collectionId),
+    ]);
     if (details === undefined) throw new Error("a token that was there was not read");
     const shop = { siteUrl, prefix: market.prefix };
-    return { data: presentToken(details, { collection, chainId: query.chainId, shop }) };
+    return { data: presentToken(details, { collection, chainId: query.chainId, shop }), isPassing };
   },
 );

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "../../../projections/domain/rejection.ts";
+import { isRankingStale } from "../../../projections/rarity/stale.ts";
 import { type TokenKey, tokenSorts } from "../../../projections/tokens/filter.ts";
 import { readTokens } from "../../../projections/tokens/read.ts";
 import {
@@ -54,6 +55,7 @@ export const tokens = route(
     data: z.array(Token),
     meta: pageMeta.omit({ page: true }).meta({ id: "CursorMeta" }),
     refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals },
+    isKept: true,
   },
   async ({ params, query }, { db, siteUrl, market, now }) => {
     const collection = await referTo(db, query.chainId, params.collection);
@@ -69,7 +71,10 @@ export const tokens = route(
     };
     const request = cursorPageOf(query, scope, tokenKey);
     if (isRejection(request)) return request;
-    const { total, rows } = await readTokens(db, filter, sort, request.read, now());
+    const [{ total, rows }, isPassing] = await Promise.all([
+      readTokens(db, filter, sort, request.read, now()),
+      isRankingStale(db, collectionId),
+    ]);
     const { shown, meta } = cutPage(request, rows, ({ key }) => keyOfToken(key));
     const context = { collection, chainId, shop: { siteUrl, prefix: market.prefix } };
     return {
@@ -80,6 +85,7 @@ export const tokens = route(
         per_page: meta.per_page,
         next_cursor: meta.next_cursor,
       },
+      isPassing,
     };
   },
 );

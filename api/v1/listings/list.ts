@@ -39,6 +39,7 @@ export const listListings = route(
     data: z.array(Listing),
     meta: pageMeta,
     refuses: { not_found: 404, ...chainRefusals, ...pageRefusals },
+    isKept: true,
   },
   async ({ query }, { db, siteUrl, market, now }) => {
     const unusable = tokenWithoutCollection(query);

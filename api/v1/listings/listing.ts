@@ -16,6 +16,7 @@ export const listing = route(
     query: z.object({ chainId }),
     data: Listing,
     refuses: { not_found: 404, ...chainRefusals },
+    isKept: true,
   },
   async ({ params, query }, { db, siteUrl, market: { prefix }, now }) => {
     const named = listingOf(prefix, params.askId);

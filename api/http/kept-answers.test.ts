@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import type { Document } from "./answer.ts";
+import { openKeptAnswers } from "./kept-answers.ts";
+
+/** Answers over a standing and a clock that the test sets; each tells how often one was made before. */
+function openStage() {
+  const stage = { standing: "a", seconds: 10, made: 0, reads: 0 };
+  const answers = openKeptAnswers({
+    readStanding: async () => {
+      stage.reads += 1;
+      return stage.standing;
+    },
+    now: () => new Date(stage.seconds * 1_000),
+    maxBytes: 3_000,
+  });
+  const make = async () => {
+    stage.made += 1;
+    return document(String(stage.made));
+  };
+  const ask = async (request = "/", maker: (now: Date) => Promise<Document> = make) =>
+    String((await answers.of(request, maker)).body);
+  return { stage, answers, ask };
+}
+
+function document(text: string): Document {
+  return { type: "text/plain", body: Buffer.from(text), etag: text, cacheControl: "no-cache" };
+}
+
+describe("kept answers", () => {
+  it("stand until the standing or the second changes", async () => {
+    const { stage, ask } = openStage();
+    expect([await ask(), await ask()]).toEqual(["1", "1"]);
+    stage.standing = "b";
+    expect([await ask(), await ask()]).toEqual(["2", "2"]);
+    stage.seconds += 0.9;
+    expect(await ask()).toBe("2");
+    stage.seconds += 0.1;
+    expect([await ask(), await ask("/other")]).toEqual(["3", "4"]);
+  });
+
+  it("are as of the beginning of the second", async () => {
+    const { stage, ask } = openStage();
+    stage.seconds = 12.7;
+    expect(await ask("/", async (now) => document(now.toISOString()))).toContain(":12.000Z");
+  });
+
+  it("made while something changed are told to who asked before, and to nobody after", async () => {
+    const { stage, ask } = openStage();
+    let finish = (_: Document) => {};
+    const early = ask("/", () => new Promise((resolve) => (finish = resolve)));
+    const together = ask();
+    await new Promise((resolve) => setImmediate(resolve));
+    stage.standing = "b";
+    const late = ask();
+    expect(await late).toBe("1");
+    finish(document("of before"));
+    expect(await Promise.all([early, together])).toEqual(["of before", "of before"]);
+    expect(await ask()).not.toBe("of before");
+  });
+
+  it("that fail, refuse or may change by themselves are made anew", async () => {
+    const { ask, answers } = openStage();
+    await expect(ask("/", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(await answers.of("/", async () => ({ rejected: "not_found" }))).toEqual({
+      rejected: "not_found",
+    });
+    expect(await ask("/", async () => ({ ...document("passing"), isPassing: true }))).toBe(
+      "passing",
+    );
+    expect(await ask()).toBe("1");
+  });
+
+  it("take no more room than they are given", async () => {
+    const { stage, ask } = openStage();
+    for (let page = 0; page < 10; page += 1) await ask(`/${page}`);
+    expect(await ask("/9")).toBe("10");
+    await ask("/0");
+    expect(stage.made).toBe(11);
+  });
+
+  it("share one look at the standing that begins after they were asked for", async () => {
+    const { stage, ask } = openStage();
+    await Promise.all(Array.from({ length: 50 }, () => ask()));
+    expect(stage.reads).toBe(2);
+    expect(stage.made).toBe(1);
+  });
+});
