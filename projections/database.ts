@@ -43,6 +43,8 @@ export type DatabaseOptions = {
    * connection, where callers decide how they differ: each keeps its plan there.
    */
   prepares?: boolean | number;
+  /** Whether a prepared statement is planned once, for any values: where all of them concern few rows. */
+  plansOnce?: boolean;
   /** Told of errors on idle connections (a database that went away); the pool itself reconnects. */
   onIdleError: (error: Error) => void;
 };
@@ -59,6 +61,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     statement_timeout: options.statementTimeoutMs ?? 0,
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 0,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    ...(options.plansOnce ? { options: "-c plan_cache_mode=force_generic_plan" } : {}),
     types: driverTypes,
   });
   pool.on("error", options.onIdleError);

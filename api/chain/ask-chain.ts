@@ -36,12 +36,14 @@ export async function askChain(
 /** The answers to questions that were asked together. */
 export type Round = { basis: ReadingBasis; answers: ReadonlyMap<string, Answer> };
 
+/** `basis`: asked for before the questions were known, while something else was waited for. */
 export async function holdRound(
   client: ChainClient,
   questions: readonly Question[],
+  basis: Promise<ReadBasis> = fetchReadBasis(client),
 ): Promise<Round> {
   try {
-    return await holdRoundAt(client, await fetchReadBasis(client), questions);
+    return await holdRoundAt(client, await basis, questions);
   } catch (error) {
     if (!(error instanceof BasisMoved)) throw error;
     return holdRoundAt(client, await fetchReadBasis(client), questions);

@@ -8,6 +8,7 @@ import { readListings } from "../../projections/listings/read.ts";
 import { readSignedOrder } from "../../projections/orders/read-signed-order.ts";
 import { answersTo, type ChainAnswers, holdRound, type Round } from "../chain/ask-chain.ts";
 import type { ChainClient } from "../chain/clients.ts";
+import { fetchReadBasis, type ReadBasis } from "../chain/contract-calls.ts";
 import type { Question } from "../chain/questions.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { questionsAbout } from "./admission-questions.ts";
@@ -47,6 +48,9 @@ export async function admitBatch(book: Book, batch: Batch): Promise<Outcome[]> {
   const { db } = book;
   const { chainId, candidates, now } = batch;
   const hashes = candidates.map(({ order }) => order.orderHash);
+  const basis = fetchReadBasis(book.chain(chainId));
+  // Whether the node answers is told where it is asked the rest.
+  basis.catch(() => {});
   const [stored, known] = await Promise.all([
     readSignedOrder(db, chainId, hashes),
     readKnown(db, chainId, candidates, now),
@@ -57,7 +61,7 @@ export async function admitBatch(book: Book, batch: Batch): Promise<Outcome[]> {
   const { refusals, accepted, answersAbout } = await judgeAll(
     book,
     { ...batch, candidates: left },
-    known,
+    { known, basis },
   );
   // What a maker's contract takes another signature for is no new order.
   const fresh = accepted.filter(({ candidate }) => !stored.has(candidate.order.orderHash));
@@ -66,7 +70,7 @@ export async function admitBatch(book: Book, batch: Batch): Promise<Outcome[]> {
     const position = await appendOrders(db, chainId, { accepted: fresh, answers, now });
     await book.untilProjected(position);
   }
-  const statuses = await readStatuses(db, batch, hashes);
+  const statuses = await readStatuses(db, batch);
   return candidates.map((candidate) => {
     const { orderHash } = candidate.order;
     // What is not projected in time has just been found fillable.
@@ -93,13 +97,13 @@ type Judged = {
 async function judgeAll(
   book: Book,
   { chainId, candidates, ...batch }: Batch,
-  known: Known,
+  { known, basis }: { known: Known; basis: Promise<ReadBasis> },
 ): Promise<Judged> {
   if (candidates.length === 0) return refuseAll([]);
   const asked = new Map(candidates.map((one) => [one, questionsAbout(one, known)]));
   const startedAt = performance.now();
   try {
-    const round = await holdRound(book.chain(chainId), [...asked.values()].flat());
+    const round = await holdRound(book.chain(chainId), [...asked.values()].flat(), basis);
     return judgeInOrder(candidates, { known, asked, round, coversAll: book.coversAll(chainId) });
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error;
@@ -156,12 +160,14 @@ function judgeInOrder(candidates: readonly Candidate[], evidence: Asked): Judged
 
 async function readStatuses(
   db: Database,
-  { chainId, now }: Batch,
-  hashes: readonly Hex[],
+  { chainId, candidates, now }: Batch,
 ): Promise<Map<Hex, OrderStatus>> {
-  const [listings, bids] = await Promise.all([
-    readListings(db, chainId, hashes, now),
-    readBids(db, chainId, hashes, now),
+  const hashesOf = (side: "ask" | "bid") =>
+    candidates.flatMap(({ order }) => (order.side === side ? [order.orderHash] : []));
+  const [asks, bids] = [hashesOf("ask"), hashesOf("bid")];
+  const rows = await Promise.all([
+    asks.length === 0 ? [] : readListings(db, chainId, asks, now),
+    bids.length === 0 ? [] : readBids(db, chainId, bids, now),
   ]);
-  return new Map([...listings, ...bids].map(({ orderHash, status }) => [orderHash, status]));
+  return new Map(rows.flat().map(({ orderHash, status }) => [orderHash, status]));
 }

@@ -49,6 +49,7 @@ export function openMarket(config: RoleConfig, logger: Logger): Market {
     applicationName: "api orders",
     max: 10,
     prepares: true,
+    plansOnce: true,
     statementTimeoutMs: 10_000,
     onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
   });

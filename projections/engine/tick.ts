@@ -23,6 +23,7 @@ export type Tick =
 
 /** Facts that one tick folds at most. */
 const TICK_FACTS = 10_000;
+const FEW_FACTS = 1_000n;
 
 /**
  * Brings the targets furthest behind one window forward: their rows and their checkpoints in one transaction,
@@ -51,7 +52,7 @@ export async function tick(
         const window = nextWindow(positions, end, maxFacts);
         if (window === null) return { outcome: "idle", head };
 
-        await commitSoon(session);
+        await setUp(session, window);
         const due = standing.filter(({ position }) => position === window.after);
         const schemas = due.map(({ target }) => target.schema);
         await lockCheckpoints(session, schemas);
@@ -69,9 +70,16 @@ export async function tick(
   }
 }
 
-/** Nobody waits for the disk: what a crash takes back is rows and checkpoint alike, and the log has it all. */
-async function commitSoon(session: Session): Promise<void> {
-  await sql`set local synchronous_commit = off`.execute(session);
+/**
+ * Nobody waits for the disk: what a crash takes back is rows and checkpoint alike, and the log has it all. And where few
+ * facts are folded, planning for their very number takes longer than a plan for any number does.
+ */
+async function setUp(session: Session, { after, upTo }: Window): Promise<void> {
+  const plans = upTo - after > FEW_FACTS ? "auto" : "force_generic_plan";
+  await sql`
+    select set_config('synchronous_commit', 'off', true), set_config('plan_cache_mode', ${plans}, true)`.execute(
+    session,
+  );
 }
 
 class Fenced extends Error {}

@@ -4,16 +4,18 @@ import { parseEther } from "viem";
 import { accounts } from "../../devnet/accounts.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
 import type { Market } from "../market.ts";
+import { getJson, until } from "../pipeline.ts";
 import { openTrader } from "../trader.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { withInstallation } from "./installation.ts";
 
-/** Twice: right after the start, while every statement is planned for the first time, and behind that. */
+/** Counted twice: right after the start, while every statement is planned for the first time, and as many later. */
 const singles = 500;
 const connections = 16;
 const bulks = 10;
 const bulkSize = 100;
 const warmUps = 20;
+const counted = warmUps + 3 * singles;
 const firstToken = 70_000n;
 const mintedAtOnce = 25;
 
@@ -25,17 +27,19 @@ export function run(): Promise<Figure[]> {
     return whileServing([{ chainId, rpcUrl, wsUrl }], async (baseUrl) => {
       await ethereum.client.setIntervalMining({ interval: 0 });
       await ethereum.client.setAutomine(true);
-      const orders = await signOrders(ethereum, baseUrl, warmUps + 2 * singles + bulks * bulkSize);
+      const orders = await signOrders(ethereum, baseUrl, counted + bulks * bulkSize);
       await ethereum.client.setIntervalMining({ interval: 1 });
       const agent = new Agent({ keepAlive: true, maxSockets: connections });
       const post = (path: string, body: unknown) => timePost(agent, baseUrl + path, body);
       const postAll = (some: readonly unknown[]) =>
         inParallel(connections, some, (seaport) => post("/v1/orders/asks", { chainId, seaport }));
+      await untilDescribed(baseUrl, firstToken + BigInt(orders.length - 1));
       await postAll(orders.slice(0, warmUps));
       const first = await postAll(orders.slice(warmUps, warmUps + singles));
-      const warm = await postAll(orders.slice(warmUps + singles, warmUps + 2 * singles));
+      await postAll(orders.slice(warmUps + singles, counted - singles));
+      const warm = await postAll(orders.slice(counted - singles, counted));
       const bulk: number[] = [];
-      for (let start = warmUps + 2 * singles; start < orders.length; start += bulkSize) {
+      for (let start = counted; start < orders.length; start += bulkSize) {
         const listings = orders.slice(start, start + bulkSize).map((seaport) => ({ seaport }));
         bulk.push(await post("/v1/orders/asks/bulk", { chainId, listings }));
       }
@@ -56,6 +60,20 @@ export function run(): Promise<Figure[]> {
       ];
     });
   });
+}
+
+/** The jobs have read the metadata of all that was minted for this: orders are measured, not that. */
+async function untilDescribed(baseUrl: string, tokenId: bigint): Promise<void> {
+  const path = `/v1/collections/${contracts.punks}/tokens/${tokenId}?chainId=1`;
+  await until(
+    "the last token's metadata",
+    async () => {
+      const { body } = await getJson(baseUrl, path);
+      const { data } = body as { data?: { name: string | null } };
+      return data !== undefined && data.name !== null;
+    },
+    120_000,
+  );
 }
 
 function singleFigures(name: string, took: readonly number[], about: string): Figure[] {
