@@ -3,22 +3,26 @@ import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
-import { Argument, type Command, InvalidArgumentError } from "commander";
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { chainIds } from "../../abis/deployments.ts";
 import { bindViewsIfStale } from "../../projections/analytics/bind-views.ts";
 import {
-  columnsOf,
   type Dataset,
   datasets,
   type RowsFilter,
+  readColumns,
   readRows,
 } from "../../projections/analytics/read-rows.ts";
 import type { Database } from "../../projections/database.ts";
-import { csvLines } from "./export-csv.ts";
+import { writeCsv } from "./export-csv.ts";
+import { writeParquet } from "./export-parquet.ts";
 import { withDatabase } from "./open-database.ts";
 import { stringify } from "./output.ts";
 
-type Options = { format: string; since?: Date; until?: Date; chain?: number; out?: string };
+const formats = { csv: writeCsv, parquet: writeParquet } as const;
+type Format = keyof typeof formats;
+
+type Options = { format: Format; since?: Date; until?: Date; chain?: number; out?: string };
 type ExportOptions = Options & { json?: boolean };
 
 /** `op export sales|transfers|listings` */
@@ -27,7 +31,7 @@ export function addExport(program: Command): void {
     .command("export")
     .description("write rows as the analysts' views have them, of one moment, oldest first")
     .addArgument(new Argument("<what>").choices(Object.keys(datasets)))
-    .option("--format <format>", "csv", parseFormat, "csv")
+    .addOption(new Option("--format <format>").choices(Object.keys(formats)).default("csv"))
     .option("--since <time>", "from then on, as 2026-01-31 or 2026-01-31T12:00:00Z", parseTime)
     .option("--until <time>", "up to then, exclusive", parseTime)
     .option("--chain <id>", "of this chain alone", parseChain)
@@ -35,11 +39,6 @@ export function addExport(program: Command): void {
     .option("--json", "the closing count for machines")
     .exitOverride()
     .action(exportRows);
-}
-
-function parseFormat(text: string): string {
-  if (text === "csv") return text;
-  throw new InvalidArgumentError("expected csv, the only format there is");
 }
 
 function parseTime(text: string): Date {
@@ -56,8 +55,8 @@ function parseChain(text: string): number {
 }
 
 async function exportRows(dataset: Dataset, options: ExportOptions): Promise<void> {
-  const { since = null, until = null, chain = null, out, json } = options;
-  const filter = { dataset, chainId: chain, since, until };
+  const { format, since = null, until = null, chain = null, out, json } = options;
+  const filter = { dataset, format, chainId: chain, since, until };
   await withDatabase(`export ${dataset}`, async ({ db }) => {
     await db.transaction().execute(bindViewsIfStale);
     const rows =
@@ -69,12 +68,14 @@ async function exportRows(dataset: Dataset, options: ExportOptions): Promise<voi
   });
 }
 
+type Asked = RowsFilter & { format: Format };
+
 /** A file that was begun and not finished leaves the one before as it is. */
-async function writeFile(db: Database, filter: RowsFilter, path: string): Promise<number> {
+async function writeFile(db: Database, asked: Asked, path: string): Promise<number> {
   const part = `${path}.${process.pid}.part`;
   const file = createWriteStream(part);
   try {
-    const rows = await write(db, filter, file);
+    const rows = await write(db, asked, file);
     file.end();
     await finished(file);
     await rename(part, path);
@@ -85,13 +86,15 @@ async function writeFile(db: Database, filter: RowsFilter, path: string): Promis
   }
 }
 
-async function write(db: Database, filter: RowsFilter, to: Writable): Promise<number> {
+async function write(db: Database, { format, ...filter }: Asked, to: Writable): Promise<number> {
   const failed = new Promise<never>((_, fail) => to.once("error", fail));
   failed.catch(() => {});
   // What is not taken away yet is waited for, so that no more than a page is held.
-  const put = async (text: string) => {
-    if (!to.write(text)) await Promise.race([once(to, "drain"), failed]);
+  const put = async (content: string | Uint8Array) => {
+    if (!to.write(content)) await Promise.race([once(to, "drain"), failed]);
   };
-  await put(csvLines([columnsOf(filter.dataset)]));
-  return await readRows(db, filter, (rows) => put(csvLines(rows)));
+  const writer = formats[format](await readColumns(db, filter.dataset), put);
+  const rows = await readRows(db, filter, writer.write);
+  await writer.end();
+  return rows;
 }

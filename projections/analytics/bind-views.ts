@@ -11,7 +11,7 @@ import { quoted, statementsOf, type View } from "./view.ts";
 export const analyticsSchema = "analytics";
 const next = `${analyticsSchema}_next`;
 
-export const views: readonly View[] = [
+const views: readonly View[] = [
   salesView,
   transfersView,
   listingsView,

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database, Session } from "../database.ts";
-import { analyticsSchema, views } from "./bind-views.ts";
+import { analyticsSchema } from "./bind-views.ts";
 
 /** What can be read row by row: the column that places a row in time, and an order that is total. */
 export const datasets = {
@@ -22,11 +22,28 @@ export type RowsFilter = {
   until: Date | null;
 };
 
-/** A row's values as text in the order of `columnsOf`; times are ISO 8601 in UTC. */
+/** A row's values as text in the order of `readColumns`; times are ISO 8601 in UTC. */
 export type TextRow = readonly (string | null)[];
 
-export function columnsOf(dataset: Dataset): string[] {
-  return views.find(({ name }) => name === dataset)?.columns.map(([name]) => name) ?? [];
+export type ColumnType = "boolean" | "integer" | "bigint" | "double" | "time" | "text";
+export type Column = { readonly name: string; readonly type: ColumnType };
+
+const typeNames: Readonly<Record<string, ColumnType>> = {
+  boolean: "boolean",
+  smallint: "integer",
+  integer: "integer",
+  bigint: "bigint",
+  "double precision": "double",
+  "timestamp with time zone": "time",
+};
+
+/** In the order of the view. What is none of the types is text, as are numbers of any size. */
+export async function readColumns(session: Session, dataset: Dataset): Promise<Column[]> {
+  const { rows } = await sql<{ name: string; type: string }>`
+    select attname as name, format_type(atttypid, null) as type from pg_attribute
+    where attrelid = to_regclass(${`${analyticsSchema}.${dataset}`}) and attnum > 0 and not attisdropped
+    order by attnum`.execute(session);
+  return rows.map(({ name, type }) => ({ name, type: typeNames[type] ?? "text" }));
 }
 
 /** Rows held at a time. */
@@ -61,9 +78,8 @@ export async function readRows(
 /** A cursor's statement takes no parameters. */
 async function rowsOf(session: Session, filter: RowsFilter): Promise<RawBuilder<unknown>> {
   const { time, order } = datasets[filter.dataset];
-  const times = await readTimeColumns(session, filter.dataset);
-  const cells = columnsOf(filter.dataset).map((name) =>
-    times.has(name)
+  const cells = (await readColumns(session, filter.dataset)).map(({ name, type }) =>
+    type === "time"
       ? sql`to_char(o.${sql.id(name)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
       : sql`o.${sql.id(name)}::text`,
   );
@@ -75,13 +91,4 @@ async function rowsOf(session: Session, filter: RowsFilter): Promise<RawBuilder<
       ${filter.since === null ? sql`` : sql`and o.${sql.id(time)} >= ${bound(filter.since)}`}
       ${filter.until === null ? sql`` : sql`and o.${sql.id(time)} < ${bound(filter.until)}`}
     order by ${sql.join(order.map((name) => sql`o.${sql.id(name)}`))}`;
-}
-
-async function readTimeColumns(session: Session, dataset: Dataset): Promise<Set<string>> {
-  const { rows } = await sql<{ name: string }>`
-    select attname as name from pg_attribute
-    where attrelid = to_regclass(${`${analyticsSchema}.${dataset}`}) and atttypid = 'timestamptz'::regtype`.execute(
-    session,
-  );
-  return new Set(rows.map(({ name }) => name));
 }
