@@ -23,7 +23,7 @@ export async function measureHttp(url: string, sample: Sample, size: string): Pr
   const settings = await pipelineSettings({
     databaseUrl: url,
     chains,
-    settings: { LOG_LEVEL: "fatal" },
+    settings: { LOG_LEVEL: "error" },
   });
   const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
   const role = await keepRole("api", { settings, leash, sink });

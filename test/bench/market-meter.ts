@@ -17,7 +17,10 @@ export type Meter = {
   close(): Promise<void>;
 };
 
-/** Of a server on this machine, whose statements are not prepared. */
+/** Statements that a connection prepares, as those of the API's readers do. */
+const mostPrepared = 300;
+
+/** Of a server on this machine. */
 export function openMeter(url: string): Meter {
   const pool = new pg.Pool({ connectionString: url, max: 10, types: driverTypes });
   let spent = nothing;
@@ -25,9 +28,16 @@ export function openMeter(url: string): Meter {
   const metered = async (client: pg.PoolClient): Promise<PostgresPoolClient> => {
     const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
     const pid = rows[0]?.pid ?? 0;
+    const names = new Map<string, string>();
+    const nameOf = (text: string) => {
+      const name = names.get(text) ?? (names.size < mostPrepared ? `s${names.size}` : undefined);
+      if (name !== undefined) names.set(text, name);
+      return name;
+    };
     const query = async (text: string, values: readonly unknown[]) => {
       const [begun, begunCpu] = [performance.now(), cpuMsOf(pid)];
-      const result = await client.query({ text, values: [...values] });
+      const name = nameOf(text);
+      const result = await client.query({ ...(name && { name }), text, values: [...values] });
       const { ms, cpuMs, statements } = spent;
       spent = {
         ms: ms + performance.now() - begun,
