@@ -73,8 +73,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   return new Kysely({ dialect });
 }
 
+/** Statements that a reader's connection prepares at most: callers ask lists with ever other filters. */
+export const mostPrepared = 300;
+
 /** Statements that a connection makes again and again are planned once. */
-function preparing(pool: pg.Pool, most: number): PostgresPool {
+export function preparing(pool: pg.Pool, most: number): PostgresPool {
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   return {
     async connect() {

@@ -1,5 +1,5 @@
 import { allProjections } from "../../projections/all.ts";
-import { openDatabase } from "../../projections/database.ts";
+import { mostPrepared, openDatabase } from "../../projections/database.ts";
 import { readStanding } from "../../projections/engine/read-standing.ts";
 import { openAccounts } from "../accounts/open-accounts.ts";
 import { createApp } from "../app.ts";
@@ -18,28 +18,16 @@ import { openStatusReader } from "../status/status-reader.ts";
 
 const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };
 
-/** Of a connection: lists are asked with ever other filters. */
-const mostPrepared = 300;
-
 /** Everything that answers over HTTP. Any number of these processes may run. */
 export async function runRole({ config, logger }: RoleContext): Promise<Running> {
-  const db = openDatabase({
+  const reader = {
     url: config.database.readUrl,
-    applicationName: "api",
-    max: 10,
-    prepares: mostPrepared,
     statementTimeoutMs: 10_000,
-    onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
-  });
+    onIdleError: (error: Error) => logger.warn({ err: error }, "a database connection was lost"),
+  };
+  const db = openDatabase({ ...reader, applicationName: "api", max: 10, prepares: mostPrepared });
   // Of its own: what is kept does not wait for connections that are busy making other answers.
-  const look = openDatabase({
-    url: config.database.readUrl,
-    applicationName: "api standing",
-    max: 1,
-    prepares: true,
-    statementTimeoutMs: 10_000,
-    onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
-  });
+  const look = openDatabase({ ...reader, applicationName: "api standing", max: 1, prepares: true });
   const readStatus = openStatusReader({
     db,
     chains: config.chains.map(({ chainId, rpcUrls }) => ({

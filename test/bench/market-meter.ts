@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from "kysely";
 import pg from "pg";
-import { type Database, driverTypes } from "../../projections/database.ts";
+import { type Database, driverTypes, mostPrepared, preparing } from "../../projections/database.ts";
 
 /**
  * What statements took: `ms` as their client sees them, planning, transfer and reading of the rows included; `cpuMs` of
@@ -17,27 +17,20 @@ export type Meter = {
   close(): Promise<void>;
 };
 
-/** Statements that a connection prepares, as those of the API's readers do. */
-const mostPrepared = 300;
-
-/** Of a server on this machine. */
+/** Of a server on this machine, whose connections prepare as those of the API's readers do. */
 export function openMeter(url: string): Meter {
-  const pool = new pg.Pool({ connectionString: url, max: 10, types: driverTypes });
+  const plain = new pg.Pool({ connectionString: url, max: 10, types: driverTypes });
+  // The server may end before a connection has: what failed is told by statements, not by idle ones.
+  plain.on("error", () => {});
+  const pool = preparing(plain, mostPrepared);
   let spent = nothing;
-  const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
-  const metered = async (client: pg.PoolClient): Promise<PostgresPoolClient> => {
-    const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  const clients = new WeakMap<PostgresPoolClient, PostgresPoolClient>();
+  const metered = async (client: PostgresPoolClient): Promise<PostgresPoolClient> => {
+    const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid", []);
     const pid = rows[0]?.pid ?? 0;
-    const names = new Map<string, string>();
-    const nameOf = (text: string) => {
-      const name = names.get(text) ?? (names.size < mostPrepared ? `s${names.size}` : undefined);
-      if (name !== undefined) names.set(text, name);
-      return name;
-    };
     const query = async (text: string, values: readonly unknown[]) => {
       const [begun, begunCpu] = [performance.now(), cpuMsOf(pid)];
-      const name = nameOf(text);
-      const result = await client.query({ ...(name && { name }), text, values: [...values] });
+      const result = await client.query(text, values);
       const { ms, cpuMs, statements } = spent;
       spent = {
         ms: ms + performance.now() - begun,

@@ -5,7 +5,7 @@ import { type Asker, openAsker } from "./market-asker.ts";
 import { withMarket } from "./market-data.ts";
 import { measureDepth } from "./market-depth.ts";
 import { measureHttp } from "./market-http.ts";
-import { type Asked, hotLists, readSample } from "./market-lists.ts";
+import { type Asked, hotLists, readSample, type Sample } from "./market-lists.ts";
 import type { Spent } from "./market-meter.ts";
 
 type Options = { scale: number; directory: string | null };
@@ -23,24 +23,27 @@ const noGoals = goals.map(({ percent }) => ({ percent, goalMs: null }));
 export async function run({ scale, directory }: Options): Promise<Figure[]> {
   return await withMarket({ scale, directory }, async (db, url) => {
     const sample = await readSample(db);
-    const asker = openAsker(url);
     const size = `${scale} of 5 000 000 tokens, load ${(loadavg()[0] ?? 0).toFixed(1)}`;
-    const figures: Figure[] = [];
-    for (const { name, next } of hotLists(sample)) {
-      const spent = await askAll(asker, next);
-      const statements = Math.max(...spent.map((one) => one.statements));
-      const what = `${size}, ${statements} statements`;
-      const [ms, cpuMs] = [spent.map((one) => one.ms), spent.map((one) => one.cpuMs)];
-      figures.push(
-        ...percentileFigures(`${name}, database`, ms, goals, what),
-        ...percentileFigures(`${name}, database's processors`, cpuMs, noGoals, what),
-      );
-    }
-    figures.push(...(await measureDepth(asker, sample, size)));
-    await asker.close();
-    figures.push(...(await measureHttp(url, sample, size)));
-    return figures;
+    const asker = openAsker(url);
+    // What failed is told once nobody holds a connection to the server that ends.
+    const asked = await measureLists(asker, sample, size).finally(() => asker.close());
+    return [...asked, ...(await measureHttp(url, sample, size))];
   });
+}
+
+async function measureLists(asker: Asker, sample: Sample, size: string): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const { name, next } of hotLists(sample)) {
+    const spent = await askAll(asker, next);
+    const statements = Math.max(...spent.map((one) => one.statements));
+    const what = `${size}, ${statements} statements`;
+    const [ms, cpuMs] = [spent.map((one) => one.ms), spent.map((one) => one.cpuMs)];
+    figures.push(
+      ...percentileFigures(`${name}, database`, ms, goals, what),
+      ...percentileFigures(`${name}, database's processors`, cpuMs, noGoals, what),
+    );
+  }
+  return [...figures, ...(await measureDepth(asker, sample, size))];
 }
 
 async function askAll(asker: Asker, next: () => Asked): Promise<Spent[]> {
