@@ -93,8 +93,9 @@ async function write(db: Database, { format, ...filter }: Asked, to: Writable): 
   const put = async (content: string | Uint8Array) => {
     if (!to.write(content)) await Promise.race([once(to, "drain"), failed]);
   };
-  const writer = formats[format](await readColumns(db, filter.dataset), put);
-  const rows = await readRows(db, filter, writer.write);
+  const columns = await readColumns(db, filter.dataset);
+  const writer = formats[format](columns, put);
+  const rows = await readRows(db, filter, columns, writer.write);
   await writer.end();
   return rows;
 }

@@ -22,7 +22,7 @@ export type RowsFilter = {
   until: Date | null;
 };
 
-/** A row's values as text in the order of `readColumns`; times are ISO 8601 in UTC. */
+/** A row's values as text in the order of its columns; times are ISO 8601 in UTC. */
 export type TextRow = readonly (string | null)[];
 
 export type ColumnType = "boolean" | "integer" | "bigint" | "double" | "time" | "text";
@@ -53,6 +53,7 @@ const PAGE_ROWS = 2_000;
 export async function readRows(
   db: Database,
   filter: RowsFilter,
+  columns: readonly Column[],
   onRows: (rows: readonly TextRow[]) => Promise<void>,
 ): Promise<number> {
   return await db
@@ -62,9 +63,7 @@ export async function readRows(
     .execute(async (session) => {
       // All rows are wanted, not the first ones soon.
       await sql`set local cursor_tuple_fraction = 1`.execute(session);
-      await sql`declare exported no scroll cursor for ${await rowsOf(session, filter)}`.execute(
-        session,
-      );
+      await sql`declare exported no scroll cursor for ${rowsOf(filter, columns)}`.execute(session);
       for (let count = 0; ; ) {
         const { rows } = await sql<{ cells: TextRow }>`
           fetch ${sql.lit(PAGE_ROWS)} from exported`.execute(session);
@@ -76,9 +75,9 @@ export async function readRows(
 }
 
 /** A cursor's statement takes no parameters. */
-async function rowsOf(session: Session, filter: RowsFilter): Promise<RawBuilder<unknown>> {
+function rowsOf(filter: RowsFilter, columns: readonly Column[]): RawBuilder<unknown> {
   const { time, order } = datasets[filter.dataset];
-  const cells = (await readColumns(session, filter.dataset)).map(({ name, type }) =>
+  const cells = columns.map(({ name, type }) =>
     type === "time"
       ? sql`to_char(o.${sql.id(name)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
       : sql`o.${sql.id(name)}::text`,

@@ -23,6 +23,7 @@ export type Tick =
 
 /** Facts that one tick folds at most. */
 const TICK_FACTS = 10_000;
+/** Windows up to here are folded by plans for any window. */
 const FEW_FACTS = 1_000n;
 
 /**

@@ -68,10 +68,10 @@ async function goOn(player: Player): Promise<string[]> {
  */
 function mayMeet(one: Step, other: Step): boolean {
   if (one.does !== "append" && other.does !== "append") return false;
-  const appended = blocksOf(one);
+  const named = blocksOf(one);
   return (
     [one, other].every(({ does }) => !does.startsWith("block")) ||
-    !blocksOf(other).some((hash) => appended.includes(hash))
+    !blocksOf(other).some((hash) => named.includes(hash))
   );
 }
 
