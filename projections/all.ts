@@ -13,16 +13,16 @@ import { salesProjection } from "./sales/project.ts";
 import { traitsProjection } from "./traits/project.ts";
 import { twinsProjection } from "./twins/project.ts";
 
-/** Every projection, after those whose tables it reads. */
+/** Every projection, after those whose tables it reads; of several that may begin, the longest to derive first. */
 export function allProjections(options: { feeRecipient: Address }): Projection[] {
   const sales = salesProjection(options);
   return [
+    sales,
     ownershipProjection,
+    activityProjection(sales),
     metadataProjection,
     collectionsProjection,
     coinPricesProjection,
-    sales,
-    activityProjection(sales),
     listingsProjection,
     bidsProjection,
     floorsProjection,

@@ -2,13 +2,14 @@ import type { Command } from "commander";
 import type { Database } from "../../projections/database.ts";
 import { besides } from "../../projections/engine/beside.ts";
 import { readCheckpoints } from "../../projections/engine/checkpoint.ts";
+import { inLanes, readsFrom } from "../../projections/engine/lanes.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
 import { rebuild, withDependents } from "../../projections/engine/rebuild.ts";
 import { type Begun, beginRun } from "../../projections/engine/rebuild-run.ts";
 import { chooseProjections } from "./choose-projections.ts";
 import { configuredProjections, withDatabase } from "./open-database.ts";
 import { print } from "./output.ts";
-import { openProgress } from "./progress.ts";
+import { openProgress, type Progress } from "./progress.ts";
 
 /** `op rebuild [projection…]` */
 export function addRebuild(program: Command): void {
@@ -37,14 +38,13 @@ async function rebuildChosen(
 ) {
   const run = await beginRun(db, chosen, anew === true);
   if (run.isTakenUp) process.stderr.write(`${takenUpWords(run)}\n`);
-  const rebuilt = [];
   for (const projection of run.left) {
-    if (!named.includes(projection.name)) {
-      process.stderr.write(`${reasonFor(projection, chosen)}\n`);
-    }
-    rebuilt.push(await rebuildOne(db, projection, json === true));
+    if (named.includes(projection.name)) continue;
+    process.stderr.write(`${reasonFor(projection, chosen)}\n`);
   }
-  return rebuilt;
+  const progress = openProgress("rebuilding");
+  const rebuildOne = (projection: Projection) => rebuildShown(db, projection, { json, progress });
+  return await inLanes(run.left, rebuildOne, readsFrom).finally(progress.end);
 }
 
 function takenUpWords({ names, left, begunAt }: Begun): string {
@@ -58,13 +58,16 @@ function reasonFor({ name, reads = [] }: Projection, chosen: readonly Projection
   return `${name} is rebuilt too: it reads ${read.join(" and ")}`;
 }
 
-async function rebuildOne(db: Database, projection: Projection, json: boolean) {
+async function rebuildShown(
+  db: Database,
+  projection: Projection,
+  { json, progress }: { json?: boolean | undefined; progress: Progress },
+) {
   const { name, version } = projection;
   const before = (await readCheckpoints(db)).get(name);
   const begun = performance.now();
-  const progress = openProgress("rebuilding");
   await rebuild(db, projection, progress.report);
-  progress.end();
+  progress.done(name);
   const seconds = (performance.now() - begun) / 1_000;
   const position = (await readCheckpoints(db)).get(name)?.position ?? 0n;
   const kept = before === undefined ? null : besides(name).previous;
@@ -74,7 +77,7 @@ async function rebuildOne(db: Database, projection: Projection, json: boolean) {
     before !== undefined && before.version !== version
       ? `; it was version ${before.version}: a projector of that version has to be started again`
       : "";
-  if (!json) {
+  if (json !== true) {
     process.stdout.write(`${words}${kept === null ? "" : `; ${kept} kept`}${advice}\n`);
   }
   return { projection: name, version, position: Number(position), seconds, previous: kept };

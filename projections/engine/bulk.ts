@@ -13,11 +13,14 @@ import {
   type Draft,
   dropDraft,
   type Index,
+  indexStep,
+  noteIndex,
   placeOf,
   readDraft,
   stepNames,
   storeDraft,
 } from "./draft.ts";
+import { inLanes } from "./lanes.ts";
 import type { Parts } from "./projection.ts";
 import { readVerdicts } from "./quarantine.ts";
 import { sieved, sortVerdicts } from "./sieve.ts";
@@ -40,14 +43,21 @@ export async function deriveInBulk(
 ): Promise<bigint> {
   const found = await readDraft(db, target);
   if (found !== null) onProgress(`taken up ${placeOf(found)}`);
-  const begun =
+  let draft =
     found ?? (await inSnapshot(db, (session) => begin(session, target, onProgress, limit)));
-  let draft: Draft | null = begun;
-  while (draft !== null) {
-    const standing: Draft = draft;
-    draft = await inSnapshot(db, (session) => goOn(session, target, standing, onProgress));
+  for (let step = nextStep(target, draft); step !== undefined; step = nextStep(target, draft)) {
+    const [name, standing] = [step, draft];
+    draft = await inSnapshot(db, (session) => goOn(session, target, standing, name, onProgress));
   }
-  return begun.upTo;
+  const { upTo, done, indexes } = draft;
+  const left = indexes.filter((index) => !done.includes(indexStep(index)));
+  await inLanes(left, (index) => makeIndex(db, target, index, onProgress));
+  await db.transaction().execute(async (session) => {
+    for (const { attach } of indexes) if (attach) await sql.raw(attach).execute(session);
+    await createCheckpoint(session, target, upTo);
+    await dropDraft(session, target);
+  });
+  return upTo;
 }
 
 async function inSnapshot<Result>(
@@ -58,10 +68,14 @@ async function inSnapshot<Result>(
     .transaction()
     .setIsolationLevel("repeatable read")
     .execute(async (session) => {
-      await sql`select set_config('work_mem', ${WORK_MEMORY}, true),
-                       set_config('maintenance_work_mem', ${INDEX_MEMORY}, true)`.execute(session);
+      await giveMemory(session);
       return await work(session);
     });
+}
+
+async function giveMemory(session: Session): Promise<void> {
+  await sql`select set_config('work_mem', ${WORK_MEMORY}, true),
+                   set_config('maintenance_work_mem', ${INDEX_MEMORY}, true)`.execute(session);
 }
 
 /** The position is that of the snapshot in which the first step reads what it reads of other tables. */
@@ -79,23 +93,22 @@ async function begin(
   const { left } = sortVerdicts(await readVerdicts(session), target, { after: 0n, upTo });
   const draft = { upTo, left, done: [], part: 0, indexes };
   await createDraft(session, target, draft);
-  return (await goOn(session, target, draft, onProgress)) ?? draft;
+  const first = nextStep(target, draft);
+  return first === undefined ? draft : await goOn(session, target, draft, first, onProgress);
 }
 
-/** The next step, or part of one. Null when that was the last: then the tables have their checkpoint. */
+/** Undefined when only indexes are left. */
+const nextStep = ({ projection }: Target, { done }: Draft): string | undefined =>
+  stepNames(projection).find((name) => !done.includes(name));
+
+/** A step, or part of one. */
 async function goOn(
   session: Session,
   target: Target,
   draft: Draft,
+  name: string,
   onProgress: (step: string) => void,
-): Promise<Draft | null> {
-  const names = stepNames(target.projection, draft.indexes);
-  const name = names[draft.done.length];
-  if (name === undefined) {
-    await createCheckpoint(session, target, draft.upTo);
-    await dropDraft(session, target);
-    return null;
-  }
+): Promise<Draft> {
   if (draft.part === 0) onProgress(name);
   const parts = await derive(session, target, draft);
   const isLeft = parts !== undefined && parts.done < parts.of;
@@ -110,15 +123,10 @@ async function goOn(
 async function derive(
   session: Session,
   { projection, schema }: Target,
-  { upTo, left, done, part, indexes }: Draft,
+  { upTo, left, done, part }: Draft,
 ): Promise<Parts | undefined> {
   const { deriveAll, apply } = projection;
-  const index = indexes[done.length - (deriveAll?.length ?? 1)];
   const window = { after: 0n, upTo };
-  if (index !== undefined) {
-    await sql.raw(index.create).execute(session);
-    return;
-  }
   let parts: Parts | undefined;
   await openHistory(session, upTo, left);
   await sieved(session, left, async (through) => {
@@ -130,20 +138,38 @@ async function derive(
   return parts;
 }
 
+/** Not in a snapshot: two at a time note their ends in one row. */
+async function makeIndex(
+  db: Database,
+  target: Target,
+  index: Index,
+  onProgress: (step: string) => void,
+): Promise<void> {
+  onProgress(indexStep(index));
+  await db.transaction().execute(async (session) => {
+    await giveMemory(session);
+    await sql.raw(index.create).execute(session);
+    await noteIndex(session, target, index);
+  });
+}
+
 /** Drops the indexes and keys of a schema's tables. Returns the statements that make them again. */
 async function takeIndexes(session: Session, schema: string): Promise<Index[]> {
   const { rows } = await sql<Index & { drop: string }>`
-    select c.relname as name,
+    select c.relname as name, pg_get_indexdef(i.indexrelid) as create,
            case when k.oid is null then format('drop index %s', i.indexrelid::regclass)
                 else format('alter table %s drop constraint %I', i.indrelid::regclass, k.conname) end as drop,
-           case when k.oid is null then pg_get_indexdef(i.indexrelid)
-                else format('alter table %s add constraint %I %s', i.indrelid::regclass, k.conname,
-                            pg_get_constraintdef(k.oid)) end as create
+           case k.contype
+             when 'p' then format('alter table %s add constraint %I primary key using index %I',
+                                  i.indrelid::regclass, k.conname, c.relname)
+             when 'u' then format('alter table %s add constraint %I unique using index %I',
+                                  i.indrelid::regclass, k.conname, c.relname)
+           end as attach
     from pg_index i
     join pg_class c on c.oid = i.indexrelid
     left join pg_constraint k on k.conindid = i.indexrelid
     where c.relnamespace = to_regnamespace(quote_ident(${schema}))::oid
     order by i.indrelid, i.indexrelid`.execute(session);
   for (const { drop } of rows) await sql.raw(drop).execute(session);
-  return rows.map(({ name, create }) => ({ name, create }));
+  return rows.map(({ name, create, attach }) => ({ name, create, attach }));
 }

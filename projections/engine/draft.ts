@@ -2,8 +2,12 @@ import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { Target } from "./checkpoint.ts";
 
-/** A step that nothing else stands for: the name it is known by, and the statement that makes an index again. */
-export type Index = { readonly name: string; readonly create: string };
+/** How an index is made again, and how it becomes its table's key, where it is one: other indexes need not wait for that. */
+export type Index = {
+  readonly name: string;
+  readonly create: string;
+  readonly attach: string | null;
+};
 
 /**
  * How far tables are that are derived in bulk, kept in a table of their schema. They have no checkpoint before all
@@ -14,7 +18,7 @@ export type Draft = {
   readonly upTo: bigint;
   /** Facts that every step leaves out. */
   readonly left: readonly bigint[];
-  /** Names of the steps that are done, and how many parts of the one that follows. */
+  /** Names of the steps that are done, in order, then of indexes in any, and how many parts of the step that follows. */
   readonly done: readonly string[];
   readonly part: number;
   /** Made when all else is done. */
@@ -35,9 +39,7 @@ export async function readDraft(
     select up_to as "upTo", left_out::text[] as left, done, part, indexes from ${table}
     where version = ${version} and parameters = ${parameters}`.execute(session);
   const [draft] = rows;
-  if (draft === undefined || !isPrefix(draft.done, stepNames(projection, draft.indexes))) {
-    return null;
-  }
+  if (draft === undefined || !isDoneOf(draft, stepNames(projection))) return null;
   return { ...draft, left: draft.left.map(BigInt) };
 }
 
@@ -72,16 +74,18 @@ export async function dropDraft(session: Session, { schema }: Target): Promise<v
   await sql`drop table ${sql.id(schema, "draft")}`.execute(session);
 }
 
-/** In order. A projection that has no steps of its own is one. */
-export function stepNames(
-  { deriveAll }: Target["projection"],
-  indexes: readonly Index[],
-): string[] {
-  return [
-    ...(deriveAll?.map(({ name }) => name) ?? ["all facts"]),
-    ...indexes.map(({ name }) => `index ${name}`),
-  ];
+/** Notes that an index stands, whatever else is made at the same time. */
+export async function noteIndex(session: Session, { schema }: Target, index: Index): Promise<void> {
+  await sql`
+    update ${sql.id(schema, "draft")} set done = array_append(done, ${indexStep(index)})`.execute(session);
 }
+
+/** In order. A projection that has no steps of its own is one. */
+export function stepNames({ deriveAll }: Target["projection"]): string[] {
+  return deriveAll?.map(({ name }) => name) ?? ["all facts"];
+}
+
+export const indexStep = ({ name }: Index): string => `index ${name}`;
 
 /** In words, how far a derivation had come. */
 export function placeOf({ done, part }: Draft): string {
@@ -90,6 +94,10 @@ export function placeOf({ done, part }: Draft): string {
   return part === 0 ? after : `${after}, ${part} parts further`;
 }
 
-function isPrefix(names: readonly string[], all: readonly string[]): boolean {
-  return names.every((name, index) => all[index] === name);
+/** Whether the first steps are done, or all of them and some indexes. */
+function isDoneOf({ done, indexes }: Pick<Draft, "indexes" | "done">, steps: readonly string[]) {
+  const names = new Set(indexes.map(indexStep));
+  return done.every((name, place) =>
+    place < steps.length ? steps[place] === name : names.has(name),
+  );
 }

@@ -11,6 +11,7 @@ import {
   readHead,
   type Target,
 } from "./checkpoint.ts";
+import { inLanes, readsFrom } from "./lanes.ts";
 import type { Projection } from "./projection.ts";
 
 type OnProgress = (progress: BuildProgress) => void;
@@ -20,27 +21,31 @@ const LAST_FACTS = 2_000n;
 
 /**
  * Makes the tables of new projections and rebuilds those whose version or parameters differ from what is stored, both
- * beside: half of a table serves nobody. None is brought beyond those before it in the list: it may read their tables,
- * and would miss what they have not derived yet.
+ * beside: half of a table serves nobody. Each begins when what it reads is done, and is not brought beyond those before
+ * it in the list that are.
  */
 export async function prepareProjections(
   db: Database,
   projections: readonly Projection[],
   onProgress: OnProgress,
 ): Promise<void> {
-  let limit: bigint | undefined;
-  for (const projection of projections) {
+  const positions: bigint[] = [];
+  const prepare = async (projection: Projection) => {
+    const limit = positions.reduce<bigint | undefined>(lower, undefined);
     await alone(db, projection.name, async () => {
       const stored = (await readCheckpoints(db)).get(projection.name);
       if (stored === undefined || !isOf(stored, projection)) {
         await replace(db, projection, onProgress, limit);
       }
     });
-    const position = (await readCheckpoints(db)).get(projection.name)?.position ?? 0n;
-    limit = limit === undefined || position < limit ? position : limit;
-  }
+    positions.push((await readCheckpoints(db)).get(projection.name)?.position ?? 0n);
+  };
+  await inLanes(projections, prepare, readsFrom);
   await db.transaction().execute(bindViewsIfStale);
 }
+
+const lower = (one: bigint | undefined, other: bigint) =>
+  one === undefined || other < one ? other : one;
 
 /** Those named and all that read their tables, in the order of the list: what is read is rebuilt first. */
 export function withDependents(

@@ -112,7 +112,9 @@ async function openDropped(session: Session, upTo: bigint): Promise<void> {
   await sql`
     with now as materialized (select block_id from log.dropped(${upTo})),
     gone as (
-      delete from dropped d where not exists (select from now where now.block_id = d.block_id)
+      delete from dropped where block_id not in (select block_id from now)
     )
-    insert into dropped select block_id from now on conflict do nothing`.execute(session);
+    insert into dropped select block_id from now where block_id not in (select block_id from dropped)`.execute(
+    session,
+  );
 }

@@ -7,9 +7,9 @@ import { saleRows } from "./row.ts";
 import { countSales, insertSales } from "./store.ts";
 
 /** Order facts that are in memory at a time, about. */
-const CHUNK_FACTS = 4_000;
+const CHUNK_FACTS = 1000;
 /** Chunks that are committed together: translated again by who goes on after a kill. */
-const CHUNKS = 5;
+const CHUNKS = 20;
 
 /** Finding the order facts, translating them chunk by chunk, counting what they made. */
 export function salesSteps(feeRecipient: Address): readonly Step[] {

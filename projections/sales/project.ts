@@ -10,7 +10,7 @@ import { tables } from "./table.ts";
 export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Projection {
   return {
     name: "sales",
-    version: 3,
+    version: 4,
     folds: ["order_fulfilled", "orders_matched"],
     parameters: feeRecipient,
     sample: {

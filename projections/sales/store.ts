@@ -93,9 +93,10 @@ const columns = [
   ["log_index", "integer"],
 ] as const satisfies readonly (readonly [keyof SaleRow, string])[];
 
-/** Arrays are read several times as fast as records of JSON. */
+/** One text a column: the driver escapes an array's values one by one, and a record of JSON is read slower still. */
 function column(rows: readonly SaleRow[], name: keyof SaleRow, type: string): RawBuilder<unknown> {
-  return sql`${rows.map((row) => row[name])}::${sql.raw(type)}[]`;
+  const text = rows.map((row) => row[name] ?? "").join("\n");
+  return sql`string_to_array(${text}, E'\\n', '')::${sql.raw(type)}[]`;
 }
 
 /** A contract that the log does not know is a fault. */

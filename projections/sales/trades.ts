@@ -1,4 +1,5 @@
-import { type Address, concatHex, type Hex, keccak256, numberToHex } from "viem";
+import { createHash } from "node:crypto";
+import type { Address, Hex } from "viem";
 import { marketplaceOf } from "./attribution.ts";
 import { apportion } from "./currency.ts";
 import { type Fee, feesOf } from "./fees.ts";
@@ -46,11 +47,9 @@ export function translateSales(transaction: OrderTransaction, feeRecipient: Addr
     .map((row, ordinal) => ({ ...row, ordinal, saleId: saleId(transaction, ordinal) }));
 }
 
-/** Stays the same when the transaction is mined again: chain, transaction hash and ordinal are hashed as words. */
+/** Stays the same when the transaction is mined again. SHA-256, which is native here; Keccak was a sixth of a rebuild's translation. */
 function saleId({ chainId, hash }: OrderTransaction, ordinal: number): Hex {
-  return keccak256(
-    concatHex([numberToHex(chainId, { size: 32 }), hash, numberToHex(ordinal, { size: 32 })]),
-  );
+  return `0x${createHash("sha256").update(`${chainId} ${hash} ${ordinal}`).digest("hex")}`;
 }
 
 /** A contract that offers its own tokens through the exchange mints them. */

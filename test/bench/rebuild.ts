@@ -2,12 +2,14 @@ import { sql } from "kysely";
 import type { Database } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { dropTarget } from "../../projections/engine/checkpoint.ts";
+import { inLanes, readsFrom } from "../../projections/engine/lanes.ts";
+import type { Projection } from "../../projections/engine/projection.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { projections, serverFile, timed, withLog } from "./server.ts";
 
 const REPEATS = 3;
 
-/** From nothing, indexes included, on two connections: what the goal names, then the others. */
+/** From nothing, indexes included, as `op rebuild` does it: what the goal names with what that reads, then the others. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   return await withLog({ facts }, async (db) => {
     const rates: number[] = [];
@@ -18,9 +20,12 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
     for (let repeat = 0; repeat < REPEATS; repeat += 1) {
       copied.push(facts / ((await copyLog(db)) / 1000));
       for (const { name } of projections) await dropTarget(db, name);
-      const ms = await timed(() => rebuildNamed(db, each));
+      const [first, rest] = [true, false].map((isFirst) =>
+        projections.filter(({ name }) => wanted.has(name) === isFirst),
+      );
+      const ms = await timed(() => derive(db, first ?? [], each));
       rates.push(facts / (ms / 1000));
-      const others = await timed(() => inOrder(db, otherNames(), each));
+      const others = await timed(() => derive(db, rest ?? [], each));
       ratesOfAll.push(facts / ((ms + others) / 1000));
     }
     const size = `${facts} mixed facts`;
@@ -46,40 +51,25 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
 /** What the goal names. */
 const named = ["ownership", "sales", "listings", "collection_stats", "activity"];
 
-/** These and what they read, at the same time where nothing is read of the other lane; then what reads both. */
-const lanes = [
-  ["ownership", "collections", "listings", "bids", "floors"],
-  ["coin_prices", "sales", "activity"],
-];
-const last = ["collection_stats"];
+const reads = new Map(projections.map(({ name, reads = [] }) => [name, reads]));
+const wanted = new Set(named.flatMap((name) => [name, ...(reads.get(name) ?? [])]));
 
-/** All projections, indexes included; each one's milliseconds are added to its own. */
+/** All projections, indexes included, as `op rebuild` takes them; each one's milliseconds are added to its own. */
 export async function rebuildAll(db: Database, each: Map<string, number[]>): Promise<void> {
-  await rebuildNamed(db, each);
-  await inOrder(db, otherNames(), each);
+  await derive(db, projections, each);
 }
 
-async function rebuildNamed(db: Database, each: Map<string, number[]>): Promise<void> {
-  await Promise.all(lanes.map((lane) => inOrder(db, lane, each)));
-  await inOrder(db, last, each);
-}
-
-function otherNames(): string[] {
-  const done = new Set([...lanes.flat(), ...last]);
-  return projections.map(({ name }) => name).filter((name) => !done.has(name));
-}
-
-async function inOrder(
+async function derive(
   db: Database,
-  names: readonly string[],
+  chosen: readonly Projection[],
   each: Map<string, number[]>,
 ): Promise<void> {
-  for (const name of names) {
-    const projection = projections.find((candidate) => candidate.name === name);
-    if (projection === undefined) throw new Error(`no projection ${name}`);
+  const one = async (projection: Projection) => {
+    const { name } = projection;
     const ms = await timed(() => deriveInBulk(db, { projection, schema: name }));
     each.set(name, [...(each.get(name) ?? []), ms]);
-  }
+  };
+  await inLanes(chosen, one, readsFrom);
 }
 
 /** The log's rows into a table without indexes. */
