@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { Projection } from "../engine/projection.ts";
-import { factKind } from "../log/fact-kind.ts";
+import { isObservation } from "../engine/window.ts";
 import { tables } from "./table.ts";
 
-const kind = sql.raw(`${factKind.price_ticked}`);
+const isTick = isObservation("price_ticked");
 
 /** Prices of the coins, by minute and by hour. No block stands behind a price, so none ceases to count. */
 export const coinPricesProjection: Projection = {
@@ -16,7 +16,7 @@ export const coinPricesProjection: Projection = {
     await addTicks(session, schema);
     const touched = sql`
       select distinct payload ->> 'type' as coin, ${hourOf(sql`recorded_at`)} as hour
-      from change where kind = ${kind}`;
+      from change where ${isTick}`;
     const hours = sql.table(`${schema}.hour`);
     await sql`
       delete from ${hours} h using (${touched}) t where h.coin = t.coin and h.hour = t.hour
@@ -46,7 +46,7 @@ async function addTicks(session: Session, schema: string): Promise<void> {
   await sql`
     insert into ${sql.table(`${schema}.tick`)} (coin, minute, price_e8)
     select distinct on (1, 2) payload ->> 'type', recorded_at, amount::bigint
-    from change where kind = ${kind}
+    from change where ${isTick}
     order by 1, 2, position
     on conflict do nothing`.execute(session);
 }

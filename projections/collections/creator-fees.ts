@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { factKind } from "../log/fact-kind.ts";
+import { isObservation } from "../engine/window.ts";
 
-const kind = factKind.creator_fee_read;
+const isReading = isObservation("creator_fee_read");
 
 /** Keeps what partners require for creators: one share, for whom it gives most, of equals the first. */
 export async function foldCreatorFees(session: Session, schema: string): Promise<void> {
   const creatorFee = sql.table(`${schema}.creator_fee`);
   await sql`
     delete from ${creatorFee} f using change c
-    where c.kind = ${kind} and c.weight < 0 and f.position = c.position`.execute(session);
+    where ${isReading} and c.weight < 0 and f.position = c.position`.execute(session);
   await sql`
     insert into ${creatorFee}
     select c.position, c.contract_id, decode(substr(due.recipient, 3), 'hex'), least(due.bps, 10000)
@@ -20,7 +20,7 @@ export async function foldCreatorFees(session: Session, schema: string): Promise
       from jsonb_array_elements(c.payload -> 'fees') with ordinality fee
       where fee.value -> 'isRequired' = 'true'::jsonb and (fee.value ->> 'bps')::int > 0
     ) due
-    where c.kind = ${kind} and c.weight > 0`.execute(session);
+    where ${isReading} and c.weight > 0`.execute(session);
 }
 
 /** What stands of contract `contractId` now, in a lateral join; no row where a partner requires nothing. */

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { Window } from "../engine/projection.ts";
+import { isObservation } from "../engine/window.ts";
 import { factKind } from "../log/fact-kind.ts";
 
 const { erc721_transfer, erc721_consecutive_transfer, erc1155_transfer } = factKind;
@@ -13,14 +14,14 @@ export async function foldDescriptions(session: Session, schema: string): Promis
   const { rows } = await sql<{ contract_id: number }>`
     with gone as (
       delete from ${description} d using change c
-      where c.kind = ${factKind.contract_described} and c.weight < 0 and d.position = c.position
+      where ${isObservation("contract_described")} and c.weight < 0 and d.position = c.position
       returning d.contract_id
     ), come as (
       insert into ${description}
       select c.position, c.contract_id, c.block_id, c.payload ->> 'name', c.payload ->> 'symbol',
              case c.payload ->> 'standard' when 'erc721' then 721 when 'erc1155' then 1155 end, c.recorded_at
       from change c
-      where c.kind = ${factKind.contract_described} and c.weight > 0
+      where ${isObservation("contract_described")} and c.weight > 0
       returning contract_id
     )
     select contract_id from gone union select contract_id from come`.execute(session);
@@ -33,7 +34,7 @@ export async function foldRegistrations(session: Session, schema: string): Promi
   const { rows } = await sql`
     with gone as (
       delete from ${registration} r using change c
-      where c.kind = ${factKind.collection_registered} and c.weight < 0 and r.position = c.position
+      where ${isObservation("collection_registered")} and c.weight < 0 and r.position = c.position
       returning 1
     ), come as (
       insert into ${registration}
@@ -52,7 +53,7 @@ export async function foldRegistrations(session: Session, schema: string): Promi
              c.recorded_at, royalty.recipient, royalty.bps
       from change c join log.contract k on k.contract_id = c.contract_id
       cross join lateral (${royalty}) royalty
-      where c.kind = ${factKind.collection_registered} and c.weight > 0
+      where ${isObservation("collection_registered")} and c.weight > 0
       returning 1
     )
     select from gone union all select from come limit 1`.execute(session);

@@ -81,20 +81,30 @@ export async function openHistory(
   upTo: bigint,
   without: readonly bigint[] = [],
 ): Promise<void> {
-  const left = sql.lit(`{${without.join()}}`);
-
   await openDropped(session, upTo);
   await sql`analyze dropped`.execute(session);
+  const { rows: dropped } = await sql`select from dropped limit 1`.execute(session);
+  const parts = [
+    sql`f.position <= ${sql.raw(upTo.toString())} and f.kind not in (1, 2)`,
+    // Asked of every fact, even of no dropped block, it would cost as much as reading the fact.
+    ...(dropped.length === 0
+      ? []
+      : [sql`not exists (select from dropped d where d.block_id = f.block_id)`]),
+    ...(without.length === 0
+      ? []
+      : [sql`f.position <> all (${sql.lit(`{${without.join()}}`)}::bigint[])`]),
+  ];
   await sql`drop table if exists pg_temp.change`.execute(session);
   await sql`
     create temporary view change as
-    select 1 as weight, ${columns} from log.fact f
-    where f.position <= ${sql.raw(upTo.toString())} and f.kind not in (1, 2)
-      and not exists (select from dropped d where d.block_id = f.block_id)
-      ${without.length === 0 ? sql`` : sql`and f.position <> all (${left}::bigint[])`}`.execute(
+    select 1 as weight, ${columns} from log.fact f where ${sql.join(parts, sql` and `)}`.execute(
     session,
   );
 }
+
+/** Of a kind that no event of a chain tells, in words by which a derivation from the whole log finds the few by index. */
+export const isObservation = (kind: FactKind): RawBuilder<boolean> =>
+  sql<boolean>`kind = ${sql.raw(String(factKind[kind]))} and log_index is null`;
 
 /** Makes room for the next window of the connection. */
 export async function closeHistory(session: Session): Promise<void> {

@@ -7,7 +7,7 @@ import { saleRows } from "./row.ts";
 import { countSales, insertSales } from "./store.ts";
 
 /** Order facts that are in memory at a time, about. */
-const CHUNK_FACTS = 1000;
+const CHUNK_FACTS = 1_000;
 /** Chunks that are committed together: translated again by who goes on after a kill. */
 const CHUNKS = 20;
 
