@@ -77,7 +77,9 @@ export async function dropDraft(session: Session, { schema }: Target): Promise<v
 /** Notes that an index stands, whatever else is made at the same time. */
 export async function noteIndex(session: Session, { schema }: Target, index: Index): Promise<void> {
   await sql`
-    update ${sql.id(schema, "draft")} set done = array_append(done, ${indexStep(index)})`.execute(session);
+    update ${sql.id(schema, "draft")} set done = array_append(done, ${indexStep(index)})`.execute(
+    session,
+  );
 }
 
 /** In order. A projection that has no steps of its own is one. */
