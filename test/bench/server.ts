@@ -7,6 +7,7 @@ import { startPostgres } from "../../api/postgres/embedded.ts";
 import { startLeash } from "../../api/supervisor/leash.ts";
 import { allProjections } from "../../projections/all.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
+import type { Projection } from "../../projections/engine/projection.ts";
 import { migrate } from "../../projections/log/migrate.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 
@@ -61,6 +62,14 @@ export async function withLog<Result>(
 export const projections = allProjections({
   feeRecipient: "0x00000000000000000000000000000000000fee00",
 });
+
+const reads = new Map(projections.map(({ name, reads = [] }) => [name, reads]));
+
+/** The five that the goals of rebuilding and of catching up name, and what they read. */
+const five = ["ownership", "sales", "listings", "collection_stats", "activity"];
+const wanted = new Set(five.flatMap((name) => [name, ...(reads.get(name) ?? [])]));
+export const isOfFive = ({ name }: Projection): boolean => wanted.has(name);
+export const ofFive = `${five.join(", ")} and what they read`;
 
 /** A file that the server may write and read, by its path there. */
 export async function serverFile(db: Database, name: string): Promise<string> {
