@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Figure } from "./figure.ts";
 
-/** `facts`: how many the log holds, where a benchmark makes its own. `scale` and `directory` are those of `market`. */
+/** `facts`: how many the log holds, where a benchmark makes its own. `scale` and `directory` are those of the market. */
 type Options = { facts: number; scale: number; directory: string | null };
 type Benchmark = { run(options: Options): Promise<Figure[]> };
 
@@ -24,6 +24,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "partner-sync": () => import("./partner-sync.ts"),
   "partner-sold": () => import("./partner-sold.ts"),
   market: () => import("./market.ts"),
+  "market-graphql": () => import("./market-graphql.ts"),
   ponder: () => import("./ponder.ts"),
 };
 

@@ -101,7 +101,7 @@ async function deriveMissing(db: Database): Promise<void> {
 }
 
 /** Making a large market takes minutes: each step is told on standard error. */
-async function told(step: string, work: () => Promise<unknown>): Promise<void> {
+export async function told(step: string, work: () => Promise<unknown>): Promise<void> {
   const ms = await timed(work);
   process.stderr.write(`${step}: ${(ms / 1_000).toFixed(1)} s\n`);
 }

@@ -7,7 +7,7 @@ import { create } from "../../devnet/deploy.ts";
 import { installContracts } from "../../devnet/install.ts";
 import type { Observation } from "../../projections/log/append.ts";
 import type { Call } from "./ponder-calls.ts";
-import { historyOf } from "./ponder-history.ts";
+import { type History, historyOf } from "./ponder-history.ts";
 
 export type MadeChain = {
   anvil: Anvil;
@@ -47,13 +47,7 @@ export async function makeChain(events: number): Promise<MadeChain> {
 }
 
 async function fill(anvil: Anvil, timestamp: number, wanted: number) {
-  const client = connect(anvil);
-  await installContracts(client);
-  const royaltyTo = commonConduit.address;
-  for (const name of collections) {
-    await create(client, name, "Collection", [name, "BENCH", royaltyTo]);
-  }
-  const [hot, ...others] = collections.map(addressOf);
+  const [hot, ...others] = await deploy(anvil);
   if (hot === undefined) throw new Error("there is no collection");
   const ask = asker(anvil.rpcUrl);
   await ask([
@@ -63,15 +57,35 @@ async function fill(anvil: Anvil, timestamp: number, wanted: number) {
   ]);
   const history = historyOf({ chainId, hot, others, timestamp });
   await ask(history.people.map((one) => ({ method: "anvil_setBalance", params: [one, purse] })));
+  await mineHistory(miner(ask), history, wanted);
+  return { events: history.events(), orders: history.orders(), hot };
+}
 
+async function deploy(anvil: Anvil): Promise<Address[]> {
+  const client = connect(anvil);
+  await installContracts(client);
+  const royaltyTo = commonConduit.address;
+  for (const name of collections) {
+    await create(client, name, "Collection", [name, "BENCH", royaltyTo]);
+  }
+  return collections.map(addressOf);
+}
+
+type Mine = (calls: readonly Call[]) => Promise<void>;
+
+/** A block of these calls, sent by who would make them. */
+function miner(ask: ReturnType<typeof asker>): Mine {
   const nonces = new Map<Address, number>();
-  const mine = async (calls: readonly Call[]) => {
+  return async (calls) => {
     if (calls.length > 0)
       await ask(
         calls.map((call) => ({ method: "eth_sendTransaction", params: [sent(call, nonces)] })),
       );
     await ask([{ method: "evm_mine", params: [] }]);
   };
+}
+
+async function mineHistory(mine: Mine, history: History, wanted: number): Promise<void> {
   const openings = history.openings();
   for (let at = 0; at < openings.length; at += callsInBlock) {
     await mine(openings.slice(at, at + callsInBlock));
@@ -85,7 +99,6 @@ async function fill(anvil: Anvil, timestamp: number, wanted: number) {
   }
   await mined;
   for (let block = 0; block < emptyBlocks; block += 1) await mine([]);
-  return { events: history.events(), orders: history.orders(), hot };
 }
 
 function sent({ from, to, data, value }: Call, nonces: Map<Address, number>) {

@@ -42,18 +42,58 @@ export type History = {
 };
 
 /** What people do on an exchange's chain: of seven events one is a fill. */
-export function historyOf({ chainId, hot, others, timestamp }: Place): History {
+export function historyOf(place: Place): History {
   const random = seededRandom(7);
   const people = Array.from({ length: PEOPLE }, (_, index) =>
     privateKeyToAccount(keccak256(stringToHex(`bench person ${index}`))),
   );
-  const anybody = () => pick(random, people, COUNTERS);
-  const collection = () => (random.below(2) === 0 ? hot : pick(random, others));
   const stock = openStock(random);
-  const book = orderBook({ chainId, timestamp, random });
+  const book = orderBook({ chainId: place.chainId, timestamp: place.timestamp, random });
+  const act = actor({ ...place, random, people, stock, book });
   let events = 0;
+  return {
+    people: people.map(({ address }) => address),
+    openings() {
+      events += PEOPLE;
+      return people.flatMap(({ address }) => openingCalls(address, [place.hot, ...place.others]));
+    },
+    async next(count) {
+      stock.beginBlock();
+      const calls: Call[] = [];
+      while (calls.length < count) {
+        const acted = await act();
+        calls.push(acted.call);
+        events += acted.events;
+      }
+      return calls;
+    },
+    events: () => events,
+    orders: book.orders,
+  };
+}
 
-  const withToken = {
+type Scene = Place & {
+  random: Random;
+  people: readonly PrivateKeyAccount[];
+  stock: ReturnType<typeof openStock>;
+  book: ReturnType<typeof orderBook>;
+};
+
+/** One act after the other; what needs a token is a mint where none is free. */
+function actor(scene: Scene): () => Promise<Act> {
+  const { random, stock } = scene;
+  const [withToken, without] = [actsWithToken(scene), actsWithout(scene)];
+  return async () => {
+    const what = drawKind(random);
+    if (what === "mint" || what === "editions" || what === "counter") return without[what]();
+    const token = stock.draw();
+    return token === undefined ? without.mint() : await withToken[what](token);
+  };
+}
+
+function actsWithToken({ random, people, book }: Scene) {
+  const anybody = () => pick(random, people, COUNTERS);
+  return {
     fill: async (token: Token): Promise<Act> => {
       const { order, priceWei } = await book.sign(token);
       token.owner = anybody();
@@ -72,7 +112,12 @@ export function historyOf({ chainId, hot, others, timestamp }: Place): History {
       return { call: validateCall((await book.sign(token)).order), events: 1 };
     },
   };
-  const without = {
+}
+
+function actsWithout({ random, people, stock, hot, others }: Scene) {
+  const anybody = () => pick(random, people, COUNTERS);
+  const collection = () => (random.below(2) === 0 ? hot : pick(random, others));
+  return {
     mint: (): Act => ({ call: stock.mint(anybody(), collection()), events: MINTED }),
     editions: (): Act => {
       const places = [random.below(100), random.below(100), random.below(100)];
@@ -82,31 +127,6 @@ export function historyOf({ chainId, hot, others, timestamp }: Place): History {
       call: counterCall(pick(random, people.slice(0, COUNTERS)).address),
       events: 1,
     }),
-  };
-  const act = async (): Promise<Act> => {
-    const what = drawKind(random);
-    if (what === "mint" || what === "editions" || what === "counter") return without[what]();
-    const token = stock.draw();
-    return token === undefined ? without.mint() : await withToken[what](token);
-  };
-  return {
-    people: people.map(({ address }) => address),
-    openings() {
-      events += PEOPLE;
-      return people.flatMap(({ address }) => openingCalls(address, [hot, ...others]));
-    },
-    async next(count) {
-      stock.beginBlock();
-      const calls: Call[] = [];
-      while (calls.length < count) {
-        const acted = await act();
-        calls.push(acted.call);
-        events += acted.events;
-      }
-      return calls;
-    },
-    events: () => events,
-    orders: book.orders,
   };
 }
 

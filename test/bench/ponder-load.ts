@@ -1,11 +1,13 @@
 import { Pool } from "undici";
 
+/** `body`: of a POST. */
+export type LoadRequest = { path: string; body?: string };
+
 /** What one process asks of another, again and again, on so many connections. */
 export type Load = {
   baseUrl: string;
-  path: string;
-  /** Of a POST. */
-  body?: string;
+  /** Asked in turn, for as long as it takes. */
+  requests: readonly LoadRequest[];
   headers?: Record<string, string>;
   /** Each request has an address of its own, by a parameter that says nothing. */
   isVaried?: boolean;
@@ -18,7 +20,7 @@ export type LoadFigures = {
   tookMs: number;
   p50Ms: number;
   p99Ms: number;
-  /** Of one answer. */
+  /** Of an answer, on average. */
   bytes: number;
   statuses: number[];
 };
@@ -34,28 +36,29 @@ process.on("message", (load) => {
 });
 process.on("disconnect", () => process.exit(0));
 
+const noRequest: LoadRequest = { path: "/" };
+
 async function loadOf({
   baseUrl,
   connections,
   seconds,
+  requests,
+  headers = {},
   isVaried = false,
-  ...asked
 }: Load): Promise<LoadFigures> {
   const pool = new Pool(baseUrl, { connections, pipelining: 1 });
   const durations: number[] = [];
   const statuses = new Set<number>();
-  let bytes = 0;
+  let [bytes, nth] = [0, 0];
   const begun = performance.now();
   const until = begun + seconds * 1_000;
   const keepAsking = async () => {
     while (performance.now() < until) {
       const sent = performance.now();
-      const { statusCode, body } = await pool.request(
-        requestOf(
-          isVaried ? { ...asked, path: `${asked.path}&nth=${durations.length}-${sent}` } : asked,
-        ),
-      );
-      bytes = (await body.arrayBuffer()).byteLength;
+      const request = requests[nth++ % requests.length] ?? noRequest;
+      const path = isVaried ? `${request.path}&nth=${nth}-${sent}` : request.path;
+      const { statusCode, body } = await pool.request(requestOf({ ...request, path }, headers));
+      bytes += (await body.arrayBuffer()).byteLength;
       durations.push(performance.now() - sent);
       statuses.add(statusCode);
     }
@@ -65,12 +68,14 @@ async function loadOf({
   await pool.close();
   const sorted = durations.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN;
-  const requests = sorted.length;
-  return { requests, tookMs, p50Ms: at(0.5), p99Ms: at(0.99), bytes, statuses: [...statuses] };
+  return {
+    ...{ requests: sorted.length, tookMs, p50Ms: at(0.5), p99Ms: at(0.99) },
+    ...{ bytes: Math.round(bytes / sorted.length), statuses: [...statuses] },
+  };
 }
 
-function requestOf({ path, body, headers }: Pick<Load, "path" | "body" | "headers">) {
-  if (body === undefined) return { path, method: "GET", headers: headers ?? {} } as const;
+function requestOf({ path, body }: LoadRequest, headers: Record<string, string>) {
+  if (body === undefined) return { path, method: "GET", headers } as const;
   return {
     ...({ path, method: "POST", body } as const),
     headers: { "content-type": "application/json", ...headers },

@@ -12,7 +12,7 @@ import { processorMs } from "./ponder-processor.ts";
 const root = join(import.meta.dirname, "ponder-app");
 const lanes = 16;
 
-type App = {
+export type App = {
   command: "start" | "serve";
   schema: string;
   databaseUrl: string;
@@ -40,37 +40,17 @@ export type RunningApp = {
 };
 
 /** Ponder alone, with the handlers of `ponder-app`. */
-export async function startApp({
-  command,
-  schema,
-  databaseUrl,
-  rpcUrl,
-  leash,
-  postmaster,
-}: App): Promise<RunningApp> {
+export async function startApp(app: App): Promise<RunningApp> {
+  const { leash, postmaster } = app;
   const port = await freePort();
+  // It writes its GraphQL schema where it stands.
   const directory = await mkdtemp(join(tmpdir(), "bench-ponder-"));
-  const child = spawn(
-    execPath,
-    [
-      ...["--no-deprecation", join(ponderDirectory, "dist/esm/bin/ponder.js"), command],
-      ...["--root", root, "--schema", schema, "--log-format", "json", "--log-level", "info"],
-      ...["--hostname", "127.0.0.1", "--port", `${port}`],
-    ],
-    {
-      // It writes its GraphQL schema where it stands.
-      cwd: directory,
-      detached: true,
-      stdio: ["ignore", "pipe", "inherit"],
-      env: {
-        ...{ PATH: env.PATH, HOME: env.HOME, NODE_ENV: "production" },
-        ...{ PONDER_TELEMETRY_DISABLED: "1", DATABASE_URL: databaseUrl },
-        BENCH_CHAIN_ID: "33139",
-        BENCH_RPC_URLS: Array.from({ length: lanes }, () => rpcUrl).join(),
-        BENCH_LOGS_BLOCK_RANGE: "50",
-      },
-    },
-  );
+  const child = spawn(execPath, argumentsOf(app, port), {
+    cwd: directory,
+    detached: true,
+    stdio: ["ignore", "pipe", "inherit"],
+    env: environmentOf(app),
+  });
   const { pid } = child;
   if (pid === undefined) throw new Error("Ponder did not start");
   leash.hold(pid, "SIGTERM");
@@ -88,6 +68,20 @@ export async function startApp({
     },
   };
 }
+
+const argumentsOf = ({ command, schema }: App, port: number) => [
+  ...["--no-deprecation", join(ponderDirectory, "dist/esm/bin/ponder.js"), command],
+  ...["--root", root, "--schema", schema, "--log-format", "json", "--log-level", "info"],
+  ...["--hostname", "127.0.0.1", "--port", `${port}`],
+];
+
+const environmentOf = ({ databaseUrl, rpcUrl }: App) => ({
+  ...{ PATH: env.PATH, HOME: env.HOME, NODE_ENV: "production" },
+  ...{ PONDER_TELEMETRY_DISABLED: "1", DATABASE_URL: databaseUrl },
+  BENCH_CHAIN_ID: "33139",
+  BENCH_RPC_URLS: Array.from({ length: lanes }, () => rpcUrl).join(),
+  BENCH_LOGS_BLOCK_RANGE: "50",
+});
 
 type Line = {
   level: number;

@@ -3,18 +3,18 @@ import { startLeash } from "../../api/supervisor/leash.ts";
 import type { Database } from "../../projections/database.ts";
 import { appendObservations } from "../../projections/log/append.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
-import { keepRole, pipelineSettings, until } from "../pipeline.ts";
+import { pipelineSettings, until } from "../pipeline.ts";
 import type { Figure } from "./figure.ts";
 import { type MadeChain, makeChain } from "./ponder-chain.ts";
 import { compareHttp } from "./ponder-http.ts";
 import { type Backfill, startApp } from "./ponder-process.ts";
 import { findPostmaster } from "./ponder-processor.ts";
 import { compareRebuilds } from "./ponder-rebuild.ts";
+import { whileRunning, whileServing } from "./ponder-serving.ts";
 import { withDatabase } from "./server.ts";
 
 const EVENTS = 100_000;
 const ORDERS_AT_ONCE = 5_000;
-const stopMs = 8_000;
 
 type Stage = {
   db: Database;
@@ -64,21 +64,6 @@ async function recordLog(stage: Stage): Promise<void> {
   await sql`vacuum analyze`.execute(db);
 }
 
-async function whileRunning<Result>(
-  { settings, leash }: Stage,
-  roles: readonly ("indexer" | "projector" | "api")[],
-  work: (pids: number[]) => Promise<Result>,
-): Promise<Result> {
-  const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
-  const running = await Promise.all(roles.map((role) => keepRole(role, { settings, leash, sink })));
-  try {
-    await Promise.all(running.map(({ ready }) => ready));
-    return await work(running.map((role) => role.pid()));
-  } finally {
-    await Promise.all(running.map((role) => role.stop(stopMs)));
-  }
-}
-
 /** Events of the log as Ponder counts them: a batch is one. */
 async function countEvents(db: Database): Promise<number> {
   const { erc721_transfer, erc721_consecutive_transfer, erc1155_transfer } = factKind;
@@ -92,41 +77,22 @@ async function countEvents(db: Database): Promise<number> {
 }
 
 async function backfill(stage: Stage, schema: string): Promise<Backfill> {
+  const { chain, settings, leash, postmaster } = stage;
   const app = await startApp({
-    ...({ command: "start", schema } as const),
-    ...appSettings(stage),
+    ...{ command: "start", schema, databaseUrl: settings.DATABASE_URL ?? "" },
+    ...{ rpcUrl: chain.anvil.rpcUrl, leash, postmaster },
   });
   const done = await app.backfilled.finally(app.stop);
-  const { events } = stage.chain;
+  const { events } = chain;
   if (done.events !== events) throw new Error(`Ponder handled ${done.events} of ${events} events`);
   return done;
 }
 
-const appSettings = ({ chain, settings, leash, postmaster }: Stage) => ({
-  ...{ databaseUrl: settings.DATABASE_URL ?? "", rpcUrl: chain.anvil.rpcUrl, leash, postmaster },
-});
-
 async function serveBoth(stage: Stage, schema: string): Promise<Figure[]> {
-  const { chain, settings, postmaster } = stage;
+  const { chain, settings, leash, postmaster } = stage;
   await sql`vacuum analyze`.execute(stage.db);
-  const app = await startApp({
-    ...({ command: "serve", schema } as const),
-    ...appSettings(stage),
-  });
-  try {
-    return await whileRunning(stage, ["api"], async ([apiPid = 0]) => {
-      const ours = { baseUrl: `http://127.0.0.1:${settings.PORT}`, pid: apiPid };
-      await until("Ponder's GraphQL", () => isServed(app.baseUrl));
-      return await compareHttp({ ours, ponder: app, postmaster, collection: chain.hot });
-    });
-  } finally {
-    await app.stop();
-  }
-}
-
-async function isServed(baseUrl: string): Promise<boolean> {
-  return await fetch(`${baseUrl}/health`).then(
-    ({ ok }) => ok,
-    () => false,
+  const { rpcUrl } = chain.anvil;
+  return await whileServing({ schema, rpcUrl, settings, leash, postmaster }, (servers) =>
+    compareHttp(servers, chain.hot),
   );
 }

@@ -130,6 +130,7 @@ export const order = onchainTable(
   (table) => ({
     ofMaker: index().on(table.maker),
     ofToken: index().on(table.collection, table.tokenId),
+    byPrice: index().on(table.collection, table.status, table.price, table.hash),
   }),
 );
 

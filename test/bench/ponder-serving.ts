@@ -1,0 +1,54 @@
+import type { Leash } from "../../api/supervisor/leash.ts";
+import { keepRole, until } from "../pipeline.ts";
+import type { Servers } from "./ponder-lists.ts";
+import { startApp } from "./ponder-process.ts";
+
+const stopMs = 8_000;
+
+type Pipeline = { settings: Record<string, string>; leash: Leash };
+
+/** Roles of ours, each in a process of its own, while `work` is done with their pids. */
+export async function whileRunning<Result>(
+  { settings, leash }: Pipeline,
+  roles: readonly ("indexer" | "projector" | "api")[],
+  work: (pids: number[]) => Promise<Result>,
+): Promise<Result> {
+  const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
+  const running = await Promise.all(roles.map((role) => keepRole(role, { settings, leash, sink })));
+  try {
+    await Promise.all(running.map(({ ready }) => ready));
+    return await work(running.map((role) => role.pid()));
+  } finally {
+    await Promise.all(running.map((role) => role.stop(stopMs)));
+  }
+}
+
+type Serving = Pipeline & { schema: string; rpcUrl: string; postmaster: number };
+
+/** Ponder's GraphQL of a schema that it has made, and our API, while `work` is done. */
+export async function whileServing<Result>(
+  { schema, rpcUrl, postmaster, settings, leash }: Serving,
+  work: (servers: Servers) => Promise<Result>,
+): Promise<Result> {
+  const app = await startApp({
+    ...{ command: "serve", databaseUrl: settings.DATABASE_URL ?? "" },
+    ...{ schema, rpcUrl, leash, postmaster },
+  });
+  try {
+    return await whileRunning({ settings, leash }, ["api"], async ([pid = 0]) => {
+      await until("Ponder's GraphQL", () => isServed(app.baseUrl));
+      const ours = { baseUrl: `http://127.0.0.1:${settings.PORT}`, pid };
+      const { baseUrl, pid: ponderPid } = app;
+      return await work({ ours, ponder: { baseUrl, pid: ponderPid }, postmaster });
+    });
+  } finally {
+    await app.stop();
+  }
+}
+
+async function isServed(baseUrl: string): Promise<boolean> {
+  return await fetch(`${baseUrl}/health`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
