@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { anyValue } from "../any-value.ts";
 import { tokensIn } from "../token-bits.ts";
 import { chunksHaving, hasAll, type TraitKeys } from "../traits/having.ts";
 import { newestFirst, olderThan, type SaleKey } from "./order.ts";
@@ -19,9 +20,9 @@ export function salesHaving(
   { limit, offset, after }: { limit: number; offset: number; after: SaleKey | null },
 ): RawBuilder<unknown> {
   const { contractIds, tokenId, traitKeys } = asked;
-  const wanted = sql`${limit + offset}::bigint`;
+  const wanted = anyValue(limit + offset, "bigint");
   const key = sql`s.block_id, s.transaction_index, s.ordinal`;
-  const ofToken = tokenId === null ? sql`` : sql`and s.token_id = ${tokenId}`;
+  const ofToken = tokenId === null ? sql`` : sql`and s.token_id = ${anyValue(tokenId, "numeric")}`;
   return sql`
     matching as materialized (${chunksHaving(contractIds, traitKeys, tokenId)}),
     sold as materialized (
@@ -43,13 +44,13 @@ export function salesHaving(
           ${newestFirst} limit ${wanted}
         ) s where ${areFew(asked, wanted)}
         union all
-        select ${key} from unnest(${contractIds}::int[]) wanted (contract_id) cross join lateral (
+        select ${key} from unnest(${anyValue(contractIds, "int[]")}) wanted (contract_id) cross join lateral (
           select ${key} from sales.sale s
           where s.contract_id = wanted.contract_id ${ofToken} ${olderThan(after)} and ${hasAll("s", traitKeys)}
           ${newestFirst} limit ${wanted}
         ) s where not ${areFew(asked, wanted)}
       ) s
-      ${newestFirst} limit ${limit} offset ${offset}
+      ${newestFirst} limit ${anyValue(limit, "bigint")} offset ${anyValue(offset, "bigint")}
     ),
     page as (
       select s.* from place cross join lateral (
@@ -68,7 +69,7 @@ function areFew({ chainId, contractIds }: Asked, wanted: RawBuilder<unknown>): R
   return sql`(
     select 2 * counted.tokens * counted.total <= ${wanted} * (
       select coalesce(sum(sales), 0) from sales.total
-      where chain_id = ${chainId} and contract_id = any (${contractIds}::int[])
+      where chain_id = ${chainId} and contract_id = any (${anyValue(contractIds, "int[]")}::int[])
     )
     from counted
   )`;

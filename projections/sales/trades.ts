@@ -44,7 +44,7 @@ export function translateSales(transaction: OrderTransaction, feeRecipient: Addr
     .map((trade) => madeBy(trade, transaction.sender))
     .sort((one, other) => one.maker.logIndex - other.maker.logIndex)
     .flatMap((made) => rowsOf(made, transaction, feeRecipient))
-    .map((row, ordinal) => ({ ...row, ordinal, saleId: saleId(transaction, ordinal) }));
+    .map((row, ordinal) => ({ ordinal, saleId: saleId(transaction, ordinal), ...row }));
 }
 
 /** Stays the same when the transaction is mined again. SHA-256, which is native here; Keccak was a sixth of a rebuild's translation. */
