@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database, Session } from "../database.ts";
+import type { Database } from "../database.ts";
 import { hasEnded, naming } from "../orders/read-shown.ts";
-import { askedTokens, nameOfToken, type TokenPlace } from "../token-place.ts";
 import { type BidRow, bidColumns } from "./read.ts";
 
 /** `readBestBidsOf` the contract at an address; none of one that the log does not know. */
@@ -43,27 +42,4 @@ export async function readBestBidsOf(
     select ${bidColumns(now)} from best o ${naming}
     order by o.seller_net_wei desc, o.token_id is null, o.position`.execute(db);
   return rows;
-}
-
-/** Of each token, by its name, the active bid that nets its holder most. */
-export async function readBestBidsOfTokens(
-  db: Session,
-  places: readonly TokenPlace[],
-  now: Date,
-): Promise<Map<string, BidRow>> {
-  const active = sql`o.contract_id = asked.contract_id and o.status = 'active' and not ${hasEnded(now)}`;
-  const best = sql`order by o.seller_net_wei desc, o.position limit 1`;
-  const { rows } = await sql<BidRow & { askedId: bigint }>`
-    with best as (
-      select o.*, asked.token_id as asked_id from ${askedTokens(places)} cross join lateral (
-        select o.* from (
-          (select o.* from bids.bid o where ${active} and o.token_id = asked.token_id ${best})
-          union all
-          (select o.* from bids.bid o where ${active} and o.token_id is null ${best})
-        ) o
-        order by o.seller_net_wei desc, o.token_id is null, o.position limit 1
-      ) o
-    )
-    select ${bidColumns(now)}, o.asked_id as "askedId" from best o ${naming}`.execute(db);
-  return new Map(rows.map((row) => [nameOfToken({ ...row, tokenId: row.askedId }), row]));
 }

@@ -1,4 +1,5 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+import { anyValue } from "../any-value.ts";
 import type { Database } from "../database.ts";
 
 /** A collection whose ranking is not of the traits that its tokens have now. */
@@ -26,13 +27,18 @@ export async function readStaleRankings(db: Database): Promise<StaleRanking[]> {
 }
 
 /** Whether a collection's ranking is about to be made anew, though nothing else changes. */
+export function isRankingOld(collectionId: number): RawBuilder<boolean> {
+  const id = anyValue(collectionId, "int");
+  return sql<boolean>`(
+    select ${fingerprint} from traits.contract t join collections.member m using (contract_id)
+    where m.collection_id = ${id}
+  ) is distinct from (
+    select fingerprint from rarity.collection where collection_id = ${id}
+  )`;
+}
+
 export async function isRankingStale(db: Database, collectionId: number): Promise<boolean> {
   const { rows } = await sql<{ isStale: boolean }>`
-    select (
-      select ${fingerprint} from traits.contract t join collections.member m using (contract_id)
-      where m.collection_id = ${collectionId}
-    ) is distinct from (
-      select fingerprint from rarity.collection where collection_id = ${collectionId}
-    ) as "isStale"`.execute(db);
+    select ${isRankingOld(collectionId)} as "isStale"`.execute(db);
   return rows[0]?.isStale ?? true;
 }

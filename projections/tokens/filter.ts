@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { tokensIn } from "../token-bits.ts";
+import { anyValue } from "../any-value.ts";
 import type { TokenPlace } from "../token-place.ts";
-import { chunksHaving, hasAll, type TraitKeys } from "../traits/having.ts";
+import { hasAll, type TraitKeys } from "../traits/having.ts";
 
 export const tokenSorts = [
   "token_id",
@@ -45,46 +45,31 @@ export function isOfTraits(filter: TokensFilter): boolean {
   return !isNamed(filter) && (filter.traitKeys ?? []).length > 0;
 }
 
-/** Whether the tokens of a filter are looked up first, or met on a walk over the list. */
-export type PlannedFilter = TokensFilter & { isNarrow: boolean };
-
-/**
- * Of many tokens with the traits, a walk that looks at each token's traits meets a page of them sooner than all are
- * sorted. Not by rank: those with common traits come last.
- */
-export function planned(
-  filter: TokensFilter,
-  sort: TokenSort,
-  { matching, tokens }: { matching: bigint; tokens: bigint },
-): PlannedFilter {
-  const areFew = sort === "rarity" || matching * matching <= 25n * tokens;
-  return { ...filter, isNarrow: isNamed(filter) || (isOfTraits(filter) && areFew) };
+/** The contracts of the list, for `any`. */
+export function familyOf({ contractIds }: TokensFilter): RawBuilder<unknown> {
+  return sql`${anyValue(contractIds, "int[]")}::int[]`;
 }
 
 /** Whether the token of a row has the traits, where a walk meets it. */
-export function fitsTraits(filter: PlannedFilter, row: "t" | "l"): RawBuilder<unknown> {
-  return hasAll(row, filter.isNarrow ? [] : (filter.traitKeys ?? []));
+export function fitsTraits(filter: TokensFilter, row: "t" | "l" | "r"): RawBuilder<unknown> {
+  return hasAll(row, isOfTraits(filter) ? (filter.traitKeys ?? []) : []);
 }
 
-/** The tokens that a filter names or whose traits it tells, listed or not. */
+/** Rows `(contract_id, token_id, standard)` of the tokens that a filter names, listed or not. */
 export function chosenTokens(filter: TokensFilter): RawBuilder<unknown> {
-  const { contractIds, tokenIds, owner, traitKeys = [] } = filter;
-  if (isOfTraits(filter)) {
-    return sql`
-      select t.contract_id, t.token_id, t.standard
-      from (${tokensIn(sql`(${chunksHaving(contractIds, traitKeys)}) having_all`)}) h
-      cross join lateral (
-        select * from ownership.token t where t.contract_id = h.contract_id and t.token_id = h.token_id offset 0
-      ) t`;
+  const { tokenIds, owner, traitKeys = [] } = filter;
+  if (!isNamed(filter)) {
+    return sql`select 0 as contract_id, 0::numeric as token_id, 0::smallint as standard where false`;
   }
   const ofIds =
-    tokenIds === null ? sql`` : sql`and t.token_id = any (${tokenIds.map(String)}::numeric[])`;
+    tokenIds === null
+      ? sql``
+      : sql`and t.token_id = any (${anyValue(tokenIds.map(String), "numeric[]")}::numeric[])`;
   const ofOwner =
     owner === null
       ? sql``
-      : sql`and t.owner = decode(${owner.slice(2)}, 'hex') and t.standard = 721`;
+      : sql`and t.owner = decode(${anyValue(owner.slice(2), "text")}, 'hex') and t.standard = 721`;
   return sql`
     select t.contract_id, t.token_id, t.standard from ownership.token t
-    where t.contract_id = any (${contractIds}::int[]) and ${isNamed(filter) ? sql`true` : sql`false`}
-      ${ofIds} ${ofOwner} and ${hasAll("t", traitKeys)}`;
+    where t.contract_id = any (${familyOf(filter)}) ${ofIds} ${ofOwner} and ${hasAll("t", traitKeys)}`;
 }

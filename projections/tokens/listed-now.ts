@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { anyValue } from "../any-value.ts";
 import { unixSeconds } from "../orders/read-shown.ts";
 
 /**
@@ -6,7 +7,7 @@ import { unixSeconds } from "../orders/read-shown.ts";
  * which a listing has ended since, `relisted` those of them that another one still lists. Mostly both are empty.
  */
 export function listedNow(now: Date): RawBuilder<unknown> {
-  const seconds = sql`${unixSeconds(now)}::bigint`;
+  const seconds = anyValue(unixSeconds(now), "bigint");
   return sql`
     ended as materialized (
       select distinct o.contract_id, o.token_id from listings.listing o
@@ -27,16 +28,19 @@ export function listedNow(now: Date): RawBuilder<unknown> {
     )`;
 }
 
-/** Whether nothing of the token of row `l` has ended, so that what `traits` says of it stands. */
-export const stands = sql`not exists (
-  select from ended e where e.contract_id = l.contract_id and e.token_id = l.token_id
-)`;
+/** Whether nothing of the token of a row has ended, so that what `traits` says of it stands. */
+export function stands(row: "l" | "t"): RawBuilder<unknown> {
+  const [contractId, tokenId] = [sql.ref(`${row}.contract_id`), sql.ref(`${row}.token_id`)];
+  return sql`not exists (
+    select from ended e where e.contract_id = ${contractId} and e.token_id = ${tokenId}
+  )`;
+}
 
 /** Whether the token of row `t` is listed: looked up for each row, since a page needs few of them. */
 export const isListed = sql`(
   exists (
     select from traits.listed l
-    where l.contract_id = t.contract_id and l.token_id = t.token_id and l.standard = t.standard and ${stands}
+    where l.contract_id = t.contract_id and l.token_id = t.token_id and l.standard = t.standard and ${stands("l")}
     offset 0
   ) or exists (
     select from relisted l
@@ -44,3 +48,9 @@ export const isListed = sql`(
     offset 0
   )
 )`;
+
+/** Whether the token of row `t` is as the filter asks. */
+export function listedIs({ listed }: { listed: boolean | null }): RawBuilder<unknown> {
+  if (listed === null) return sql`true`;
+  return listed ? isListed : sql`not ${isListed}`;
+}

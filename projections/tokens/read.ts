@@ -1,9 +1,11 @@
 import type { Database } from "../database.ts";
 import type { TokenKey, TokenSort, TokensFilter } from "./filter.ts";
 import { readTokenDetails, type TokenDetails } from "./read-details.ts";
-import { readTokenPage } from "./read-page.ts";
+import { readTokenPage, type TokenPage } from "./read-page.ts";
 
 export type TokenSlice = { limit: number; after: TokenKey | null };
+
+type TokenList = Omit<TokenPage, "rows"> & { rows: (TokenDetails & { key: TokenKey })[] };
 
 /** Tokens in order, each with its place in the list, and how many the filter matches, of one moment. */
 export async function readTokens(
@@ -12,16 +14,16 @@ export async function readTokens(
   sort: TokenSort,
   slice: TokenSlice,
   now: Date,
-): Promise<{ total: bigint; rows: (TokenDetails & { key: TokenKey })[] }> {
+): Promise<TokenList> {
   return await db
     .transaction()
     .setIsolationLevel("repeatable read")
     .setAccessMode("read only")
     .execute(async (session) => {
-      const { total, rows: keys } = await readTokenPage(session, filter, sort, slice, now);
+      const { rows: keys, ...told } = await readTokenPage(session, filter, sort, slice, now);
       const details = await readTokenDetails(session, filter.collectionId, keys, now);
       return {
-        total,
+        ...told,
         rows: keys.flatMap((key, place) => {
           const token = details[place];
           return token === undefined ? [] : [{ ...token, key }];

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { anyValue } from "../any-value.ts";
 import { bitOf, bitsOf, chunkOf } from "../token-bits.ts";
 
 /** Keys of each trait that a token must have, any of them. */
@@ -11,17 +12,17 @@ export function chunksHaving(
   tokenId: bigint | null = null,
 ): RawBuilder<unknown> {
   const ords = traitKeys.flatMap((keys, ord) => keys.map(() => ord));
-  const id = sql`${String(tokenId)}::numeric`;
+  const id = anyValue(String(tokenId), "numeric");
   const [ofToken, only] =
     tokenId === null ? [sql``, sql``] : [sql`and m.chunk = ${chunkOf(id)}`, sql`& ${bitsOf(id)}`];
   return sql`
     select contract_id, chunk, bit_and(bits) ${only} as bits
     from (
       select m.contract_id, m.chunk, asked.ord, bit_or(m.bits) as bits
-      from unnest(${traitKeys.flat()}::uuid[], ${ords}::int[]) asked (trait_key, ord)
+      from unnest(${anyValue(traitKeys.flat(), "uuid[]")}, ${anyValue(ords, "int[]")}) asked (trait_key, ord)
       cross join lateral (
         select m.* from traits.member m
-        where m.contract_id = any (${contractIds}::int[]) and m.trait_key = asked.trait_key ${ofToken} offset 0
+        where m.contract_id = any (${anyValue(contractIds, "int[]")}::int[]) and m.trait_key = asked.trait_key ${ofToken} offset 0
       ) m
       group by 1, 2, 3
     ) trait
@@ -29,12 +30,12 @@ export function chunksHaving(
 }
 
 /** Whether the token of a row has all the traits: for walks that need few tokens. */
-export function hasAll(row: "s" | "t" | "l", traitKeys: TraitKeys): RawBuilder<unknown> {
+export function hasAll(row: "s" | "t" | "l" | "r", traitKeys: TraitKeys): RawBuilder<unknown> {
   const [contractId, tokenId] = [sql.ref(`${row}.contract_id`), sql.ref(`${row}.token_id`)];
   const each = traitKeys.map(
     (keys) => sql`exists (
       select from traits.member m
-      where m.contract_id = ${contractId} and m.trait_key = any (${keys}::uuid[])
+      where m.contract_id = ${contractId} and m.trait_key = any (${anyValue(keys, "uuid[]")}::uuid[])
         and m.chunk = ${chunkOf(tokenId)} and ${bitOf(sql`m.bits`, tokenId)} = 1 offset 0
     )`,
   );

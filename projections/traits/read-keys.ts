@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { anyValue } from "../any-value.ts";
 import type { Database } from "../database.ts";
 import { matchKey } from "./normalize.ts";
 
@@ -16,11 +17,11 @@ export async function readTraitKeys(
   const values = traits.map(([, value]) => value);
   const { rows } = await sql<{ keys: string[] }>`
     select own.keys
-    from unnest(${types}::text[], ${values}::text[]) asked (type, value)
+    from unnest(${anyValue(types, "text[]")}, ${anyValue(values, "text[]")}) asked (type, value)
     cross join lateral (
       select coalesce(array_agg(v.trait_key::text), '{}') as keys, coalesce(sum(v.tokens), 0) as tokens
       from traits.value v
-      where v.contract_id = any (${contractIds}::int[]) and v.match_key = ${matchKey(sql`asked.type`, sql`asked.value`)}
+      where v.contract_id = any (${anyValue(contractIds, "int[]")}::int[]) and v.match_key = ${matchKey(sql`asked.type`, sql`asked.value`)}
     ) own
     order by own.tokens`.execute(db);
   return rows.map(({ keys }) => keys);

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
+import { anyValue } from "../any-value.ts";
 import type { Database } from "../database.ts";
 import type { ListingMarketplace } from "../listings/marketplaces.ts";
 import { listedNow } from "../tokens/listed-now.ts";
@@ -24,7 +25,7 @@ export async function readTraits(
   contractIds: readonly number[],
   now: Date,
 ): Promise<TraitRow[]> {
-  const family = sql`contract_id = any (${contractIds}::int[])`;
+  const family = sql`contract_id = any (${anyValue(contractIds, "int[]")}::int[])`;
   const { rows } = await sql<TraitRow>`
     with ${listedNow(now)},
     changed as materialized (

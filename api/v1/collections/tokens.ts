@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { isRejection } from "../../../projections/domain/rejection.ts";
-import { isRankingStale } from "../../../projections/rarity/stale.ts";
 import { type TokenKey, tokenSorts } from "../../../projections/tokens/filter.ts";
 import { readTokens } from "../../../projections/tokens/read.ts";
 import {
@@ -71,10 +70,8 @@ export const tokens = route(
     };
     const request = cursorPageOf(query, scope, tokenKey);
     if (isRejection(request)) return request;
-    const [{ total, rows }, isPassing] = await Promise.all([
-      readTokens(db, filter, sort, request.read, now()),
-      isRankingStale(db, collectionId),
-    ]);
+    const page = await readTokens(db, filter, sort, request.read, now());
+    const { total, rows, isRankingStale: isPassing } = page;
     const { shown, meta } = cutPage(request, rows, ({ key }) => keyOfToken(key));
     const context = { collection, chainId, shop: { siteUrl, prefix: market.prefix } };
     return {

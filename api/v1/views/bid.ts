@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { BidRow } from "../../../projections/bids/read.ts";
 import { bidReasons } from "../../../projections/domain/orders/order-status.ts";
+import type { TokenBidRow } from "../../../projections/tokens/trade-columns.ts";
 import { orderId } from "../../orders/order-id.ts";
-import { bookOrderFields, type OrderShop, presentBookOrder } from "./book-order.ts";
+import { bookOrderFields, type OrderShop, presentBookOrder, presentPrice } from "./book-order.ts";
 import {
   bidUrls,
   presentBidUrl,
@@ -54,7 +55,6 @@ export function presentBid(row: BidRow, { siteUrl, prefix }: OrderShop): z.outpu
   return {
     bidId,
     kind: row.kind,
-    ...presentBookOrder(row),
     tokenId: row.tokenId === null ? null : String(row.tokenId),
     amountWei: String(row.unitPriceWei),
     sellerNetWei: String(row.sellerNetWei),
@@ -66,21 +66,25 @@ export function presentBid(row: BidRow, { siteUrl, prefix }: OrderShop): z.outpu
       bid: presentBidUrl(site, bidId),
       maker: presentMakerUrl(site, row.maker),
     },
+    ...presentBookOrder(row),
   };
 }
 
-export function presentTokenBid(row: BidRow, shop: OrderShop): z.output<typeof TokenBid> {
-  const bid = presentBid(row, shop);
+export function presentTokenBid(
+  row: TokenBidRow,
+  { prefix }: OrderShop,
+): z.output<typeof TokenBid> {
+  const { maker, price, priceWei, currency, usd, quantityRemaining, expiresAt } = presentPrice(row);
   return {
-    bidId: bid.bidId,
-    kind: bid.kind,
-    maker: bid.maker,
-    price: bid.price,
-    priceWei: bid.priceWei,
-    sellerNetWei: bid.sellerNetWei,
-    currency: bid.currency,
-    usd: bid.usd,
-    quantityRemaining: bid.quantityRemaining,
-    expiresAt: bid.expiresAt,
+    bidId: orderId(prefix, row.orderHash),
+    kind: row.kind,
+    maker,
+    price,
+    priceWei,
+    sellerNetWei: String(row.sellerNetWei),
+    currency,
+    usd,
+    quantityRemaining,
+    expiresAt,
   };
 }

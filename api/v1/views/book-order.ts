@@ -60,6 +60,25 @@ const BookOrder = z.object(bookOrderFields);
 /** What views of orders need besides the row. */
 export type OrderShop = { siteUrl: string; prefix: string };
 
+type PricedOrder = Pick<
+  ShownOrder,
+  "chainId" | "maker" | "unitPriceWei" | "unitPriceUsdE8" | "quantity" | "filled" | "endTime"
+> & { currency: Address | null };
+
+/** What a token tells of an order, too. */
+export function presentPrice(row: PricedOrder) {
+  return {
+    maker: row.maker,
+    price: displayAmount(row.unitPriceWei),
+    priceWei: String(row.unitPriceWei),
+    // Rows come from the chains served.
+    currency: presentCurrency(row.chainId as ChainId, row.currency ?? zeroAddress),
+    usd: row.unitPriceUsdE8 === null ? null : displayPrice(row.unitPriceUsdE8),
+    quantityRemaining: Math.max(0, Number(row.quantity - row.filled)),
+    expiresAt: timeOf(row.endTime),
+  };
+}
+
 export function presentBookOrder(
   row: ShownOrder & { currency: Address | null },
 ): z.output<typeof BookOrder> {
@@ -113,6 +132,6 @@ function bps(unitWei: bigint, priceWei: bigint): number {
 }
 
 /** Of unix seconds. */
-function timeOf(seconds: bigint): string {
+export function timeOf(seconds: bigint): string {
   return new Date(Number(seconds) * 1000).toISOString();
 }

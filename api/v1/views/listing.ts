@@ -2,8 +2,15 @@ import { z } from "zod";
 import { listingReasons } from "../../../projections/domain/orders/order-status.ts";
 import { marketplaces } from "../../../projections/listings/marketplaces.ts";
 import type { ListingRow } from "../../../projections/listings/read.ts";
+import type { TokenListingRow } from "../../../projections/tokens/trade-columns.ts";
 import { listingId } from "../../orders/order-id.ts";
-import { bookOrderFields, type OrderShop, presentBookOrder } from "./book-order.ts";
+import {
+  bookOrderFields,
+  type OrderShop,
+  presentBookOrder,
+  presentPrice,
+  timeOf,
+} from "./book-order.ts";
 import { listingUrls, presentListingUrl, presentMakerUrl, presentTokenUrls } from "./urls.ts";
 import { uint256Text } from "./wire.ts";
 
@@ -56,35 +63,35 @@ export function presentListing(
     askId,
     marketplace: row.marketplace,
     buyableViaApi: row.status === "active" && row.isBuyable,
-    ...presentBookOrder(row),
     tokenId: String(row.tokenId),
     quantityFillable: Number(row.fillable),
     invalidReason: row.reason,
     urls: {
-      ...presentTokenUrls(site, collection, row.contract, row.tokenId),
       listing: presentListingUrl(site, askId),
       maker: presentMakerUrl(site, row.maker),
+      ...presentTokenUrls(site, collection, row.contract, row.tokenId),
     },
+    ...presentBookOrder(row),
   };
 }
 
 export function presentTokenListing(
-  row: ListingRow,
-  shop: OrderShop,
+  row: TokenListingRow,
+  { prefix }: OrderShop,
 ): z.output<typeof TokenListing> {
-  const listing = presentListing(row, shop);
+  const { maker, price, priceWei, currency, usd, quantityRemaining, expiresAt } = presentPrice(row);
   return {
-    askId: listing.askId,
-    marketplace: listing.marketplace,
-    buyableViaApi: listing.buyableViaApi,
-    maker: listing.maker,
-    price: listing.price,
-    priceWei: listing.priceWei,
-    currency: listing.currency,
-    usd: listing.usd,
-    quantityRemaining: listing.quantityRemaining,
-    quantityFillable: listing.quantityFillable,
-    startsAt: listing.startsAt,
-    expiresAt: listing.expiresAt,
+    askId: listingId(prefix, row),
+    marketplace: row.marketplace,
+    buyableViaApi: row.isBuyable,
+    maker,
+    price,
+    priceWei,
+    currency,
+    usd,
+    quantityRemaining,
+    quantityFillable: Number(row.fillable),
+    startsAt: timeOf(row.startTime),
+    expiresAt,
   };
 }

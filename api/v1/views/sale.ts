@@ -70,7 +70,6 @@ export function presentSale(row: SaleRow, siteUrl: string): z.output<typeof Sale
   const site = { siteUrl, chainId };
   const { saleId, contract, tokenId } = row;
   return {
-    saleId,
     chainId,
     collection: {
       address: row.collectionAddress,

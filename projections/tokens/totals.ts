@@ -1,0 +1,36 @@
+import { type RawBuilder, sql } from "kysely";
+import { noBits } from "../token-bits.ts";
+import { chunksHaving } from "../traits/having.ts";
+import { chosenTokens, familyOf, isNamed, isOfTraits, type TokensFilter } from "./filter.ts";
+import { listedIs } from "./listed-now.ts";
+
+/**
+ * CTEs beside those of `listedNow`: `chosen`, the tokens that are named; `having_all`, bits of those that traits alone
+ * tell; and `totals` of the whole family, with the number of ids that have the traits and of tokens that match.
+ */
+export function totalsOf(filter: TokensFilter): RawBuilder<unknown> {
+  const family = sql`contract_id = any (${familyOf(filter)})`;
+  const chunks = isOfTraits(filter)
+    ? chunksHaving(filter.contractIds, filter.traitKeys ?? [])
+    : sql`select 0 as contract_id, 0::numeric as chunk, ${noBits} as bits where false`;
+  return sql`
+    chosen as materialized (${chosenTokens(filter)}),
+    having_all as materialized (${chunks}),
+    totals as materialized (
+      select *, ${matching(filter)} as matching from (
+        select coalesce((select sum(tokens) from ownership.collection where ${family}), 0)::bigint as tokens,
+               coalesce((select sum(listed) from traits.contract where ${family}), 0)::bigint
+               - (select count(*) from traits.listed l join ended using (contract_id, token_id) where l.${family})
+               + (select count(*) from relisted where ${family}) as listed,
+               coalesce((select sum(bit_count(bits)) from having_all), 0)::bigint as ids
+      ) family
+    )`;
+}
+
+/** null: of tokens with traits nobody asks how many there are. */
+function matching(filter: TokensFilter): RawBuilder<unknown> {
+  if (isNamed(filter)) return sql`(select count(*) from chosen t where ${listedIs(filter)})`;
+  if (isOfTraits(filter)) return sql`null::bigint`;
+  if (filter.listed === null) return sql`tokens`;
+  return filter.listed ? sql`listed` : sql`tokens - listed`;
+}
