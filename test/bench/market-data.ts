@@ -8,6 +8,8 @@ import { startLeash } from "../../api/supervisor/leash.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { dropTarget, isOf, readCheckpoints } from "../../projections/engine/checkpoint.ts";
+import { inLanes, readsFrom } from "../../projections/engine/lanes.ts";
+import type { Projection } from "../../projections/engine/projection.ts";
 import { migrate } from "../../projections/log/migrate.ts";
 import { rankCollection } from "../../projections/rarity/rank-collection.ts";
 import { readStaleRankings } from "../../projections/rarity/stale.ts";
@@ -69,7 +71,7 @@ async function makeMarket(db: Database, scale: number): Promise<void> {
   await deriveMissing(db);
 }
 
-/** What has no tables yet, or those of another version, on two connections: each after what it reads. */
+/** What has no tables yet, or those of another version, as a projector's start derives it. */
 async function deriveMissing(db: Database): Promise<void> {
   const made = await readCheckpoints(db);
   const missing = projections.filter((projection) => {
@@ -77,20 +79,11 @@ async function deriveMissing(db: Database): Promise<void> {
     return checkpoint === undefined || !isOf(checkpoint, projection);
   });
   if (missing.length === 0) return;
-  const started = new Map<string, Promise<void>>();
-  const lanes = [Promise.resolve(), Promise.resolve()];
-  for (const [place, projection] of missing.entries()) {
-    const { name, reads = [] } = projection;
-    const after = reads.flatMap((read) => started.get(read) ?? []);
-    const lane = place % lanes.length;
-    const begun = Promise.all([lanes[lane], ...after]).then(async () => {
-      await dropTarget(db, name);
-      await told(name, () => deriveInBulk(db, { projection, schema: name }));
-    });
-    lanes[lane] = begun;
-    started.set(name, begun);
-  }
-  await Promise.all(started.values());
+  const one = async (projection: Projection) => {
+    await dropTarget(db, projection.name);
+    await told(projection.name, () => deriveInBulk(db, { projection, schema: projection.name }));
+  };
+  await inLanes(missing, one, readsFrom);
   await told("rankings", async () => {
     for (const { collectionId } of await readStaleRankings(db)) {
       await rankCollection(db, collectionId);
