@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { openScratch } from "../engine/scratch.ts";
+import { holdsAny } from "../engine/window.ts";
 import { contractSigned } from "../orders/contract-signed.ts";
 import { kindsIn } from "../orders/evidence.ts";
 import { exchange } from "../orders/venue.ts";
-import { touches } from "./touched.ts";
+import { touchedBy } from "./touched.ts";
 
 /** The bids to judge, in a table of the session: what is signed, and what was derived of them before. */
 export const judgedBids = sql`pg_temp.judged_bid`;
@@ -23,12 +24,12 @@ export async function openJudged(session: Session): Promise<void> {
      is_contract_signed boolean, created_at timestamptz, old_status text, old_reason text, old_filled numeric(78,0),
      old_filled_block_id bigint, old_updated_at timestamptz, exchange_id integer`,
   );
-  await sql`delete from ${judgedBids}`.execute(session);
 }
 
 /** Lists every bid of the log. */
 export async function judgeAll(session: Session): Promise<void> {
   await sql`
+    with emptied as (delete from ${judgedBids})
     insert into ${judgedBids} select s.*, ${nothingOld}, v.contract_id from (${submitted}) s ${venue}`.execute(
     session,
   );
@@ -40,12 +41,15 @@ export async function judgeTouched(
   session: Session,
   schema: string,
   upTo: bigint,
+  kinds: ReadonlySet<number>,
 ): Promise<number> {
   const bid = sql.table(`${schema}.bid`);
+  const touched = touchedBy(kinds, bid, upTo);
+  if (touched.length === 0 && !holdsAny(kinds, ["order_submitted"])) return 0;
+  const nothing = sql`select b.chain_id, b.order_hash from ${bid} b where false`;
   const { numAffectedRows } = await sql`
-    insert into ${judgedBids}
-    with touched as (
-      ${sql.join(touches(bid, upTo), sql` union `)}
+    with emptied as (delete from ${judgedBids}), touched as (
+      ${sql.join([nothing, ...touched], sql` union `)}
     ), listed as (
       select s.*, ${nothingOld} from (${submitted}) s
       union all
@@ -56,6 +60,7 @@ export async function judgeTouched(
         from ${bid} b where b.order_hash = t.order_hash and b.chain_id = t.chain_id offset 0
       ) b
     )
+    insert into ${judgedBids}
     select s.*, v.contract_id from listed s ${venue}`.execute(session);
   const rows = Number(numAffectedRows ?? 0n);
   if (rows > ANALYZE_ROWS) await sql`analyze ${judgedBids}`.execute(session);

@@ -1,5 +1,6 @@
 import type { Session } from "../database.ts";
 import type { Projection, Window } from "../engine/projection.ts";
+import { readKinds } from "../engine/window.ts";
 import { judgeAll, judgedBids, judgeTouched, openJudged } from "./judged.ts";
 import { storeStates } from "./store.ts";
 import { bidTables } from "./table.ts";
@@ -9,9 +10,10 @@ export const bidsProjection: Projection = {
   name: "bids",
   version: 2,
   tables: bidTables,
-  async apply(session, schema, { upTo }) {
+  async apply(session, schema, { upTo }, known) {
     await openJudged(session);
-    if ((await judgeTouched(session, schema, upTo)) === 0) return;
+    const kinds = known ?? (await readKinds(session));
+    if ((await judgeTouched(session, schema, upTo, kinds)) === 0) return;
     await storeStates(session, schema, { orders: judgedBids, from: "log", upTo });
   },
   deriveAll: [{ name: "bids", derive: deriveBids }],

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { touches } from "../bids/touched.ts";
+import { touchedBy } from "../bids/touched.ts";
 import type { Session } from "../database.ts";
 import { openScratches } from "../engine/scratch.ts";
 import { factKind } from "../log/fact-kind.ts";
@@ -25,7 +25,8 @@ export async function openTouched(session: Session): Promise<void> {
   await openScratches(session, {
     touched_contract: "contract_id integer",
     moved_figures: `contract_id integer, ${sums.join(", ")}`,
-    touched_family: "collection_id integer not null, recounts boolean not null",
+    touched_family:
+      "collection_id integer not null, recounts boolean not null, regroups boolean not null",
   });
   await sql`
     with contracts as (delete from pg_temp.touched_contract), figures as (delete from pg_temp.moved_figures)
@@ -49,20 +50,24 @@ export async function touchContracts(
       ? [sql`select contract_id from change where kind = ${order_submitted}`]
       : []),
     ...(kinds.has(collection_registered) ? [registryContracts(schema)] : []),
-    bidContracts(upTo),
+    ...bidContracts(kinds, upTo),
   ];
   await sql`
     insert into pg_temp.touched_contract ${sql.join(touched, sql` union `)}`.execute(session);
 }
 
 /** Of the bids that facts may change those on whole contracts. */
-function bidContracts(upTo: bigint): RawBuilder<unknown> {
-  return sql`
-    select b.contract_id from (${sql.join(touches(sql.table("bids.bid"), upTo), sql` union `)}) t
+function bidContracts(kinds: ReadonlySet<number>, upTo: bigint): RawBuilder<unknown>[] {
+  const touched = touchedBy(kinds, sql.table("bids.bid"), upTo);
+  if (touched.length === 0) return [];
+  return [
+    sql`
+    select b.contract_id from (${sql.join(touched, sql` union `)}) t
     cross join lateral (
       select o.contract_id from bids.bid o
       where o.order_hash = t.order_hash and o.chain_id = t.chain_id and o.token_id is null offset 0
-    ) b`;
+    ) b`,
+  ];
 }
 
 /** All that an entry of the registry is or was about: few beside all contracts. */
@@ -87,13 +92,13 @@ export async function touchAllContracts(session: Session): Promise<void> {
 
 /**
  * Adds what moved to the touched contracts, and says whose they are. Touched families are those that have them and
- * those that had them.
+ * those that had them. Returns whether any of them is made up otherwise than before.
  */
 export async function storeContracts(
   session: Session,
   schema: string,
   recounted: { all: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const contract = sql.table(`${schema}.contract`);
   const columns = sql.join(figures.map((name) => sql.id(name)));
   const sums = sql.join(figures.map((name) => sql`sum(${sql.id(name)}) as ${sql.id(name)}`));
@@ -103,7 +108,7 @@ export async function storeContracts(
   const zeroes = sql.join(
     figures.map((name) => sql`coalesce(d.${sql.id(name)}, 0) as ${sql.id(name)}`),
   );
-  await sql`
+  const { rows } = await sql<{ regroups: boolean }>`
     with moved as materialized (
       select t.contract_id, k.chain_id, n.collection_id, o.collection_id as old_collection_id,
              o.contract_id is null as is_new, o.collection_id is distinct from n.collection_id as is_regrouped,
@@ -128,15 +133,18 @@ export async function storeContracts(
     ), recounted as (
       select distinct contract_id from change where kind in (${sql.join(transfers)}) and ${!recounted.all}
     )
-    insert into pg_temp.touched_family (collection_id, recounts)
-    select f.collection_id, bool_or(f.is_regrouped or ${recounted.all} or r.contract_id is not null)
+    insert into pg_temp.touched_family (collection_id, recounts, regroups)
+    select f.collection_id, bool_or(f.is_regrouped or ${recounted.all} or r.contract_id is not null),
+           bool_or(f.is_regrouped)
     from (
       select collection_id, contract_id, is_regrouped from moved where collection_id is not null
       union all
       select old_collection_id, contract_id, is_regrouped from moved where old_collection_id is not null
     ) f
     left join recounted r using (contract_id)
-    group by f.collection_id`.execute(session);
+    group by f.collection_id
+    returning regroups`.execute(session);
+  return rows.some(({ regroups }) => regroups);
 }
 
 const anyMoved = sql`(${sql.join(

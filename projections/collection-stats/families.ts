@@ -8,7 +8,7 @@ import { type Period, periods, tradedColumns } from "./periods.ts";
 export async function touchTurning(session: Session, schema: string, upTo: bigint): Promise<void> {
   await sql`
     insert into pg_temp.touched_family
-    select f.collection_id, false from ${sql.table(`${schema}.family`)} f
+    select f.collection_id, false, false from ${sql.table(`${schema}.family`)} f
     where f.turns_at <= ${clockAt(upTo)}
       and not exists (select from pg_temp.touched_family t where t.collection_id = f.collection_id)`.execute(
     session,

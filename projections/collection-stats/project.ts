@@ -1,9 +1,7 @@
 import { sql } from "kysely";
-import { collectionsProjection } from "../collections/project.ts";
 import type { Session } from "../database.ts";
 import type { Projection } from "../engine/projection.ts";
-import { isConcerned } from "../engine/sieve.ts";
-import { readKinds } from "../engine/window.ts";
+import { holdsAny, readKinds } from "../engine/window.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { moveClock } from "./clock.ts";
 import { openTouched, storeContracts, touchAllContracts, touchContracts } from "./contracts.ts";
@@ -28,6 +26,9 @@ export function collectionStatsProjection(read: readonly Projection[]): Projecti
   };
 }
 
+/** Of facts that call a collection something, or have it verified. */
+const namingKinds = ["collection_registered", "contract_described"] as const;
+
 async function derive(
   session: Session,
   schema: string,
@@ -41,10 +42,10 @@ async function derive(
   await deriveTraded(session, schema, kinds);
   if (kinds.has(factKind.floor_snapshotted)) await moveClock(session, schema);
   await touchContracts(session, schema, kinds, upTo);
-  await storeContracts(session, schema, { all: false });
+  const isRegrouped = await storeContracts(session, schema, { all: false });
   if (kinds.has(factKind.clock_ticked)) await touchTurning(session, schema, upTo);
   // Only then may a collection come, go, or be called or made up otherwise.
-  if (isConcerned(collectionsProjection, kinds)) await deriveFamilies(session, schema);
+  if (isRegrouped || holdsAny(kinds, namingKinds)) await deriveFamilies(session, schema);
   else await deriveFigures(session, schema);
 }
 

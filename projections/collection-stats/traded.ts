@@ -6,7 +6,7 @@ import { isPaidNatively, nativeCoins } from "./native-coin.ts";
 import { hoursOf, periods, tradedColumn, tradedColumns, tradedFigures } from "./periods.ts";
 
 const { order_fulfilled, orders_matched, price_ticked } = factKind;
-const numbered = (...kinds: number[]) => sql.raw(`(${kinds.join(", ")})`);
+const isOrder = sql`kind in (${order_fulfilled}, ${orders_matched}) and log_index is not null`;
 
 const hourOf = (time: RawBuilder<unknown>) => sql`date_trunc('hour', ${time}, 'UTC')`;
 
@@ -35,13 +35,13 @@ export async function deriveTraded(
   const sameHour = sql`h.contract_id = c.contract_id and h.hour = c.hour`;
   await sql`
     with touched as materialized (
-      select contract_id, hour, min(first_block_id) as first_block_id, max(last_block_id) as last_block_id
+      select contract_id, hour, min(chain_id) as chain_id, min(first_block_id) as first_block_id,
+             max(last_block_id) as last_block_id
       from (${sql.join(touched, sql` union all `)}) one group by contract_id, hour
     ), changed as materialized (
-      select t.contract_id, t.hour, k.chain_id, d.*, o.contract_id is null as is_new,
+      select t.contract_id, t.hour, t.chain_id, d.*, o.contract_id is null as is_new,
              ${sql.join(tradedFigures.map((figure) => sql`coalesce(o.${sql.ref(figure)}, 0) as ${sql.id(`old_${figure}`)}`))}
       from touched t
-      join log.contract k using (contract_id)
       left join ${hour} o using (contract_id, hour)
       cross join lateral (
         select ${summed} from sales.sale s ${withPrice}
@@ -80,30 +80,39 @@ const movedSums = tradedFigures.flatMap((figure) =>
   }),
 );
 
-/** Contracts that a transaction's orders name, and the hour of its block: whatever it sold or no longer sells is among them. */
+/**
+ * Contracts that a transaction's orders name, and the hour of its block: whatever it sold or no longer sells is among
+ * them. A block's facts are read once, however many transactions of it are touched.
+ */
 const hoursOfOrders = sql`
-  select k.contract_id, ${hourOf(sql`b.timestamp`)} as hour, tx.block_id as first_block_id, tx.block_id as last_block_id
+  select k.contract_id, ${hourOf(sql`b.timestamp`)} as hour, b.chain_id, f.block_id as first_block_id,
+         f.block_id as last_block_id
   from (
-    select distinct block_id, transaction_index from change
-    where kind in ${numbered(order_fulfilled, orders_matched)} and log_index is not null
-  ) tx
-  join log.block b using (block_id)
-  cross join lateral (
-    select f.payload from log.fact f
-    where f.block_id = tx.block_id and f.log_index is not null and f.transaction_index = tx.transaction_index
-      and f.kind = ${order_fulfilled}
-    offset 0
+    select fact.block_id, fact.payload
+    from (select distinct block_id from change where ${isOrder}) of_block
+    cross join lateral (
+      select f.block_id, f.transaction_index, f.payload from log.fact f
+      where f.block_id = of_block.block_id and f.log_index is not null and f.kind = ${order_fulfilled}
+      offset 0
+    ) fact
+    where (fact.block_id, fact.transaction_index) in (
+      select block_id, transaction_index from change where ${isOrder}
+    )
   ) f
+  cross join lateral (select chain_id, timestamp from log.block b where b.block_id = f.block_id offset 0) b
   cross join lateral jsonb_array_elements((f.payload -> 'offer') || (f.payload -> 'consideration')) item
   cross join lateral (select decode(substr(item ->> 'token', 3), 'hex') as address) named
   left join log.contract_alias a on a.chain_id = b.chain_id and a.address = named.address
-  join log.contract k on k.chain_id = b.chain_id and k.address = coalesce(a.stands_for, named.address)
+  cross join lateral (
+    select k.contract_id from log.contract k
+    where k.chain_id = b.chain_id and k.address = coalesce(a.stands_for, named.address) offset 0
+  ) k
   where (item ->> 'itemType')::int >= 2`;
 
 /** Hours with sales that a new price may be the price of. */
 function hoursOfPrices(schema: string): RawBuilder<unknown> {
   return sql`
-    select h.contract_id, h.hour, h.first_block_id, h.last_block_id
+    select h.contract_id, h.hour, h.chain_id, h.first_block_id, h.last_block_id
     from (
       select native.chain_id, c.recorded_at as minute from change c
       join ${nativeCoins} on native.coin = c.payload ->> 'type' where c.kind = ${price_ticked}

@@ -1,14 +1,15 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { refreshSeconds, retrySeconds } from "../domain/metadata/fetching-schedule.ts";
-import { factKind } from "../log/fact-kind.ts";
+import { holdsAny } from "../engine/window.ts";
+import { type FactKind, factKind } from "../log/fact-kind.ts";
 
 const number = (value: number) => sql.raw(String(value));
 const confirmed = number(factKind.metadata_confirmed);
 
 type Told = {
   table: "token" | "contract";
-  kind: RawBuilder<unknown>;
+  kind: FactKind;
   /** Which facts without a payload are of this table. */
   isOwn: RawBuilder<unknown>;
   key: readonly string[];
@@ -19,7 +20,7 @@ type Told = {
 
 const tokens: Told = {
   table: "token",
-  kind: number(factKind.token_metadata_fetched),
+  kind: "token_metadata_fetched",
   isOwn: sql`token_id is not null`,
   key: ["contract_id", "token_id"],
   columns: [
@@ -35,7 +36,7 @@ const tokens: Told = {
 
 const contracts: Told = {
   table: "contract",
-  kind: number(factKind.contract_metadata_fetched),
+  kind: "contract_metadata_fetched",
   isOwn: sql`token_id is null`,
   key: ["contract_id"],
   columns: ["name", "description", "image", "banner", "website", "twitter", "discord", "uri"].map(
@@ -45,25 +46,34 @@ const contracts: Told = {
 };
 
 /** Brings the rows up to the window's facts. None of them ceases to count: no block stands behind them. */
-export async function foldFetched(session: Session, schema: string): Promise<void> {
-  for (const told of [tokens, contracts]) await foldTold(session, schema, told);
+export async function foldFetched(
+  session: Session,
+  schema: string,
+  kinds: ReadonlySet<number>,
+): Promise<void> {
+  for (const told of [tokens, contracts]) {
+    if (holdsAny(kinds, [told.kind, "metadata_confirmed"])) await foldTold(session, schema, told);
+  }
+}
+
+/** The same of all facts, for empty tables without indexes. */
+export async function insertFetched(session: Session, schema: string): Promise<void> {
+  for (const told of [tokens, contracts]) {
+    await sql`
+      with told as materialized (${toldSince(told)})
+      insert into ${sql.table(`${schema}.${told.table}`)} (${columnsOf(told)})
+      ${rowsOf(told)}`.execute(session);
+  }
 }
 
 async function foldTold(session: Session, schema: string, told: Told): Promise<void> {
-  const { table, columns, lists } = told;
-  const target = sql.table(`${schema}.${table}`);
-  const key = listed(told.key);
+  const target = sql.table(`${schema}.${told.table}`);
   const isSame = sql.join(
     told.key.map((name) => sql`${sql.ref(`t.${name}`)} = ${sql.ref(`d.${name}`)}`),
     sql` and `,
   );
-  const names = [...columns.map(([column]) => column), ...lists];
-  const values = sql.join([
-    ...columns.map(([, member]) => sql`f.payload ->> ${sql.lit(member)}`),
-    ...lists.map((name) => sql`coalesce(f.payload -> ${sql.lit(name)}, '[]')`),
-  ]);
   const replaced = sql.join(
-    names.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`),
+    namesOf(told).map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`),
   );
   await sql`
     with told as materialized (${toldSince(told)}), stood as (
@@ -72,22 +82,37 @@ async function foldTold(session: Session, schema: string, told: Told): Promise<v
       from told d
       where ${isSame} and d.ok_position is null and (t.status = 'ok' or d.position is null)
     )
-    insert into ${target}
-      (${key}, position, status, ${listed(names)}, updated_at, chain_id, attempt, last_position, due_at)
-    select ${listed(told.key, "d")}, d.position, f.payload ->> 'status', ${values}, f.recorded_at, d.chain_id,
-           d.attempt, d.last_position, ${dueAt}
-    from told d
-    join log.fact f on f.position = d.position
+    insert into ${target} (${columnsOf(told)})
+    ${rowsOf(told)}
     where d.ok_position is not null
        or not exists (select from ${target} t where ${isSame} and t.status = 'ok')
-    on conflict (${key}) do update
+    on conflict (${listed(told.key)}) do update
     set position = excluded.position, status = excluded.status, updated_at = excluded.updated_at,
         attempt = excluded.attempt, last_position = excluded.last_position, due_at = excluded.due_at, ${replaced}
   `.execute(session);
 }
 
+const namesOf = ({ columns, lists }: Told) => [...columns.map(([column]) => column), ...lists];
+
+const columnsOf = (told: Told) => sql`
+  ${listed(told.key)}, position, status, ${listed(namesOf(told))}, updated_at, chain_id, attempt, last_position, due_at`;
+
+/** What the facts of \`told\` make rows of, in the order of the columns. */
+function rowsOf({ key, columns, lists }: Told): RawBuilder<unknown> {
+  const values = sql.join([
+    ...columns.map(([, member]) => sql`f.payload ->> ${sql.lit(member)}`),
+    ...lists.map((name) => sql`coalesce(f.payload -> ${sql.lit(name)}, '[]')`),
+  ]);
+  return sql`
+    select ${listed(key, "d")}, d.position, f.payload ->> 'status', ${values}, f.recorded_at, d.chain_id,
+           d.attempt, d.last_position, ${dueAt}
+    from told d
+    join log.fact f on f.position = d.position`;
+}
+
 /** For each key its last fact of the window, the last that is ok, and which of them the row would tell. */
-function toldSince({ kind, isOwn, key }: Told): RawBuilder<unknown> {
+function toldSince({ kind: name, isOwn, key }: Told): RawBuilder<unknown> {
+  const kind = number(factKind[name]);
   const isOk = sql`kind = ${kind} and payload ->> 'status' = 'ok'`;
   return sql`
     select ${listed(key, "r")}, r.last_position, r.ok_position, k.chain_id, last.recorded_at as last_at,

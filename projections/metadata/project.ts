@@ -1,4 +1,6 @@
 import type { Projection } from "../engine/projection.ts";
+import { readKinds } from "../engine/window.ts";
+import { metadataSteps } from "./derive-all.ts";
 import { foldFetched } from "./fold.ts";
 import { derivePending } from "./pending.ts";
 import { tables } from "./table.ts";
@@ -22,8 +24,10 @@ export const metadataProjection: Projection = {
     tables: ["token"],
   },
   tables,
-  async apply(session, schema) {
-    await foldFetched(session, schema);
+  async apply(session, schema, _window, known) {
+    const kinds = known ?? (await readKinds(session));
+    await foldFetched(session, schema, kinds);
     await derivePending(session, schema);
   },
+  deriveAll: metadataSteps,
 };

@@ -254,7 +254,8 @@ function someFact(random: Random, step: number): Fact {
     () => transferred({ contract: nft, from, to, tokenId }, place),
     () =>
       transferred(
-        { contract: editions, from, to, tokenId, units: BigInt(random.int(1, 3)) },
+        // A contract may tell of one token by both standards.
+        { contract, from, to, tokenId, units: BigInt(random.int(1, 3)) },
         place,
       ),
     () => ({

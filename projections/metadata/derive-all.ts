@@ -1,0 +1,37 @@
+import { sql } from "kysely";
+import type { Session } from "../database.ts";
+import type { Step } from "../engine/projection.ts";
+import { insertFetched } from "./fold.ts";
+
+/** One step: what is pending is what `ownership` holds in the snapshot, without what was fetched. */
+export const metadataSteps: readonly Step[] = [{ name: "metadata", derive: deriveMetadata }];
+
+async function deriveMetadata(session: Session, schema: string): Promise<void> {
+  await insertFetched(session, schema);
+  for (const table of ["token", "contract"]) {
+    await sql`analyze ${sql.id(schema, table)}`.execute(session);
+  }
+  await insertPending(session, schema);
+}
+
+/** Whatever has an owner was moved by a fact: no fact is looked at. A token may be held by both standards at once. */
+async function insertPending(session: Session, schema: string): Promise<void> {
+  await sql`
+    insert into ${sql.table(`${schema}.pending_token`)} (chain_id, contract_id, token_id)
+    select k.chain_id, o.contract_id, o.token_id
+    from ownership.token o join log.contract k using (contract_id)
+    where not o.is_burned and not exists (
+      select from ${sql.table(`${schema}.token`)} t
+      where t.contract_id = o.contract_id and t.token_id = o.token_id
+    ) and (o.standard = 721 or not exists (
+      select from ownership.token same
+      where same.contract_id = o.contract_id and same.token_id = o.token_id and same.standard = 721 and not same.is_burned
+    ))`.execute(session);
+  await sql`
+    insert into ${sql.table(`${schema}.pending_contract`)} (chain_id, contract_id)
+    select k.chain_id, o.contract_id
+    from ownership.collection o join log.contract k using (contract_id)
+    where not exists (
+      select from ${sql.table(`${schema}.contract`)} c where c.contract_id = o.contract_id
+    )`.execute(session);
+}
