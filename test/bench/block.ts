@@ -1,9 +1,8 @@
 import type { Database } from "../../projections/database.ts";
-import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { project } from "../given.ts";
 import { appendRange } from "./facts.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
-import { projections, timed, withLog } from "./server.ts";
+import { deriveTargets, scopes, timed, withLog } from "./server.ts";
 
 const FACTS_IN_BLOCK = 200;
 const BLOCKS = 100;
@@ -12,29 +11,36 @@ const WARM_UPS = 10;
 /** One block after the other at the end of a log: appended, committed, folded, committed. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   const begin = facts - (facts % FACTS_IN_BLOCK);
-  const more = (BLOCKS + WARM_UPS) * FACTS_IN_BLOCK;
-  return await withLog({ facts: begin, more, factsInBlock: FACTS_IN_BLOCK }, async (db) => {
-    const targets = await deriveAll(db);
-    const durationsMs: number[] = [];
-    for (let after = begin; after < begin + more; after += FACTS_IN_BLOCK) {
-      const ms = await timed(async () => {
-        await appendRange(db, after, after + FACTS_IN_BLOCK);
-        await project(db, targets);
-      });
-      durationsMs.push(ms);
+  const each = (BLOCKS + WARM_UPS) * FACTS_IN_BLOCK;
+  const log = { facts: begin, more: each * scopes.length, factsInBlock: FACTS_IN_BLOCK };
+  return await withLog(log, async (db) => {
+    const figures: Figure[] = [];
+    for (const [place, scope] of scopes.entries()) {
+      figures.push(...(await measure(db, begin + place * each, scope)));
     }
-    const percentiles = [
-      { percent: 50, goalMs: 30 },
-      { percent: 95, goalMs: null },
-    ];
-    const size = `blocks of ${FACTS_IN_BLOCK} facts after ${begin}, ${projections.length} projections`;
-    return percentileFigures("block,", durationsMs.slice(WARM_UPS), percentiles, size);
+    return figures;
   });
 }
 
-/** Every projection's tables, brought to the log's head. */
-export async function deriveAll(db: Database) {
-  const targets = projections.map((projection) => ({ projection, schema: projection.name }));
-  for (const target of targets) await deriveInBulk(db, target);
-  return targets;
+async function measure(
+  db: Database,
+  begin: number,
+  { mark, of, chosen }: (typeof scopes)[number],
+): Promise<Figure[]> {
+  const targets = await deriveTargets(db, chosen);
+  const durationsMs: number[] = [];
+  for (let block = 0; block < BLOCKS + WARM_UPS; block += 1) {
+    const after = begin + block * FACTS_IN_BLOCK;
+    const ms = await timed(async () => {
+      await appendRange(db, after, after + FACTS_IN_BLOCK);
+      await project(db, targets);
+    });
+    durationsMs.push(ms);
+  }
+  const percentiles = [
+    { percent: 50, goalMs: 30 },
+    { percent: 95, goalMs: null },
+  ];
+  const size = `blocks of ${FACTS_IN_BLOCK} facts after ${begin}, ${of}`;
+  return percentileFigures(`block${mark},`, durationsMs.slice(WARM_UPS), percentiles, size);
 }

@@ -4,9 +4,8 @@ import type { Database } from "../../projections/database.ts";
 import { openWindow } from "../../projections/engine/window.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
 import { appendStaged, openStage } from "../../projections/log/stage.ts";
-import { deriveAll } from "./block.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
-import { timed, withDatabase } from "./server.ts";
+import { deriveTargets, projections, timed, withDatabase } from "./server.ts";
 
 const CONTRACTS = 2_000;
 const MAKERS = 50_000;
@@ -21,7 +20,7 @@ export async function run({ facts: listings }: { facts: number }): Promise<Figur
       await appendListed(db, from, Math.min(from + BATCH, listings));
     }
     await sql`vacuum analyze log.fact, log.block, log.transaction, log.contract`.execute(db);
-    const targets = await deriveAll(db);
+    const targets = await deriveTargets(db, projections);
     await sql`vacuum analyze`.execute(db);
     const active = await countActive(db);
     if (active !== listings) throw new Error(`${active} of ${listings} listings are active`);
@@ -88,7 +87,7 @@ async function countActive(db: Database): Promise<number> {
 /** Moves a listed token away and folds that. Returns the milliseconds that the listings took of it. */
 async function judgeTransfer(
   db: Database,
-  targets: Awaited<ReturnType<typeof deriveAll>>,
+  targets: Awaited<ReturnType<typeof deriveTargets>>,
   token: number,
   number: number,
 ): Promise<number> {

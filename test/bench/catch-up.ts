@@ -1,32 +1,25 @@
 import type { Database } from "../../projections/database.ts";
 import { dropTarget, type Target } from "../../projections/engine/checkpoint.ts";
-import type { Projection } from "../../projections/engine/projection.ts";
 import { tick } from "../../projections/engine/tick.ts";
 import { createProjection } from "../given.ts";
 import { type Figure, medianFigure } from "./figure.ts";
-import { isOfFive, ofFive, projections, timed, withLog } from "./server.ts";
+import { projections, scopes, timed, withLog } from "./server.ts";
 
 const WINDOW = 10_000;
 
 /** Projections from the log's beginning in windows, each window a sample: the five of the goal, then all. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   return await withLog({ facts }, async (db) => {
-    const some = projections.filter(isOfFive);
-    return [
-      ...(await catchUp(db, facts, some, { name: "catch-up", of: ofFive })),
-      ...(await catchUp(db, facts, projections, {
-        name: "catch-up, all",
-        of: `${projections.length} projections`,
-      })),
-    ];
+    const figures: Figure[] = [];
+    for (const scope of scopes) figures.push(...(await catchUp(db, facts, scope)));
+    return figures;
   });
 }
 
 async function catchUp(
   db: Database,
   facts: number,
-  chosen: readonly Projection[],
-  { name, of }: { name: string; of: string },
+  { mark, of, chosen }: (typeof scopes)[number],
 ): Promise<Figure[]> {
   const targets: Target[] = [];
   for (const { name: schema } of projections) await dropTarget(db, schema);
@@ -39,7 +32,12 @@ async function catchUp(
   const size = `${facts} mixed facts, ${of}, windows of ${WINDOW}`;
   const goal = { unit: "facts/s", atLeast: 30_000 } as const;
   return [
-    medianFigure(name, rates, goal, size),
-    medianFigure(`${name}, last tenth`, rates.slice(-Math.ceil(rates.length / 10)), goal, size),
+    medianFigure(`catch-up${mark}`, rates, goal, size),
+    medianFigure(
+      `catch-up${mark}, last tenth`,
+      rates.slice(-Math.ceil(rates.length / 10)),
+      goal,
+      size,
+    ),
   ];
 }

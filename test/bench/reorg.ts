@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Database } from "../../projections/database.ts";
+import type { Target } from "../../projections/engine/checkpoint.ts";
 import { appendBlockStates } from "../../projections/log/block-states.ts";
 import { appendStaged } from "../../projections/log/stage.ts";
 import { project } from "../given.ts";
-import { deriveAll } from "./block.ts";
 import { stageRange } from "./facts.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
-import { timed, withLog } from "./server.ts";
+import { deriveTargets, scopes, timed, withLog } from "./server.ts";
 
 const BLOCKS = 64;
 const REORGS = 12;
@@ -20,27 +20,43 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
 async function measure(facts: number, factsInBlock: number, goalMs: number): Promise<Figure[]> {
   const end = facts - (facts % factsInBlock);
   return await withLog({ facts: end, factsInBlock }, async (db) => {
-    const targets = await deriveAll(db);
-    const durationsMs: number[] = [];
-    for (let reorg = 1; reorg <= WARM_UPS + REORGS; reorg += 1) {
-      const blocks = await readLastBlocks(db);
-      const ms = await timed(async () => {
-        await db.transaction().execute(async (session) => {
-          await appendBlockStates(session, "block_retracted", blocks, new Date());
-          await stageRange(session, end - BLOCKS * factsInBlock, end, `branch ${reorg}`);
-          await appendStaged(session);
-        });
-        await project(db, targets);
-      });
-      durationsMs.push(ms);
+    const figures: Figure[] = [];
+    for (const { mark, of, chosen } of scopes) {
+      const targets = await deriveTargets(db, chosen);
+      const durationsMs: number[] = [];
+      for (let reorg = 1; reorg <= WARM_UPS + REORGS; reorg += 1) {
+        durationsMs.push(
+          await replaceLast(db, targets, { end, factsInBlock, branch: `${mark} ${reorg}` }),
+        );
+      }
+      const size = `${BLOCKS} blocks of ${factsInBlock} facts replaced at the end of ${end}, ${of}`;
+      const percentiles = [
+        { percent: 50, goalMs },
+        { percent: 95, goalMs: null },
+      ];
+      const name = `reorg${mark}, ${BLOCKS} × ${factsInBlock},`;
+      figures.push(...percentileFigures(name, durationsMs.slice(WARM_UPS), percentiles, size));
     }
-    const size = `${BLOCKS} blocks of ${factsInBlock} facts replaced at the end of ${end}`;
-    const percentiles = [
-      { percent: 50, goalMs },
-      { percent: 95, goalMs: null },
-    ];
-    const name = `reorg, ${BLOCKS} × ${factsInBlock},`;
-    return percentileFigures(name, durationsMs.slice(WARM_UPS), percentiles, size);
+    return figures;
+  });
+}
+
+type Replaced = { end: number; factsInBlock: number; branch: string };
+
+/** Milliseconds that it takes to record and fold another branch. */
+async function replaceLast(
+  db: Database,
+  targets: Target[],
+  { end, factsInBlock, branch }: Replaced,
+): Promise<number> {
+  const blocks = await readLastBlocks(db);
+  return await timed(async () => {
+    await db.transaction().execute(async (session) => {
+      await appendBlockStates(session, "block_retracted", blocks, new Date());
+      await stageRange(session, end - BLOCKS * factsInBlock, end, branch);
+      await appendStaged(session);
+    });
+    await project(db, targets);
   });
 }
 

@@ -7,6 +7,8 @@ import { startPostgres } from "../../api/postgres/embedded.ts";
 import { startLeash } from "../../api/supervisor/leash.ts";
 import { allProjections } from "../../projections/all.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
+import { deriveInBulk } from "../../projections/engine/bulk.ts";
+import { dropTarget, type Target } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
 import { migrate } from "../../projections/log/migrate.ts";
 import { appendRange, makeEvents } from "./facts.ts";
@@ -70,6 +72,23 @@ const five = ["ownership", "sales", "listings", "collection_stats", "activity"];
 const wanted = new Set(five.flatMap((name) => [name, ...(reads.get(name) ?? [])]));
 export const isOfFive = ({ name }: Projection): boolean => wanted.has(name);
 export const ofFive = `${five.join(", ")} and what they read`;
+
+/** What figures of folding are measured with: the five, then all. `mark` is added to a figure's name. */
+export const scopes = [
+  { mark: "", of: ofFive, chosen: projections.filter(isOfFive) },
+  { mark: ", all", of: `${projections.length} projections`, chosen: projections },
+] as const;
+
+/** The tables of some projections alone, brought to the log's head. */
+export async function deriveTargets(
+  db: Database,
+  chosen: readonly Projection[],
+): Promise<Target[]> {
+  for (const { name } of projections) await dropTarget(db, name);
+  const targets = chosen.map((projection) => ({ projection, schema: projection.name }));
+  for (const target of targets) await deriveInBulk(db, target);
+  return targets;
+}
 
 /** A file that the server may write and read, by its path there. */
 export async function serverFile(db: Database, name: string): Promise<string> {
