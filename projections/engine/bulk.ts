@@ -45,9 +45,9 @@ export async function deriveInBulk(
   if (found !== null) onProgress(`taken up ${placeOf(found)}`);
   let draft =
     found ?? (await inSnapshot(db, (session) => begin(session, target, onProgress, limit)));
-  for (let step = nextStep(target, draft); step !== undefined; step = nextStep(target, draft)) {
-    const [name, standing] = [step, draft];
-    draft = await inSnapshot(db, (session) => goOn(session, target, standing, name, onProgress));
+  while (nextStep(target, draft) !== undefined) {
+    const standing = draft;
+    draft = await inSnapshot(db, (session) => goOn(session, target, standing, onProgress));
   }
   const { upTo, done, indexes } = draft;
   const left = indexes.filter((index) => !done.includes(indexStep(index)));
@@ -93,8 +93,7 @@ async function begin(
   const { left } = sortVerdicts(await readVerdicts(session), target, { after: 0n, upTo });
   const draft = { upTo, left, done: [], part: 0, indexes };
   await createDraft(session, target, draft);
-  const first = nextStep(target, draft);
-  return first === undefined ? draft : await goOn(session, target, draft, first, onProgress);
+  return await goOn(session, target, draft, onProgress);
 }
 
 /** Undefined when only indexes are left. */
@@ -106,9 +105,10 @@ async function goOn(
   session: Session,
   target: Target,
   draft: Draft,
-  name: string,
   onProgress: (step: string) => void,
 ): Promise<Draft> {
+  const name = nextStep(target, draft);
+  if (name === undefined) return draft;
   if (draft.part === 0) onProgress(name);
   const parts = await derive(session, target, draft);
   const isLeft = parts !== undefined && parts.done < parts.of;
