@@ -70,19 +70,25 @@ export async function exchange<Result>(
   }
 }
 
+/** An exchange of others holds every checkpoint for less than a lock's time. */
+const DROP_TRIES = 3;
+
 /** Drops a schema that serves nobody, unless a transaction is open that has read it when it did. */
 export async function dropUnread(db: Database, schema: string): Promise<void> {
-  try {
-    await db.transaction().execute(async (session) => {
-      await sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`).execute(session);
-      await dropTarget(session, schema);
-    });
-  } catch (error) {
-    if (!isLockTimeout(error)) throw error;
-    throw new Error(
-      `${schema} cannot be dropped while a transaction is open that has read it; end that, and run this again: ` +
-        "what was derived is kept",
-    );
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await db.transaction().execute(async (session) => {
+        await sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`).execute(session);
+        await dropTarget(session, schema);
+      });
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      if (tries < DROP_TRIES) continue;
+      throw new Error(
+        `${schema} cannot be dropped while a transaction is open that has read it; end that, and run this again: ` +
+          "what was derived is kept",
+      );
+    }
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type Target,
 } from "./checkpoint.ts";
 import { readDraft } from "./draft.ts";
+import { isSerializationFailure } from "./failure.ts";
 import type { Window } from "./projection.ts";
 import { clearBeside } from "./rebuild-run.ts";
 import { notePace, readPace } from "./schema-note.ts";
@@ -68,7 +69,10 @@ async function buildInBulk(
   onProgress({ ...report, position });
 }
 
-/** Folds what came since, window by window. */
+/**
+ * Folds what came since, window by window. Nobody else moves these tables, but an exchange of others touches every
+ * checkpoint: then the window is folded again.
+ */
 export async function bringForward(
   db: Database,
   target: Target,
@@ -83,9 +87,8 @@ export async function bringForward(
   }
   for (;;) {
     const moved = await tick(db, [target], BUILD_FACTS, limit);
-    if (moved.outcome === "fenced") throw new Error(`${target.schema} is being rebuilt elsewhere`);
     if (moved.outcome === "idle") return;
-    report(moved.window.upTo, moved.head);
+    if (moved.outcome === "moved") report(moved.window.upTo, moved.head);
   }
 }
 
@@ -107,12 +110,16 @@ async function followExactly(
       const checkpoints = await readCheckpoints(session);
       const after = checkpoints.get(target.schema)?.position ?? 0n;
       const upTo = endOf(target, checkpoints, [head, ...(limit === undefined ? [] : [limit])]);
-      if (after >= upTo) return null;
+      if (after >= upTo) return "idle";
       await fold(session, target, { after, upTo });
       return { upTo, head };
+    })
+    .catch((error: unknown) => {
+      if (isSerializationFailure(error)) return "again";
+      throw error;
     });
-  if (moved !== null) report(moved.upTo, moved.head);
-  return moved !== null;
+  if (typeof moved === "object") report(moved.upTo, moved.head);
+  return moved !== "idle";
 }
 
 /** Brings a target's rows and checkpoint over one window, in the session's transaction. */

@@ -27,3 +27,8 @@ export function isLasting(error: unknown): error is Error {
   const code = error instanceof Error && "code" in error ? error.code : null;
   return typeof code === "string" && code.length === 5 && lasting.has(code.slice(0, 2));
 }
+
+/** Another transaction was faster: nothing was written, and the next try finds what it left. */
+export function isSerializationFailure(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "40001";
+}

@@ -9,7 +9,7 @@ import {
   readHead,
   type Target,
 } from "./checkpoint.ts";
-import { DerivationFailed, isLasting } from "./failure.ts";
+import { DerivationFailed, isLasting, isSerializationFailure } from "./failure.ts";
 import type { Window } from "./projection.ts";
 import { applyWindow, readSifted, type Sifted } from "./sieve.ts";
 import { openWindow } from "./window.ts";
@@ -117,8 +117,4 @@ function nextWindow(positions: readonly bigint[], end: bigint, maxFacts: number)
   if (after === undefined || after >= end) return null;
   const ends = [end, after + BigInt(maxFacts), ...others];
   return { after, upTo: ends.reduce((nearest, one) => (one < nearest ? one : nearest)) };
-}
-
-function isSerializationFailure(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "40001";
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { bringForward } from "../../projections/engine/build.ts";
 import { dropTarget, readCheckpoints, type Target } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
 import { prepareProjections, rebuild } from "../../projections/engine/rebuild.ts";
@@ -314,6 +315,28 @@ describe("a rebuild", () => {
     ]);
 
     expect(await dumpTable(db, "copies.seen")).toEqual(await dumpTable(db, "tokens.seen"));
+  });
+
+  it.each([
+    ["what reads nothing", tokens("one")],
+    ["what reads another's tables", reader()],
+  ])("folds %s again when others are exchanged in the middle", async (_, projection) => {
+    const read = await createProjection(db, tokens("one"));
+    const target = projection.name === "tokens" ? read : await createProjection(db, projection);
+    await appendEvents(db, transfers(3));
+    if (target !== read) await project(db, [read]);
+
+    const forward = await db.transaction().execute(async (session) => {
+      await sql`select from engine.checkpoint for update`.execute(session);
+      const forward = bringForward(db, target, undefined, quiet);
+      await someoneWaits();
+      await sql`update engine.checkpoint set position = position`.execute(session);
+      return { forward };
+    });
+    await forward.forward;
+
+    expect(ids(await dumpTable(db, `${target.schema}.seen`))).toEqual([1_000, 1_001, 1_002]);
+    expect((await standing())[target.schema]).toEqual([1, 3n]);
   });
 
   it("by two processes at once leaves whole tables and one checkpoint", async () => {
