@@ -10,7 +10,8 @@ import type { Spent } from "./market-meter.ts";
 
 type Options = { scale: number; directory: string | null };
 
-const WARM_UPS = 60;
+/** As many as requests differ, so that what they read was read before. */
+const WARM_UPS = 400;
 const REQUESTS = 300;
 
 const goals = [
