@@ -92,8 +92,12 @@ async function urlOf(passwordFile: string, port: number): Promise<string> {
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }
 
+/** Bytes that this machine, or the container, has. */
+const memoryHere = () => Math.min(totalmem(), process.constrainedMemory() || totalmem());
+
+/** A quarter of the memory is shared, and touched as data come: books that do not fit cost a copy a page. */
 function settings(port: number, durable: boolean): string[] {
-  const sharedMb = Math.min(durable ? 512 : 128, Math.floor(totalmem() / 8 / 2 ** 20));
+  const sharedMb = Math.min(durable ? 4096 : 128, Math.floor(memoryHere() / 4 / 2 ** 20));
   const values: Record<string, string> = {
     listen_addresses: "127.0.0.1",
     port: `${port}`,
