@@ -74,17 +74,10 @@ export function presentTokenBid(
   row: TokenBidRow,
   { prefix }: OrderShop,
 ): z.output<typeof TokenBid> {
-  const { maker, price, priceWei, currency, usd, quantityRemaining, expiresAt } = presentPrice(row);
   return {
     bidId: orderId(prefix, row.orderHash),
     kind: row.kind,
-    maker,
-    price,
-    priceWei,
     sellerNetWei: String(row.sellerNetWei),
-    currency,
-    usd,
-    quantityRemaining,
-    expiresAt,
+    ...presentPrice(row),
   };
 }

@@ -65,7 +65,7 @@ type PricedOrder = Pick<
   "chainId" | "maker" | "unitPriceWei" | "unitPriceUsdE8" | "quantity" | "filled" | "endTime"
 > & { currency: Address | null };
 
-/** What a token tells of an order, too. */
+/** What every view of an order tells. */
 export function presentPrice(row: PricedOrder) {
   return {
     maker: row.maker,
@@ -95,7 +95,6 @@ export function presentBookOrder(
     chainId,
     orderHash: row.orderHash,
     status: row.status,
-    maker: row.maker,
     collection: {
       address: row.collectionAddress,
       slug: row.collectionSlug,
@@ -103,15 +102,9 @@ export function presentBookOrder(
     },
     contract: row.contract,
     standard: nameStandard(row.standard),
-    price: displayAmount(row.unitPriceWei),
-    priceWei: String(row.unitPriceWei),
-    currency: presentCurrency(chainId, row.currency ?? zeroAddress),
-    usd: row.unitPriceUsdE8 === null ? null : displayPrice(row.unitPriceUsdE8),
     quantity: Number(row.quantity),
     quantityFilled: Number(row.filled),
-    quantityRemaining: Math.max(0, Number(row.quantity - row.filled)),
     startsAt: timeOf(row.startTime),
-    expiresAt: timeOf(row.endTime),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
     feeBps: bpsOf("service"),
@@ -123,6 +116,7 @@ export function presentBookOrder(
       kind,
     })),
     protocol: { name: "seaport", version: "1.6", address: seaport["1.6"] },
+    ...presentPrice(row),
   };
 }
 

@@ -79,19 +79,12 @@ export function presentTokenListing(
   row: TokenListingRow,
   { prefix }: OrderShop,
 ): z.output<typeof TokenListing> {
-  const { maker, price, priceWei, currency, usd, quantityRemaining, expiresAt } = presentPrice(row);
   return {
     askId: listingId(prefix, row),
     marketplace: row.marketplace,
     buyableViaApi: row.isBuyable,
-    maker,
-    price,
-    priceWei,
-    currency,
-    usd,
-    quantityRemaining,
     quantityFillable: Number(row.fillable),
     startsAt: timeOf(row.startTime),
-    expiresAt,
+    ...presentPrice(row),
   };
 }
