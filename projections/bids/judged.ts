@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { openScratch } from "../engine/scratch.ts";
-import { holdsAny } from "../engine/window.ts";
 import { contractSigned } from "../orders/contract-signed.ts";
 import { kindsIn } from "../orders/evidence.ts";
 import { exchange } from "../orders/venue.ts";
@@ -45,11 +44,11 @@ export async function judgeTouched(
 ): Promise<number> {
   const bid = sql.table(`${schema}.bid`);
   const touched = touchedBy(kinds, bid, upTo);
-  if (touched.length === 0 && !holdsAny(kinds, ["order_submitted"])) return 0;
-  const nothing = sql`select b.chain_id, b.order_hash from ${bid} b where false`;
+  // A new bid touches, too: the others of its maker where it was filled before it came.
+  if (touched.length === 0) return 0;
   const { numAffectedRows } = await sql`
     with emptied as (delete from ${judgedBids}), touched as (
-      ${sql.join([nothing, ...touched], sql` union `)}
+      ${sql.join(touched, sql` union `)}
     ), listed as (
       select s.*, ${nothingOld} from (${submitted}) s
       union all
