@@ -2,7 +2,7 @@ import type { Database } from "../../projections/database.ts";
 import { project } from "../given.ts";
 import { appendRange } from "./facts.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
-import { deriveTargets, scopes, timed, withLog } from "./server.ts";
+import { deriveTargets, inScopes, type Scope, scopes, timed, withLog } from "./server.ts";
 
 const FACTS_IN_BLOCK = 200;
 const BLOCKS = 100;
@@ -14,18 +14,14 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   const each = (BLOCKS + WARM_UPS) * FACTS_IN_BLOCK;
   const log = { facts: begin, more: each * scopes.length, factsInBlock: FACTS_IN_BLOCK };
   return await withLog(log, async (db) => {
-    const figures: Figure[] = [];
-    for (const [place, scope] of scopes.entries()) {
-      figures.push(...(await measure(db, begin + place * each, scope)));
-    }
-    return figures;
+    return await inScopes((scope, place) => measure(db, begin + place * each, scope));
   });
 }
 
 async function measure(
   db: Database,
   begin: number,
-  { mark, of, chosen }: (typeof scopes)[number],
+  { mark, of, chosen }: Scope,
 ): Promise<Figure[]> {
   const targets = await deriveTargets(db, chosen);
   const durationsMs: number[] = [];

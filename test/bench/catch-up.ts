@@ -3,23 +3,19 @@ import { dropTarget, type Target } from "../../projections/engine/checkpoint.ts"
 import { tick } from "../../projections/engine/tick.ts";
 import { createProjection } from "../given.ts";
 import { type Figure, medianFigure } from "./figure.ts";
-import { projections, scopes, timed, withLog } from "./server.ts";
+import { inScopes, projections, type Scope, timed, withLog } from "./server.ts";
 
 const WINDOW = 10_000;
 
 /** Projections from the log's beginning in windows, each window a sample: the five of the goal, then all. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
-  return await withLog({ facts }, async (db) => {
-    const figures: Figure[] = [];
-    for (const scope of scopes) figures.push(...(await catchUp(db, facts, scope)));
-    return figures;
-  });
+  return await withLog({ facts }, (db) => inScopes((scope) => catchUp(db, facts, scope)));
 }
 
 async function catchUp(
   db: Database,
   facts: number,
-  { mark, of, chosen }: (typeof scopes)[number],
+  { mark, of, chosen }: Scope,
 ): Promise<Figure[]> {
   const targets: Target[] = [];
   for (const { name: schema } of projections) await dropTarget(db, schema);

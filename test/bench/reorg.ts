@@ -6,7 +6,7 @@ import { appendStaged } from "../../projections/log/stage.ts";
 import { project } from "../given.ts";
 import { stageRange } from "./facts.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
-import { deriveTargets, scopes, timed, withLog } from "./server.ts";
+import { deriveTargets, inScopes, timed, withLog } from "./server.ts";
 
 const BLOCKS = 64;
 const REORGS = 12;
@@ -19,15 +19,13 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
 
 async function measure(facts: number, factsInBlock: number, goalMs: number): Promise<Figure[]> {
   const end = facts - (facts % factsInBlock);
-  return await withLog({ facts: end, factsInBlock }, async (db) => {
-    const figures: Figure[] = [];
-    for (const { mark, of, chosen } of scopes) {
+  return await withLog({ facts: end, factsInBlock }, (db) =>
+    inScopes(async ({ mark, of, chosen }) => {
       const targets = await deriveTargets(db, chosen);
       const durationsMs: number[] = [];
       for (let reorg = 1; reorg <= WARM_UPS + REORGS; reorg += 1) {
-        durationsMs.push(
-          await replaceLast(db, targets, { end, factsInBlock, branch: `${mark} ${reorg}` }),
-        );
+        const branch = `${mark} ${reorg}`;
+        durationsMs.push(await replaceLast(db, targets, { end, factsInBlock, branch }));
       }
       const size = `${BLOCKS} blocks of ${factsInBlock} facts replaced at the end of ${end}, ${of}`;
       const percentiles = [
@@ -35,10 +33,9 @@ async function measure(facts: number, factsInBlock: number, goalMs: number): Pro
         { percent: 95, goalMs: null },
       ];
       const name = `reorg${mark}, ${BLOCKS} × ${factsInBlock},`;
-      figures.push(...percentileFigures(name, durationsMs.slice(WARM_UPS), percentiles, size));
-    }
-    return figures;
-  });
+      return percentileFigures(name, durationsMs.slice(WARM_UPS), percentiles, size);
+    }),
+  );
 }
 
 type Replaced = { end: number; factsInBlock: number; branch: string };

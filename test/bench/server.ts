@@ -12,6 +12,7 @@ import { dropTarget, type Target } from "../../projections/engine/checkpoint.ts"
 import type { Projection } from "../../projections/engine/projection.ts";
 import { migrate } from "../../projections/log/migrate.ts";
 import { appendRange, makeEvents } from "./facts.ts";
+import type { Figure } from "./figure.ts";
 
 /** A migrated database on a durable PostgreSQL of its own, with production's settings, while `work` is done. */
 export async function withDatabase<Result>(
@@ -73,11 +74,22 @@ const wanted = new Set(five.flatMap((name) => [name, ...(reads.get(name) ?? [])]
 export const isOfFive = ({ name }: Projection): boolean => wanted.has(name);
 export const ofFive = `${five.join(", ")} and what they read`;
 
-/** What figures of folding are measured with: the five, then all. `mark` is added to a figure's name. */
-export const scopes = [
+export type Scope = { mark: string; of: string; chosen: readonly Projection[] };
+
+/** What folding is measured with: the five, then all. `mark` is added to a figure's name. */
+export const scopes: readonly Scope[] = [
   { mark: "", of: ofFive, chosen: projections.filter(isOfFive) },
   { mark: ", all", of: `${projections.length} projections`, chosen: projections },
-] as const;
+];
+
+/** Of each scope in turn its figures. */
+export async function inScopes(
+  measure: (scope: Scope, place: number) => Promise<Figure[]>,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const [place, scope] of scopes.entries()) figures.push(...(await measure(scope, place)));
+  return figures;
+}
 
 /** The tables of some projections alone, brought to the log's head. */
 export async function deriveTargets(

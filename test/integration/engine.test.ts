@@ -326,14 +326,15 @@ describe("a rebuild", () => {
     await appendEvents(db, transfers(3));
     if (target !== read) await project(db, [read]);
 
-    const forward = await db.transaction().execute(async (session) => {
+    // In an object: a promise alone would be awaited before the commit that it waits for.
+    const { forward } = await db.transaction().execute(async (session) => {
       await sql`select from engine.checkpoint for update`.execute(session);
       const forward = bringForward(db, target, undefined, quiet);
       await someoneWaits();
       await sql`update engine.checkpoint set position = position`.execute(session);
       return { forward };
     });
-    await forward.forward;
+    await forward;
 
     expect(ids(await dumpTable(db, `${target.schema}.seen`))).toEqual([1_000, 1_001, 1_002]);
     expect((await standing())[target.schema]).toEqual([1, 3n]);
