@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { accounts } from "./accounts.ts";
 import { type Anvil, startAnvil } from "./anvil.ts";
 import { connect } from "./client.ts";
+import { keepUpWithClock } from "./clock.ts";
 import { collectionAbi } from "./contracts/abis.ts";
 import { contracts } from "./contracts/addresses.ts";
 import { installContracts } from "./install.ts";
@@ -125,4 +126,17 @@ describe("starting a local chain", () => {
     await past.stop();
     expect(genesis.timestamp).toBe(1_700_000_000n);
   });
+
+  it("behind the clock is brought up to it, so that orders that begin now are filled", async () => {
+    const slow = await startAnvil({ chainId: 1, timestamp: seconds() - 1 });
+    const client = connect(slow);
+    await keepUpWithClock(client);
+    const before = seconds();
+    await client.mine({ blocks: 1 });
+    const { timestamp } = await client.getBlock();
+    await slow.stop();
+    expect(Number(timestamp)).toBeGreaterThanOrEqual(before);
+  });
 });
+
+const seconds = () => Math.floor(Date.now() / 1000);

@@ -3,6 +3,7 @@ import type { ChainId } from "../../abis/deployments.ts";
 import { erc721Abi } from "../../abis/tokens.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
 import type { DevnetClient } from "../client.ts";
+import { keepUpWithClock } from "../clock.ts";
 import { contracts } from "../contracts/addresses.ts";
 import { gatherActors } from "./actors.ts";
 import { holdOpeningDay } from "./opening-day.ts";
@@ -77,4 +78,5 @@ async function mineNow(client: DevnetClient): Promise<void> {
   const now = BigInt(Math.floor(Date.now() / 1000));
   await client.setNextBlockTimestamp({ timestamp: now > timestamp ? now : timestamp + 1n });
   await client.mine({ blocks: 1 });
+  await keepUpWithClock(client);
 }
