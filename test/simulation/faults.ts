@@ -36,7 +36,14 @@ export type Survivor = {
 type Operation = keyof typeof cutsOf;
 
 /** Of so many faults of an operation one breaks its connection. A projector's next one plans all its statements again. */
-const cutsOf = { append: 5, observe: 5, block_retracted: 3, block_readopted: 3, tick: 12 };
+const cutsOf = {
+  append: 5,
+  observe: 5,
+  block_retracted: 3,
+  block_readopted: 3,
+  release: 3,
+  tick: 12,
+};
 
 /** Pools whose statements fail on demand. */
 export function openFaulty(url: string): FaultyDatabase {

@@ -7,15 +7,11 @@ import {
   snapshotMs,
 } from "../../projections/floors/floor-snapshotted.ts";
 import type { Observation } from "../../projections/log/append.ts";
-import {
-  contractMetadataFetched,
-  metadataConfirmed,
-  tokenMetadataFetched,
-} from "../../projections/metadata/metadata-fetched.ts";
 import type { ChainReading } from "../../projections/orders/chain-reading.ts";
 import { addressOf, type Block } from "../given.ts";
 import { type GivenOrder, read, receivedAt, ticked } from "../order-facts.ts";
-import { someSighting } from "./partners.ts";
+import { fetchMetadata } from "./documents.ts";
+import { someFee, someSighting, someTwin } from "./partners.ts";
 import type { Random } from "./random.ts";
 import { makers, many, single, tokens, traded } from "./trades.ts";
 
@@ -54,8 +50,10 @@ export function observe(
     () => [goOn(random, observed)],
     () => [register(random, observed, turn)],
     () => (at === null ? [] : [describe(random, observed, at, turn)]),
-    () => fetchMetadata(random, observed, turn),
-    () => fetchMetadata(random, observed, turn),
+    () => fetchMetadata(random, observed.chainId, turn),
+    () => fetchMetadata(random, observed.chainId, turn),
+    () => someTwin(random, someListing(random, observed)),
+    () => [someFee(random, someListing(random, observed), turn)],
     () => [price(random)],
     () => [snapshot(random, observed)],
   ])();
@@ -68,9 +66,14 @@ function receive(random: Random, { orders, received }: Observed): Observation[] 
 }
 
 function show(random: Random, { orders }: Observed): Observation[] {
-  const listings = orders.filter(({ terms }) => terms.side === "ask");
-  const some = random.shuffle(listings).slice(0, random.int(1, 5));
+  const some = random.shuffle(orders.filter(isListing)).slice(0, random.int(1, 5));
   return some.flatMap((order) => someSighting(random, order));
+}
+
+const isListing = ({ terms }: GivenOrder) => terms.side === "ask";
+
+function someListing(random: Random, { orders }: Observed): GivenOrder {
+  return random.pick(orders.filter(isListing));
 }
 
 function readChain(random: Random, { orders }: Observed, at: Block | null): Observation[] {
@@ -147,43 +150,6 @@ function describe(random: Random, { chainId }: Observed, at: Block, turn: number
       standard: random.pick(["erc721", "erc1155", null]),
     },
   };
-}
-
-/** What a token's or a contract's document says, that it could not be had, or that it says what it said. */
-function fetchMetadata(random: Random, { chainId }: Observed, turn: number): Observation[] {
-  const contract = random.pick(traded);
-  const tokenId = random.pick(tokens);
-  const subject = { chainId, contract, recordedAt: new Date(1_800_000_000_000 + turn * 1_000) };
-  const after = BigInt(turn);
-  const failure = { error: "no answer", attempt: random.int(1, 3) };
-  const nothing = { description: null, image: null };
-  const attributes = ["Fur", "Hat"].map((trait) => {
-    return { trait_type: trait, value: random.pick(["Gold", "gold", "None"]) };
-  });
-  return random.pick<Observation[]>([
-    tokens.map((id) =>
-      tokenMetadataFetched({ ...subject, after, tokenId: id }, `data:${turn}`, {
-        ...nothing,
-        name: `Token ${id} in ${turn}`,
-        animation: null,
-        contentType: null,
-        attributes,
-      }),
-    ),
-    [tokenMetadataFetched({ ...subject, after, tokenId }, null, failure)],
-    [
-      contractMetadataFetched({ ...subject, after }, "data:", {
-        ...nothing,
-        name: `Told in ${turn}`,
-        banner: null,
-        website: null,
-        twitter: null,
-        discord: null,
-      }),
-    ],
-    [contractMetadataFetched({ ...subject, after }, null, failure)],
-    [metadataConfirmed({ ...subject, after, tokenId })],
-  ]);
 }
 
 function price(random: Random): Observation {

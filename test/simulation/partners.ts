@@ -1,5 +1,8 @@
+import { concatHex, keccak256, toHex } from "viem";
+import { creatorFeeRead } from "../../projections/collections/creator-fee.ts";
 import type { Observation } from "../../projections/log/append.ts";
 import { partnerNames } from "../../projections/orders/partner-listing.ts";
+import { twinAnswered, twinSubmitted } from "../../projections/twins/twin-facts.ts";
 import { type GivenOrder, type givenListing, receivedAt } from "../order-facts.ts";
 import {
   givenElsewhere,
@@ -9,6 +12,7 @@ import {
   withdrawn,
   zeroConduit,
 } from "../partner-orders.ts";
+import { feeRecipient } from "./events.ts";
 import type { Random } from "./random.ts";
 
 /** Makes listings as partners have them. */
@@ -31,4 +35,33 @@ export function someSighting(random: Random, order: GivenOrder): Observation[] {
     at: receivedAt + BigInt(random.int(0, 60)),
   };
   return [random.pick([seen, seen, withdrawn])(listing, sighting)];
+}
+
+/** The maker of a listing signs it for a partner as well, or a partner answers; in any sequence, and again. */
+export function someTwin(random: Random, order: GivenOrder): Observation[] {
+  const { chainId, orderHash, components, terms } = order;
+  const marketplace = random.pick(partnerNames);
+  const twinHash = keccak256(concatHex([orderHash, toHex(random.int(0, 1))]));
+  const twin = { marketplace, chainId, contract: terms.contract, orderHash, twinHash };
+  const at = new Date(Number(receivedAt) * 1_000);
+  const rejected = { status: "rejected", code: "partner_rejected", message: "no" } as const;
+  return random.pick([
+    [twinSubmitted({ ...twin, components, signature: partnerSignature, receivedAt: at })],
+    [twinAnswered(twin, random.pick([{ status: "posted" }, rejected]), at)],
+  ]);
+}
+
+/** A marketplace tells what it takes for creators of a contract. */
+export function someFee(random: Random, { chainId, terms }: GivenOrder, turn: number): Observation {
+  const fee = {
+    recipient: feeRecipient,
+    bps: random.int(1, 1_000),
+    isRequired: random.chance(0.5),
+  };
+  return creatorFeeRead({
+    ...{ chainId, contract: terms.contract, marketplace: random.pick(partnerNames) },
+    fees: random.chance(0.2) ? [] : [fee],
+    change: turn,
+    readAt: new Date(1_800_000_000_000 + turn * 1_000),
+  });
 }

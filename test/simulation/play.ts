@@ -4,17 +4,20 @@ import type { Database } from "../../projections/database.ts";
 import { readHead, type Target } from "../../projections/engine/checkpoint.ts";
 import { tick } from "../../projections/engine/tick.ts";
 import { appendObservations } from "../../projections/log/append.ts";
+import { factKind } from "../../projections/log/fact-kind.ts";
 import { appendEvents, setBlocks } from "../given.ts";
 import type { FaultyDatabase, Survivor } from "./faults.ts";
+import { fallIllOrRecover, goAhead, type Illness } from "./illness.ts";
 import type { Random } from "./random.ts";
 import { note, type Reached } from "./reached.ts";
 import type { Step } from "./script.ts";
 
-/** Who plays: numbers, a database that fails, the tables to fold, and what was reached. */
+/** Who plays: numbers, a database that fails, the tables to fold and what fails of them, and what was reached. */
 export type Player = Survivor & {
   random: Random;
   faulty: FaultyDatabase;
   targets: readonly Target[];
+  illness: Illness;
   reached: Reached;
 };
 
@@ -23,7 +26,7 @@ const restarts = 0.004;
 
 /** Plays steps and ticks in turns, with faults. Returns broken laws. */
 export async function play(player: Player, steps: readonly Step[]): Promise<string[]> {
-  const { random, reached, targets } = player;
+  const { random, reached } = player;
   const { db, projector } = player.faulty;
   const marks: Mark[] = [];
   const broken: string[] = [];
@@ -33,7 +36,7 @@ export async function play(player: Player, steps: readonly Step[]): Promise<stri
     if (next !== undefined && mayMeet(step, next) && random.chance(0.1)) {
       waiting.shift();
       note(reached, "appends and a tick at once");
-      await Promise.all([carryOut(db, step), carryOut(db, next), tick(projector, targets, 5)]);
+      await Promise.all([carryOut(db, step), carryOut(db, next), goAhead(player, projector, 5)]);
     } else {
       const now = step;
       await player.survive(now.does, () => carryOut(db, now));
@@ -49,17 +52,18 @@ export async function play(player: Player, steps: readonly Step[]): Promise<stri
 
 /** What projectors do between two steps. */
 async function goOn(player: Player): Promise<string[]> {
-  const { faulty, targets, random, reached } = player;
+  const { faulty, illness, random, reached } = player;
+  await fallIllOrRecover(player);
   if (random.chance(0.3)) {
     const size = random.pick([1, 3, 7, 20, 1_000]);
     note(reached, "ticks");
-    await player.survive("tick", () => tick(faulty.projector, targets, size));
+    await player.survive("tick", () => goAhead(player, faulty.projector, size));
   }
   if (random.chance(restarts)) {
     note(reached, "restarts");
     await faulty.restart();
   }
-  return random.chance(0.05) ? await race(player) : [];
+  return illness.of === null && random.chance(0.05) ? await race(player) : [];
 }
 
 /**
@@ -133,12 +137,15 @@ export async function brokenLaws(db: Database, steps: readonly Step[]): Promise<
   return broken;
 }
 
+/** What projectors say themselves. */
+const verdicts = sql.join([factKind.fact_quarantined, factKind.fact_released].map(sql.lit));
+
 async function measureLog(db: Database) {
   type Log = Record<"head" | "facts" | "first" | "last" | "events" | "observations", bigint>;
   const { rows } = await sql<Log>`
     select (select position from log.head) as head, count(*) as facts, coalesce(min(position), 1) as first,
            coalesce(max(position), 0) as last, count(*) filter (where log_index is not null) as events,
-           count(*) filter (where identity is not null) as observations
+           count(*) filter (where identity is not null and kind not in (${verdicts})) as observations
     from log.fact`.execute(db);
   const [log] = rows;
   if (log === undefined) throw new Error("an aggregate without a row");

@@ -2,6 +2,7 @@ import { ownershipProjection } from "../../projections/ownership/project.ts";
 import { project } from "../given.ts";
 import { difference, readContents } from "./contents.ts";
 import { type History, makeHistory } from "./history.ts";
+import { recover, settled } from "./illness.ts";
 import { foldOwnership } from "./owners.ts";
 import { brokenLaws, play } from "./play.ts";
 import { type Random, randomFrom } from "./random.ts";
@@ -60,17 +61,18 @@ async function record(
   steps: readonly Step[],
   { random, size, reached }: Recording,
 ): Promise<string[]> {
-  const { faulty, targets, projections } = stage;
+  const { faulty, targets, illness, projections } = stage;
   await emptyStage(stage);
   const survivor = faulty.survivor(random, size.faults, reached);
-  const player = { ...survivor, faulty, targets, random, reached };
+  const player = { ...survivor, faulty, targets, illness, random, reached };
   const half = Math.floor(steps.length / 2);
   const broken = await play(player, steps.slice(0, half));
   if (random.chance(halfWay)) {
     note(reached, "derived in bulk half way");
-    broken.push(...(await compareInBulk(stage, projections)));
+    broken.push(...(await compareInBulk(stage, await settled(stage.db, projections))));
   }
   broken.push(...(await play(player, steps.slice(half))));
+  await recover(player);
   await project(faulty.projector, targets);
   broken.push(...(await brokenLaws(faulty.db, steps)));
   return broken;

@@ -8,6 +8,7 @@ import { createProjection, project } from "../given.ts";
 import { differenceOf, type Layout, type Place, readLayout } from "./contents.ts";
 import { feeRecipient } from "./events.ts";
 import { type FaultyDatabase, openFaulty } from "./faults.ts";
+import { ailing, type Illness, wellness } from "./illness.ts";
 import { openPatient } from "./patient.ts";
 
 /** Facts in a window that takes all of a simulation's log. */
@@ -19,8 +20,9 @@ export type Stage = {
   /** Without faults, for what makes and drops tables: plans of the other connections do not fall with those. */
   db: Database;
   projections: readonly Projection[];
-  /** Folded step by step. */
+  /** Folded step by step, by projections that fall ill. */
   targets: readonly Target[];
+  illness: Illness;
   /** Folded in one window. */
   besides: readonly Target[];
   layouts: ReadonlyMap<string, Layout>;
@@ -34,15 +36,16 @@ export async function openStage(url: string): Promise<Stage> {
   const db = openPatient(url);
   for (const schema of (await readCheckpoints(db)).keys()) await drop(db, schema);
   const projections = allProjections({ feeRecipient });
+  const illness = wellness();
   const targets: Target[] = [];
   const besides: Target[] = [];
   const layouts = new Map<string, Layout>();
   for (const one of projections) {
-    targets.push(await createProjection(db, one));
+    targets.push(await createProjection(db, ailing(one, illness)));
     besides.push(await createProjection(db, one, beside(one)));
     layouts.set(one.name, await readLayout(db, one.name));
   }
-  return { faulty: openFaulty(url), db, projections, targets, besides, layouts };
+  return { faulty: openFaulty(url), db, projections, targets, illness, besides, layouts };
 }
 
 export async function closeStage({ faulty, db }: Stage): Promise<void> {

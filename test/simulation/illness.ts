@@ -1,0 +1,85 @@
+import { sql } from "kysely";
+import type { Database } from "../../projections/database.ts";
+import { advance } from "../../projections/engine/advance.ts";
+import { readCheckpoints } from "../../projections/engine/checkpoint.ts";
+import type { Projection } from "../../projections/engine/projection.ts";
+import { isHeld, isLeftOut, readVerdicts, release } from "../../projections/engine/quarantine.ts";
+import { tick } from "../../projections/engine/tick.ts";
+import type { Player } from "./play.ts";
+import { note } from "./reached.ts";
+
+/** A release of the program that cannot take in some facts, and the one after it that can. */
+export type Illness = {
+  /** The projection that fails; null: none does. */
+  of: string | null;
+  /** It fails on each fact whose position leaves this. */
+  remainder: number;
+};
+
+const oneOf = 4;
+const [falls, recovers] = [0.04, 0.05];
+
+export const wellness = (): Illness => ({ of: null, remainder: 0 });
+
+/** A projection that fails on what is new to it while it is ill. */
+export function ailing(projection: Projection, illness: Illness): Projection {
+  return {
+    ...projection,
+    async apply(session, schema, window, kinds) {
+      if (illness.of === projection.name) {
+        const { rows } = await sql`
+          select from change c
+          where c.position > ${window.after} and c.position % ${sql.lit(oneOf)} = ${illness.remainder} limit 1`.execute(
+          session,
+        );
+        if (rows.length > 0) throw new RangeError("a fact that the program cannot read");
+      }
+      await projection.apply(session, schema, window, kinds);
+    },
+  };
+}
+
+/** Now and then one of a stage's projections falls ill, and later it is well and takes in what was put aside. */
+export async function fallIllOrRecover(player: Player): Promise<void> {
+  const { illness, random, targets, reached } = player;
+  if (illness.of !== null) {
+    if (random.chance(recovers)) await recover(player);
+  } else if (random.chance(falls)) {
+    illness.of = random.pick(targets).projection.name;
+    illness.remainder = random.int(0, oneOf - 1);
+    note(reached, "illnesses");
+  }
+}
+
+/** Every fact that was put aside counts from here on. */
+export async function recover({ illness, faulty, reached, survive }: Player): Promise<void> {
+  illness.of = null;
+  const held = (await readVerdicts(faulty.db)).filter(isHeld);
+  for (const { fact, projection } of held) {
+    await survive("release", () => release(faulty.db, fact, projection));
+    note(reached, "fact: fact_quarantined");
+    note(reached, "fact: fact_released");
+  }
+}
+
+/**
+ * Projections whose state is one whatever the windows were. While a fact is put aside, what copies from tables of others
+ * has what those had when it last looked.
+ */
+export async function settled(
+  db: Database,
+  projections: readonly Projection[],
+): Promise<readonly Projection[]> {
+  const position = (await readCheckpoints(db)).get("ownership")?.position ?? 0n;
+  const isAside = (await readVerdicts(db)).some((one) => isLeftOut(one, position));
+  return isAside ? projections.filter(({ reads = [] }) => reads.length === 0) : projections;
+}
+
+/** A tick as projectors make it: what fails on one fact puts it aside. */
+export async function goAhead(
+  { illness, targets }: Pick<Player, "illness" | "targets">,
+  db: Database,
+  maxFacts: number,
+): Promise<unknown> {
+  return illness.of === null ? await tick(db, targets, maxFacts) : await advance(db, targets);
+}
