@@ -5,16 +5,8 @@ import { readCheckpoints } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
 import { isHeld, isLeftOut, readVerdicts, release } from "../../projections/engine/quarantine.ts";
 import { tick } from "../../projections/engine/tick.ts";
-import type { Player } from "./play.ts";
+import type { Illness, Player } from "./player.ts";
 import { note } from "./reached.ts";
-
-/** A release of the program that cannot take in some facts, and the one after it that can. */
-export type Illness = {
-  /** The projection that fails; null: none does. */
-  of: string | null;
-  /** It fails on each fact whose position leaves this. */
-  remainder: number;
-};
 
 const oneOf = 4;
 const [falls, recovers] = [0.04, 0.05];

@@ -1,25 +1,15 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../projections/database.ts";
-import { readHead, type Target } from "../../projections/engine/checkpoint.ts";
+import { readHead } from "../../projections/engine/checkpoint.ts";
 import { tick } from "../../projections/engine/tick.ts";
 import { appendObservations } from "../../projections/log/append.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
 import { appendEvents, setBlocks } from "../given.ts";
-import type { FaultyDatabase, Survivor } from "./faults.ts";
-import { fallIllOrRecover, goAhead, type Illness } from "./illness.ts";
-import type { Random } from "./random.ts";
-import { note, type Reached } from "./reached.ts";
+import { fallIllOrRecover, goAhead } from "./illness.ts";
+import type { Player } from "./player.ts";
+import { note } from "./reached.ts";
 import type { Step } from "./script.ts";
-
-/** Who plays: numbers, a database that fails, the tables to fold and what fails of them, and what was reached. */
-export type Player = Survivor & {
-  random: Random;
-  faulty: FaultyDatabase;
-  targets: readonly Target[];
-  illness: Illness;
-  reached: Reached;
-};
 
 /** Chance of a restart after a step. */
 const restarts = 0.004;

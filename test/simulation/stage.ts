@@ -8,8 +8,9 @@ import { createProjection, project } from "../given.ts";
 import { differenceOf, type Layout, type Place, readLayout } from "./contents.ts";
 import { feeRecipient } from "./events.ts";
 import { type FaultyDatabase, openFaulty } from "./faults.ts";
-import { ailing, type Illness, wellness } from "./illness.ts";
+import { ailing, wellness } from "./illness.ts";
 import { openPatient } from "./patient.ts";
+import type { Illness } from "./player.ts";
 
 /** Facts in a window that takes all of a simulation's log. */
 const EVERYTHING = 1_000_000_000;
