@@ -14,6 +14,11 @@ export function chunkOf(tokenId: RawBuilder<unknown>): RawBuilder<bigint> {
   return sql<bigint>`div(${tokenId}, ${CHUNK})`;
 }
 
+/** The first token id of a chunk. */
+export function firstOf(chunk: RawBuilder<unknown>): RawBuilder<bigint> {
+  return sql<bigint>`(${chunk}) * ${CHUNK}`;
+}
+
 /** The token's place in the bits of its chunk. */
 function slotOf(tokenId: RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`mod(${tokenId}, ${CHUNK})::int`;

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { anyValue } from "../any-value.ts";
 import type { TokenPlace } from "../token-place.ts";
-import { hasAll, type TraitKeys } from "../traits/having.ts";
+import { hasAll, isInRun, type TraitKeys } from "../traits/having.ts";
 
 export const tokenSorts = [
   "token_id",
@@ -52,7 +52,9 @@ export function familyOf({ contractIds }: TokensFilter): RawBuilder<unknown> {
 
 /** Whether the token of a row has the traits, where a walk meets it. */
 export function fitsTraits(filter: TokensFilter, row: "t" | "l" | "r"): RawBuilder<unknown> {
-  return hasAll(row, isOfTraits(filter) ? (filter.traitKeys ?? []) : []);
+  if (!isOfTraits(filter)) return sql`true`;
+  return sql`
+    case when (select are_near from totals) then ${isInRun(row)} else ${hasAll(row, filter.traitKeys ?? [])} end`;
 }
 
 /** Rows `(contract_id, token_id, standard)` of the tokens that a filter names, listed or not. */

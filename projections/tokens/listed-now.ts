@@ -4,14 +4,17 @@ import { unixSeconds } from "../orders/read-shown.ts";
 
 /**
  * CTEs that bring the listed tokens of `traits`, which stand as of the last tick, up to a moment: `ended` are tokens of
- * which a listing has ended since, `relisted` those of them that another one still lists. Mostly both are empty.
+ * which a listing has ended since, `relisted` those of them that another one still lists. Mostly both are empty:
+ * `distinct on` sorts, and makes no hash table of megabytes beforehand.
  */
 export function listedNow(now: Date): RawBuilder<unknown> {
   const seconds = anyValue(unixSeconds(now), "bigint");
   return sql`
     ended as materialized (
-      select distinct o.contract_id, o.token_id from listings.listing o
-      where o.status in ('active', 'inactive') and o.status = 'active' and o.end_time <= ${seconds}
+      select distinct on (contract_id, token_id) * from (
+        select o.contract_id, o.token_id from listings.listing o
+        where o.status in ('active', 'inactive') and o.status = 'active' and o.end_time <= ${seconds} offset 0
+      ) o
     ), relisted as materialized (
       select e.contract_id, e.token_id, o.*
       from ended e cross join lateral (

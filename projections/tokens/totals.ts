@@ -1,12 +1,16 @@
 import { type RawBuilder, sql } from "kysely";
 import { noBits } from "../token-bits.ts";
-import { chunksHaving } from "../traits/having.ts";
+import { chunksHaving, runsOf } from "../traits/having.ts";
 import { chosenTokens, familyOf, isNamed, isOfTraits, type TokensFilter } from "./filter.ts";
 import { listedIs } from "./listed-now.ts";
 
+/** Of ids that are near each other: a million in a row are 128 kB of bits. */
+const mostChunks = sql.lit(1024);
+
 /**
  * CTEs beside those of `listedNow`: `chosen`, the tokens that are named; `having_all`, bits of those that traits alone
- * tell; and `totals` of the whole family, with the number of ids that have the traits and of tokens that match.
+ * tell, and `run`, the same for walks where ids are near each other (`are_near`); and `totals` of the whole family, with
+ * the number of ids that have the traits and of tokens that match.
  */
 export function totalsOf(filter: TokensFilter): RawBuilder<unknown> {
   const family = sql`contract_id = any (${familyOf(filter)})`;
@@ -22,9 +26,12 @@ export function totalsOf(filter: TokensFilter): RawBuilder<unknown> {
                coalesce((select sum(listed) from traits.contract where ${family}), 0)::bigint
                - (select count(*) from traits.listed l join ended using (contract_id, token_id) where l.${family})
                + (select count(*) from relisted where ${family}) as listed,
-               coalesce((select sum(bit_count(bits)) from having_all), 0)::bigint as ids
+               coalesce((select sum(bit_count(bits)) from having_all), 0)::bigint as ids,
+               (select coalesce(max(chunks), 0) from (
+                 select max(chunk) - min(chunk) as chunks from having_all group by contract_id
+               ) spans) < ${mostChunks} as are_near
       ) family
-    )`;
+    ), run as materialized (${runsOf(sql`having_all`)})`;
 }
 
 /** null: of tokens with traits nobody asks how many there are. */

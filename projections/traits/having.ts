@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "../any-value.ts";
-import { bitOf, bitsOf, chunkOf } from "../token-bits.ts";
+import { bitOf, bitsOf, chunkOf, firstOf, noBits } from "../token-bits.ts";
 
 /** Keys of each trait that a token must have, any of them. */
 export type TraitKeys = readonly (readonly string[])[];
@@ -29,8 +29,34 @@ export function chunksHaving(
     group by 1, 2 having count(*) = ${traitKeys.length}`;
 }
 
+/**
+ * Rows `(contract_id, first, last, bits)` of `chunks` (contract_id, chunk, bits): all bits of a contract in one string,
+ * where a walk finds a token's at once. The ids must not lie far apart.
+ */
+export function runsOf(chunks: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select contract_id, ${firstOf(sql`min(chunk)`)} as first, ${firstOf(sql`max(chunk) + 1`)} - 1 as last,
+           string_agg(repeat(${noBits}::text, missing) || bits::text, '' order by chunk)::varbit as bits
+    from (
+      select *, coalesce(chunk - 1 - lag(chunk) over (partition by contract_id order by chunk), 0)::int as missing
+      from ${chunks}
+    ) placed
+    group by contract_id`;
+}
+
+/** Whether the token of a row is in one of the runs `run`. */
+export function isInRun(row: Row): RawBuilder<unknown> {
+  const [contractId, tokenId] = [sql.ref(`${row}.contract_id`), sql.ref(`${row}.token_id`)];
+  return sql`1 = (
+    select get_bit(run.bits, (${tokenId} - run.first)::int) from run
+    where run.contract_id = ${contractId} and ${tokenId} between run.first and run.last
+  )`;
+}
+
+type Row = "s" | "t" | "l" | "r";
+
 /** Whether the token of a row has all the traits: for walks that need few tokens. */
-export function hasAll(row: "s" | "t" | "l" | "r", traitKeys: TraitKeys): RawBuilder<unknown> {
+export function hasAll(row: Row, traitKeys: TraitKeys): RawBuilder<unknown> {
   const [contractId, tokenId] = [sql.ref(`${row}.contract_id`), sql.ref(`${row}.token_id`)];
   const each = traitKeys.map(
     (keys) => sql`exists (

@@ -43,55 +43,62 @@ export async function readTraits(
       from traits.value v left join changed c using (contract_id, trait_key)
       where v.${family} and v.live > 0
     ), typed as materialized (
-      select distinct on (type_key) type_key, type from (
-        select type_key, type, sum(live) as live, bool_and(bool_and(is_numeric)) over (partition by type_key) as is_numeric
-        from own group by type_key, type
-      ) spelled
-      where not is_numeric order by type_key, live desc, type
+      select row_number() over (order by type, type_key) as place, type_key, type from (
+        select distinct on (type_key) type_key, type from (
+          select type_key, type, sum(live) as live, bool_and(bool_and(is_numeric)) over (partition by type_key) as is_numeric
+          from own group by type_key, type
+        ) spelled
+        where not is_numeric order by type_key, live desc, type
+      ) named
+    ), again as materialized (
+      select distinct on (r.contract_id, u.trait_key) r.contract_id, u.trait_key, r.unit_price_wei, r.position, r.token_id
+      from relisted r join traits.token t using (contract_id, token_id) cross join unnest(t.trait_keys) u (trait_key)
+      where r.${family} order by r.contract_id, u.trait_key, r.unit_price_wei, r.position
     ), cheap as materialized (
-      select own.*, floor.unit_price_wei, floor.position, floor.token_id
-      from own left join lateral (
+      select own.*, coalesce(floor.unit_price_wei, again.unit_price_wei) as unit_price_wei,
+             coalesce(floor.position, again.position) as position, coalesce(floor.token_id, again.token_id) as token_id
+      from own left join again using (contract_id, trait_key) left join lateral (
         select * from (
-          (select l.unit_price_wei, l.position, l.token_id
-           from traits.listed_trait l
-           where l.contract_id = own.contract_id and l.trait_key = own.trait_key
-             and not exists (
-               select from ended e where e.contract_id = l.contract_id and e.token_id = l.token_id
-             )
-           order by l.unit_price_wei, l.position limit 1)
-          union all
-          (select r.unit_price_wei, r.position, r.token_id
-           from relisted r join traits.token t using (contract_id, token_id)
-           where r.contract_id = own.contract_id and own.trait_key = any (t.trait_keys)
-           order by r.unit_price_wei, r.position limit 1)
-        ) cheap order by unit_price_wei, position limit 1
+          select l.unit_price_wei, l.position, l.token_id
+          from traits.listed_trait l
+          where l.contract_id = own.contract_id and l.trait_key = own.trait_key
+            and not exists (
+              select from ended e where e.contract_id = l.contract_id and e.token_id = l.token_id
+            )
+          order by l.unit_price_wei, l.position limit 1
+        ) l
+        where again.position is null
+          or (l.unit_price_wei, l.position) < (again.unit_price_wei, again.position)
       ) floor on own.listed > 0
     ), told as materialized (
-      ${listingsOf(sql`(select distinct contract_id, token_id from cheap where token_id is not null)`)}
+      ${listingsOf(sql`(select distinct contract_id, token_id, unit_price_wei, position from cheap where token_id is not null)`)}
     ), floored as (
       select cheap.*, told.order_hash, told.marketplace
       from cheap left join told using (contract_id, token_id)
     )
-    select typed.type, f.value, sum(f.live)::bigint as count, sum(f.listed)::bigint as listed,
-           min(f.unit_price_wei) as "floorWei", (${cheapest(sql`f.order_hash`)})[1] as "orderHash",
-           (${cheapest(sql`f.marketplace`)})[1] as marketplace
-    from floored f join typed using (type_key)
-    group by typed.type_key, typed.type, f.value
-    order by typed.type, typed.type_key, "floorWei" nulls last, f.value`.execute(db);
+    select typed.type, valued.value, valued.count, valued.listed, valued."floorWei", valued."orderHash",
+           valued.marketplace
+    from (
+      select typed.place, f.value, sum(f.live)::bigint as count, sum(f.listed)::bigint as listed,
+             min(f.unit_price_wei) as "floorWei", (${cheapest(sql`f.order_hash`)})[1] as "orderHash",
+             (${cheapest(sql`f.marketplace`)})[1] as marketplace
+      from floored f join typed using (type_key)
+      group by typed.place, f.value
+    ) valued join typed using (place)
+    order by place, valued."floorWei" nulls last, valued.value`.execute(db);
   return rows;
 }
 
-/** The listings that stand for tokens: one of them is the floor of many traits. */
-function listingsOf(tokens: RawBuilder<unknown>): RawBuilder<unknown> {
+/** The listings that are floors of tokens, each a look at one index: one of them is the floor of many traits. */
+function listingsOf(floors: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    select l.*, o.marketplace
-    from (
-      select contract_id, token_id, coalesce(r.order_hash, h.order_hash) as order_hash
-      from ${tokens} t
-      left join relisted r using (contract_id, token_id)
-      left join traits.listed h using (contract_id, token_id)
-    ) l
-    left join listings.listing o using (order_hash, contract_id)`;
+    select f.contract_id, f.token_id, o.order_hash, o.marketplace
+    from ${floors} f cross join lateral (
+      select o.order_hash, o.marketplace from listings.listing o
+      where o.contract_id = f.contract_id and o.token_id = f.token_id and o.status = 'active'
+        and o.unit_price_wei = f.unit_price_wei and o.position = f.position
+      limit 1
+    ) o`;
 }
 
 /** Of the contracts' floors. */
