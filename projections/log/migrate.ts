@@ -14,6 +14,7 @@ import { up as accounts } from "./migrations/0011-accounts.ts";
 import { up as partners } from "./migrations/0012-partners.ts";
 import { up as scratch } from "./migrations/0013-scratch.ts";
 import { up as submissions } from "./migrations/0015-submissions.ts";
+import { up as appendOnce } from "./migrations/0016-append-once.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -31,6 +32,7 @@ const migrations: Record<string, Migration> = {
   "0012-partners": { up: partners },
   "0013-scratch": { up: scratch },
   "0015-submissions": { up: submissions },
+  "0016-append-once": { up: appendOnce },
 };
 
 function migrator(db: Database): Migrator {
