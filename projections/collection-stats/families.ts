@@ -20,19 +20,20 @@ export async function deriveFigures(session: Session, schema: string): Promise<v
   const family = sql.table(`${schema}.family`);
   const names = columns.map((name) => sql.id(name));
   await sql`
-    insert into ${family} as f (collection_id, ${sql.join(names)})
+    insert into ${family} (collection_id, ${sql.join(names)})
     select f.collection_id, ${sql.join(names.map((name) => sql`d.${name}`))}
     from (
       select t.*, l.chain_id, l.verified
       from pg_temp.touched_family t join collections.collection l using (collection_id)
     ) f
     cross join lateral (${derived(schema)} offset 0) d
+    left join lateral (
+      select o.* from ${family} o where o.collection_id = f.collection_id offset 0
+    ) old on true
+    where (${sql.join(names.map((name) => sql`old.${name}`))})
+          is distinct from (${sql.join(names.map((name) => sql`d.${name}`))})
     on conflict (collection_id) do update
-      set ${sql.join(names.map((name) => sql`${name} = excluded.${name}`))}
-      where (${sql.join(names.map((name) => sql`f.${name}`))})
-            is distinct from (${sql.join(names.map((name) => sql`excluded.${name}`))})`.execute(
-    session,
-  );
+      set ${sql.join(names.map((name) => sql`${name} = excluded.${name}`))}`.execute(session);
 }
 
 /** Derives the touched families anew from their contracts and the books. */

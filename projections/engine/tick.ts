@@ -22,7 +22,7 @@ export type Tick =
   | { outcome: "fenced" };
 
 /** Facts that one tick folds at most. */
-const TICK_FACTS = 10_000;
+const TICK_FACTS = 20_000;
 /** Windows up to here are folded by plans for any window. */
 const FEW_FACTS = 1_000n;
 

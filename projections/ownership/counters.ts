@@ -1,18 +1,18 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import { openScratch } from "../engine/scratch.ts";
+import { openScratches } from "../engine/scratch.ts";
 
 /** Where a tick notes by how much its counters move, until both standards are done. */
 export async function openChanges(session: Session): Promise<void> {
-  await openScratch(session, "holding_change", "contract_id integer, owner bytea, ids integer");
-  await openScratch(
+  await openScratches(session, {
+    holding_change: "contract_id integer, owner bytea, ids integer",
+    collection_change: `
+      contract_id integer, erc721_tokens bigint default 0, tokens bigint default 0, supply bigint default 0,
+      units numeric default 0, holders bigint default 0`,
+  });
+  await sql`with holdings as (delete from holding_change) delete from collection_change`.execute(
     session,
-    "collection_change",
-    `contract_id integer, erc721_tokens bigint default 0, tokens bigint default 0, supply bigint default 0,
-     units numeric default 0, holders bigint default 0`,
   );
-  await sql`delete from holding_change`.execute(session);
-  await sql`delete from collection_change`.execute(session);
 }
 
 /** How many ids each address holds, and from that how many holders a contract has. */

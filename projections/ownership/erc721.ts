@@ -19,36 +19,35 @@ export const movedErc721 = sql`
 
 /**
  * An ERC-721 token's owner is the receiver of its last transfer in chain order, single or in a range. Its row keeps
- * that transfer's place: a transfer before it changes nothing, one after it is the last. Only when the last one itself
- * ceased to count is the log asked for the one before.
+ * that transfer's place: a transfer before it changes nothing, one after it is the last. So of what a window moves of a
+ * token the last alone decides, and only when that is the row's own transfer, which ceased to count, is the log asked
+ * for the one before.
  */
 export async function applyErc721(session: Session, schema: string, upTo: bigint): Promise<void> {
   const token = sql.table(`${schema}.token`);
   await sql`
-    with moved as not materialized (${movedErc721}),
-    newest as (
-      select distinct on (contract_id, token_id) contract_id, token_id, to_address, block_id, log_index
-      from moved where weight > 0
+    with last_moved as materialized (
+      select distinct on (contract_id, token_id) contract_id, token_id, weight, to_address, block_id, log_index
+      from (${movedErc721}) moved
       order by contract_id, token_id, block_id desc, log_index desc
-    ), undone as materialized (
-      select distinct t.contract_id, t.token_id
-      from moved m join ${token} t on t.contract_id = m.contract_id and t.token_id = m.token_id and t.standard = 721
-      where m.weight < 0 and t.block_id = m.block_id and t.log_index = m.log_index
     ), changed as materialized (
-      select d.*, ${isBurnAddress(sql`d.owner`)} as is_burned, t.standard is null as is_new, t.owner as old_owner,
-             t.is_burned as old_burned
+      select u.contract_id, u.token_id, d.to_address as owner, d.block_id, d.log_index,
+             ${isBurnAddress(sql`d.to_address`)} as is_burned, u.is_new, u.old_owner, u.old_burned
       from (
-        select contract_id, token_id, to_address as owner, block_id, log_index, false as was_undone
-        from newest n
-        where not exists (
-          select from undone u where u.contract_id = n.contract_id and u.token_id = n.token_id
-        )
+        select m.*, t.standard is null as is_new, t.owner as old_owner, t.is_burned as old_burned
+        from last_moved m
+        left join ${token} t on t.contract_id = m.contract_id and t.token_id = m.token_id and t.standard = 721
+        where case
+            when m.weight < 0 then (m.block_id, m.log_index) = (t.block_id, t.log_index)
+            else t.standard is null or (m.block_id, m.log_index) > (t.block_id, t.log_index)
+          end
+        offset 0
+      ) u
+      left join lateral (
+        select u.to_address, u.block_id, u.log_index where u.weight > 0
         union all
-        select u.contract_id, u.token_id, last.to_address, last.block_id, last.log_index, true
-        from undone u left join lateral (${lastTransfer(upTo)}) last on true
-      ) d
-      left join ${token} t on t.contract_id = d.contract_id and t.token_id = d.token_id and t.standard = 721
-      where t.standard is null or d.was_undone or (d.block_id, d.log_index) > (t.block_id, t.log_index)
+        select * from (${lastTransfer(upTo)}) before where u.weight < 0
+      ) d on true
     ), removed as (
       delete from ${token} t using changed c
       where c.owner is null and t.contract_id = c.contract_id and t.token_id = c.token_id and t.standard = 721
@@ -81,7 +80,7 @@ export async function applyErc721(session: Session, schema: string, upTo: bigint
 
 /** The last transfer that counts of a token of `u`. */
 function lastTransfer(upTo: bigint): RawBuilder<unknown> {
-  const counts = sql`f.position <= ${upTo} and not exists (select from dropped d where d.block_id = f.block_id)`;
+  const counts = sql`f.position <= ${upTo} and f.block_id not in (select block_id from dropped)`;
   return sql`
     select e.to_address, e.block_id, e.log_index from (
       (select f.to_address, f.block_id, f.log_index from log.fact f
