@@ -34,9 +34,9 @@ async function deriveBalances(session: Session, schema: string): Promise<void> {
     insert into ${table(schema, "balance")} (contract_id, token_id, owner, units)
     select contract_id, token_id, owner, sum(units)
     from (
-      select contract_id, token_id, to_address as owner, amount as units from change where kind = 12
-      union all
-      select contract_id, token_id, from_address, -amount from change where kind = 12
+      select contract_id, token_id, owner, units
+      from change cross join lateral (values (to_address, amount), (from_address, -amount)) moved (owner, units)
+      where kind = 12
     ) leg
     where owner <> ${zeroAddress}
     group by contract_id, token_id, owner

@@ -9,8 +9,8 @@ function index<Key>(keys: (marketplace: Marketplace) => readonly Key[]): Readonl
 }
 
 export const feeRecipients = index<Address>((each) => each.feeRecipients);
-const zones = index<Address>((each) => each.zones);
-const calldataTags = index<Hex>((each) => each.calldataTags);
+export const zones = index<Address>((each) => each.zones);
+export const calldataTags = index<Hex>((each) => each.calldataTags);
 
 export type Traces = {
   /** Who received fees, in log order. */

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
 import type { Session } from "../database.ts";
 import type { Parts, Step } from "../engine/projection.ts";
+import { insertPlainListings } from "./plain-listings.ts";
 import { type Located, orderKinds, readTransactions } from "./read-facts.ts";
 import { saleRows } from "./row.ts";
 import { countSales, insertSales } from "./store.ts";
@@ -11,9 +12,13 @@ const CHUNK_FACTS = 1_000;
 /** Chunks that are committed together: translated again by who goes on after a kill. */
 const CHUNKS = 20;
 
-/** Finding the order facts, translating them chunk by chunk, counting what they made. */
+/** Plain listings in one statement, finding all other order facts, translating them chunk by chunk, counting all. */
 export function salesSteps(feeRecipient: Address): readonly Step[] {
   return [
+    {
+      name: "plain listings",
+      derive: (session, schema) => insertPlainListings(session, schema, feeRecipient),
+    },
     { name: "orders", derive: placeOrderFacts },
     {
       name: "sales",
@@ -27,14 +32,18 @@ export function salesSteps(feeRecipient: Address): readonly Step[] {
 /** Where the order facts stand, beside the sales until these are counted. */
 const places = (schema: string): RawBuilder<unknown> => sql.id(schema, "order_place");
 
-/** In chunks that cut no transaction. */
+/** Of transactions without a sale so far, in chunks that cut none. */
 async function placeOrderFacts(session: Session, schema: string): Promise<void> {
   await sql`
     create table ${places(schema)} as
     select position, min(place) over (partition by block_id, transaction_index) / ${CHUNK_FACTS}::int as chunk
     from (
       select position, block_id, transaction_index, row_number() over (order by block_id, transaction_index) as place
-      from change where kind in (${orderKinds})
+      from change f where kind in (${orderKinds})
+        and not exists (
+          select from ${sql.id(schema, "sale")} sold
+          where sold.block_id = f.block_id and sold.transaction_index = f.transaction_index
+        )
     ) placed`.execute(session);
   await sql`create index on ${places(schema)} (chunk)`.execute(session);
   await sql`analyze ${places(schema)}`.execute(session);

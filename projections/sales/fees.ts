@@ -10,10 +10,10 @@ export type Fee = {
   readonly kind: "service" | "royalty" | "other";
 };
 
-const BPS = 10_000n;
+export const BPS = 10_000n;
 
 /** No royalty is larger; a leg above it went to somebody else. */
-const ROYALTY_MAX_BPS = 1_000;
+export const ROYALTY_MAX_BPS = 1_000;
 
 /** What did not reach the seller: to a marketplace's known recipient it is a service fee, else a royalty up to 10 %. */
 export function feesOf(legs: readonly Leg[], totalWei: bigint, nativeRecipient: Address): Fee[] {

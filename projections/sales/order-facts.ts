@@ -44,7 +44,8 @@ export type OrderTransaction = {
   readonly matches: readonly OrdersMatched[];
 };
 
-const ERC721 = 2;
+/** The item type of ERC-721; those of currencies are below it. */
+export const ERC721 = 2;
 
 /** ERC-721 and ERC-1155 items; an event shows criteria items resolved, but with either type number. */
 export function isNft(item: SpentItem): boolean {

@@ -43,9 +43,9 @@ type MatchedPayload = { orderHashes: Hex[] };
 
 export const orderKinds = sql.raw(`${factKind.order_fulfilled}, ${factKind.orders_matched}`);
 
-const versions = new Map<Address, SeaportVersion>();
-for (const version of ["1.1", "1.4", "1.5", "1.6"] as const)
-  versions.set(seaport[version], version);
+export const versions: ReadonlyMap<Address, SeaportVersion> = new Map(
+  (["1.1", "1.4", "1.5", "1.6"] as const).map((version) => [seaport[version], version]),
+);
 
 /** The transactions whose order facts changed, with those of their order facts that count at `upTo`. */
 export async function readOrderTransactions(session: Session, upTo: bigint): Promise<Located[]> {

@@ -1,0 +1,109 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Address } from "viem";
+import { zeroAddress } from "../burn-address.ts";
+import type { Session } from "../database.ts";
+import { factKind } from "../log/fact-kind.ts";
+import { calldataTags, feeRecipients, zones } from "./attribution.ts";
+import { BPS, ROYALTY_MAX_BPS } from "./fees.ts";
+import { ERC721 } from "./order-facts.ts";
+import { orderKinds, versions } from "./read-facts.ts";
+
+/**
+ * Inserts into an empty table the sales of transactions that fill one order, which offers one NFT and asks for one
+ * currency, its maker for some of it: what `trades.ts` makes of them, where nothing is matched or shared out.
+ */
+export async function insertPlainListings(
+  session: Session,
+  schema: string,
+  feeRecipient: Address,
+): Promise<void> {
+  await sql`
+    insert into ${sql.id(schema, "sale")} (
+      block_id, transaction_index, ordinal, sale_id, chain_id, contract_id, token_id, quantity, price_wei,
+      total_wei, currency, seller, buyer, side, marketplace, protocol_version, exchange, order_hash, fees,
+      log_index, transaction_hash, block_number, block_hash, timestamp
+    )
+    select block_id, transaction_index, 0, sha256(convert_to(chain_id || ' ' || ${hexOf("hash")} || ' 0', 'UTF8')),
+           chain_id, ${contractId}, (nft ->> 'identifier')::numeric, quantity, div(paid.wei, quantity),
+           paid.wei, ${bytesOf(sql`price ->> 'token'`)}, from_address, to_address, 'ask',
+           coalesce(fee.marketplace, ${nameIn(zones, sql`payload ->> 'zone'`)},
+                    ${nameIn(calldataTags, sql`payload ->> 'calldataTail'`)}, 'unknown'),
+           ${nameIn(versions, hexOf("exchange"))}, exchange, order_hash, fee.fees, log_index, hash, number, block_hash,
+           timestamp
+    from (${fills}) filled
+    cross join lateral (${payment}) paid
+    cross join lateral (${feesPaid(feeRecipient)}) fee
+    cross join lateral (${circumstances}) circumstances
+    where ${nameIn(versions, hexOf("exchange"))} is not null`.execute(session);
+}
+
+const hexOf = (column: string) => sql`('0x' || encode(${sql.ref(column)}, 'hex'))`;
+const bytesOf = (text: RawBuilder<unknown>) => sql`decode(substr(${text}, 3), 'hex')`;
+const nameIn = (names: ReadonlyMap<string, string>, key: RawBuilder<unknown>) =>
+  sql`${sql.lit(JSON.stringify(Object.fromEntries(names)))}::jsonb ->> (${key})`;
+
+/**
+ * Fills that are alone in their transaction, of one NFT, to somebody, by another than its contract. How many there are
+ * is not known to the planner: what is joined is looked up one by one.
+ */
+const fills = sql`
+  select f.*, ${hexOf("from_address")} as seller, (nft ->> 'amount')::numeric as quantity
+  from (
+    select position, count(*) over (partition by block_id, transaction_index) as orders
+    from change where kind in (${orderKinds})
+  ) placed
+  cross join lateral (
+    select f.*, payload -> 'offer' -> 0 as nft, payload -> 'consideration' -> 0 as price
+    from log.fact f where f.position = placed.position and kind = ${sql.lit(factKind.order_fulfilled)}
+    offset 0
+  ) f
+  where orders = 1 and to_address <> ${zeroAddress} and jsonb_array_length(payload -> 'offer') = 1
+    and (nft ->> 'itemType')::int >= ${sql.lit(ERC721)} and nft ->> 'amount' <> '0' and nft ->> 'token' <> ${hexOf("from_address")}
+  offset 0`;
+
+/** All that is asked for, if it is one currency and the seller gets some of it. */
+const payment = sql`
+  select sum((leg ->> 'amount')::numeric) as wei
+  from jsonb_array_elements(payload -> 'consideration') leg
+  having bool_or(leg ->> 'recipient' = seller)
+    and bool_and((leg ->> 'itemType')::int < ${sql.lit(ERC721)} and leg ->> 'token' = price ->> 'token')`;
+
+/** In the order of the legs. Written as text: an object made of its parts costs three times as much. */
+function feesPaid(feeRecipient: Address): RawBuilder<unknown> {
+  const earners = new Map(feeRecipients).set(feeRecipient, "native");
+  return sql`
+    select (array_agg(earner) filter (where earner is not null))[1] as marketplace,
+           ('[' || coalesce(string_agg(
+             '{"recipient": "' || recipient || '", "wei": "' || wei || '", "bps": ' || bps
+             || ', "kind": "' || kind || '"}', ','), '') || ']')::jsonb as fees
+    from (
+      select *, case when earner is not null then 'service' when bps <= ${sql.lit(ROYALTY_MAX_BPS)} then 'royalty'
+                     else 'other' end as kind
+      from (
+        select leg ->> 'recipient' as recipient, leg ->> 'amount' as wei,
+               ${nameIn(earners, sql`leg ->> 'recipient'`)} as earner,
+               case when paid.wei = 0 then 0
+                    else div((leg ->> 'amount')::numeric * ${sql.lit(BPS)} + div(paid.wei, 2), paid.wei) end as bps
+        from jsonb_array_elements(payload -> 'consideration') leg
+        where leg ->> 'recipient' <> seller
+        offset 0
+      ) leg
+    ) fee`;
+}
+
+/** What the dictionaries say of a fill. */
+const circumstances = sql`
+  select block.chain_id, block.number, block.hash as block_hash, block.timestamp, transaction.hash,
+         contract.address as exchange
+  from log.block, log.transaction, log.contract
+  where block.block_id = filled.block_id and transaction.block_id = filled.block_id
+    and transaction.transaction_index = filled.transaction_index and contract.contract_id = filled.contract_id
+  offset 0`;
+
+const contractId = sql`(
+  select contract.contract_id from log.contract
+  where contract.chain_id = circumstances.chain_id and contract.address = coalesce((
+    select stands_for from log.contract_alias alias
+    where alias.chain_id = circumstances.chain_id and alias.address = ${bytesOf(sql`nft ->> 'token'`)}
+  ), ${bytesOf(sql`nft ->> 'token'`)})
+)`;
