@@ -18,7 +18,7 @@ import { createInterface } from "node:readline";
 import pg from "pg";
 import { pino } from "pino";
 import ts from "typescript";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { startPostgres } from "../../api/postgres/embedded.ts";
 import { birthOf, processesIn } from "../../api/postgres/processes.ts";
 import { startLeash } from "../../api/supervisor/leash.ts";
@@ -50,11 +50,11 @@ afterEach(async () => {
 });
 
 const leash = startLeash();
-const start = (dataDir: string) =>
+const start = (dataDir: string, durable = false) =>
   startPostgres({
     dataDir,
     logger: pino({ level: "silent" }),
-    durable: false,
+    durable,
     onSpawn: (pid) => leash.hold(pid, "SIGINT"),
   });
 
@@ -156,6 +156,27 @@ describe("embedded PostgreSQL", () => {
     const second = await start(dataDir);
 
     expect(await query(second.url, "select value from kept")).toEqual([42]);
+    await second.stop();
+  });
+
+  it("has in memory after a start what it had before", { timeout: 60_000 }, async () => {
+    const dataDir = join(directory, "data");
+    const first = await start(dataDir, true);
+    await query(first.url, "create extension pg_buffercache");
+    await query(first.url, "create table read as select * from generate_series(1, 100000) id");
+    await query(first.url, "checkpoint");
+    const cached = `
+      select count(*)::int from pg_buffercache b
+      where b.relfilenode = pg_relation_filenode('read') and b.relforknumber = 0`;
+    const before = await query(first.url, cached);
+    await first.stop();
+
+    const second = await start(dataDir, true);
+
+    await vi.waitUntil(async () => `${await query(second.url, cached)}` === `${before}`, {
+      timeout: 20_000,
+      interval: 100,
+    });
     await second.stop();
   });
 
