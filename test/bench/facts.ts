@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { seaport } from "../../abis/deployments.ts";
+import { seaport, wrappedNative } from "../../abis/deployments.ts";
 import type { Database, Session } from "../../projections/database.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
 import { appendStaged, openStage } from "../../projections/log/stage.ts";
@@ -14,8 +14,9 @@ type Made = { facts: number; mix?: "mixed" | "transfers"; factsInBlock?: number 
 
 /**
  * Fills `bench.event` with made-up events as the recorder stages them: transactions of three events, blocks of sixty,
- * contracts and accounts of very unequal popularity. Of a mixed history's facts a tenth are fills with their payload,
- * a tenth ERC-1155 transfers, one in a hundred a cancel and the rest ERC-721 transfers. Equal arguments, equal events.
+ * contracts and accounts of very unequal popularity. Of a mixed history's facts a tenth are fills with their payload, a
+ * third of them of offers, a tenth ERC-1155 transfers, one in a hundred a cancel and the rest ERC-721 transfers. Equal
+ * arguments, equal events.
  */
 export async function makeEvents(
   db: Database,
@@ -97,7 +98,8 @@ function eventsOf(facts: number, mix: Made["mix"], factsInBlock: number): string
            case when kind = ${erc1155_transfer} then 1 + n % 5 end::numeric as amount, giver as from_address,
            case when kind <> ${order_cancelled} then taker end as to_address,
            case when is_order then sha256(int8send(n)) end as order_hash,
-           case when kind = ${order_fulfilled} then ${fillPayload} when is_order then jsonb_build_object('zone', '0x${"00".repeat(20)}') end as payload
+           case when kind = ${order_fulfilled} and tx % 10 = 2 then ${acceptPayload}
+                when kind = ${order_fulfilled} then ${fillPayload} when is_order then jsonb_build_object('zone', '0x${"00".repeat(20)}') end as payload
     from (
       select n, tx, height, kind, kind >= 30 as is_order, ${account("n", 3)} as giver, ${account("n", 4)} as taker,
              ${addressOf("contract", `floor(${CONTRACTS} * power(${fraction("tx", 1)}, 3))::bigint`)} as contract,
@@ -109,14 +111,26 @@ function eventsOf(facts: number, mix: Made["mix"], factsInBlock: number): string
     ) event`;
 }
 
-/** A listing filled directly: its seller, a marketplace and a royalty are paid. */
 const milliwei = `(1000000000000 * (1 + n % 900))`;
-const leg = (recipient: string, share: number) =>
-  `jsonb_build_object('itemType', 0, 'token', '0x${"00".repeat(20)}', 'identifier', '0',
-     'amount', (${milliwei} * ${share})::text, 'recipient', ${recipient})`;
-export const fillPayload = `jsonb_build_object(
+type Coin = { itemType: 0 | 1; token: string };
+const coin: Coin = { itemType: 0, token: `0x${"00".repeat(20)}` };
+const wrapped: Coin = { itemType: 1, token: wrappedNative[1] };
+const money = ({ itemType, token }: Coin, share: number) =>
+  `'itemType', ${itemType}, 'token', '${token}', 'identifier', '0', 'amount', (${milliwei} * ${share})::text`;
+const leg = (currency: Coin, recipient: string, share: number) =>
+  `jsonb_build_object(${money(currency, share)}, 'recipient', ${recipient})`;
+const nft = `'itemType', 2, 'token', ${hex("contract")}, 'identifier', token_id::text, 'amount', '1'`;
+/** A marketplace and a royalty are paid. */
+const fees = (currency: Coin) =>
+  `${leg(currency, "'0x0000a26b00c1f0df003000390027140000faa719'", 5)}, ${leg(currency, hex("contract"), 50)}`;
+const filled = (offer: string, consideration: string) => `jsonb_build_object(
   'zone', '0x${"00".repeat(20)}', 'sender', ${hex("taker")}, 'target', '${seaport["1.6"]}', 'calldataTail', '0x360c6ebe',
-  'offer', jsonb_build_array(jsonb_build_object('itemType', 2, 'token', ${hex("contract")},
-    'identifier', token_id::text, 'amount', '1')),
-  'consideration', jsonb_build_array(${leg(hex("giver"), 945)},
-    ${leg("'0x0000a26b00c1f0df003000390027140000faa719'", 5)}, ${leg(hex("contract"), 50)}))`;
+  'offer', jsonb_build_array(jsonb_build_object(${offer})), 'consideration', jsonb_build_array(${consideration}))`;
+
+/** A listing filled directly. */
+export const fillPayload = filled(nft, `${leg(coin, hex("giver"), 945)}, ${fees(coin)}`);
+/** An offer that somebody accepts with a token. */
+const acceptPayload = filled(
+  money(wrapped, 1000),
+  `jsonb_build_object(${nft}, 'recipient', ${hex("giver")}), ${fees(wrapped)}`,
+);
