@@ -47,12 +47,8 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   });
 }
 
-/** All projections, indexes included, as `op rebuild` takes them; each one's milliseconds are added to its own. */
-export async function rebuildAll(db: Database, each: Map<string, number[]>): Promise<void> {
-  await derive(db, projections, each);
-}
-
-async function derive(
+/** Projections, indexes included, as `op rebuild` takes them; each one's milliseconds are added to its own. */
+export async function derive(
   db: Database,
   chosen: readonly Projection[],
   each: Map<string, number[]>,
