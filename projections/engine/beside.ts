@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import { dropTarget } from "./checkpoint.ts";
+import { isConflict } from "./failure.ts";
 
 /** Schemas that may stand beside a projection's own, each with a checkpoint of its name. */
 export function besides(name: string) {
@@ -49,7 +50,9 @@ const TRIES = 60;
 
 /**
  * Exchanges schemas in one short transaction while no projector is in the middle of a tick. A tick that began
- * before and goes on after is refused: it would read another's tables as they were in a snapshot too old for them.
+ * before and goes on after is refused: it would read another's tables as they were in a snapshot too old for them. A build
+ * beside it may hold its own checkpoint and wait for tables that are being dropped: one of the three is then told of a
+ * deadlock, and tries again.
  */
 export async function exchange<Result>(
   db: Database,
@@ -65,7 +68,7 @@ export async function exchange<Result>(
         return done;
       });
     } catch (error) {
-      if (tries === TRIES || !isLockTimeout(error)) throw error;
+      if (tries === TRIES || !(isLockTimeout(error) || isConflict(error))) throw error;
     }
   }
 }
@@ -82,7 +85,7 @@ export async function dropUnread(db: Database, schema: string): Promise<void> {
         await dropTarget(session, schema);
       });
     } catch (error) {
-      if (!isLockTimeout(error)) throw error;
+      if (!(isLockTimeout(error) || isConflict(error))) throw error;
       if (tries < DROP_TRIES) continue;
       throw new Error(
         `${schema} cannot be dropped while a transaction is open that has read it; end that, and run this again: ` +

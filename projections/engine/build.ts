@@ -11,7 +11,7 @@ import {
   type Target,
 } from "./checkpoint.ts";
 import { readDraft } from "./draft.ts";
-import { isSerializationFailure } from "./failure.ts";
+import { isConflict } from "./failure.ts";
 import type { Window } from "./projection.ts";
 import { clearBeside } from "./rebuild-run.ts";
 import { notePace, readPace } from "./schema-note.ts";
@@ -115,7 +115,7 @@ async function followExactly(
       return { upTo, head };
     })
     .catch((error: unknown) => {
-      if (isSerializationFailure(error)) return "again";
+      if (isConflict(error)) return "again";
       throw error;
     });
   if (typeof moved === "object") report(moved.upTo, moved.head);

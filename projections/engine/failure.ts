@@ -28,7 +28,12 @@ export function isLasting(error: unknown): error is Error {
   return typeof code === "string" && code.length === 5 && lasting.has(code.slice(0, 2));
 }
 
-/** Another transaction was faster: nothing was written, and the next try finds what it left. */
-export function isSerializationFailure(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "40001";
+/**
+ * Another transaction was faster, or two waited for each other: nothing was written, and the next try finds what the
+ * other left.
+ */
+export function isConflict(error: unknown): boolean {
+  return error instanceof Error && "code" in error && conflicts.has(error.code);
 }
+
+const conflicts: ReadonlySet<unknown> = new Set(["40001", "40P01"]);

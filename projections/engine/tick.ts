@@ -9,7 +9,7 @@ import {
   readHead,
   type Target,
 } from "./checkpoint.ts";
-import { DerivationFailed, isLasting, isSerializationFailure } from "./failure.ts";
+import { DerivationFailed, isConflict, isLasting } from "./failure.ts";
 import type { Window } from "./projection.ts";
 import { applyWindow, readSifted, type Sifted } from "./sieve.ts";
 import { openWindow } from "./window.ts";
@@ -66,7 +66,7 @@ export async function tick(
         return { outcome: "moved", window, head };
       });
   } catch (error) {
-    if (error instanceof Fenced || isSerializationFailure(error)) return { outcome: "fenced" };
+    if (error instanceof Fenced || isConflict(error)) return { outcome: "fenced" };
     throw error;
   }
 }
