@@ -11,7 +11,7 @@ import { note } from "./reached.ts";
 const oneOf = 4;
 const [falls, recovers] = [0.04, 0.05];
 
-export const wellness = (): Illness => ({ of: null, remainder: 0 });
+export const wellness = (occurs: boolean): Illness => ({ occurs, of: null, remainder: 0 });
 
 /** A projection that fails on what is new to it while it is ill. */
 export function ailing(projection: Projection, illness: Illness): Projection {
@@ -34,6 +34,7 @@ export function ailing(projection: Projection, illness: Illness): Projection {
 /** Now and then one of a stage's projections falls ill, and later it is well and takes in what was put aside. */
 export async function fallIllOrRecover(player: Player): Promise<void> {
   const { illness, random, targets, reached } = player;
+  if (!illness.occurs) return;
   if (illness.of !== null) {
     if (random.chance(recovers)) await recover(player);
   } else if (random.chance(falls)) {

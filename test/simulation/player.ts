@@ -5,6 +5,8 @@ import type { Reached } from "./reached.ts";
 
 /** A release of the program that cannot take in some facts, and the one after it that can. */
 export type Illness = {
+  /** Whether any projection ever fails. */
+  occurs: boolean;
   /** The projection that fails; null: none does. */
   of: string | null;
   /** It fails on each fact whose position leaves this. */
