@@ -137,3 +137,15 @@ export async function dumpTable(db: Database, table: string): Promise<string[]> 
     select t::text as row from ${sql.table(table)} t order by 1`.execute(db);
   return rows.map(({ row }) => row);
 }
+
+/** Until a transaction of this database waits for a lock that another one holds. */
+export async function untilSomeoneWaits(db: Database): Promise<void> {
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; ) {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+      db,
+    );
+    if (rows.length > 0) return;
+  }
+  throw new Error("nobody waits for a lock");
+}

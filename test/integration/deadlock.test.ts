@@ -4,7 +4,14 @@ import { exchange } from "../../projections/engine/beside.ts";
 import { dropTarget, readCheckpoints, type Target } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
 import { tick } from "../../projections/engine/tick.ts";
-import { addressOf, appendEvents, block, type ChainEvent, createProjection } from "../given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  createProjection,
+  untilSomeoneWaits,
+} from "../given.ts";
 import { createDatabase } from "../postgres.ts";
 
 const database = await createDatabase();
@@ -32,21 +39,11 @@ async function crossed<Result>(work: () => Promise<Result>): Promise<Result> {
       sql`select from engine.checkpoint where projection = ${name} for update`.execute(other);
     await lock("second");
     const done = work();
-    await untilSomeoneWaits();
+    await untilSomeoneWaits(db);
     await lock("first");
     return { done };
   });
   return await done;
-}
-
-async function untilSomeoneWaits(): Promise<void> {
-  for (;;) {
-    const { rows } = await sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      db,
-    );
-    if (rows.length > 0) return;
-  }
 }
 
 it("an exchange of schemas that a deadlock ends is tried again", async () => {

@@ -14,6 +14,7 @@ import {
   dumpTable,
   project,
   setBlocks,
+  untilSomeoneWaits,
 } from "../given.ts";
 import { createDatabase } from "../postgres.ts";
 
@@ -96,18 +97,6 @@ function gate(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
-/** Until a session of this database waits for another's lock. */
-async function someoneWaits(): Promise<void> {
-  for (let deadline = Date.now() + 10_000; Date.now() < deadline; ) {
-    const { rows } = await sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      db,
-    );
-    if (rows.length > 0) return;
-  }
-  throw new Error("nobody waits for a lock");
-}
-
 async function standing(): Promise<Record<string, [number, bigint]>> {
   const checkpoints = await readCheckpoints(db);
   return Object.fromEntries(
@@ -177,7 +166,7 @@ describe("a tick", () => {
     const first = tick(db, [target]);
     await entered.opened;
     const second = tick(db, [{ ...target, projection: tokens("second") }]);
-    await someoneWaits();
+    await untilSomeoneWaits(db);
     released.open();
 
     expect((await first).outcome).toBe("moved");
@@ -330,7 +319,7 @@ describe("a rebuild", () => {
     const { forward } = await db.transaction().execute(async (session) => {
       await sql`select from engine.checkpoint for update`.execute(session);
       const forward = bringForward(db, target, undefined, quiet);
-      await someoneWaits();
+      await untilSomeoneWaits(db);
       await sql`update engine.checkpoint set position = position`.execute(session);
       return { forward };
     });
