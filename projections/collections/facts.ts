@@ -2,11 +2,18 @@ import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { Window } from "../engine/projection.ts";
 import { isObservation } from "../engine/window.ts";
-import { factKind } from "../log/fact-kind.ts";
+import { type FactKind, factKind } from "../log/fact-kind.ts";
 
 const { erc721_transfer, erc721_consecutive_transfer, erc1155_transfer } = factKind;
 const kinds = (...numbers: number[]) => sql.raw(`(${numbers.join(", ")})`);
-const transfers = kinds(erc721_transfer, erc721_consecutive_transfer, erc1155_transfer);
+
+/** A contract is known from its first fact of these. */
+export const discovering = [
+  "erc721_transfer",
+  "erc721_consecutive_transfer",
+  "erc1155_transfer",
+] as const satisfies readonly FactKind[];
+const transfers = kinds(...discovering.map((kind) => factKind[kind]));
 
 /** Keeps the descriptions that count. Returns the contracts they are about. */
 export async function foldDescriptions(session: Session, schema: string): Promise<number[]> {

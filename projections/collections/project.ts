@@ -3,15 +3,9 @@ import { holdsAny } from "../engine/window.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 import { foldCreatorFees } from "./creator-fees.ts";
 import { deriveCollections, deriveMembers } from "./derive.ts";
-import { foldDescriptions, foldDiscoveries, foldRegistrations } from "./facts.ts";
+import { discovering, foldDescriptions, foldDiscoveries, foldRegistrations } from "./facts.ts";
 import { deriveRegistry } from "./registry.ts";
 import { tables } from "./tables.ts";
-
-const discovering = [
-  "erc721_transfer",
-  "erc721_consecutive_transfer",
-  "erc1155_transfer",
-] as const satisfies FactKind[];
 
 /** What people browse: contracts seen trading or moving, and the registry's families of them. */
 export const collectionsProjection: Projection = {

@@ -29,6 +29,9 @@ export function chunksHaving(
     group by 1, 2 having count(*) = ${traitKeys.length}`;
 }
 
+/** Rows of sales, tokens, listings and ranks, by their aliases. */
+type Row = "s" | "t" | "l" | "r";
+
 /**
  * Rows `(contract_id, first, last, bits)` of `chunks` (contract_id, chunk, bits): all bits of a contract in one string,
  * where a walk finds a token's at once. The ids must not lie far apart.
@@ -52,8 +55,6 @@ export function isInRun(row: Row): RawBuilder<unknown> {
     where run.contract_id = ${contractId} and ${tokenId} between run.first and run.last
   )`;
 }
-
-type Row = "s" | "t" | "l" | "r";
 
 /** Whether the token of a row has all the traits: for walks that need few tokens. */
 export function hasAll(row: Row, traitKeys: TraitKeys): RawBuilder<unknown> {
