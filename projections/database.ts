@@ -1,12 +1,7 @@
 import { createHash } from "node:crypto";
-import {
-  Kysely,
-  PostgresDialect,
-  type PostgresPool,
-  type PostgresPoolClient,
-  type Transaction,
-} from "kysely";
+import { Kysely, type PostgresPool, type PostgresPoolClient, type Transaction } from "kysely";
 import pg from "pg";
+import { SteadyDialect } from "./introspection.ts";
 
 /** A connection pool, or a transaction on one of its connections. Statements are written as SQL. */
 export type Database = Kysely<Record<string, never>>;
@@ -69,7 +64,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on("connect", (client) => client.on("error", () => {}));
   const { prepares = false } = options;
   const most = prepares === true ? Number.POSITIVE_INFINITY : Number(prepares);
-  const dialect = new PostgresDialect({ pool: most > 0 ? preparing(pool, most) : pool });
+  const dialect = new SteadyDialect({ pool: most > 0 ? preparing(pool, most) : pool });
   return new Kysely({ dialect });
 }
 

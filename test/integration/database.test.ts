@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pendingMigrations } from "../../projections/log/migrate.ts";
 import { createDatabase, type TestDatabase } from "../postgres.ts";
 
 describe("a connection pool", () => {
@@ -27,5 +28,28 @@ describe("a connection pool", () => {
 
     await expect(cut).rejects.toThrow();
     expect((await sql`select 1 as one`.execute(database.db)).rows).toEqual([{ one: 1 }]);
+  });
+
+  it("tells the migrations it lacks while rebuilds rename and drop schemas", async () => {
+    let renaming = true;
+    const renamed = other
+      .query(`
+        do $$ begin
+          for i in 1..300 loop
+            create schema sales_next;
+            create table sales_next.order_place (a int, b int, c int, d int);
+            commit;
+            alter schema sales_next rename to sales_previous;
+            commit;
+            drop schema sales_previous cascade;
+            commit;
+          end loop;
+        end $$`)
+      .finally(() => {
+        renaming = false;
+      });
+    do expect(await pendingMigrations(database.db)).toEqual([]);
+    while (renaming);
+    await renamed;
   });
 });
