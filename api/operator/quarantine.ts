@@ -1,15 +1,13 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Database } from "../../projections/database.ts";
-import {
-  isHeld,
-  readVerdicts,
-  release,
-  type Verdict,
-} from "../../projections/engine/quarantine.ts";
+import { letIn } from "../../projections/engine/let-in.ts";
+import { isHeld, readVerdicts, type Verdict } from "../../projections/engine/quarantine.ts";
 import { type PlacedFact, readFactsAfter } from "../../projections/log/facts-behind.ts";
 import { lineOf, presentFact } from "./fact-lines.ts";
-import { withDatabase } from "./open-database.ts";
+import { configuredProjections, withDatabase } from "./open-database.ts";
 import { print } from "./output.ts";
+import { openProgress } from "./progress.ts";
+import { rebuildShown } from "./rebuild.ts";
 
 type Options = { json?: boolean };
 type Held = { verdict: Verdict; fact: PlacedFact | undefined };
@@ -32,21 +30,36 @@ export function addQuarantine(program: Command): void {
     });
   quarantine
     .command("release")
-    .description("have it taken in again; what fails again is put aside again")
+    .description(
+      "derive anew with it what holds it and what reads that; what fails again holds it again",
+    )
     .argument("<position>", "of the fact", parsePosition)
     .option("--projection <name>", "for this one only")
     .option("--json", "for machines")
     .action(async (position: bigint, options: Options & { projection?: string }) => {
-      await withDatabase("quarantine", async ({ db }) => {
-        const released = await release(db, position, options.projection ?? null);
-        const content = { position: Number(position), released };
-        const words =
-          released.length === 0
-            ? `${position} is not put aside`
-            : `${position} is taken in again by ${released.join(", ")}`;
-        print(options.json, content, [words]);
+      await withDatabase("quarantine", async ({ db, config }) => {
+        const { json, projection = null } = options;
+        const progress = openProgress("rebuilding");
+        const { released, failure } = await letIn(db, configuredProjections(config), {
+          ...{ fact: position, projection },
+          rebuildOne: (one) => rebuildShown(db, one, { json, progress }),
+        }).finally(progress.end);
+        const content = {
+          ...{ position: Number(position), released },
+          ...(failure === null ? {} : { error: failure.message }),
+        };
+        print(json, content, outcomeLines(position, released, failure));
+        if (failure !== null) process.exitCode = 1;
       });
     });
+}
+
+function outcomeLines(position: bigint, released: readonly string[], failure: Error | null) {
+  if (released.length === 0 && failure === null) return [`${position} is not put aside`];
+  return [
+    ...(released.length === 0 ? [] : [`${position} is taken in again by ${released.join(", ")}`]),
+    ...(failure === null ? [] : [`${position} is still put aside: ${failure.message}`]),
+  ];
 }
 
 async function readHeld(db: Database): Promise<Held[]> {

@@ -58,7 +58,8 @@ function reasonFor({ name, reads = [] }: Projection, chosen: readonly Projection
   return `${name} is rebuilt too: it reads ${read.join(" and ")}`;
 }
 
-async function rebuildShown(
+/** Rebuilds one, and says what came of it. */
+export async function rebuildShown(
   db: Database,
   projection: Projection,
   { json, progress }: { json?: boolean | undefined; progress: Progress },

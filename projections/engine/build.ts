@@ -128,7 +128,8 @@ export async function fold(session: Session, target: Target, window: Window): Pr
   const { schema } = target;
   await lockCheckpoints(session, [schema]);
   await openWindow(session, window);
-  await applyWindow(session, target, window, await readSifted(session));
+  const sifted = await readSifted(session, await readCheckpoints(session));
+  await applyWindow(session, target, window, sifted);
   if ((await moveCheckpoints(session, [schema], window)) !== 1) {
     throw new Error(`${schema} is being moved elsewhere`);
   }

@@ -21,9 +21,10 @@ import {
   storeDraft,
 } from "./draft.ts";
 import { inLanes } from "./lanes.ts";
+import { heldFor } from "./left-out.ts";
 import type { Parts } from "./projection.ts";
 import { readVerdicts } from "./quarantine.ts";
-import { sieved, sortVerdicts } from "./sieve.ts";
+import { sieved } from "./sieve.ts";
 import { closeHistory, openHistory } from "./window.ts";
 
 /** Memory for a sort or a hash of the session, and for building an index. */
@@ -49,12 +50,12 @@ export async function deriveInBulk(
     const standing = draft;
     draft = await inSnapshot(db, (session) => goOn(session, target, standing, onProgress));
   }
-  const { upTo, done, indexes } = draft;
-  const left = indexes.filter((index) => !done.includes(indexStep(index)));
-  await inLanes(left, (index) => makeIndex(db, target, index, onProgress));
+  const { upTo, left, done, indexes } = draft;
+  const missing = indexes.filter((index) => !done.includes(indexStep(index)));
+  await inLanes(missing, (index) => makeIndex(db, target, index, onProgress));
   await db.transaction().execute(async (session) => {
     for (const { attach } of indexes) if (attach) await sql.raw(attach).execute(session);
-    await createCheckpoint(session, target, upTo);
+    await createCheckpoint(session, target, upTo, left);
     await dropDraft(session, target);
   });
   return upTo;
@@ -86,11 +87,13 @@ async function begin(
   limit: bigint | undefined,
 ): Promise<Draft> {
   const bounds = [await readHead(session), ...(limit === undefined ? [] : [limit])] as const;
-  const upTo = endOf(target, await readCheckpoints(session), bounds);
+  const checkpoints = await readCheckpoints(session);
+  const upTo = endOf(target, checkpoints, bounds);
   await createTables(session, target);
   const indexes =
     target.projection.deriveAll === undefined ? [] : await takeIndexes(session, target.schema);
-  const { left } = sortVerdicts(await readVerdicts(session), target, { after: 0n, upTo });
+  const verdicts = await readVerdicts(session);
+  const left = heldFor(target.projection, { verdicts, checkpoints });
   const draft = { upTo, left, done: [], part: 0, indexes };
   await createDraft(session, target, draft);
   return await goOn(session, target, draft, onProgress);

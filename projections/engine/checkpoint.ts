@@ -5,14 +5,20 @@ import type { Projection } from "./projection.ts";
 /** A projection and the schema that holds its tables: its name, or another one while it is rebuilt beside. */
 export type Target = { readonly projection: Projection; readonly schema: string };
 
-export type Checkpoint = { schema: string; version: number; parameters: string; position: bigint };
+export type Checkpoint = {
+  schema: string;
+  version: number;
+  parameters: string;
+  position: bigint;
+  /** Positions of the facts that the tables were derived without. */
+  leftOut: readonly bigint[];
+};
 
 export async function readCheckpoints(session: Session): Promise<Map<string, Checkpoint>> {
-  const { rows } = await sql<Checkpoint>`
-    select projection as schema, version, parameters, position from engine.checkpoint`.execute(
-    session,
-  );
-  return new Map(rows.map((row) => [row.schema, row]));
+  const { rows } = await sql<Omit<Checkpoint, "leftOut"> & { leftOut: string[] }>`
+    select projection as schema, version, parameters, position, left_out::text[] as "leftOut"
+    from engine.checkpoint`.execute(session);
+  return new Map(rows.map((row) => [row.schema, { ...row, leftOut: row.leftOut.map(BigInt) }]));
 }
 
 /** Holds checkpoints until the transaction ends: another tick waits here, finds them moved, and is refused. */
@@ -52,10 +58,13 @@ export async function createCheckpoint(
   session: Session,
   { projection: { version, parameters = "" }, schema }: Target,
   position: bigint,
+  leftOut: readonly bigint[] = [],
 ): Promise<void> {
   await sql`
-    insert into engine.checkpoint (projection, version, parameters, position)
-    values (${schema}, ${version}, ${parameters}, ${position})`.execute(session);
+    insert into engine.checkpoint (projection, version, parameters, position, left_out)
+    values (${schema}, ${version}, ${parameters}, ${position}, ${leftOut}::bigint[])`.execute(
+    session,
+  );
 }
 
 export async function dropTarget(session: Session, schema: string): Promise<void> {

@@ -43,7 +43,7 @@ export type LeftOut = {
   since: Date;
 };
 
-/** What projections leave out, of each chain. */
+/** What projections leave out, of each chain, also where the tables are still to be derived with it. */
 export async function readLeftOut(session: Session): Promise<LeftOut[]> {
   const { rows } = await sql<LeftOut>`
     select projection, coalesce((f.block_id >> 44)::int, k.chain_id) as "chainId", count(*)::int as facts,
@@ -51,7 +51,8 @@ export async function readLeftOut(session: Session): Promise<LeftOut[]> {
     from (${verdicts}) v
     join log.fact f on f.position = v.fact
     left join log.contract k on k.contract_id = f.contract_id
-    where v.kind = ${factKind.fact_quarantined}
+    left join engine.checkpoint c using (projection)
+    where v.kind = ${factKind.fact_quarantined} or v.fact = any (c.left_out)
     group by 1, 2 order by 1, 2`.execute(session);
   return rows;
 }
@@ -65,14 +66,6 @@ export function leftOutWords({ facts, chainId, since }: LeftOut): string {
 export const isHeld = ({ kind }: Verdict) => kind === factKind.fact_quarantined;
 
 /**
- * Whether a fact is left out at a position. It is put aside before anything was made of it, so it never counted; from
- * its release on it counts.
- */
-export function isLeftOut(verdict: Verdict, at: bigint): boolean {
-  return isHeld(verdict) || at < verdict.saidAt;
-}
-
-/**
  * Puts the one fact of a window aside for the projection that fails on it. Throws when that cannot help: a block's
  * retraction is no fact of the projection's own, and too many are aside already.
  */
@@ -81,18 +74,30 @@ export async function putAside(db: Database, failure: DerivationFailed): Promise
   await db.transaction().execute(async (session) => {
     await lockCheckpoints(session, [projection]);
     if ((await readCheckpoints(session)).get(projection)?.position !== window.after) return;
-    const fact = await readPutAside(session, window.upTo);
-    if (fact === null) throw failure;
-    const own = (await readVerdicts(session)).filter((one) => one.projection === projection);
-    if (own.filter(isHeld).length >= MOST) throw failure;
+    const fact = window.upTo;
+    if (await isOfBlock(session, fact)) throw failure;
+    const held = (await readVerdicts(session)).filter(
+      (one) => isHeld(one) && one.projection === projection,
+    );
+    if (held.length >= MOST || held.some((one) => one.fact === fact)) throw failure;
     const error = cause instanceof Error ? cause.message : String(cause);
-    const last = own.find((one) => one.fact === fact);
-    const verdict = { projection, fact, error, after: last?.saidAt ?? 0n };
-    await appendObservationsIn(session, [verdictObserved("fact_quarantined", verdict)]);
+    await hold(session, { projection, fact, error });
   });
 }
 
-/** Lets projections take in what they had put aside: one of them, or all that hold it. Returns which do now. */
+/** Says that a projection leaves a fact out, and why. */
+export async function hold(
+  session: Session,
+  { projection, fact, error }: Omit<Said, "after">,
+): Promise<void> {
+  const last = (await readVerdicts(session)).find(
+    (one) => one.projection === projection && one.fact === fact,
+  );
+  const verdict = { projection, fact, error, after: last?.saidAt ?? 0n };
+  await appendObservationsIn(session, [verdictObserved("fact_quarantined", verdict)]);
+}
+
+/** Says that projections hold a fact no more: one of them, or all that do. Returns which. */
 export async function release(
   db: Database,
   fact: bigint,
@@ -113,14 +118,12 @@ export async function release(
   });
 }
 
-/** The fact at a position, or the one that it lets in again; null for what is said of a block. */
-async function readPutAside(session: Session, position: bigint): Promise<bigint | null> {
-  const { rows } = await sql<{ kind: number; amount: bigint | null }>`
-    select kind, amount from log.fact where position = ${position}`.execute(session);
-  const { kind, amount } = rows[0] ?? {};
-  if (kind === undefined || kind === factKind.block_retracted || kind === factKind.block_readopted)
-    return null;
-  return kind === factKind.fact_released ? (amount ?? null) : position;
+/** Whether it is said of a block, and so of all facts of that. */
+async function isOfBlock(session: Session, position: bigint): Promise<boolean> {
+  const { rows } = await sql<{ kind: number }>`
+    select kind from log.fact where position = ${position}`.execute(session);
+  const kind = rows[0]?.kind;
+  return kind === factKind.block_retracted || kind === factKind.block_readopted;
 }
 
 type Said = { projection: string; fact: bigint; error: string | null; after: bigint };

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { createTarget, type Target } from "./checkpoint.ts";
+import { createTarget, readCheckpoints, type Target } from "./checkpoint.ts";
 import { type Comparison, compareSchemas } from "./compare.ts";
 import type { Sample } from "./projection.ts";
 import { applyWindow, readSifted } from "./sieve.ts";
@@ -31,9 +31,9 @@ export async function compareSample(
     from log.fact f join sampled using (${columnsOf(sample)})
     where (${sql.raw(sample.where)}) and f.position <= ${position} and f.kind not in (1, 2)
       and not exists (select from dropped d where d.block_id = f.block_id)`.execute(session);
-  // An empty schema holds nothing of what was let in again: it is among the facts.
   const window = { after: 0n, upTo: position };
-  await applyWindow(session, target, window, await readSifted(session));
+  const sifted = await readSifted(session, await readCheckpoints(session));
+  await applyWindow(session, target, window, sifted);
   return await compareSchemas(
     session,
     { stored: projection.name, derived: schema },

@@ -1,65 +1,47 @@
 import { type KyselyPlugin, OperationNodeTransformer, type RawNode, sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Target } from "./checkpoint.ts";
+import type { Checkpoint, Target } from "./checkpoint.ts";
+import { type Aside, leaveOut } from "./left-out.ts";
 import type { Projection, Window } from "./projection.ts";
-import { isLeftOut, readVerdicts, type Verdict } from "./quarantine.ts";
+import { readVerdicts } from "./quarantine.ts";
 import { holdsAny, readKinds } from "./window.ts";
 
-/**
- * Of the facts that were ever put aside for a projection or for one whose tables it reads: those that a window leaves
- * out, and those it lets in again.
- */
-export function sortVerdicts(
-  verdicts: readonly Verdict[],
-  { projection: { name, reads = [] } }: Target,
-  { after, upTo }: Window,
-) {
-  const own = verdicts.filter((one) => one.projection === name || reads.includes(one.projection));
-  const left = new Set(own.filter((one) => isLeftOut(one, upTo)).map(({ fact }) => fact));
-  const returned = own
-    .filter((one) => isLeftOut(one, after) && one.fact <= after && !left.has(one.fact))
-    .map(({ fact }) => fact);
-  return { left: [...left], returned: [...new Set(returned)] };
-}
-
-/** An open window: the kinds of its facts, and what was ever said of facts that were put aside. */
-export type Sifted = { kinds: ReadonlySet<number>; verdicts: readonly Verdict[] };
+/** An open window: the kinds of its facts, and which facts are put aside. */
+export type Sifted = Aside & { kinds: ReadonlySet<number> };
 
 /** The same for all targets that fold the window. */
-export async function readSifted(session: Session): Promise<Sifted> {
-  return { verdicts: await readVerdicts(session), kinds: await readKinds(session) };
+export async function readSifted(
+  session: Session,
+  checkpoints: Map<string, Checkpoint>,
+): Promise<Sifted> {
+  return {
+    checkpoints,
+    verdicts: await readVerdicts(session),
+    kinds: await readKinds(session),
+  };
 }
 
-/** Applies an open window to a target, without the facts that are put aside for it. */
+/** Applies an open window to a target, without the facts that it leaves out. */
 export async function applyWindow(
   session: Session,
   target: Target,
   window: Window,
-  { kinds, verdicts }: Sifted,
+  sifted: Sifted,
 ): Promise<void> {
   const { projection, schema } = target;
-  const { left, returned } = sortVerdicts(verdicts, target, window);
-  const moved = [...left, ...returned];
-  if (moved.length === 0) {
+  const { kinds } = sifted;
+  const left = await leaveOut(session, target, window.after, sifted);
+  if (left.length === 0) {
     if (isConcerned(projection, kinds)) await projection.apply(session, schema, window, kinds);
     return;
   }
   // Other targets of the tick fold the window as it was.
   await sql`
     create temporary table withheld on commit drop as
-    select * from change where position = any (${moved}::bigint[])`.execute(session);
-  await sql`delete from change where position = any (${moved}::bigint[])`.execute(session);
-  await sql`
-    insert into change (weight, position, block_id, transaction_index, log_index, contract_id, sub_index, kind,
-                        token_id, amount, from_address, to_address, order_hash, recorded_at, payload)
-    select 1, f.position, f.block_id, f.transaction_index, f.log_index, f.contract_id, f.sub_index, f.kind,
-           f.token_id, f.amount, f.from_address, f.to_address, f.order_hash, f.recorded_at, f.payload
-    from log.fact f
-    where f.position = any (${returned}::bigint[])
-      and not exists (select from dropped d where d.block_id = f.block_id)`.execute(session);
-  const sifted = await readKinds(session);
-  await sieved(session, left, (through) => projection.apply(through, schema, window, sifted));
-  await sql`delete from change where position = any (${moved}::bigint[])`.execute(session);
+    select * from change where position = any (${left}::bigint[])`.execute(session);
+  await sql`delete from change where position = any (${left}::bigint[])`.execute(session);
+  const counted = await readKinds(session);
+  await sieved(session, left, (through) => projection.apply(through, schema, window, counted));
   await sql`insert into change select * from withheld`.execute(session);
   await sql`drop table withheld`.execute(session);
 }

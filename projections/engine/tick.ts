@@ -58,7 +58,7 @@ export async function tick(
         const schemas = due.map(({ target }) => target.schema);
         await lockCheckpoints(session, schemas);
         await openWindow(session, window);
-        const sifted = await readSifted(session);
+        const sifted = await readSifted(session, checkpoints);
         for (const { target } of due) await applyTo(session, target, window, sifted);
         if ((await moveCheckpoints(session, schemas, window)) !== schemas.length)
           throw new Fenced();

@@ -15,6 +15,7 @@ import { up as partners } from "./migrations/0012-partners.ts";
 import { up as scratch } from "./migrations/0013-scratch.ts";
 import { up as submissions } from "./migrations/0015-submissions.ts";
 import { up as appendOnce } from "./migrations/0016-append-once.ts";
+import { up as leftOut } from "./migrations/0017-left-out.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -33,6 +34,7 @@ const migrations: Record<string, Migration> = {
   "0013-scratch": { up: scratch },
   "0015-submissions": { up: submissions },
   "0016-append-once": { up: appendOnce },
+  "0017-left-out": { up: leftOut },
 };
 
 function migrator(db: Database): Migrator {

@@ -2,16 +2,25 @@ import { sql } from "kysely";
 import type { Database } from "../../projections/database.ts";
 import { advance } from "../../projections/engine/advance.ts";
 import { readCheckpoints } from "../../projections/engine/checkpoint.ts";
+import { letIn } from "../../projections/engine/let-in.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
-import { isHeld, isLeftOut, readVerdicts, release } from "../../projections/engine/quarantine.ts";
+import { isHeld, readVerdicts } from "../../projections/engine/quarantine.ts";
+import { rebuild } from "../../projections/engine/rebuild.ts";
 import { tick } from "../../projections/engine/tick.ts";
 import type { Illness, Player } from "./player.ts";
+import type { Random } from "./random.ts";
 import { note } from "./reached.ts";
 
 const oneOf = 4;
-const [falls, recovers] = [0.04, 0.05];
+/** Chances that a program has faults at all, and then at each step. */
+const [isFaulty, falls, recovers] = [0.3, 0.04, 0.05];
 
-export const wellness = (occurs: boolean): Illness => ({ occurs, of: null, remainder: 0 });
+export const wellness = (): Illness => ({ occurs: false, of: null, remainder: 0 });
+
+/** A program for a history of its own. */
+export function begin(illness: Illness, random: Random): void {
+  Object.assign(illness, { ...wellness(), occurs: random.chance(isFaulty) });
+}
 
 /** A projection that fails on what is new to it while it is ill. */
 export function ailing(projection: Projection, illness: Illness): Projection {
@@ -44,12 +53,18 @@ export async function fallIllOrRecover(player: Player): Promise<void> {
   }
 }
 
-/** Every fact that was put aside counts from here on. */
-export async function recover({ illness, faulty, reached, survive }: Player): Promise<void> {
+/** Every fact that was put aside counts from here on, whatever the release of it has to survive. */
+export async function recover({ illness, faulty, reached, survive, targets }: Player) {
   illness.of = null;
-  const held = (await readVerdicts(faulty.db)).filter(isHeld);
+  const { db } = faulty;
+  const projections = targets.map(({ projection }) => projection);
+  const rebuildOne = (one: Projection) => rebuild(db, one, () => {});
+  const held = (await readVerdicts(db)).filter(isHeld);
   for (const { fact, projection } of held) {
-    await survive("release", () => release(faulty.db, fact, projection));
+    await survive("release", async () => {
+      const { failure } = await letIn(db, projections, { fact, projection, rebuildOne });
+      if (failure !== null) throw failure;
+    });
     note(reached, "fact: fact_quarantined");
     note(reached, "fact: fact_released");
   }
@@ -63,8 +78,9 @@ export async function settled(
   db: Database,
   projections: readonly Projection[],
 ): Promise<readonly Projection[]> {
-  const position = (await readCheckpoints(db)).get("ownership")?.position ?? 0n;
-  const isAside = (await readVerdicts(db)).some((one) => isLeftOut(one, position));
+  const isAside = [...(await readCheckpoints(db)).values()].some(
+    ({ leftOut }) => leftOut.length > 0,
+  );
   return isAside ? projections.filter(({ reads = [] }) => reads.length === 0) : projections;
 }
 

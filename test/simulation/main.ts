@@ -16,7 +16,6 @@ const { values } = parseArgs({
   options: {
     runs: { type: "string", default: "100" },
     seed: { type: "string", default: "1" },
-    ill: { type: "boolean", default: false },
   },
 });
 
@@ -40,12 +39,11 @@ try {
   await rm(directory, { recursive: true, force: true });
 }
 
-/** Seeds one after the other. A failure names its seed: `--runs 1 --seed` repeats it, with `--ill` if that was given. */
+/** Seeds one after the other. A failure names its seed: `--runs 1 --seed` repeats it. */
 async function runAll([watched, shuffled]: readonly [string, string]): Promise<number> {
   const first = Number(values.seed);
   const runs = Number(values.runs);
-  const open = async () =>
-    [await openStage(watched, values.ill), await openStage(shuffled, values.ill)] as const;
+  const open = async () => [await openStage(watched), await openStage(shuffled)] as const;
   const startedAt = performance.now();
   const reached = nothingReached();
   let failed = 0;

@@ -2,7 +2,7 @@ import { ownershipProjection } from "../../projections/ownership/project.ts";
 import { project } from "../given.ts";
 import { difference, readContents } from "./contents.ts";
 import { type History, makeHistory } from "./history.ts";
-import { recover, settled } from "./illness.ts";
+import { begin, recover, settled } from "./illness.ts";
 import { foldOwnership } from "./owners.ts";
 import { brokenLaws, play } from "./play.ts";
 import { type Random, randomFrom } from "./random.ts";
@@ -63,6 +63,7 @@ async function record(
 ): Promise<string[]> {
   const { faulty, targets, illness, projections } = stage;
   await emptyStage(stage);
+  begin(illness, random);
   const survivor = faulty.survivor(random, size.faults, reached);
   const player = { ...survivor, faulty, targets, illness, random, reached };
   const half = Math.floor(steps.length / 2);

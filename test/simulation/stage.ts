@@ -32,12 +32,12 @@ export type Stage = {
 const beside = ({ name }: Projection) => `${name}_beside`;
 const inBulk = ({ name }: Projection) => `${name}_bulk`;
 
-/** Makes the tables in a migrated database, in place of those of an earlier stage. `isIll`: some facts are put aside. */
-export async function openStage(url: string, isIll = false): Promise<Stage> {
+/** Makes the tables in a migrated database, in place of those of an earlier stage. */
+export async function openStage(url: string): Promise<Stage> {
   const db = openPatient(url);
   for (const schema of (await readCheckpoints(db)).keys()) await drop(db, schema);
   const projections = allProjections({ feeRecipient });
-  const illness = wellness(isIll);
+  const illness = wellness();
   const targets: Target[] = [];
   const besides: Target[] = [];
   const layouts = new Map<string, Layout>();
@@ -62,7 +62,7 @@ export async function emptyStage({ db, targets, besides, layouts }: Stage): Prom
   const statements = [
     ...[...tables, ...log].map((table) => `delete from ${table}`),
     "update log.head set position = 0",
-    "update engine.checkpoint set position = 0",
+    "update engine.checkpoint set position = 0, left_out = '{}'",
   ];
   await sql.raw(statements.join("; ")).execute(db);
 }

@@ -1,0 +1,45 @@
+import { sql } from "kysely";
+import type { Session } from "../database.ts";
+import type { Checkpoint, Target } from "./checkpoint.ts";
+import type { Projection } from "./projection.ts";
+import { isHeld, type Verdict } from "./quarantine.ts";
+
+/** What was ever put aside, and what each schema's tables were derived without. */
+export type Aside = {
+  verdicts: readonly Verdict[];
+  checkpoints: Map<string, Checkpoint>;
+};
+
+/** Facts that a projection derived anew leaves out: its own, and those of the tables that it reads, as these stand. */
+export function heldFor(
+  { name, reads = [] }: Projection,
+  { verdicts, checkpoints }: Aside,
+): bigint[] {
+  const own = verdicts.filter((one) => isHeld(one) && one.projection === name);
+  const read = reads.flatMap((one) => checkpoints.get(one)?.leftOut ?? []);
+  return [...new Set([...own.map(({ fact }) => fact), ...read])];
+}
+
+/**
+ * Facts that a target leaves out beyond a position: those it was derived without, whatever was said of them since, and
+ * those held that still lie ahead, which are noted with its checkpoint, locked by the caller, for those that read it.
+ */
+export async function leaveOut(
+  session: Session,
+  { projection, schema }: Target,
+  after: bigint,
+  aside: Aside,
+): Promise<readonly bigint[]> {
+  const checkpoint = aside.checkpoints.get(schema);
+  if (checkpoint === undefined) throw new Error(`projection ${schema} has no checkpoint`);
+  const left = checkpoint.leftOut;
+  const ahead = heldFor(projection, aside).filter((fact) => fact > after && !left.includes(fact));
+  if (ahead.length === 0) return left;
+  const leftOut = [...left, ...ahead];
+  await sql`
+    update engine.checkpoint set left_out = ${leftOut}::bigint[] where projection = ${schema}`.execute(
+    session,
+  );
+  aside.checkpoints.set(schema, { ...checkpoint, leftOut });
+  return leftOut;
+}
