@@ -138,14 +138,14 @@ export async function dumpTable(db: Database, table: string): Promise<string[]> 
   return rows.map(({ row }) => row);
 }
 
-/** Until a transaction of this database waits for a lock that another one holds. */
-export async function untilSomeoneWaits(db: Database): Promise<void> {
+/** Until transactions of this database wait for locks that others hold. */
+export async function untilSomeoneWaits(db: Database, count = 1): Promise<void> {
   for (const deadline = Date.now() + 10_000; Date.now() < deadline; ) {
     const { rows } = await sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
       db,
     );
-    if (rows.length > 0) return;
+    if (rows.length >= count) return;
   }
   throw new Error("nobody waits for a lock");
 }

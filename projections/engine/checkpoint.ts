@@ -28,6 +28,15 @@ export async function lockCheckpoints(session: Session, schemas: readonly string
   `.execute(session);
 }
 
+/** Ends ticks that read checkpoints before and write them after: they find them changed. */
+export async function refuseTicks(session: Session, schemas: readonly string[]): Promise<void> {
+  await lockCheckpoints(session, schemas);
+  await sql`
+    update engine.checkpoint set position = position where projection = any (${schemas}::text[])`.execute(
+    session,
+  );
+}
+
 /** Whether the tables at a checkpoint were derived by this version of the projection, from these parameters. */
 export function isOf(checkpoint: Checkpoint, { version, parameters }: Projection): boolean {
   return checkpoint.version === version && checkpoint.parameters === (parameters ?? "");

@@ -3,7 +3,7 @@ import { keccak256, stringToHex } from "viem";
 import type { Database, Session } from "../database.ts";
 import { appendObservationsIn, type Observation } from "../log/append.ts";
 import { factKind } from "../log/fact-kind.ts";
-import { lockCheckpoints, readCheckpoints } from "./checkpoint.ts";
+import { lockCheckpoints, readCheckpoints, refuseTicks } from "./checkpoint.ts";
 import type { DerivationFailed } from "./failure.ts";
 
 /** What the log says last about a fact that a projection could not take in. */
@@ -97,7 +97,10 @@ export async function hold(
   await appendObservationsIn(session, [verdictObserved("fact_quarantined", verdict)]);
 }
 
-/** Says that projections hold a fact no more: one of them, or all that do. Returns which. */
+/**
+ * Says that projections hold a fact no more: one of them, or all that do. Returns which. A tick that began before would
+ * still note the fact as left out: it is refused, so that what a checkpoint says from here on is final.
+ */
 export async function release(
   db: Database,
   fact: bigint,
@@ -108,13 +111,15 @@ export async function release(
       (one) =>
         isHeld(one) && one.fact === fact && (projection === null || one.projection === projection),
     );
+    const names = held.map((one) => one.projection);
+    await refuseTicks(session, names);
     await appendObservationsIn(
       session,
       held.map((one) =>
         verdictObserved("fact_released", { ...one, error: null, after: one.saidAt }),
       ),
     );
-    return held.map((one) => one.projection);
+    return names;
   });
 }
 

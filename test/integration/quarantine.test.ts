@@ -3,7 +3,12 @@ import { keccak256, stringToHex } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { advance } from "../../projections/engine/advance.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
-import { dropTarget, readCheckpoints, type Target } from "../../projections/engine/checkpoint.ts";
+import {
+  dropTarget,
+  lockCheckpoints,
+  readCheckpoints,
+  type Target,
+} from "../../projections/engine/checkpoint.ts";
 import { DerivationFailed } from "../../projections/engine/failure.ts";
 import { letIn } from "../../projections/engine/let-in.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
@@ -19,6 +24,7 @@ import {
   createProjection,
   dumpTable,
   setBlocks,
+  untilSomeoneWaits,
 } from "../given.ts";
 import { createDatabase } from "../postgres.ts";
 
@@ -257,6 +263,26 @@ describe("a fact that a projection cannot take in", () => {
 
     expect(await letFifthIn()).toEqual(["summed"]);
     expect(await readLeftOut(db)).toEqual([]);
+    expect((await state()).sums).toEqual(["(1,8)", "(2,1000)"]);
+    expect(await derivedInBulk()).toEqual(await state());
+  });
+
+  it("is let in whole by whoever is in the middle of a tick when it is released", async () => {
+    await poison();
+    while ((await advance(db, targets)).outcome !== "quarantined");
+    ceiling = 1_000;
+    const { released, ticked } = await db.transaction().execute(async (other) => {
+      await lockCheckpoints(other, ["summed"]);
+      const released = letFifthIn();
+      await untilSomeoneWaits(db);
+      const ticked = tick(db, targets);
+      await untilSomeoneWaits(db, 2);
+      return { released, ticked };
+    });
+
+    expect(await released).toEqual(["summed"]);
+    expect((await ticked).outcome).toBe("fenced");
+    await keepUp();
     expect((await state()).sums).toEqual(["(1,8)", "(2,1000)"]);
     expect(await derivedInBulk()).toEqual(await state());
   });

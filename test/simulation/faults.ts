@@ -140,11 +140,14 @@ async function send(client: pg.PoolClient, query: pg.QueryConfig, faults: Faults
   const how = query.text === "rollback" ? null : strike(faults, query.text);
   if (how === "unsent") throw new Injected("not sent");
   const answer = client.query(query);
-  if (how === "cut") breakConnection(client);
+  if (how === "cut" || (how === "unanswered" && opens(query.text))) breakConnection(client);
   const result = await answer;
   if (how === "unanswered") throw new Injected("no answer");
   return result;
 }
+
+/** Who hears nothing of a transaction's beginning has no connection: the next on it would be in a transaction unknowingly. */
+const opens = (text?: string) => text !== undefined && /^(begin|start transaction)/.test(text);
 
 /** What goes wrong at the statement that comes next. */
 function strike(faults: Faults, text: string): Fault["how"] | null {

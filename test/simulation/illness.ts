@@ -53,17 +53,24 @@ export async function fallIllOrRecover(player: Player): Promise<void> {
   }
 }
 
-/** Every fact that was put aside counts from here on, whatever the release of it has to survive. */
-export async function recover({ illness, faulty, reached, survive, targets }: Player) {
+/** Every fact that was put aside counts from here on, whatever the release of it has to survive, ticks beside it too. */
+export async function recover({ illness, faulty, random, reached, survive, targets }: Player) {
   illness.of = null;
-  const { db } = faulty;
+  const { db, projector } = faulty;
   const projections = targets.map(({ projection }) => projection);
   const rebuildOne = (one: Projection) => rebuild(db, one, () => {});
   const held = (await readVerdicts(db)).filter(isHeld);
   for (const { fact, projection } of held) {
+    const size = random.pick([1, 7, 1_000]);
     await survive("release", async () => {
-      const { failure } = await letIn(db, projections, { fact, projection, rebuildOne });
-      if (failure !== null) throw failure;
+      const released = letIn(db, projections, { fact, projection, rebuildOne });
+      const [outcome, ticked] = await Promise.allSettled([
+        released,
+        tick(projector, targets, size),
+      ]);
+      if (outcome.status === "rejected") throw outcome.reason;
+      if (ticked.status === "rejected") throw ticked.reason;
+      if (outcome.value.failure !== null) throw outcome.value.failure;
     });
     note(reached, "fact: fact_quarantined");
     note(reached, "fact: fact_released");
