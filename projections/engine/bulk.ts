@@ -69,14 +69,16 @@ async function inSnapshot<Result>(
     .transaction()
     .setIsolationLevel("repeatable read")
     .execute(async (session) => {
-      await giveMemory(session);
+      await setUp(session);
       return await work(session);
     });
 }
 
-async function giveMemory(session: Session): Promise<void> {
+/** Commits do not wait for the disk: the exchange does, and all before it with it. */
+async function setUp(session: Session): Promise<void> {
   await sql`select set_config('work_mem', ${WORK_MEMORY}, true),
-                   set_config('maintenance_work_mem', ${INDEX_MEMORY}, true)`.execute(session);
+                   set_config('maintenance_work_mem', ${INDEX_MEMORY}, true),
+                   set_config('synchronous_commit', 'off', true)`.execute(session);
 }
 
 /** The position is that of the snapshot in which the first step reads what it reads of other tables. */
@@ -150,7 +152,7 @@ async function makeIndex(
 ): Promise<void> {
   onProgress(indexStep(index));
   await db.transaction().execute(async (session) => {
-    await giveMemory(session);
+    await setUp(session);
     await sql.raw(index.create).execute(session);
     await noteIndex(session, target, index);
   });

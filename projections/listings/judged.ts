@@ -18,6 +18,14 @@ const venue = sql`v.exchange_id, case when o.is_conduit_known then v.conduit_id 
 /** Rows from which statistics of the table pay for themselves. */
 const ANALYZE_ROWS = 500;
 
+/** Of what is joined by: all columns of a row take three times as long. */
+async function analyzeJudged(session: Session): Promise<void> {
+  await sql`
+    analyze ${judgedListing} (order_hash, chain_id, contract_id, token_id, maker, standard, exchange_id, conduit_id)`.execute(
+    session,
+  );
+}
+
 /** Starts the list. Several targets may share a tick's transaction. */
 export async function openJudged(session: Session): Promise<void> {
   const columns = `
@@ -33,7 +41,7 @@ export async function judgeAll(session: Session): Promise<void> {
     insert into ${judgedListing} (${offered}, exchange_id, conduit_id)
     select ${offered}, ${venue}
     from (${allOffers()}) o left join (${venues}) v using (chain_id)`.execute(session);
-  await sql`analyze ${judgedListing}`.execute(session);
+  await analyzeJudged(session);
 }
 
 /**
@@ -69,7 +77,7 @@ export async function judgeTouched(
     select o.*, ${venue}
     from (${storedOrTold(listing)}) o left join (${venues}) v using (chain_id)`.execute(session);
   const rows = Number(numAffectedRows ?? 0n);
-  if (rows > ANALYZE_ROWS) await sql`analyze ${judgedListing}`.execute(session);
+  if (rows > ANALYZE_ROWS) await analyzeJudged(session);
   return rows;
 }
 

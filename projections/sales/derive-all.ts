@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
 import type { Session } from "../database.ts";
 import type { Parts, Step } from "../engine/projection.ts";
-import { insertPlainListings } from "./plain-listings.ts";
+import { insertPlainSales } from "./plain-sales.ts";
 import { type Located, orderKinds, readTransactions } from "./read-facts.ts";
 import { saleRows } from "./row.ts";
 import { countSales, insertSales } from "./store.ts";
@@ -12,12 +12,12 @@ const CHUNK_FACTS = 1_000;
 /** Chunks that are committed together: translated again by who goes on after a kill. */
 const CHUNKS = 20;
 
-/** Plain listings in one statement, finding all other order facts, translating them chunk by chunk, counting all. */
+/** Plain sales in one statement, finding all other order facts, translating them chunk by chunk, counting all. */
 export function salesSteps(feeRecipient: Address): readonly Step[] {
   return [
     {
-      name: "plain listings",
-      derive: (session, schema) => insertPlainListings(session, schema, feeRecipient),
+      name: "plain sales",
+      derive: (session, schema) => insertPlainSales(session, schema, feeRecipient),
     },
     { name: "orders", derive: placeOrderFacts },
     {

@@ -206,13 +206,21 @@ describe("op rebuild that was killed", () => {
 });
 
 it(
-  "op rebuild goes on where it stood when PostgreSQL itself was killed",
+  "op rebuild goes on behind what was on disk when PostgreSQL itself was killed, and has exchanged when it ends",
   async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "resume-"));
     const options = { dataDir, logger: pino({ level: "silent" }) };
     let server = await startPostgres(options);
     const open = () =>
       openDatabase({ url: server.url, applicationName: "test", onIdleError: () => {} });
+    const kill = async () => {
+      process.kill(server.pid, "SIGKILL");
+      return await server.exited;
+    };
+    const startAgain = async () => {
+      server = await startPostgres({ ...options, port: server.port });
+      return open();
+    };
     try {
       let db = open();
       await migrate(db);
@@ -222,20 +230,24 @@ it(
       const over = once(child, "exit");
       const exits: string[] = [];
       const ending = beforeItsEnd(db, "activity", async () => {
-        process.kill(server.pid, "SIGKILL");
-        exits.push(await server.exited);
+        // A commit that waits for the disk waits for those before it.
+        await sql`create table on_disk ()`.execute(db);
+        exits.push(await kill());
       });
       await ending.catch(() => undefined);
       expect(exits).toEqual(["SIGKILL"]);
       await over;
       await db.destroy();
-      server = await startPostgres({ ...options, port: server.port });
-      db = open();
+      db = await startAgain();
 
       const { code, words } = await operate(server.url, "rebuild", "activity");
+      await kill();
+      await db.destroy();
+      db = await startAgain();
 
       expect(words).toContain("taken up after");
       expect(code).toBe(0);
+      expect((await readCheckpoints(db)).has("activity_previous")).toBe(true);
       expect(await differing(db, "activity")).toBe(0n);
       await db.destroy();
     } finally {

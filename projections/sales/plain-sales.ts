@@ -9,10 +9,11 @@ import { ERC721 } from "./order-facts.ts";
 import { orderKinds, versions } from "./read-facts.ts";
 
 /**
- * Inserts into an empty table the sales of transactions that fill one order, which offers one NFT and asks for one
- * currency, its maker for some of it: what `trades.ts` makes of them, where nothing is matched or shared out.
+ * Inserts into an empty table the sales of transactions that fill one order: a listing of one NFT for one currency,
+ * some of it for its maker, or a bid of one currency for one NFT. What `trades.ts` makes of them, where nothing is
+ * matched or shared out.
  */
-export async function insertPlainListings(
+export async function insertPlainSales(
   session: Session,
   schema: string,
   feeRecipient: Address,
@@ -25,7 +26,9 @@ export async function insertPlainListings(
     )
     select block_id, transaction_index, 0, sha256(convert_to(chain_id || ' ' || ${hexOf("hash")} || ' 0', 'UTF8')),
            chain_id, ${contractId}, (nft ->> 'identifier')::numeric, quantity, div(paid.wei, quantity),
-           paid.wei, ${bytesOf(sql`price ->> 'token'`)}, from_address, to_address, 'ask',
+           paid.wei, ${bytesOf(sql`coin ->> 'token'`)}, case when is_ask then from_address else to_address end,
+           case when is_ask then to_address else ${bytesOf(sql`nft ->> 'recipient'`)} end,
+           case when is_ask then 'ask' else 'bid' end,
            coalesce(fee.marketplace, ${nameIn(zones, sql`payload ->> 'zone'`)},
                     ${nameIn(calldataTags, sql`payload ->> 'calldataTail'`)}, 'unknown'),
            ${nameIn(versions, hexOf("exchange"))}, exchange, order_hash, fee.fees, log_index, hash, number, block_hash,
@@ -47,26 +50,43 @@ const nameIn = (names: ReadonlyMap<string, string>, key: RawBuilder<unknown>) =>
  * is not known to the planner: what is joined is looked up one by one.
  */
 const fills = sql`
-  select f.*, ${hexOf("from_address")} as seller, (nft ->> 'amount')::numeric as quantity
+  select f.*, (nft ->> 'amount')::numeric as quantity
   from (
     select position, count(*) over (partition by block_id, transaction_index) as orders
     from change where kind in (${orderKinds})
   ) placed
   cross join lateral (
-    select f.*, payload -> 'offer' -> 0 as nft, payload -> 'consideration' -> 0 as price
-    from log.fact f where f.position = placed.position and kind = ${sql.lit(factKind.order_fulfilled)}
+    select f.*, is_ask, case when is_ask then given else asked end as nft,
+           case when is_ask then asked else given end as coin,
+           case when is_ask then payload -> 'consideration' else (payload -> 'consideration') - 0 end as legs,
+           case when is_ask then ${hexOf("from_address")} else ${hexOf("to_address")} end as seller
+    from log.fact f
+    cross join lateral (
+      select payload -> 'offer' -> 0 as given, payload -> 'consideration' -> 0 as asked,
+             (payload -> 'offer' -> 0 ->> 'itemType')::int >= ${sql.lit(ERC721)} as is_ask
+      offset 0
+    ) item
+    where f.position = placed.position and kind = ${sql.lit(factKind.order_fulfilled)}
+      and jsonb_array_length(payload -> 'offer') = 1
     offset 0
   ) f
-  where orders = 1 and to_address <> ${zeroAddress} and jsonb_array_length(payload -> 'offer') = 1
-    and (nft ->> 'itemType')::int >= ${sql.lit(ERC721)} and nft ->> 'amount' <> '0' and nft ->> 'token' <> ${hexOf("from_address")}
+  where orders = 1 and to_address <> ${zeroAddress} and (nft ->> 'itemType')::int >= ${sql.lit(ERC721)}
+    and nft ->> 'amount' <> '0' and nft ->> 'token' <> seller
   offset 0`;
 
-/** All that is asked for, if it is one currency and the seller gets some of it. */
+/** Wei of all legs. */
+const asked = sql`sum((leg ->> 'amount')::numeric)`;
+
+/**
+ * All that a listing asks for, if it is one currency and the seller gets some of it; all that a bid offers, if its fees
+ * are of that and no more.
+ */
 const payment = sql`
-  select sum((leg ->> 'amount')::numeric) as wei
-  from jsonb_array_elements(payload -> 'consideration') leg
-  having bool_or(leg ->> 'recipient' = seller)
-    and bool_and((leg ->> 'itemType')::int < ${sql.lit(ERC721)} and leg ->> 'token' = price ->> 'token')`;
+  select case when is_ask then ${asked} else (coin ->> 'amount')::numeric end as wei
+  from jsonb_array_elements(legs) leg
+  having coalesce(bool_and((leg ->> 'itemType')::int < ${sql.lit(ERC721)} and leg ->> 'token' = coin ->> 'token'), true)
+    and case when is_ask then bool_or(leg ->> 'recipient' = seller)
+             else coalesce(${asked}, 0) <= (coin ->> 'amount')::numeric end`;
 
 /** In the order of the legs. Written as text: an object made of its parts costs three times as much. */
 function feesPaid(feeRecipient: Address): RawBuilder<unknown> {
@@ -84,7 +104,7 @@ function feesPaid(feeRecipient: Address): RawBuilder<unknown> {
                ${nameIn(earners, sql`leg ->> 'recipient'`)} as earner,
                case when paid.wei = 0 then 0
                     else div((leg ->> 'amount')::numeric * ${sql.lit(BPS)} + div(paid.wei, 2), paid.wei) end as bps
-        from jsonb_array_elements(payload -> 'consideration') leg
+        from jsonb_array_elements(legs) leg
         where leg ->> 'recipient' <> seller
         offset 0
       ) leg
