@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../projections/database.ts";
 
 /**
- * Rows of `collection_stats.family` told from scratch, without its tables: a loop over everything the books, owners,
- * sales, prices and snapshots hold.
+ * Rows of `collection_stats.family`, each with that of `held`, told from scratch, without its tables: a loop over
+ * everything the books, owners, sales, prices and snapshots hold.
  */
 export async function familiesFromBooks(db: Database): Promise<unknown[]> {
   const { rows } = await sql<{ family: unknown }>`

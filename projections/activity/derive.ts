@@ -20,69 +20,74 @@ const saleKinds = kinds(order_fulfilled, orders_matched);
 
 const eventTable = (schema: string): RawBuilder<unknown> => sql.table(`${schema}.event`);
 
-/** Transfers and cancels that ceased to count take their rows with them. */
+/** Transfers and cancels that ceased to count take their rows with them, and transactions that changed their sales. */
 export async function removeCeased(session: Session, schema: string): Promise<void> {
-  await sql`
-    delete from ${eventTable(schema)} e using change c
-    where c.weight < 0 and (c.kind in ${transferKinds} or c.kind in ${cancelKinds})
-      and e.block_id = c.block_id and e.log_index = c.log_index and e.sub_index = coalesce(c.sub_index, 0)
-  `.execute(session);
-}
-
-export async function foldTransfers(session: Session, schema: string): Promise<void> {
-  await sql`
-    insert into ${eventTable(schema)} (block_id, log_index, sub_index, transaction_index, contract_id, type,
-                                       token_id, quantity, from_address, to_address)
-    select block_id, log_index, coalesce(sub_index, 0), transaction_index, contract_id,
-           case
-             when from_address = ${zeroAddress} then 'mint'
-             when ${isBurnAddress(sql`to_address`)} then 'burn'
-             else 'transfer'
-           end,
-           token_id, case kind when ${erc721_transfer} then 1 else amount end, from_address, to_address
-    from change
-    where weight > 0 and kind in ${transferKinds}
-  `.execute(session);
-}
-
-/** A raised counter cancels all of the maker's orders: a cancel without an order hash. */
-export async function foldCancels(session: Session, schema: string): Promise<void> {
-  await sql`
-    insert into ${eventTable(schema)} (block_id, log_index, sub_index, transaction_index, type, from_address,
-                                       order_hash)
-    select block_id, log_index, coalesce(sub_index, 0), transaction_index, 'cancel', from_address, order_hash
-    from change
-    where weight > 0 and kind in ${cancelKinds}
-  `.execute(session);
-}
-
-/** Copies the sales of the transactions that changed; `sub_index` is the sale's ordinal in its transaction. */
-export async function deriveSales(session: Session, schema: string): Promise<void> {
   const event = eventTable(schema);
-  const dirty = sql`
-    select distinct block_id, transaction_index from change where kind in ${saleKinds}`;
   await sql`
-    delete from ${event} e using (${dirty}) d
+    with ceased as (
+      delete from ${event} e using change c
+      where c.weight < 0 and (c.kind in ${transferKinds} or c.kind in ${cancelKinds})
+        and e.block_id = c.block_id and e.log_index = c.log_index and e.sub_index = coalesce(c.sub_index, 0)
+    )
+    delete from ${event} e using (${changedTransactions}) d
     where e.type = 'sale' and e.block_id = d.block_id and e.transaction_index = d.transaction_index
   `.execute(session);
-  await copySales(
+}
+
+/** Adds the transfers and cancels that began to count, and the sales of transactions that changed. */
+export async function foldBegun(session: Session, schema: string): Promise<void> {
+  const ofChanged = sql`
+    join (${changedTransactions}) d on d.block_id = s.block_id and d.transaction_index = s.transaction_index`;
+  await addEvents(
     session,
     schema,
-    sql`join (${dirty}) d on d.block_id = s.block_id and d.transaction_index = s.transaction_index`,
+    sql`${transfers} union all ${cancels} union all ${sales} ${ofChanged}`,
   );
 }
 
-/** Copies sales as they stand; all of them, or those that are joined with something. */
-export async function copySales(
+/** All transfers, for the empty table; the next two the same of cancels and sales. */
+export const foldTransfers = (session: Session, schema: string) =>
+  addEvents(session, schema, transfers);
+export const foldCancels = (session: Session, schema: string) =>
+  addEvents(session, schema, cancels);
+export const copySales = (session: Session, schema: string) => addEvents(session, schema, sales);
+
+async function addEvents(
   session: Session,
   schema: string,
-  joined: RawBuilder<unknown> = sql``,
+  events: RawBuilder<unknown>,
 ): Promise<void> {
   await sql`
     insert into ${eventTable(schema)} (block_id, log_index, sub_index, transaction_index, contract_id, type,
                                        token_id, quantity, price_wei, from_address, to_address, currency,
                                        order_hash)
-    select s.block_id, s.log_index, s.ordinal, s.transaction_index, s.contract_id, 'sale', s.token_id,
-           s.quantity, s.price_wei, s.seller, s.buyer, s.currency, s.order_hash
-    from sales.sale s ${joined}`.execute(session);
+    ${events}`.execute(session);
 }
+
+const changedTransactions = sql`
+  select distinct block_id, transaction_index from change where kind in ${saleKinds}`;
+
+const transfers = sql`
+  select block_id, log_index, coalesce(sub_index, 0), transaction_index, contract_id,
+         case
+           when from_address = ${zeroAddress} then 'mint'
+           when ${isBurnAddress(sql`to_address`)} then 'burn'
+           else 'transfer'
+         end,
+         token_id, case kind when ${erc721_transfer} then 1 else amount end, null::numeric, from_address, to_address,
+         null::bytea, null::bytea
+  from change
+  where weight > 0 and kind in ${transferKinds}`;
+
+/** A raised counter cancels all of the maker's orders: a cancel without an order hash. */
+const cancels = sql`
+  select block_id, log_index, coalesce(sub_index, 0), transaction_index, null::integer, 'cancel', null::numeric,
+         null::numeric, null::numeric, from_address, null::bytea, null::bytea, order_hash
+  from change
+  where weight > 0 and kind in ${cancelKinds}`;
+
+/** Copies of sales as they stand; `sub_index` is the sale's ordinal in its transaction. */
+const sales = sql`
+  select s.block_id, s.log_index, s.ordinal, s.transaction_index, s.contract_id, 'sale', s.token_id,
+         s.quantity, s.price_wei, s.seller, s.buyer, s.currency, s.order_hash
+  from sales.sale s`;

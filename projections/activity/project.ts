@@ -1,5 +1,5 @@
 import type { Projection } from "../engine/projection.ts";
-import { copySales, deriveSales, foldCancels, foldTransfers, removeCeased } from "./derive.ts";
+import { copySales, foldBegun, foldCancels, foldTransfers, removeCeased } from "./derive.ts";
 import { tables } from "./tables.ts";
 
 /**
@@ -29,12 +29,10 @@ export function activityProjection(sales: Projection): Projection {
     tables,
     async apply(session, schema) {
       await removeCeased(session, schema);
-      await foldTransfers(session, schema);
-      await foldCancels(session, schema);
-      await deriveSales(session, schema);
+      await foldBegun(session, schema);
     },
     deriveAll: [
-      { name: "sales", derive: (session, schema) => copySales(session, schema) },
+      { name: "sales", derive: copySales },
       { name: "transfers", derive: foldTransfers },
       { name: "cancels", derive: foldCancels },
     ],

@@ -32,7 +32,8 @@ export const collectionsView: View = {
     "Collections with their figures, a family of contracts as one row; windows end with the last full hour",
   from: `collections.collection c
     join log.contract main on main.contract_id = c.collection_id
-    left join collection_stats.family f on f.collection_id = c.collection_id`,
+    left join collection_stats.family f on f.collection_id = c.collection_id
+    left join collection_stats.held h on h.collection_id = c.collection_id`,
   columns: [
     ["chain_id", "c.chain_id", "1: Ethereum; 33139: ApeChain"],
     ["collection", hex("main.address"), "Its primary contract"],
@@ -41,8 +42,8 @@ export const collectionsView: View = {
     ["symbol", "c.symbol", "What its contract says"],
     ["token_standard", standardOf("c.standard"), "erc721 or erc1155, of its primary contract"],
     ["is_verified", "c.verified", "Whether the market vouches for it"],
-    ["supply", "coalesce(f.supply, 0)", "Token ids that are not burned"],
-    ["holders", "coalesce(f.holders, 0)", "Distinct owners, burn addresses left out"],
+    ["supply", "coalesce(h.supply, 0)", "Token ids that are not burned"],
+    ["holders", "coalesce(h.holders, 0)", "Distinct owners, burn addresses left out"],
     ["listed", "coalesce(f.listed, 0)", "Tokens with an active listing"],
     ["floor_wei", "f.floor_wei", "Cheapest active listing, in wei; null: none"],
     ["floor_native", inUnits("f.floor_wei"), "floor_wei in ETH or APE"],

@@ -1,12 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
 
 /**
- * What the books say of the family of row `f`, as one row: `floor_wei`, `floor`, `floor_buyable`, `best_offer`, and
+ * What the books say of a family's contracts `c`, as one row: `floor_wei`, `floor`, `floor_buyable`, `best_offer`, and
  * `best_ends_at` of the last. `standing` is a condition on an active order `o`.
  */
-export function bookFigures(schema: string, standing: RawBuilder<unknown>): RawBuilder<unknown> {
-  const contracts = sql`
-    (select c.contract_id from ${sql.table(`${schema}.contract`)} c where c.collection_id = f.collection_id) c`;
+export function bookFigures(
+  contracts: RawBuilder<unknown>,
+  standing: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   const cheapest = (where: RawBuilder<unknown>) => sql`
     select o.unit_price_wei, ${shownListing} as shown
     from ${contracts} cross join lateral (
@@ -31,6 +32,10 @@ export function bookFigures(schema: string, standing: RawBuilder<unknown>): RawB
       order by o.seller_net_wei desc, o.position limit 1
     ) offer on true`;
 }
+
+/** The contracts `c` of family `f`. */
+export const contractsOf = sql`
+  (select c.contract_id from collection_stats.contract c where c.collection_id = f.collection_id) c`;
 
 /** Of `StoredFloor`. */
 const shownListing = sql`

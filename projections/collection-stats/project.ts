@@ -14,7 +14,7 @@ import { deriveAllTraded, deriveTraded } from "./traded.ts";
 export function collectionStatsProjection(read: readonly Projection[]): Projection {
   return {
     name: "collection_stats",
-    version: 2,
+    version: 3,
     parameters: read
       .map(({ name, version, parameters }) => [name, version, parameters].join(" ").trim())
       .join(", "),

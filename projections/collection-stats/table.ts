@@ -58,8 +58,6 @@ export function tables(schema: string): readonly string[] {
        chain_id      integer not null,
        verified      boolean not null,
        listed        numeric not null,
-       supply        numeric not null,
-       holders       numeric not null,
        ${numeric(tradedColumns)},
        floor_wei     numeric,
        floor         jsonb,
@@ -67,13 +65,23 @@ export function tables(schema: string): readonly string[] {
        best_offer    jsonb,
        turns_at      bigint,
        ${periods.map((period) => `"change_${period}" numeric`).join(", ")}
-     )`,
+     ) with (fillfactor = 80)`,
     `comment on column ${table("family")}.turns_at is 'When what is shown of the book may change by time alone, unix seconds'`,
     `comment on column ${table("family")}."change_24h" is 'Of the floor, in millionths'`,
     `create index on ${table("family")} (turns_at)`,
-    `create index on ${table("family")} (chain_id) where verified`,
-    ...sortKeys.map(
-      (key) => `create index on ${table("family")} (chain_id, (${key}), collection_id)`,
+
+    `create table ${table("held")} (
+       collection_id integer primary key,
+       chain_id      integer not null,
+       verified      boolean not null,
+       supply        numeric not null,
+       holders       numeric not null
+     ) with (fillfactor = 80)`,
+    `comment on table ${table("held")} is 'What transfers alone move of a family: the indexes of its other figures are spared'`,
+
+    ...["family", "held"].map((name) => `create index on ${table(name)} (chain_id) where verified`),
+    ...[...indexed].map(
+      ([key, name]) => `create index on ${table(name)} (chain_id, (${key}), collection_id)`,
     ),
 
     `create table ${table("name")} (
@@ -93,9 +101,17 @@ export function tables(schema: string): readonly string[] {
   ];
 }
 
+const sorts = ["volume", "floor", "sales", "listed", "supply", "holders", "change"] as const;
+type Sort = (typeof sorts)[number];
+
+/** The table that holds a family's place under a sort. */
+export function sortTable(sort: Sort): "family" | "held" {
+  return sort === "supply" || sort === "holders" ? "held" : "family";
+}
+
 /** A family's place under a sort, as an index holds it. */
 export function sortKey(
-  sort: "volume" | "floor" | "sales" | "listed" | "supply" | "holders" | "change",
+  sort: Sort,
   direction: "asc" | "desc",
   period: (typeof periods)[number],
 ): string {
@@ -107,13 +123,11 @@ export function sortKey(
   return sort;
 }
 
-const sortKeys = [
-  ...new Set(
-    (["volume", "floor", "sales", "listed", "supply", "holders", "change"] as const).flatMap(
-      (sort) =>
-        (["asc", "desc"] as const).flatMap((direction) =>
-          periods.map((period) => sortKey(sort, direction, period)),
-        ),
+/** Tables and keys of all sorts, each once. */
+const indexed = new Map(
+  sorts.flatMap((sort) =>
+    (["asc", "desc"] as const).flatMap((direction) =>
+      periods.map((period) => [sortKey(sort, direction, period), sortTable(sort)] as const),
     ),
   ),
-];
+);

@@ -10,10 +10,10 @@ const isOrder = sql`kind in (${order_fulfilled}, ${orders_matched}) and log_inde
 
 const hourOf = (time: RawBuilder<unknown>) => sql`date_trunc('hour', ${time}, 'UTC')`;
 
-/** A sale `s` with the price at its moment, `p.price_e8`. */
+/** A sale `s` with the price at its moment, `p.price_e8`, looked up once though it is used twice. */
 const withPrice = sql`
   left join ${nativeCoins} on native.chain_id = s.chain_id and ${isPaidNatively}
-  cross join lateral (select ${priceAt(sql`native.coin`, sql`s.timestamp`)} as price_e8) p`;
+  cross join lateral (select ${priceAt(sql`native.coin`, sql`s.timestamp`)} as price_e8 offset 0) p`;
 
 const summed = sql`
   min(s.block_id) as first_block_id, max(s.block_id) as last_block_id, max(s.timestamp) as last_at,

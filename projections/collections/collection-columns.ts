@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { bookFigures } from "../collection-stats/book-figures.ts";
+import { bookFigures, contractsOf } from "../collection-stats/book-figures.ts";
 import { periods, tradedColumns } from "../collection-stats/periods.ts";
 import { hasEnded, unixSeconds } from "../orders/read-shown.ts";
 import { partnerRoyalty } from "./creator-fees.ts";
@@ -34,7 +34,7 @@ export function naming(now: Date): RawBuilder<unknown> {
                        order by m.contract_id <> f.collection_id, m.contract_id) as contracts
       from collections.member m join log.contract a using (contract_id) where m.collection_id = f.collection_id
     ) made on true
-    left join lateral (${whereTurned(bookFigures("collection_stats", sql`not ${hasEnded(now)}`), now)}) live on true
+    left join lateral (${whereTurned(bookFigures(contractsOf, sql`not ${hasEnded(now)}`), now)}) live on true
     left join lateral (${whereTurned(endedTokens(now), now)}) ended on true`;
 }
 

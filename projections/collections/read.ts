@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Period } from "../collection-stats/periods.ts";
-import { sortKey } from "../collection-stats/table.ts";
+import { sortKey, sortTable } from "../collection-stats/table.ts";
 import type { Database } from "../database.ts";
 import { columns, naming } from "./collection-columns.ts";
 import { type CollectionRow, deepen, type FlatRow } from "./collection-row.ts";
@@ -47,13 +47,15 @@ export async function readCollections(
       }
     ), place as materialized (
       select collection_id, ${key}::numeric as sort_key
-      from collection_stats.family
+      from ${sql.table(`collection_stats.${sortTable(order.sort)}`)}
       where ${ofFilter} ${found === null ? sql`` : sql`and collection_id in (select collection_id from matched)`}
         ${beyond(key, order, slice.after)}
       order by ${key} ${towards}, collection_id ${towards}
       limit ${slice.limit} offset ${slice.offset}
-    ), page as (
-      select f.*, place.sort_key from place join collection_stats.family f using (collection_id)
+    ), page as materialized (
+      select f.*, h.supply, h.holders, place.sort_key
+      from place join collection_stats.family f using (collection_id)
+      join collection_stats.held h using (collection_id)
     )
     select counted.total, ${columns(now)}
     from counted left join page f on true ${naming(now)}
@@ -72,7 +74,9 @@ export async function readCollection(
   const { rows } = await sql<FlatRow>`
     select 0::bigint as total, ${columns(now)}
     from (
-      select *, 0::numeric as sort_key from collection_stats.family where collection_id = ${collectionId}
+      select f.*, h.supply, h.holders, 0::numeric as sort_key
+      from collection_stats.family f join collection_stats.held h using (collection_id)
+      where f.collection_id = ${collectionId}
     ) f ${naming(now)}`.execute(db);
   const [row] = rows;
   return row === undefined ? null : deepen(row);

@@ -41,29 +41,32 @@ export async function storeHolders(session: Session, schema: string): Promise<vo
   `.execute(session);
 }
 
+/** A contract's row goes with its last token; one whose counters stay as they are is left alone. */
 export async function storeCollections(session: Session, schema: string): Promise<void> {
+  const collection = sql.table(`${schema}.collection`);
   await sql`
     with moved as materialized (
-      select d.*, c.contract_id is null as is_new
+      select d.*, c.tokens is null as is_new, coalesce(c.tokens, 0) + d.tokens = 0 as is_gone
       from (
         select contract_id, sum(erc721_tokens) as erc721_tokens, sum(tokens) as tokens, sum(supply) as supply,
                sum(units) as units, sum(holders) as holders
         from collection_change group by contract_id
+        having (sum(erc721_tokens), sum(tokens), sum(supply), sum(units), sum(holders)) <> (0, 0, 0, 0, 0)
       ) d
-      left join ${sql.table(`${schema}.collection`)} c using (contract_id)
+      left join lateral (
+        select c.tokens from ${collection} c where c.contract_id = d.contract_id offset 0
+      ) c on true
+    ), removed as (
+      delete from ${collection} c using moved m where m.is_gone and c.contract_id = m.contract_id
     ), stored as (
-      update ${sql.table(`${schema}.collection`)} c
+      update ${collection} c
       set erc721_tokens = c.erc721_tokens + m.erc721_tokens, tokens = c.tokens + m.tokens,
           supply = c.supply + m.supply, units = c.units + m.units, holders = c.holders + m.holders
       from moved m
-      where not m.is_new and c.contract_id = m.contract_id
+      where not m.is_new and not m.is_gone and c.contract_id = m.contract_id
     )
-    insert into ${sql.table(`${schema}.collection`)}
-      (contract_id, erc721_tokens, tokens, supply, units, holders)
-    select contract_id, erc721_tokens, tokens, supply, units, holders from moved where is_new`.execute(
+    insert into ${collection} (contract_id, erc721_tokens, tokens, supply, units, holders)
+    select contract_id, erc721_tokens, tokens, supply, units, holders from moved where is_new and not is_gone`.execute(
     session,
   );
-  await sql`
-    delete from ${sql.table(`${schema}.collection`)} c using (select distinct contract_id from collection_change) d
-    where c.contract_id = d.contract_id and c.tokens = 0`.execute(session);
 }

@@ -1,6 +1,7 @@
 /**
  * Owners of ERC-721 tokens, balances of ERC-1155 ids, and what is counted over them. Sums have no upper bound: a
- * contract may emit the largest amount as often as it likes.
+ * contract may emit the largest amount as often as it likes. Pages of tokens keep room: where a reorg brings the same
+ * transfer in another block, the row stays on its page and no index is touched.
  */
 export function ownershipTables(schema: string): string[] {
   return [
@@ -15,7 +16,7 @@ export function ownershipTables(schema: string): string[] {
        block_id    bigint,
        log_index   integer,
        primary key (contract_id, token_id, standard)
-     )`,
+     ) with (fillfactor = 90)`,
     `comment on column ${schema}.token.owner is 'ERC-721: the current owner, burn addresses included. ERC-1155: null'`,
     `comment on column ${schema}.token.supply is 'Units not burned: 0 or 1 for ERC-721'`,
     `comment on column ${schema}.token.transfers is 'ERC-1155: transfers that count; the row goes with the last of them'`,

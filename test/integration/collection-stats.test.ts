@@ -7,7 +7,7 @@ import { type Fact, openBook } from "../order-book.ts";
 import { familiesFromBooks } from "../stats-from-books.ts";
 import { blocks, opening, type Step, statsProjections, story, tellStory } from "../stats-story.ts";
 
-const tables = ["token", "hour", "contract", "clock", "family", "name", "total"];
+const tables = ["token", "hour", "contract", "clock", "family", "held", "name", "total"];
 
 let book: Awaited<ReturnType<typeof openBook>>;
 
@@ -43,9 +43,9 @@ describe("figures of collections", () => {
           if (targets.length === 0) targets = await book.emptyTargets();
           await project(book.db, targets);
           const { rows } = await sql<{ family: unknown }>`
-            select to_jsonb(f) as family from collection_stats.family f order by collection_id`.execute(
-            book.db,
-          );
+            select to_jsonb(f) || to_jsonb(h) as family
+            from collection_stats.family f full join collection_stats.held h using (collection_id)
+            order by collection_id`.execute(book.db);
           expect(rows.map(({ family }) => family)).toEqual(await familiesFromBooks(book.db));
         });
       }),

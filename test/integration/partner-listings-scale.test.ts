@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allProjections } from "../../projections/all.ts";
-import { bookFigures } from "../../projections/collection-stats/book-figures.ts";
+import { bookFigures, contractsOf } from "../../projections/collection-stats/book-figures.ts";
 import type { Session } from "../../projections/database.ts";
 import { openWindow } from "../../projections/engine/window.ts";
 import { offered } from "../../projections/listings/offered.ts";
@@ -93,7 +93,7 @@ describe("among a thousand listings of partners for each of the house's own", ()
     const looked = await looks(async (session) => {
       const { rows } = await sql<{ floor: object; floor_buyable: object }>`
         select book.floor, book.floor_buyable from (select 7 as collection_id) f
-        cross join lateral (${bookFigures("collection_stats", sql`true`)}) book`.execute(session);
+        cross join lateral (${bookFigures(contractsOf, sql`true`)}) book`.execute(session);
       expect(rows[0]?.floor).toMatchObject({ marketplace: "opensea", isBuyable: false });
     });
     expect(looked).toBeLessThan(20);
