@@ -18,9 +18,9 @@ export type Way = { source: Source; when?: RawBuilder<unknown> };
 export function waysTo(filter: TokensFilter, sort: TokenSort, limit: RawBuilder<unknown>): Way[] {
   if (isNamed(filter)) return [{ source: "chosen" }];
   if (!isOfTraits(filter)) return [{ source: "walk" }];
-  const { near, far } = walkLength[sort];
+  const { near, far, tokens } = walkLength[sort];
   const areFew = sql`(
-    select ids * ids <= case when are_near then ${near} else ${far} end * ${limit} * tokens from totals
+    select ids * ids <= case when are_near then ${near} else ${far} end * ${limit} * ${tokens} from totals
   )`;
   return [
     { source: "having", when: areFew },
@@ -30,15 +30,16 @@ export function waysTo(filter: TokensFilter, sort: TokenSort, limit: RawBuilder<
 
 /**
  * How long a walk to a page is for what it costs to sort the ids instead; `near`: where its step is a look at one string.
- * By rank tokens with common traits come late; a price has to be looked up before it can be sorted by.
+ * Of `tokens` it meets all, or those with the rarest trait. By rank tokens with common traits come late; a price has to
+ * be looked up before it can be sorted by.
  */
-const byPrice = { near: sql.lit(0.25), far: sql.lit(1) };
+const byPrice = { near: sql.lit(0.05), far: sql.lit(1), tokens: sql`rarest` };
 const walkLength = {
-  token_id: { near: sql.lit(0.25), far: sql.lit(3) },
+  token_id: { near: sql.lit(0.08), far: sql.lit(3), tokens: sql`tokens` },
   price_asc: byPrice,
   price_desc: byPrice,
-  recently_listed: byPrice,
-  rarity: { near: sql.lit(0.75), far: sql.lit(9) },
+  recently_listed: { near: sql.lit(0.08), far: sql.lit(1), tokens: sql`tokens` },
+  rarity: { near: sql.lit(0.2), far: sql.lit(9), tokens: sql`tokens` },
 };
 
 /** Rows `(contract_id, token_id)` of the ids with the traits; not each is a token of the chain. */

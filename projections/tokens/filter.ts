@@ -50,11 +50,16 @@ export function familyOf({ contractIds }: TokensFilter): RawBuilder<unknown> {
   return sql`${anyValue(contractIds, "int[]")}::int[]`;
 }
 
-/** Whether the token of a row has the traits, where a walk meets it. */
-export function fitsTraits(filter: TokensFilter, row: "t" | "l" | "r"): RawBuilder<unknown> {
-  if (!isOfTraits(filter)) return sql`true`;
+/** Whether the token of a row has the traits, where a walk meets it; `known`: how many of the first it is known to have. */
+export function fitsTraits(
+  filter: TokensFilter,
+  row: "t" | "l" | "r",
+  known = 0,
+): RawBuilder<unknown> {
+  const others = (filter.traitKeys ?? []).slice(known);
+  if (!isOfTraits(filter) || others.length === 0) return sql`true`;
   return sql`
-    case when (select are_near from totals) then ${isInRun(row)} else ${hasAll(row, filter.traitKeys ?? [])} end`;
+    case when (select are_near from totals) then ${isInRun(row, filter.contractIds)} else ${hasAll(row, others)} end`;
 }
 
 /** Rows `(contract_id, token_id, standard)` of the tokens that a filter names, listed or not. */

@@ -1,45 +1,43 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "../any-value.ts";
-import type { Session } from "../database.ts";
-import { isRankingOld } from "../rarity/stale.ts";
-import { waysTo } from "./candidates.ts";
 import type { TokenKey, TokenSort, TokensFilter } from "./filter.ts";
 import { listedNow } from "./listed-now.ts";
 import { type Part, partsOf } from "./parts.ts";
 import { totalsOf } from "./totals.ts";
 
-/** `total`: how many tokens match; null where traits alone tell which. `isRankingStale`: it is about to be made anew. */
-export type TokenPage = { total: bigint | null; isRankingStale: boolean; rows: TokenKey[] };
+export type TokenSlice = { limit: number; after: TokenKey | null };
 
-/** Places in order, in one statement. */
-export async function readTokenPage(
-  session: Session,
+/**
+ * CTEs: `totals`, whose `matching` is how many tokens match, null where traits alone tell which; and `asked`, the places
+ * of a page (part, value, contract_id, token_id, standard) with `ord`, their order.
+ */
+export function pageOf(
   filter: TokensFilter,
   sort: TokenSort,
-  { limit, after }: { limit: number; after: TokenKey | null },
+  { limit, after }: TokenSlice,
   now: Date,
-): Promise<TokenPage> {
+): RawBuilder<unknown> {
   const wanted = anyValue<bigint>(limit, "bigint");
-  const parts = partsOf(filter, sort, waysTo(filter, sort, wanted));
-  const { rows } = await sql<TokenKey & Omit<TokenPage, "rows">>`
-    with ${listedNow(now)}, ${totalsOf(filter)},
-    first as materialized (${pageOf(parts, 0, { wanted, after })}),
-    second as materialized (${pageOf(parts, 1, { wanted, after })})
-    select totals.matching as total, ${isRankingOld(filter.collectionId)} as "isRankingStale", page.*
-    from totals left join (
-      select 0 as part, contract_id as "contractId", token_id as "tokenId", standard, value, place from first
-      union all
-      select 1, contract_id, token_id, standard, 0, place from second
-    ) page on true
-    order by part, place limit ${wanted}`.execute(session);
-  const { total = null, isRankingStale = true } = rows[0] ?? {};
-  return { total, isRankingStale, rows: rows.filter(({ standard }) => standard !== null) };
+  const parts = partsOf(filter, sort, wanted);
+  return sql`
+    ${listedNow(now)}, ${totalsOf(filter)},
+    first as materialized (${rowsOf(parts, 0, { wanted, after })}),
+    second as materialized (${rowsOf(parts, 1, { wanted, after })}),
+    asked as materialized (
+      select *, row_number() over (order by part, place) as ord
+      from (
+        select 0 as part, contract_id, token_id, standard, value, place from first
+        union all
+        select 1, contract_id, token_id, standard, 0, place from second
+      ) page
+      order by part, place limit ${wanted}
+    )`;
 }
 
 type Slice = { wanted: RawBuilder<unknown>; after: TokenKey | null };
 
 /** A part's first rows, numbered; nothing where the part before fills the page or the cursor is beyond. */
-function pageOf(
+function rowsOf(
   parts: readonly Part[],
   number: number,
   { wanted, after }: Slice,

@@ -24,11 +24,19 @@ export function cheapestListing(now: Date): RawBuilder<unknown> {
     order by o.unit_price_wei, o.position limit 1`;
 }
 
-/** CTE: of each asked contract the active bid on any of its tokens that nets most, found once for all of them. */
-export function offered(now: Date): RawBuilder<unknown> {
+/**
+ * CTEs, found once for all of its tokens: `family`, the asked contracts with their addresses, and `offered`, of each of
+ * them the active bid on any of its tokens that nets most.
+ */
+export function families(now: Date): RawBuilder<unknown> {
   return sql`
-    offered as materialized (
-      select o.* from (select distinct contract_id from asked) family cross join lateral (
+    family as materialized (
+      select k.contract_id, k.address
+      from (select distinct contract_id from asked offset 0) own cross join lateral (
+        select k.* from log.contract k where k.contract_id = own.contract_id offset 0
+      ) k
+    ), offered as materialized (
+      select o.* from family cross join lateral (
         select o.* from bids.bid o
         where o.contract_id = family.contract_id and o.token_id is null and ${isActive(now)}
         order by o.token_id, o.seller_net_wei desc, o.position limit 1
@@ -56,13 +64,16 @@ export const lastSale = sql`
 
 /** The rank of the asked token in the collection; null: in its own. */
 export function rankIn(collectionId: number | null): RawBuilder<unknown> {
+  const id = anyValue(collectionId, "int");
+  const own =
+    collectionId === null
+      ? sql`coalesce((select m.collection_id from collections.member m where m.contract_id = asked.contract_id), asked.contract_id)`
+      : id;
+  const ranked = collectionId === null ? sql`r.collection_id` : id;
   return sql`
-    select r.rank, r.score, c.tokens as ranked
-    from rarity.token r join rarity.collection c using (collection_id)
-    where r.contract_id = asked.contract_id and r.token_id = asked.token_id
-      and r.collection_id = coalesce(${anyValue(collectionId, "int")}, (
-        select m.collection_id from collections.member m where m.contract_id = asked.contract_id
-      ), asked.contract_id)`;
+    select r.rank, r.score, (select c.tokens from rarity.collection c where c.collection_id = ${ranked}) as ranked
+    from rarity.token r
+    where r.contract_id = asked.contract_id and r.token_id = asked.token_id and r.collection_id = ${own} offset 0`;
 }
 
 function isActive(now: Date): RawBuilder<unknown> {

@@ -5,7 +5,7 @@ import { deriveAllMembers } from "./members.ts";
 import { traitsOf } from "./normalize.ts";
 import { fingerprintOf } from "./store.ts";
 
-/** Fills empty tables without indexes. */
+/** Fills empty tables without indexes. Rows that are read together, those of a contract or a trait, lie together. */
 export async function deriveAllTraits(session: Session, schema: string): Promise<void> {
   const table = (name: string) => sql.table(`${schema}.${name}`);
   await sql`
@@ -23,7 +23,8 @@ export async function deriveAllTraits(session: Session, schema: string): Promise
     insert into ${table("listed_trait")} (contract_id, trait_key, unit_price_wei, position, token_id)
     select contract_id, u.trait_key, l.unit_price_wei, l.position, token_id
     from ${table("listed")} l join ${table("token")} t using (contract_id, token_id)
-    cross join unnest(t.trait_keys) u (trait_key)`.execute(session);
+    cross join unnest(t.trait_keys) u (trait_key)
+    order by 1, 2, 3, 4`.execute(session);
   await deriveAllMembers(session, schema);
   await countAllValues(session, schema);
   await countAllContracts(session, schema);
@@ -50,7 +51,8 @@ async function countAllValues(session: Session, schema: string): Promise<void> {
     join metadata.token m on m.contract_id = v.contract_id and m.token_id = v.example
     cross join lateral (
       select * from (${traitsOf(sql`m.attributes`)}) trait where trait.trait_key = v.trait_key
-    ) named`.execute(session);
+    ) named
+    order by 1, 2`.execute(session);
 }
 
 async function countAllContracts(session: Session, schema: string): Promise<void> {

@@ -47,9 +47,19 @@ export function runsOf(chunks: RawBuilder<unknown>): RawBuilder<unknown> {
     group by contract_id`;
 }
 
-/** Whether the token of a row is in one of the runs `run`. */
-export function isInRun(row: Row): RawBuilder<unknown> {
+/**
+ * Whether the token of a row is in one of the runs `run`. A family of one contract has one run at most, which is taken
+ * out once; others are looked up for each row.
+ */
+export function isInRun(row: Row, contractIds: readonly number[]): RawBuilder<unknown> {
   const [contractId, tokenId] = [sql.ref(`${row}.contract_id`), sql.ref(`${row}.token_id`)];
+  if (contractIds.length === 1) {
+    const [first, last, bits] = ["first", "last", "bits"].map(
+      (column) => sql`(select run.${sql.id(column)} from run)`,
+    );
+    return sql`
+      1 = case when ${tokenId} between ${first} and ${last} then get_bit(${bits}, (${tokenId} - ${first})::int) end`;
+  }
   return sql`1 = (
     select get_bit(run.bits, (${tokenId} - run.first)::int) from run
     where run.contract_id = ${contractId} and ${tokenId} between run.first and run.last

@@ -32,11 +32,11 @@ export async function flipMembers(session: Session, schema: string): Promise<voi
   );
 }
 
-/** Fills the empty table from the tokens. */
+/** Fills the empty table from the tokens. What is read together lies together. */
 export async function deriveAllMembers(session: Session, schema: string): Promise<void> {
   await sql`
     insert into ${sql.table(`${schema}.member`)} (contract_id, trait_key, chunk, bits)
     select contract_id, u.trait_key, ${chunkOf(sql`token_id`)}, bit_or(${bitsOf(sql`token_id`)})
     from ${sql.table(`${schema}.token`)} cross join unnest(trait_keys) u (trait_key)
-    group by 1, 2, 3`.execute(session);
+    group by 1, 2, 3 order by 1, 2, 3`.execute(session);
 }

@@ -31,7 +31,10 @@ const scattered = [
 ];
 type Token = (typeof tokens)[number];
 
-/** Two thirds are red, half are round; a third is listed. */
+/** Ended when the lists are read, though not by the last tick. */
+const atOnce = receivedAt + 1n;
+
+/** Two thirds are red, half are round; a third is listed, of some the only or the cheapest listing has just ended. */
 async function openSpread(all: readonly Token[]): Promise<void> {
   if (maker === undefined) throw new Error("nobody to own the tokens");
   await reads.clear();
@@ -49,17 +52,19 @@ async function openSpread(all: readonly Token[]): Promise<void> {
     ),
     ...all
       .filter((_, place) => place % 3 === 1)
-      .map(
-        (token, place) =>
-          givenListing({
-            ...token,
-            maker,
-            standard: "erc721",
-            unitPriceWei: BigInt((place * 5) % 7) + 1n,
-            salt: BigInt(place),
-            endTime: receivedAt + 1_000n,
-          }).submitted,
-      ),
+      .flatMap((token, place) => {
+        const listing = {
+          ...token,
+          maker,
+          standard: "erc721",
+          unitPriceWei: BigInt((place * 5) % 7) + 2n,
+          salt: BigInt(place),
+          endTime: place % 4 === 1 ? atOnce : receivedAt + 1_000n,
+        } as const;
+        const cheaper = { ...listing, unitPriceWei: 1n, salt: BigInt(1_000 + place) };
+        const all = place % 4 === 2 ? [listing, { ...cheaper, endTime: atOnce }] : [listing];
+        return all.map((one) => givenListing(one).submitted);
+      }),
   );
   await reads.rank();
 }

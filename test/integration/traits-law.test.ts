@@ -12,7 +12,7 @@ import {
   type TokensFilter,
   tokenSorts,
 } from "../../projections/tokens/filter.ts";
-import { readTokenPage, type TokenPage } from "../../projections/tokens/read-page.ts";
+import { pageOf } from "../../projections/tokens/read-page.ts";
 import { readTraitKeys } from "../../projections/traits/read-keys.ts";
 import { addressOf, appendEvents, block, type ChainEvent, dumpTable } from "../given.ts";
 import { openBook } from "../order-book.ts";
@@ -170,7 +170,10 @@ async function walk(filter: TokensFilter, sort: TokenSort, limit: number): Promi
   const names: string[] = [];
   let after: TokenKey | null = null;
   for (;;) {
-    const { rows }: TokenPage = await readTokenPage(book.db, filter, sort, { limit, after }, now);
+    const { rows } = await sql<TokenKey>`
+      with ${pageOf(filter, sort, { limit, after }, now)}
+      select part, value, contract_id as "contractId", token_id as "tokenId", standard
+      from asked order by ord`.execute(book.db);
     names.push(...rows.map((row) => `${row.contractId}/${row.tokenId}/${row.standard}`));
     after = rows.at(-1) ?? null;
     if (after === null || rows.length < limit) return names;
