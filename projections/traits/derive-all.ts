@@ -34,9 +34,10 @@ export async function deriveAllTraits(session: Session, schema: string): Promise
 async function countAllValues(session: Session, schema: string): Promise<void> {
   await sql`
     insert into ${sql.table(`${schema}.value`)}
-      (contract_id, trait_key, match_key, type, type_key, value, is_number, is_numeric, tokens, live, listed)
+      (contract_id, trait_key, match_key, type, type_key, value, is_number, is_numeric, tokens, live, listed,
+       floor_wei, floor_position, floor_token)
     select v.contract_id, v.trait_key, named.match_key, named.type, named.type_key, named.value, named.is_number,
-           named.is_numeric, v.tokens, v.live, coalesce(l.listed, 0)
+           named.is_numeric, v.tokens, v.live, coalesce(l.listed, 0), l.unit_price_wei, l.position, l.token_id
     from (
       select contract_id, u.trait_key, count(*) as tokens, count(*) filter (where is_live) as live,
              min(token_id) as example
@@ -44,8 +45,10 @@ async function countAllValues(session: Session, schema: string): Promise<void> {
       group by contract_id, u.trait_key
     ) v
     left join (
-      select contract_id, trait_key, count(*) as listed from ${sql.table(`${schema}.listed_trait`)}
-      group by contract_id, trait_key
+      select distinct on (contract_id, trait_key) contract_id, trait_key, unit_price_wei, position, token_id,
+             count(*) over (partition by contract_id, trait_key) as listed
+      from ${sql.table(`${schema}.listed_trait`)}
+      order by contract_id, trait_key, unit_price_wei, position
     ) l using (contract_id, trait_key)
     join log.contract k using (contract_id)
     join metadata.token m on m.contract_id = v.contract_id and m.token_id = v.example

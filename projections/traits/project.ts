@@ -20,7 +20,7 @@ const telling = [metadataProjection, ownershipProjection];
  */
 export const traitsProjection: Projection = {
   name: "traits",
-  version: 2,
+  version: 3,
   parameters: read.map(({ name, version }) => `${name} ${version}`).join(", "),
   reads: read.map(({ name }) => name),
   tables: traitTables,

@@ -39,7 +39,8 @@ export async function readTraits(
       where ${family} group by contract_id, u.trait_key
     ), own as materialized (
       select v.contract_id, v.trait_key, v.type_key, v.type, v.value, v.is_numeric, v.live,
-             v.listed + coalesce(c.by, 0) as listed
+             v.listed + coalesce(c.by, 0) as listed, v.floor_wei, v.floor_position, v.floor_token,
+             c.trait_key is not null as is_changed
       from traits.value v left join changed c using (contract_id, trait_key)
       where v.${family} and v.live > 0
     ), typed as materialized (
@@ -55,21 +56,24 @@ export async function readTraits(
       from relisted r join traits.token t using (contract_id, token_id) cross join unnest(t.trait_keys) u (trait_key)
       where r.${family} order by r.contract_id, u.trait_key, r.unit_price_wei, r.position
     ), cheap as materialized (
-      select own.*, coalesce(floor.unit_price_wei, again.unit_price_wei) as unit_price_wei,
-             coalesce(floor.position, again.position) as position, coalesce(floor.token_id, again.token_id) as token_id
-      from own left join again using (contract_id, trait_key) left join lateral (
+      select own.*, floor_wei as unit_price_wei, floor_position as position, floor_token as token_id
+      from own where not is_changed
+      union all
+      select own.*, floor.*
+      from own left join lateral (
         select * from (
-          select l.unit_price_wei, l.position, l.token_id
-          from traits.listed_trait l
-          where l.contract_id = own.contract_id and l.trait_key = own.trait_key
-            and not exists (
-              select from ended e where e.contract_id = l.contract_id and e.token_id = l.token_id
-            )
-          order by l.unit_price_wei, l.position limit 1
-        ) l
-        where again.position is null
-          or (l.unit_price_wei, l.position) < (again.unit_price_wei, again.position)
-      ) floor on own.listed > 0
+          (select l.unit_price_wei, l.position, l.token_id from traits.listed_trait l
+           where l.contract_id = own.contract_id and l.trait_key = own.trait_key
+             and not exists (
+               select from ended e where e.contract_id = l.contract_id and e.token_id = l.token_id
+             )
+           order by l.unit_price_wei, l.position limit 1)
+          union all
+          select a.unit_price_wei, a.position, a.token_id
+          from again a where a.contract_id = own.contract_id and a.trait_key = own.trait_key
+        ) now order by unit_price_wei, position limit 1
+      ) floor on true
+      where is_changed
     ), told as materialized (
       ${listingsOf(sql`(select distinct contract_id, token_id, unit_price_wei, position from cheap where token_id is not null)`)}
     ), floored as (

@@ -15,7 +15,7 @@ export async function storeChanged(
   }
   await storeListed(session, sql.table(`${schema}.listed`));
   await storeListedTraits(session, sql.table(`${schema}.listed_trait`));
-  await countValues(session, sql.table(`${schema}.value`));
+  await countValues(session, schema);
   await countContracts(session, sql.table(`${schema}.contract`));
 }
 
@@ -72,10 +72,12 @@ async function storeListedTraits(
     (${listedAfter} except ${listedBefore})`.execute(session);
 }
 
-async function countValues(session: Session, value: RawBuilder<unknown>): Promise<void> {
+/** Moves counts by the difference and looks floors up, where a token with the trait differs. */
+async function countValues(session: Session, schema: string): Promise<void> {
+  const value = sql.table(`${schema}.value`);
   await sql`
     with moved as materialized (
-      select m.*, v.contract_id is null as is_new, coalesce(v.tokens, 0) + m.tokens as tokens_after
+      select m.*, v.contract_id is null as is_new, coalesce(v.tokens, 0) + m.tokens as tokens_after, f.*
       from (
         select contract_id, trait_key, sum(tokens) as tokens, sum(live) as live, sum(listed) as listed
         from (
@@ -87,23 +89,31 @@ async function countValues(session: Session, value: RawBuilder<unknown>): Promis
           from ${changedToken} cross join unnest(old_keys) u (trait_key)
         ) leg
         group by contract_id, trait_key
-        having sum(tokens) <> 0 or sum(live) <> 0 or sum(listed) <> 0
       ) m
       left join ${value} v using (contract_id, trait_key)
+      left join lateral (
+        select l.unit_price_wei as floor_wei, l.position as floor_position, l.token_id as floor_token
+        from ${sql.table(`${schema}.listed_trait`)} l
+        where l.contract_id = m.contract_id and l.trait_key = m.trait_key
+        order by l.unit_price_wei, l.position limit 1
+      ) f on true
+      where v.contract_id is null or (m.tokens, m.live, m.listed) <> (0, 0, 0)
+        or (v.floor_wei, v.floor_position) is distinct from (f.floor_wei, f.floor_position)
     ), emptied as (
       delete from ${value} v using moved m
       where m.tokens_after = 0 and v.contract_id = m.contract_id and v.trait_key = m.trait_key
     ), recounted as (
       update ${value} v
-      set tokens = v.tokens + m.tokens, live = v.live + m.live, listed = v.listed + m.listed
+      set tokens = v.tokens + m.tokens, live = v.live + m.live, listed = v.listed + m.listed,
+          floor_wei = m.floor_wei, floor_position = m.floor_position, floor_token = m.floor_token
       from moved m
       where m.tokens_after <> 0 and not m.is_new
         and v.contract_id = m.contract_id and v.trait_key = m.trait_key
     )
     insert into ${value} (contract_id, trait_key, match_key, type, type_key, value, is_number, is_numeric,
-                          tokens, live, listed)
+                          tokens, live, listed, floor_wei, floor_position, floor_token)
     select contract_id, trait_key, n.match_key, n.type, n.type_key, n.value, n.is_number, n.is_numeric,
-           m.tokens, m.live, m.listed
+           m.tokens, m.live, m.listed, m.floor_wei, m.floor_position, m.floor_token
     from moved m
     join (
       select distinct on (contract_id, trait_key) * from ${namedTrait} order by contract_id, trait_key
