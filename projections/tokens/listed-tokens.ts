@@ -93,7 +93,7 @@ function walkOfTrait(
 
 const columnOf = (isTime: boolean) => (isTime ? sql`l.listed_at` : sql`l.unit_price_wei`);
 
-/** Rows `l` behind the cursor; \`from\`: whatever their standard, so that the one at the cursor is among them. */
+/** Rows `l` behind the cursor; `from`: whatever their standard, so that the one at the cursor is among them. */
 function placeOf(
   after: TokenKey | null,
   { direction: { than }, isTime }: ListedOrder,
