@@ -138,16 +138,21 @@ function wrap(pool: Reopened, faults: Faults): PostgresPool {
 
 async function send(client: pg.PoolClient, query: pg.QueryConfig, faults: Faults) {
   const how = query.text === "rollback" ? null : strike(faults, query.text);
+  if (how !== null && staysWithConnection(query.text)) breakConnection(client);
   if (how === "unsent") throw new Injected("not sent");
   const answer = client.query(query);
-  if (how === "cut" || (how === "unanswered" && opens(query.text))) breakConnection(client);
+  if (how === "cut") breakConnection(client);
   const result = await answer;
   if (how === "unanswered") throw new Injected("no answer");
   return result;
 }
 
-/** Who hears nothing of a transaction's beginning has no connection: the next on it would be in a transaction unknowingly. */
-const opens = (text?: string) => text !== undefined && /^(begin|start transaction)/.test(text);
+/**
+ * A transaction's beginning, or a lock of the session. Who does not know what became of it has lost the connection: it
+ * would stay, and whoever is given the connection next would be in it unknowingly.
+ */
+const staysWithConnection = (text = "") =>
+  /^(begin|start transaction)|pg_advisory_(un)?lock\(/.test(text);
 
 /** What goes wrong at the statement that comes next. */
 function strike(faults: Faults, text: string): Fault["how"] | null {
