@@ -137,8 +137,8 @@ function wrap(pool: Reopened, faults: Faults): PostgresPool {
 }
 
 async function send(client: pg.PoolClient, query: pg.QueryConfig, faults: Faults) {
-  const how = query.text === "rollback" ? null : strike(faults, query.text);
-  if (how !== null && staysWithConnection(query.text)) breakConnection(client);
+  const struck = query.text === "rollback" ? null : strike(faults, query.text);
+  const how = struck !== null && staysWithConnection(query.text) ? "cut" : struck;
   if (how === "unsent") throw new Injected("not sent");
   const answer = client.query(query);
   if (how === "cut") breakConnection(client);
