@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import type { Database } from "../../projections/database.ts";
 import { besides } from "../../projections/engine/beside.ts";
-import { isOf, readCheckpoints } from "../../projections/engine/checkpoint.ts";
+import { isOf } from "../../projections/engine/checkpoint.ts";
 import { findDrift } from "../../projections/engine/drift.ts";
-import { heldFor } from "../../projections/engine/left-out.ts";
+import { owedBy, readAside } from "../../projections/engine/left-out.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
-import { leftOutWords, readLeftOut, readVerdicts } from "../../projections/engine/quarantine.ts";
+import { leftOutWords, readLeftOut } from "../../projections/engine/quarantine.ts";
 import { readRebuilds } from "../../projections/engine/rebuild-run.ts";
 import { pendingMigrations } from "../../projections/log/migrate.ts";
 import { openHeadReader } from "../chain/head.ts";
@@ -89,16 +89,16 @@ async function checkNodes({ chainId, rpcUrls }: ChainConfig): Promise<Finding[]>
 
 async function checkProjection(db: Database, projection: Projection): Promise<Finding[]> {
   const { name } = projection;
-  const checkpoints = await readCheckpoints(db);
-  const stored = checkpoints.get(name);
+  const aside = await readAside(db);
+  const stored = aside.checkpoints.get(name);
   if (stored === undefined) return [note(name, "has no tables yet", "a projector makes them")];
   if (!isOf(stored, projection)) {
     const finding = `holds rows of version ${stored.version} or of other parameters`;
     return [fault(name, finding, `op rebuild ${name}, or start the projector again`)];
   }
-  const held = heldFor(projection, { checkpoints, verdicts: await readVerdicts(db) });
-  const owed = stored.leftOut.filter((fact) => !held.includes(fact));
-  const owes = owed.map((fact) => `leaves out ${fact} still, which was let in again`);
+  const owes = owedBy(projection, aside).map(
+    (fact) => `leaves out ${fact} still, which was let in again`,
+  );
   const drift = await findDrift(db, projection);
   return [...owes, ...drift].map((words) => fault(name, words, `op rebuild ${name}`));
 }

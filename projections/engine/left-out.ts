@@ -1,14 +1,18 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Checkpoint, Target } from "./checkpoint.ts";
+import { type Checkpoint, readCheckpoints, type Target } from "./checkpoint.ts";
 import type { Projection } from "./projection.ts";
-import { isHeld, type Verdict } from "./quarantine.ts";
+import { isHeld, readVerdicts, type Verdict } from "./quarantine.ts";
 
 /** What was ever put aside, and what each schema's tables were derived without. */
 export type Aside = {
   verdicts: readonly Verdict[];
   checkpoints: Map<string, Checkpoint>;
 };
+
+export async function readAside(session: Session): Promise<Aside> {
+  return { verdicts: await readVerdicts(session), checkpoints: await readCheckpoints(session) };
+}
 
 /** Facts that a projection derived anew leaves out: its own, and those of the tables that it reads, as these stand. */
 export function heldFor(
@@ -18,6 +22,13 @@ export function heldFor(
   const own = verdicts.filter((one) => isHeld(one) && one.projection === name);
   const read = reads.flatMap((one) => checkpoints.get(one)?.leftOut ?? []);
   return [...new Set([...own.map(({ fact }) => fact), ...read])];
+}
+
+/** Facts that the serving tables leave out and that nobody holds any more: they wait for being derived anew. */
+export function owedBy(projection: Projection, aside: Aside): bigint[] {
+  const held = heldFor(projection, aside);
+  const left = aside.checkpoints.get(projection.name)?.leftOut ?? [];
+  return left.filter((fact) => !held.includes(fact));
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { Database } from "../database.ts";
 import { alone, besides } from "./beside.ts";
-import { dropTarget, readCheckpoints } from "./checkpoint.ts";
+import { dropTarget } from "./checkpoint.ts";
 import { DerivationFailed, isLasting } from "./failure.ts";
 import { inLanes, readsFrom } from "./lanes.ts";
-import { type Aside, heldFor } from "./left-out.ts";
+import { type Aside, owedBy, readAside } from "./left-out.ts";
 import type { Projection } from "./projection.ts";
-import { hold, readVerdicts, release } from "./quarantine.ts";
+import { hold, release } from "./quarantine.ts";
 import { withDependents } from "./rebuild.ts";
 
 /** Projections that hold a fact no more, and why some still do. */
@@ -30,9 +30,9 @@ export async function letIn(
   { fact, projection, rebuildOne }: Options,
 ): Promise<LetIn> {
   const held = await release(db, fact, projection);
-  const aside = { verdicts: await readVerdicts(db), checkpoints: await readCheckpoints(db) };
-  const owing = projections.filter(({ name }) => leavesOut(aside, name, fact));
-  const due = owing.filter((one) => !heldFor(one, aside).includes(fact)).map(({ name }) => name);
+  const aside = await readAside(db);
+  const owing = projections.filter((one) => owedBy(one, aside).includes(fact));
+  const due = owing.map(({ name }) => name);
   const released = [...new Set([...held, ...due])];
   const chosen = withDependents(projections, due);
   try {
@@ -41,13 +41,13 @@ export async function letIn(
   } catch (error) {
     if (!(error instanceof DerivationFailed || isLasting(error))) throw error;
     for (const one of chosen) await holdAgain(db, one, fact, error);
-    const checkpoints = await readCheckpoints(db);
-    const isTakenIn = (name: string) => !leavesOut({ checkpoints }, name, fact);
+    const now = await readAside(db);
+    const isTakenIn = (name: string) => !leavesOut(now, name, fact);
     return { released: released.filter(isTakenIn), failure: error };
   }
 }
 
-const leavesOut = ({ checkpoints }: Pick<Aside, "checkpoints">, name: string, fact: bigint) =>
+const leavesOut = ({ checkpoints }: Aside, name: string, fact: bigint) =>
   checkpoints.get(name)?.leftOut.includes(fact) === true;
 
 /** Where the tables still leave the fact out, and none that they read does, nothing would say so from here on. */
@@ -60,11 +60,11 @@ async function holdAgain(
   const { name } = projection;
   await alone(db, name, () =>
     db.transaction().execute(async (session) => {
-      const checkpoints = await readCheckpoints(session);
-      if (!leavesOut({ checkpoints }, name, fact)) return;
+      const aside = await readAside(session);
+      if (!leavesOut(aside, name, fact)) return;
       await dropTarget(session, besides(name).next);
-      const held = heldFor(projection, { verdicts: await readVerdicts(session), checkpoints });
-      if (!held.includes(fact)) await hold(session, { projection: name, fact, error: message });
+      if (!owedBy(projection, aside).includes(fact)) return;
+      await hold(session, { projection: name, fact, error: message });
     }),
   );
 }
