@@ -12,41 +12,41 @@ const priced = sql`l.contract_id, l.token_id, l.standard, l.unit_price_wei as va
 const timed = sql`
   l.contract_id, l.token_id, l.standard, (extract(epoch from l.listed_at) * 1000000)::bigint::numeric as value`;
 
-/** Listed tokens by price, or by when they were listed. */
+/** Listed tokens by price, or by when they were listed: those that stand, and those that another listing still lists. */
 export function listedTokens(filter: TokensFilter, source: Source, order: ListedOrder): Rows {
   const columns = order.isTime ? timed : priced;
+  const isMeant =
+    source === "chosen"
+      ? sql`(l.contract_id, l.token_id, l.standard) in (select * from chosen)`
+      : sql`l.contract_id = any (${familyOf(filter)}) and ${fitsTraits(filter, "l")}`;
   return (after, limit) => {
-    const { beyond, from } = placeOf(after, order);
-    if (source === "walk") {
-      const rows = isOfTraits(filter) && !order.isTime ? walkOfTrait : walkOfAll;
-      return sql`
-        ${rows(filter, order, { beyond, from, limit })}
-        union all
-        select ${columns} from relisted l
-        where l.contract_id = any (${familyOf(filter)}) and ${beyond} and ${fitsTraits(filter, "l")}`;
-    }
-    if (source === "chosen") {
-      return sql`
-        select l.* from chosen c cross join lateral (
-          select ${columns} from traits.listed l
-          where l.contract_id = c.contract_id and l.token_id = c.token_id and l.standard = c.standard
-            and ${stands("l")} and ${beyond}
-          offset 0
-        ) l
-        union all
-        select ${columns} from relisted l
-        where (l.contract_id, l.token_id, l.standard) in (select * from chosen) and ${beyond}`;
-    }
+    const place = placeOf(after, order);
     return sql`
-      select l.* from ${idsHaving} h cross join lateral (
-        select ${columns} from traits.listed l
-        where l.contract_id = h.contract_id and l.token_id = h.token_id and ${stands("l")} and ${beyond}
-        offset 0
-      ) l
+      ${standing(filter, source, order, { ...place, limit })}
       union all
-      select ${columns} from relisted l
-      where l.contract_id = any (${familyOf(filter)}) and ${fitsTraits(filter, "l")} and ${beyond}`;
+      select ${columns} from relisted l where ${isMeant} and ${place.beyond}`;
   };
+}
+
+function standing(
+  filter: TokensFilter,
+  source: Source,
+  order: ListedOrder,
+  slice: Slice,
+): RawBuilder<unknown> {
+  if (source === "walk") {
+    const walk = isOfTraits(filter) && !order.isTime ? walkOfTrait : walkOfAll;
+    return walk(filter, order, slice);
+  }
+  const [candidates, isSame] =
+    source === "chosen" ? [sql`chosen`, sql`and l.standard = c.standard`] : [idsHaving, sql``];
+  return sql`
+    select l.* from ${candidates} c cross join lateral (
+      select ${order.isTime ? timed : priced} from traits.listed l
+      where l.contract_id = c.contract_id and l.token_id = c.token_id ${isSame} and ${stands("l")}
+        and ${slice.beyond}
+      offset 0
+    ) l`;
 }
 
 type Slice = Record<"beyond" | "from" | "limit", RawBuilder<unknown>>;

@@ -46,7 +46,7 @@ export type TokenDetails = {
 
 /**
  * CTEs beside `asked` (contract_id, token_id, standard, ord): `detailed`, what there is to tell of each asked token.
- * Ranks are those in the collection; null: in that of each token. `place`: what it tells of \`asked\`, its \`ord\` among it.
+ * Ranks are those in the collection; null: in that of each token. `place`: what it tells of `asked`, its `ord` among it.
  */
 export function detailed(
   collectionId: number | null,

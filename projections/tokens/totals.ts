@@ -38,7 +38,8 @@ export function totalsOf(filter: TokensFilter): RawBuilder<unknown> {
 
 /** How many ids have the trait that is asked for first, which is the rarest. */
 function rarestOf(filter: TokensFilter): RawBuilder<unknown> {
-  const [keys = []] = isOfTraits(filter) ? (filter.traitKeys ?? []) : [];
+  if (!isOfTraits(filter)) return sql`0::bigint`;
+  const [keys = []] = filter.traitKeys ?? [];
   return sql`coalesce((
     select sum(v.tokens) from traits.value v
     where v.contract_id = any (${familyOf(filter)}) and v.trait_key = any (${anyValue(keys, "uuid[]")}::uuid[])
