@@ -50,8 +50,8 @@ module.exports = {
     ),
     only(
       "http-knows-no-domain",
-      "^api/http/",
-      ["^api/http/", "^projections/domain/rejection\\.ts$"],
+      "^api/serve/http/",
+      ["^api/serve/http/", "^projections/domain/rejection\\.ts$"],
       "HTTP is about requests and answers, not about orders and tokens",
     ),
     only(

@@ -10,7 +10,7 @@ import {
 import { conduitAbi, seaportEvents } from "./abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "./abis/tokens.ts";
 
-// One process serves one chain; the launcher (api/indexer/launch.ts) says which by the environment.
+// One process serves one chain; the launcher (api/run/indexer/launch.ts) says which by the environment.
 function setting(name: string): string {
   const value = process.env[name];
   if (value === undefined || value === "") throw new Error(`${name} is not set`);

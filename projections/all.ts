@@ -4,6 +4,7 @@ import { bidsProjection } from "./bids/project.ts";
 import { coinPricesProjection } from "./coin-prices/project.ts";
 import { collectionStatsProjection } from "./collection-stats/project.ts";
 import { collectionsProjection } from "./collections/project.ts";
+import { twinsProjection } from "./cross-listings/project.ts";
 import type { Projection } from "./engine/projection.ts";
 import { floorsProjection } from "./floors/project.ts";
 import { listingsProjection } from "./listings/project.ts";
@@ -11,7 +12,6 @@ import { metadataProjection } from "./metadata/project.ts";
 import { ownershipProjection } from "./ownership/project.ts";
 import { salesProjection } from "./sales/project.ts";
 import { traitsProjection } from "./traits/project.ts";
-import { twinsProjection } from "./twins/project.ts";
 
 /** Every projection, after those whose tables it reads; of several that may begin, the longest to derive first. */
 export function allProjections(options: { feeRecipient: Address }): Projection[] {

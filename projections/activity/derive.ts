@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { isBurnAddress, zeroAddress } from "../burn-address.ts";
 import type { Session } from "../database.ts";
 import { factKind } from "../log/fact-kind.ts";
+import { isBurnAddress, zeroAddress } from "../sql/burn-address.ts";
 
 const {
   erc721_transfer,

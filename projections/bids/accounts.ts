@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { FactKind } from "../log/fact-kind.ts";
-import { counts, type Judged, kindsIn } from "../orders/evidence.ts";
-import { exchange } from "../orders/venue.ts";
+import { counts, type Judged, kindsIn } from "../order-state/evidence.ts";
+import { exchange } from "../order-state/venue.ts";
 import { timeOf } from "./state.ts";
 
 /** An allowance that fills do not reduce. WETH9 `transferFrom`. */

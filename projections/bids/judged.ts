@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { openScratch } from "../engine/scratch.ts";
-import { contractSigned } from "../orders/contract-signed.ts";
-import { kindsIn } from "../orders/evidence.ts";
-import { exchange } from "../orders/venue.ts";
+import { contractSigned } from "../order-state/contract-signed.ts";
+import { kindsIn } from "../order-state/evidence.ts";
+import { exchange } from "../order-state/venue.ts";
 import { touchedBy } from "./touched.ts";
 
 /** The bids to judge, in a table of the session: what is signed, and what was derived of them before. */

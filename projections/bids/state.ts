@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import { bidReasons } from "../domain/orders/order-status.ts";
-import { clockAt } from "../orders/clock.ts";
-import { counters, fillsAndCancels } from "../orders/ended.ts";
-import type { Judged } from "../orders/evidence.ts";
-import { reasonCase, statusCase } from "../orders/status-sql.ts";
+import { clockAt } from "../order-state/clock.ts";
+import { counters, fillsAndCancels } from "../order-state/ended.ts";
+import type { Judged } from "../order-state/evidence.ts";
+import { reasonCase, statusCase } from "../order-state/status-sql.ts";
 
 /** What the log tells of the judged bids themselves: their columns, what ended them, and when that happened. */
 export function ownStates(judged: Judged): RawBuilder<unknown> {

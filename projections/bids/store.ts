@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Judged } from "../orders/evidence.ts";
+import type { Judged } from "../order-state/evidence.ts";
 import { accountStates } from "./accounts.ts";
 import { blockedBy, ownStates, status, updatedAt } from "./state.ts";
 

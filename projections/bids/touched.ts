@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import { holdsAny } from "../engine/window.ts";
 import type { FactKind } from "../log/fact-kind.ts";
-import { clockAt } from "../orders/clock.ts";
-import { kindsIn } from "../orders/evidence.ts";
-import { exchange } from "../orders/venue.ts";
+import { clockAt } from "../order-state/clock.ts";
+import { kindsIn } from "../order-state/evidence.ts";
+import { exchange } from "../order-state/venue.ts";
 
 /** Only a bid that can be filled again depends on its maker's account and on the time. */
 const isOpen = sql`b.status in ('active', 'inactive')`;

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import type { Candle } from "../domain/candles.ts";
-import type { Coin } from "./price-ticked.ts";
+import type { Coin } from "../facts/price-ticked.ts";
 
 /** A price older than this is not taken for the price of a moment. An interval of PostgreSQL. */
 export const longestAge = "interval '2 hours'";

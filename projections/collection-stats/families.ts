@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { clockAt } from "../orders/clock.ts";
+import { clockAt } from "../order-state/clock.ts";
 import { bookFigures } from "./book-figures.ts";
 import { type Period, periods, tradedColumns } from "./periods.ts";
 import { countTouched, moveTotals } from "./totals.ts";

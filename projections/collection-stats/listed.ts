@@ -3,8 +3,8 @@ import type { Session } from "../database.ts";
 import { tellingKinds } from "../listings/offered.ts";
 import { touchedBy } from "../listings/touched.ts";
 import { factKind } from "../log/fact-kind.ts";
-import { clockAt } from "../orders/clock.ts";
-import { kindsIn } from "../orders/evidence.ts";
+import { clockAt } from "../order-state/clock.ts";
+import { kindsIn } from "../order-state/evidence.ts";
 
 /** Of the listings `l` of one token: whether one is active, and when the first of them ends or begins. */
 const told = sql`

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { longestAge, priceAt } from "../coin-prices/read.ts";
 import type { Session } from "../database.ts";
 import { factKind } from "../log/fact-kind.ts";
-import { isPaidNatively, nativeCoins } from "./native-coin.ts";
+import { isPaidNatively, nativeCoins } from "../sql/native-coin.ts";
 import { hoursOf, periods, tradedColumn, tradedColumns, tradedFigures } from "./periods.ts";
 
 const { order_fulfilled, orders_matched, price_ticked } = factKind;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { bindViews, bindViewsIfStale } from "../analytics/bind-views.ts";
 import type { Database, Session } from "../database.ts";
+import { bindViews, bindViewsIfStale } from "../reads/analytics/bind-views.ts";
 import { alone, besides, dropUnread, exchange, renameTarget } from "./beside.ts";
 import { type BuildProgress, bringForward, build, fold } from "./build.ts";
 import {

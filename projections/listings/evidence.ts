@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import { clockAt } from "../orders/clock.ts";
-import { fillsAndCancels } from "../orders/ended.ts";
-import { allFacts, type Judged, kindsIn, newestFacts } from "../orders/evidence.ts";
-import { unitsMovedUpTo } from "../orders/units.ts";
-import { conduit, exchange } from "../orders/venue.ts";
+import { clockAt } from "../order-state/clock.ts";
+import { fillsAndCancels } from "../order-state/ended.ts";
+import { allFacts, type Judged, kindsIn, newestFacts } from "../order-state/evidence.ts";
+import { unitsMovedUpTo } from "../order-state/units.ts";
+import { conduit, exchange } from "../order-state/venue.ts";
 
 /**
  * What is known of each judged listing: `filled_units`, `fillable_units`, `is_filled`, `is_cancelled`, `is_expired`,

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { openScratch } from "../engine/scratch.ts";
 import { holdsAny } from "../engine/window.ts";
-import { venues } from "../orders/venue.ts";
+import { venues } from "../order-state/venue.ts";
 import { allOffers, offered, offeredColumns, offersTold, tellingKinds } from "./offered.ts";
 import { touchedBy } from "./touched.ts";
 

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { commonConduit } from "../../abis/deployments.ts";
 import type { FactKind } from "../log/fact-kind.ts";
-import { contractSigned } from "../orders/contract-signed.ts";
-import { counts, kindsIn } from "../orders/evidence.ts";
+import { contractSigned } from "../order-state/contract-signed.ts";
+import { counts, kindsIn } from "../order-state/evidence.ts";
 import { marketplaces } from "./marketplaces.ts";
 
 /** Facts that tell of a listing itself, by its order hash. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { listingReasons } from "../domain/orders/order-status.ts";
-import type { Judged } from "../orders/evidence.ts";
-import { reasonCase, statusCase } from "../orders/status-sql.ts";
+import type { Judged } from "../order-state/evidence.ts";
+import { reasonCase, statusCase } from "../order-state/status-sql.ts";
 import { listingEvidence } from "./evidence.ts";
 
 /** The house hides what it would undersell; what partners show is theirs to hide. */

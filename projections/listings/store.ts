@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { Window } from "../engine/projection.ts";
-import type { Judged } from "../orders/evidence.ts";
+import type { Judged } from "../order-state/evidence.ts";
 import { movedListing } from "./moved.ts";
 import { offered, offeredNames } from "./offered.ts";
 import { listingStates } from "./state.ts";

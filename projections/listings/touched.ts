@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { type FactKind, factKind } from "../log/fact-kind.ts";
-import { clockAt } from "../orders/clock.ts";
-import { kindsIn } from "../orders/evidence.ts";
-import { conduit, exchange } from "../orders/venue.ts";
+import { clockAt } from "../order-state/clock.ts";
+import { kindsIn } from "../order-state/evidence.ts";
+import { conduit, exchange } from "../order-state/venue.ts";
 
 /** Facts of these kinds name listings, by `keys` and what joins a listing `l` to such a key `c`. */
 type Touch = {

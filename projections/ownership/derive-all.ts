@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { isBurnAddress, zeroAddress } from "../burn-address.ts";
 import type { Session } from "../database.ts";
 import type { Step } from "../engine/projection.ts";
+import { isBurnAddress, zeroAddress } from "../sql/burn-address.ts";
 import { movedErc721 } from "./erc721.ts";
 
 /** What `apply` keeps by differences, derived from all transfers at once: what rests on rows of a step is counted from them. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { isBurnAddress, zeroAddress } from "../burn-address.ts";
 import type { Session } from "../database.ts";
+import { isBurnAddress, zeroAddress } from "../sql/burn-address.ts";
 
 /**
  * An ERC-1155 balance is the sum of what came in less what went out. The sum is kept by what begins and ceases to

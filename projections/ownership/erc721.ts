@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { isBurnAddress } from "../burn-address.ts";
 import type { Session } from "../database.ts";
+import { isBurnAddress } from "../sql/burn-address.ts";
 
 /**
  * Tokens that one ConsecutiveTransfer gives owners at most. ERC-2309 sets no limit and a log costs the same for any

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
-import { zeroAddress } from "../burn-address.ts";
 import type { Session } from "../database.ts";
 import { factKind } from "../log/fact-kind.ts";
+import { zeroAddress } from "../sql/burn-address.ts";
 import { calldataTags, feeRecipients, zones } from "./attribution.ts";
 import { BPS, ROYALTY_MAX_BPS } from "./fees.ts";
 import { ERC721 } from "./order-facts.ts";

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { bitOf, bitsOf, chunkOf, noBits } from "../token-bits.ts";
+import { bitOf, bitsOf, chunkOf, noBits } from "../sql/token-bits.ts";
 
 /** Moves the binary digits of each token's sales by the rows of the statement's `counted`. */
 export function planesMoved(schema: string, sign: 1 | -1): RawBuilder<unknown> {

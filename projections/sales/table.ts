@@ -1,4 +1,4 @@
-import { bitsType } from "../token-bits.ts";
+import { bitsType } from "../sql/token-bits.ts";
 
 /**
  * Statements that make the projection's empty tables.

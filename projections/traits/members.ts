@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import { bitsOf, chunkOf, noBits } from "../token-bits.ts";
+import { bitsOf, chunkOf, noBits } from "../sql/token-bits.ts";
 import { changedToken } from "./derive.ts";
 
 /** Flips the bits of tokens that got a trait or lost it; a trait that a token keeps flips twice. */

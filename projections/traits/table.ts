@@ -1,4 +1,4 @@
-import { bitsType } from "../token-bits.ts";
+import { bitsType } from "../sql/token-bits.ts";
 
 /** What each table holds is told in `README.md`. */
 export function traitTables(schema: string): readonly string[] {

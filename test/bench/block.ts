@@ -1,5 +1,5 @@
 import type { Database } from "../../projections/database.ts";
-import { project } from "../given.ts";
+import { project } from "../support/database/given.ts";
 import { appendRange } from "./facts.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { deriveTargets, inScopes, type Scope, scopes, timed, withLog } from "./server.ts";

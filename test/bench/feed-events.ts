@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Database } from "../../projections/database.ts";
-import { addressOf, appendEvents, block } from "../given.ts";
+import { addressOf, appendEvents, block } from "../support/database/given.ts";
 
 const blocksASecond = 4;
 

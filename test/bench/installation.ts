@@ -2,14 +2,20 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { startPostgres } from "../../api/postgres/embedded.ts";
-import { startLeash } from "../../api/supervisor/leash.ts";
-import type { RoleName } from "../../api/supervisor/role-modules.ts";
+import { startPostgres } from "../../api/run/postgres/embedded.ts";
+import { startLeash } from "../../api/run/supervisor/leash.ts";
+import type { RoleName } from "../../api/run/supervisor/role-modules.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { openDatabase } from "../../projections/database.ts";
 import { migrate } from "../../projections/log/migrate.ts";
-import { type Market, openMarket } from "../market.ts";
-import { getJson, keepRole, type PipelineChain, pipelineSettings, until } from "../pipeline.ts";
+import { type Market, openMarket } from "../support/chain/market.ts";
+import {
+  getJson,
+  keepRole,
+  type PipelineChain,
+  pipelineSettings,
+  until,
+} from "../support/database/pipeline.ts";
 
 const roles: readonly RoleName[] = ["indexer", "projector", "jobs", "api"];
 const stopMs = 8_000;

@@ -8,7 +8,7 @@ import { seededRandom } from "../../devnet/market/random.ts";
 import type { Sending } from "../../devnet/market/sending.ts";
 import { sellsToken } from "../../devnet/market/trade-episodes.ts";
 import { keepTrading } from "../../devnet/market/trading.ts";
-import type { Market } from "../market.ts";
+import type { Market } from "../support/chain/market.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { type Installation, withInstallation } from "./installation.ts";
 

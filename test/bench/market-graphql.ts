@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import { startLeash } from "../../api/supervisor/leash.ts";
+import { startLeash } from "../../api/run/supervisor/leash.ts";
 import type { Database } from "../../projections/database.ts";
-import { pipelineSettings } from "../pipeline.ts";
+import { pipelineSettings } from "../support/database/pipeline.ts";
 import type { Figure } from "./figure.ts";
 import { chainId } from "./market-collections.ts";
 import { withMarket } from "./market-data.ts";

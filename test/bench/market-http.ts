@@ -1,7 +1,7 @@
 import { Agent, get, type IncomingHttpHeaders } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { startLeash } from "../../api/supervisor/leash.ts";
-import { keepRole, pipelineSettings } from "../pipeline.ts";
+import { startLeash } from "../../api/run/supervisor/leash.ts";
+import { keepRole, pipelineSettings } from "../support/database/pipeline.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { chainId } from "./market-collections.ts";
 import { addressOf, hotLists, type Sample } from "./market-lists.ts";

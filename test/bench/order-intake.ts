@@ -3,9 +3,9 @@ import { text } from "node:stream/consumers";
 import { parseEther } from "viem";
 import { accounts } from "../../devnet/accounts.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
-import type { Market } from "../market.ts";
-import { getJson, until } from "../pipeline.ts";
-import { openTrader } from "../trader.ts";
+import type { Market } from "../support/chain/market.ts";
+import { openTrader } from "../support/chain/trader.ts";
+import { getJson, until } from "../support/database/pipeline.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { withInstallation } from "./installation.ts";
 

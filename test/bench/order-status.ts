@@ -6,8 +6,8 @@ import { commonConduit } from "../../abis/deployments.ts";
 import { erc721Abi } from "../../abis/tokens.ts";
 import { accounts } from "../../devnet/accounts.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
-import type { Market } from "../market.ts";
-import { openTrader, type Trader } from "../trader.ts";
+import type { Market } from "../support/chain/market.ts";
+import { openTrader, type Trader } from "../support/chain/trader.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { withInstallation } from "./installation.ts";
 

@@ -1,10 +1,10 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Partner } from "../../api/marketplaces/partner.ts";
-import { syncTimes } from "../../api/marketplaces/sync-step.ts";
+import type { Partner } from "../../api/work/marketplaces/partner.ts";
+import { syncTimes } from "../../api/work/marketplaces/sync-step.ts";
 import type { Database } from "../../projections/database.ts";
-import { openSync, openTestPartner } from "../partner-sync.ts";
+import { openSync, openTestPartner } from "../support/orders/partner-sync.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { timed, withDatabase } from "./server.ts";
 

@@ -10,8 +10,8 @@ import {
   signingDigest,
 } from "../../projections/domain/seaport/order-hash.ts";
 import { priceLegs } from "../../projections/domain/seaport/price-legs.ts";
+import { orderSubmitted } from "../../projections/facts/submitted-order.ts";
 import type { Observation } from "../../projections/log/append.ts";
-import { orderSubmitted } from "../../projections/orders/submitted-order.ts";
 
 type Token = { contract: Address; tokenId: bigint; owner: PrivateKeyAccount };
 

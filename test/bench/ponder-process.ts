@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env, execPath } from "node:process";
 import { createInterface } from "node:readline";
-import { ponderDirectory } from "../../api/indexer/schema-name.ts";
-import type { Leash } from "../../api/supervisor/leash.ts";
-import { freePort } from "../pipeline.ts";
+import { ponderDirectory } from "../../api/run/indexer/schema-name.ts";
+import type { Leash } from "../../api/run/supervisor/leash.ts";
+import { freePort } from "../support/database/pipeline.ts";
 import { processorMs } from "./ponder-processor.ts";
 
 const root = join(import.meta.dirname, "ponder-app");

@@ -1,5 +1,5 @@
-import type { Leash } from "../../api/supervisor/leash.ts";
-import { keepRole, until } from "../pipeline.ts";
+import type { Leash } from "../../api/run/supervisor/leash.ts";
+import { keepRole, until } from "../support/database/pipeline.ts";
 import type { Servers } from "./ponder-lists.ts";
 import { startApp } from "./ponder-process.ts";
 

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import { startLeash } from "../../api/supervisor/leash.ts";
+import { startLeash } from "../../api/run/supervisor/leash.ts";
 import type { Database } from "../../projections/database.ts";
 import { appendObservations } from "../../projections/log/append.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
-import { pipelineSettings, until } from "../pipeline.ts";
+import { pipelineSettings, until } from "../support/database/pipeline.ts";
 import type { Figure } from "./figure.ts";
 import { type MadeChain, makeChain } from "./ponder-chain.ts";
 import { compareHttp } from "./ponder-http.ts";

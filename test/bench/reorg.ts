@@ -3,7 +3,7 @@ import type { Database } from "../../projections/database.ts";
 import type { Target } from "../../projections/engine/checkpoint.ts";
 import { appendBlockStates } from "../../projections/log/block-states.ts";
 import { appendStaged } from "../../projections/log/stage.ts";
-import { project } from "../given.ts";
+import { project } from "../support/database/given.ts";
 import { stageRange } from "./facts.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { deriveTargets, inScopes, timed, withLog } from "./server.ts";

@@ -8,10 +8,16 @@ import { drawEpisode } from "../../devnet/market/programme.ts";
 import { seededRandom } from "../../devnet/market/random.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { sendAsMined } from "../../devnet/market/sending.ts";
-import { untilCanonical } from "../canonical.ts";
-import { type Market, openMarket } from "../market.ts";
-import { type Pipeline, pipelineSettings, startPipeline, until, untilReady } from "../pipeline.ts";
-import { createDatabase, type TestDatabase } from "../postgres.ts";
+import { type Market, openMarket } from "../support/chain/market.ts";
+import { untilCanonical } from "../support/database/canonical.ts";
+import {
+  type Pipeline,
+  pipelineSettings,
+  startPipeline,
+  until,
+  untilReady,
+} from "../support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 
 /** Ponder holds the blocks 30 to 60 below the head of this chain for final. */
 const depth = 120;
@@ -66,7 +72,7 @@ async function untilIndexed(): Promise<void> {
 
 function start(...words: string[]) {
   const root = join(import.meta.dirname, "../..");
-  return spawn(process.execPath, ["--import", "tsx", "api/operator/main.ts", ...words], {
+  return spawn(process.execPath, ["--import", "tsx", "api/run/operator/main.ts", ...words], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
     stdio: ["ignore", "pipe", "inherit"],

@@ -13,8 +13,8 @@ import {
   openDesk,
   password,
   statusWith,
-} from "../integration/accounts-desk.ts";
-import { createDatabase, type TestDatabase } from "../postgres.ts";
+} from "../integration/accounts/accounts-desk.ts";
+import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 
 let database: TestDatabase;
 let desk: Desk;

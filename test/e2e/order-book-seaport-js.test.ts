@@ -2,6 +2,9 @@ import { type Hex, parseEther, size } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ChainId } from "../../abis/deployments.ts";
+import { openSeaportJs, type SeaportJs } from "../support/chain/seaport-js-trader.ts";
+import type { Answer } from "../support/chain/trader.ts";
+import { until } from "../support/database/pipeline.ts";
 import {
   mintEdition,
   mintPunk,
@@ -12,10 +15,7 @@ import {
   type Venues,
   weiOf,
   wish,
-} from "../order-venue.ts";
-import { until } from "../pipeline.ts";
-import { openSeaportJs, type SeaportJs } from "../seaport-js-trader.ts";
-import type { Answer } from "../trader.ts";
+} from "../support/orders/order-venue.ts";
 
 const chainIds = [33139, 1] as const satisfies readonly ChainId[];
 const marketPrefix = "mkt";

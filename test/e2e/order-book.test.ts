@@ -5,6 +5,8 @@ import type { ChainId } from "../../abis/deployments.ts";
 import { accounts } from "../../devnet/accounts.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
+import { openTrader, type Trader } from "../support/chain/trader.ts";
+import { until } from "../support/database/pipeline.ts";
 import {
   mintEdition,
   mintPunk,
@@ -16,9 +18,7 @@ import {
   type Venues,
   weiOf,
   wish,
-} from "../order-venue.ts";
-import { until } from "../pipeline.ts";
-import { openTrader, type Trader } from "../trader.ts";
+} from "../support/orders/order-venue.ts";
 
 const chainIds = [33139, 1] as const satisfies readonly ChainId[];
 let venues: Venues;

@@ -7,6 +7,8 @@ import { openPartnerA } from "../../devnet/marketplaces/partner-a.ts";
 import { openPartnerB } from "../../devnet/marketplaces/partner-b.ts";
 import type { StandIn } from "../../devnet/marketplaces/stand-in.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
+import type { Trader } from "../support/chain/trader.ts";
+import { until } from "../support/database/pipeline.ts";
 import {
   mintPunk,
   openVenues,
@@ -14,9 +16,7 @@ import {
   type Venue,
   type Venues,
   wish,
-} from "../order-venue.ts";
-import { until } from "../pipeline.ts";
-import type { Trader } from "../trader.ts";
+} from "../support/orders/order-venue.ts";
 
 const chainIds = [33139, 1] as const;
 let venues: Venues;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { seedMarket } from "../../devnet/market/seed.ts";
-import { untilCanonical } from "../canonical.ts";
-import { type Market, openMarket } from "../market.ts";
-import { type Pipeline, startPipeline, untilReady } from "../pipeline.ts";
-import { createDatabase, type TestDatabase } from "../postgres.ts";
+import { type Market, openMarket } from "../support/chain/market.ts";
+import { untilCanonical } from "../support/database/canonical.ts";
+import { type Pipeline, startPipeline, untilReady } from "../support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 
 describe("the pipeline", () => {
   let markets: Market[];

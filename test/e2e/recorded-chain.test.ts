@@ -3,15 +3,15 @@ import { decodeEventLog, type Hex, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seaport } from "../../abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
-import { type Pipeline, startPipeline, untilReady } from "../pipeline.ts";
-import { createDatabase, type TestDatabase } from "../postgres.ts";
 import {
   hasRecordedBlocks,
   type RecordedBlock,
   type RecordedLog,
   readRecordedBlocks,
   serveRecordedChain,
-} from "../recorded-chain.ts";
+} from "../support/chain/recorded-chain.ts";
+import { type Pipeline, startPipeline, untilReady } from "../support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 
 const fulfilledTopic = "0x9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31";
 

@@ -5,10 +5,10 @@ import { seededRandom } from "../../devnet/market/random.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { sendAsMined } from "../../devnet/market/sending.ts";
 import type { Database } from "../../projections/database.ts";
-import { untilCanonical } from "../canonical.ts";
-import { type Market, openMarket } from "../market.ts";
-import { type Pipeline, startPipeline, untilReady } from "../pipeline.ts";
-import { createDatabase, type TestDatabase } from "../postgres.ts";
+import { type Market, openMarket } from "../support/chain/market.ts";
+import { untilCanonical } from "../support/database/canonical.ts";
+import { type Pipeline, startPipeline, untilReady } from "../support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 
 describe("a reorg on one chain", () => {
   let ethereum: Market;

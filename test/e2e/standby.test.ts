@@ -3,19 +3,25 @@ import { once } from "node:events";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openHashReader } from "../../api/chain/clients.ts";
-import { openHeadReader } from "../../api/chain/head.ts";
-import { leaseMs } from "../../api/roles/leader.ts";
-import { lookMs } from "../../api/status/limits.ts";
-import { openStatusReader, type StatusReader } from "../../api/status/status-reader.ts";
+import { leaseMs } from "../../api/run/roles/leader.ts";
+import { lookMs } from "../../api/serve/status/limits.ts";
+import { openStatusReader, type StatusReader } from "../../api/serve/status/status-reader.ts";
+import { openHashReader } from "../../api/work/chain/clients.ts";
+import { openHeadReader } from "../../api/work/chain/head.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { keepTrading } from "../../devnet/market/trading.ts";
 import type { Database } from "../../projections/database.ts";
-import { untilCanonical } from "../canonical.ts";
-import { type Market, openMarket } from "../market.ts";
-import { type Pipeline, pipelineSettings, spawnRole, startPipeline, until } from "../pipeline.ts";
-import { createDatabase, type TestDatabase } from "../postgres.ts";
-import { childrenOf } from "../processes.ts";
+import { type Market, openMarket } from "../support/chain/market.ts";
+import { untilCanonical } from "../support/database/canonical.ts";
+import {
+  type Pipeline,
+  pipelineSettings,
+  spawnRole,
+  startPipeline,
+  until,
+} from "../support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
+import { childrenOf } from "../support/database/processes.ts";
 
 const takeoverMs = 3_000;
 

@@ -8,12 +8,12 @@ import { createInterface } from "node:readline";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ChainId, chainIds } from "../../abis/deployments.ts";
-import { type Leash, startLeash } from "../../api/supervisor/leash.ts";
+import { type Leash, startLeash } from "../../api/run/supervisor/leash.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
-import { dumpFacts } from "../chain-replay.ts";
-import { type ListingFill, readListingFills } from "../listing-fills.ts";
-import { freePort, getJson, until } from "../pipeline.ts";
-import { descendantsOf, watchProcesses } from "../processes.ts";
+import { dumpFacts } from "../support/chain/chain-replay.ts";
+import { freePort, getJson, until } from "../support/database/pipeline.ts";
+import { descendantsOf, watchProcesses } from "../support/database/processes.ts";
+import { type ListingFill, readListingFills } from "../support/orders/listing-fills.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const stopWithinMs = 10_000;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createDatabase } from "../postgres.ts";
+import { createDatabase } from "../support/database/postgres.ts";
 import { measureTruth } from "../truth/run.ts";
 import { summarize } from "../truth/summary.ts";
 

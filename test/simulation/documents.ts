@@ -1,10 +1,10 @@
 import type { ChainId } from "../../abis/deployments.ts";
-import type { Observation } from "../../projections/log/append.ts";
 import {
   contractMetadataFetched,
   metadataConfirmed,
   tokenMetadataFetched,
-} from "../../projections/metadata/metadata-fetched.ts";
+} from "../../projections/facts/metadata-fetched.ts";
+import type { Observation } from "../../projections/log/append.ts";
 import type { Random } from "./random.ts";
 import { tokens, traded } from "./trades.ts";
 

@@ -1,6 +1,6 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { seaport, wrappedNative } from "../../abis/deployments.ts";
-import { addressOf, type ChainEvent, zeroAddress } from "../given.ts";
+import { addressOf, type ChainEvent, zeroAddress } from "../support/database/given.ts";
 import type { Random } from "./random.ts";
 
 /** An event without its place. */

@@ -1,8 +1,8 @@
 import { type Hex, keccak256, stringToHex } from "viem";
 import { chainIds } from "../../abis/deployments.ts";
 import type { Observation } from "../../projections/log/append.ts";
-import { type Block, block, type ChainEvent } from "../given.ts";
-import { receivedAt } from "../order-facts.ts";
+import { type Block, block, type ChainEvent } from "../support/database/given.ts";
+import { receivedAt } from "../support/orders/order-facts.ts";
 import { type Happening, transaction } from "./events.ts";
 import { type Observed, observe } from "./observations.ts";
 import type { Random } from "./random.ts";

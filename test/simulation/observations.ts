@@ -1,15 +1,15 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { type ChainId, wrappedNative } from "../../abis/deployments.ts";
-import { coins, priceTicked } from "../../projections/coin-prices/price-ticked.ts";
+import type { ChainReading } from "../../projections/chain-readings/chain-reading.ts";
 import {
   type ContractFloors,
   floorSnapshotted,
   snapshotMs,
-} from "../../projections/floors/floor-snapshotted.ts";
+} from "../../projections/facts/floor-snapshotted.ts";
+import { coins, priceTicked } from "../../projections/facts/price-ticked.ts";
 import type { Observation } from "../../projections/log/append.ts";
-import type { ChainReading } from "../../projections/orders/chain-reading.ts";
-import { addressOf, type Block } from "../given.ts";
-import { type GivenOrder, read, receivedAt, ticked } from "../order-facts.ts";
+import { addressOf, type Block } from "../support/database/given.ts";
+import { type GivenOrder, read, receivedAt, ticked } from "../support/orders/order-facts.ts";
 import { fetchMetadata } from "./documents.ts";
 import { someFee, someSighting, someTwin } from "./partners.ts";
 import type { Random } from "./random.ts";

@@ -1,5 +1,5 @@
 import { type Address, zeroAddress } from "viem";
-import type { ChainEvent } from "../given.ts";
+import type { ChainEvent } from "../support/database/given.ts";
 import { type Contents, rowText } from "./contents.ts";
 import type { Mined } from "./history.ts";
 

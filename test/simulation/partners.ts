@@ -1,9 +1,9 @@
 import { concatHex, keccak256, toHex } from "viem";
-import { creatorFeeRead } from "../../projections/collections/creator-fee.ts";
+import { creatorFeeRead } from "../../projections/facts/creator-fee.ts";
+import { partnerNames } from "../../projections/facts/partner-listing.ts";
+import { twinAnswered, twinSubmitted } from "../../projections/facts/twin-facts.ts";
 import type { Observation } from "../../projections/log/append.ts";
-import { partnerNames } from "../../projections/orders/partner-listing.ts";
-import { twinAnswered, twinSubmitted } from "../../projections/twins/twin-facts.ts";
-import { type GivenOrder, type givenListing, receivedAt } from "../order-facts.ts";
+import { type GivenOrder, type givenListing, receivedAt } from "../support/orders/order-facts.ts";
 import {
   givenElsewhere,
   partnerSignature,
@@ -11,7 +11,7 @@ import {
   shownBy,
   withdrawn,
   zeroConduit,
-} from "../partner-orders.ts";
+} from "../support/orders/partner-orders.ts";
 import { feeRecipient } from "./events.ts";
 import type { Random } from "./random.ts";
 

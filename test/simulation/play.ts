@@ -5,7 +5,7 @@ import { readHead } from "../../projections/engine/checkpoint.ts";
 import { tick } from "../../projections/engine/tick.ts";
 import { appendObservations } from "../../projections/log/append.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
-import { appendEvents, setBlocks } from "../given.ts";
+import { appendEvents, setBlocks } from "../support/database/given.ts";
 import { fallIllOrRecover, goAhead } from "./illness.ts";
 import type { Player } from "./player.ts";
 import { note } from "./reached.ts";

@@ -1,5 +1,5 @@
 import { ownershipProjection } from "../../projections/ownership/project.ts";
-import { project } from "../given.ts";
+import { project } from "../support/database/given.ts";
 import { difference, readContents } from "./contents.ts";
 import { type History, makeHistory } from "./history.ts";
 import { begin, recover, settled } from "./illness.ts";

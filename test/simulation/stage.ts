@@ -4,7 +4,7 @@ import type { Database } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { dropTarget, readCheckpoints, type Target } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
-import { createProjection, project } from "../given.ts";
+import { createProjection, project } from "../support/database/given.ts";
 import { differenceOf, type Layout, type Place, readLayout } from "./contents.ts";
 import { feeRecipient } from "./events.ts";
 import { type FaultyDatabase, openFaulty } from "./faults.ts";

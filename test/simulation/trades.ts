@@ -1,6 +1,6 @@
 import { type Address, maxUint256 } from "viem";
 import { type ChainId, seaport, wrappedNative } from "../../abis/deployments.ts";
-import { addressOf, block, zeroAddress } from "../given.ts";
+import { addressOf, block, zeroAddress } from "../support/database/given.ts";
 import {
   approval,
   cancelled,
@@ -12,7 +12,7 @@ import {
   givenListing,
   receivedAt,
   transferred,
-} from "../order-facts.ts";
+} from "../support/orders/order-facts.ts";
 import type { Happening } from "./events.ts";
 import { someElsewhere } from "./partners.ts";
 import type { Random } from "./random.ts";

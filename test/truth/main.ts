@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
 import { pino } from "pino";
-import { startPostgres } from "../../api/postgres/embedded.ts";
+import { startPostgres } from "../../api/run/postgres/embedded.ts";
 import { openDatabase } from "../../projections/database.ts";
 import { migrate } from "../../projections/log/migrate.ts";
 import { measureTruth } from "./run.ts";

@@ -13,7 +13,7 @@ import {
   orderHash,
   signingDigest,
 } from "../../projections/domain/seaport/order-hash.ts";
-import type { Answer } from "../trader.ts";
+import type { Answer } from "../support/chain/trader.ts";
 import type { Move } from "./move.ts";
 import type { Player } from "./players.ts";
 import type { Stage } from "./stage.ts";

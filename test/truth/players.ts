@@ -8,7 +8,7 @@ import { orderUpkeep } from "../../devnet/market/order-upkeep.ts";
 import { type Party, person, type Venue, wallet } from "../../devnet/market/party.ts";
 import { purse } from "../../devnet/market/purse.ts";
 import { selling } from "../../devnet/market/selling.ts";
-import { openTrader, type Trader } from "../trader.ts";
+import { openTrader, type Trader } from "../support/chain/trader.ts";
 
 /** Somebody on the chain and in the API. */
 export type Player = {

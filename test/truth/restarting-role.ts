@@ -1,6 +1,6 @@
 import { pino } from "pino";
-import { loadRole, type RoleName } from "../../api/supervisor/role-modules.ts";
-import { pipelineConfig } from "../pipeline.ts";
+import { loadRole, type RoleName } from "../../api/run/supervisor/role-modules.ts";
+import { pipelineConfig } from "../support/database/pipeline.ts";
 
 /** A role of this process that is begun again whenever it fails, as the supervisor does with processes. */
 export type RestartingRole = {

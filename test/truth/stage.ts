@@ -9,8 +9,8 @@ import { sendAsMined } from "../../devnet/market/sending.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
 import { readProjectionProgress } from "../../projections/log/status.ts";
-import { type Market, openMarket } from "../market.ts";
-import { type Pipeline, startPipeline, until, untilReady } from "../pipeline.ts";
+import { type Market, openMarket } from "../support/chain/market.ts";
+import { type Pipeline, startPipeline, until, untilReady } from "../support/database/pipeline.ts";
 import { type Clock, openClock } from "./clock.ts";
 
 import { gatherPlayers, type Player } from "./players.ts";

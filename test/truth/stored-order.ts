@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import { z } from "zod";
 import type { ChainId } from "../../abis/deployments.ts";
 import type { OrderComponents } from "../../projections/domain/seaport/order-components.ts";
-import { getJson, until } from "../pipeline.ts";
+import { getJson, until } from "../support/database/pipeline.ts";
 
 /** An order that the API took in, as its components record tells it. */
 export type StoredOrder = {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** What `projections/rarity/README.md` tells of. */
+/** What `projections/reads/rarity/README.md` tells of. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db);
 }

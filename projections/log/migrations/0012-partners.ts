@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** What `projections/partners/README.md` tells of. */
+/** What `projections/partner-sync/README.md` tells of. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db);
 }

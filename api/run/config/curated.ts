@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { chainIds } from "../../../abis/deployments.ts";
+import { address } from "./setting.ts";
+
+const CuratedCollection = z.strictObject({
+  chainId: z.union(chainIds.map((chainId) => z.literal(chainId))),
+  slug: z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
+  name: z.string().min(1),
+  verified: z.boolean(),
+  /** The contract that stands for the collection; one of `contracts`. */
+  primary: address,
+  contracts: z.array(address).min(1),
+  /** Block of the first deployment, where it lies before the chain's start block. */
+  fromBlock: z.number().int().min(0).optional(),
+  /** The creator fee of contracts that tell none themselves (ERC-2981). */
+  royalty: z
+    .strictObject({ recipient: address, bps: z.number().int().min(1).max(10_000) })
+    .optional(),
+});
+
+/** A collection known by name, of one contract or several. Addresses are lower case. */
+export type CuratedCollection = z.output<typeof CuratedCollection>;
+
+const CuratedFile = z
+  .array(CuratedCollection)
+  .refine((all) => all.every(({ primary, contracts }) => contracts.includes(primary)), {
+    message: "every primary must be one of its collection's contracts",
+  })
+  .refine((all) => all.every(({ chainId, royalty }) => royalty === undefined || chainId === 1), {
+    message: "a royalty can be configured on chain 1 only",
+  })
+  .refine(
+    (all) => new Set(all.map(({ chainId, slug }) => `${chainId}/${slug}`)).size === all.length,
+    {
+      message: "slugs of one chain must differ",
+    },
+  );
+
+/** The curated collections, or what is wrong with their file. */
+export function readCurated(
+  path: string,
+): { collections: CuratedCollection[] } | { fault: string } {
+  try {
+    const parsed = CuratedFile.safeParse(JSON.parse(readFileSync(path, "utf8")));
+    if (parsed.success) return { collections: parsed.data };
+    const faults = parsed.error.issues.map((issue) =>
+      `${z.core.toDotPath(issue.path)} ${issue.message}`.trim(),
+    );
+    return { fault: `${path}: ${faults.join("; ")}` };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : String(error) };
+  }
+}

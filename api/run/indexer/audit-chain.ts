@@ -1,0 +1,180 @@
+import type { Database } from "../../../projections/database.ts";
+import {
+  type ChainBlock,
+  compareBlocks,
+  type Difference,
+  readLoggedBlocks,
+  readSettledNumber,
+  repairBlocks,
+} from "../../../projections/log/audit.ts";
+import { type ChainClient, openChain } from "../../work/chain/clients.ts";
+import { fetchReadBasis } from "../../work/chain/contract-calls.ts";
+import { fetchHeaders, fetchLogIndexes } from "../../work/chain/logs.ts";
+import type { ChainConfig } from "../config/config.ts";
+import { type ChainEvent, completeEvents } from "./chain-events.ts";
+import { openCutOff } from "./cut-off.ts";
+import type { IndexedSources } from "./indexed-sources.ts";
+import { type SourceFilter, sourceFilters } from "./source-filters.ts";
+import { walkEvents } from "./walk-events.ts";
+
+type Range = { from: number; to: number };
+
+export type AuditOptions = {
+  db: Database;
+  chain: ChainConfig;
+  sources: IndexedSources;
+  /** What is left out is everything indexed, up to what is final. */
+  range: Partial<Range>;
+  repair: boolean;
+  onProgress: (done: Range & { until: number }) => void;
+};
+
+export type Audit = Range & {
+  chainId: number;
+  /** Blocks and events of the chain that were compared. */
+  blocks: number;
+  events: number;
+  /** Found, and of these left after the repair. */
+  found: number;
+  left: number;
+  /** The first of them. */
+  differences: Difference[];
+};
+
+/** Differences that are told one by one. */
+const told = 1_000;
+
+type Work = AuditOptions & { client: ChainClient; filters: SourceFilter[] };
+
+/**
+ * Compares the log with the chain's own logs, range by range, and repairs it where told to. Only what is final on the
+ * chain and taken over from the indexer is compared. An audit that was cut off is taken up where it stood.
+ */
+export async function auditChain(options: AuditOptions): Promise<Audit> {
+  const { db, chain, sources, onProgress } = options;
+  const work = { ...options, client: openChain(chain), filters: sourceFilters(sources) };
+  const cutOff = openCutOff<Kept>(db, chain.chainId, nameOf(options));
+  let audit = (await cutOff.read()) ?? {
+    ...(await begin(work)),
+    next: null,
+  };
+  const walk = { from: audit.next ?? audit.from, to: audit.to, width: chain.logsBlockRange };
+  for await (const { range, events } of walkEvents(work.client, work.filters, walk)) {
+    audit = { ...add(audit, await auditRange(work, range, events)), next: range.to + 1 };
+    await cutOff.keep(audit);
+    onProgress({ ...range, until: audit.to });
+  }
+  await cutOff.forget();
+  const { next: _, ...result } = audit;
+  return result;
+}
+
+async function begin({ client, db, chain, sources, range }: Work): Promise<Audit> {
+  const head = Number((await fetchReadBasis(client)).number);
+  const settled = await readSettledNumber(db, chain.chainId);
+  const final = Math.min(head - chain.finalityBlocks, settled);
+  return {
+    chainId: chain.chainId,
+    from: range.from ?? Math.min(sources.startBlock, sources.transfersStartBlock),
+    to: Math.min(range.to ?? final, final),
+    blocks: 0,
+    events: 0,
+    found: 0,
+    left: 0,
+    differences: [],
+  };
+}
+
+type Compared = Pick<Audit, "blocks" | "events" | "differences"> & { left: number };
+
+async function auditRange(
+  work: Work,
+  range: Range,
+  events: readonly ChainEvent[],
+): Promise<Compared> {
+  const blocks = blocksOf(events);
+  const differences = await compare(work, range, blocks);
+  const counted = { blocks: blocks.length, events: events.length, differences };
+  if (!work.repair || differences.length === 0) return { ...counted, left: differences.length };
+  await repair(work, range, differences, events);
+  return { ...counted, left: (await compare(work, range, blocks)).length };
+}
+
+function blocksOf(events: readonly ChainEvent[]): ChainBlock[] {
+  const blocks = new Map<string, ChainBlock & { logIndexes: number[] }>();
+  for (const { blockNumber: number, blockHash: hash, logIndex } of events) {
+    const block = blocks.get(hash) ?? { number, hash, logIndexes: [] };
+    block.logIndexes.push(logIndex);
+    blocks.set(hash, block);
+  }
+  return [...blocks.values()];
+}
+
+async function compare(
+  { db, client, chain }: Work,
+  range: Range,
+  onChain: readonly ChainBlock[],
+): Promise<Difference[]> {
+  const logged = await readLoggedBlocks(db, chain.chainId, range);
+  const known = new Map<number, string | null>(onChain.map(({ number, hash }) => [number, hash]));
+  const unknown = logged.map(({ number }) => number).filter((number) => !known.has(number));
+  for (const [number, header] of await fetchHeaders(client, [...new Set(unknown)])) {
+    known.set(number, header?.hash ?? null);
+  }
+  const differences: Difference[] = [];
+  for (const one of compareBlocks(logged, onChain, known)) {
+    const logIndexes = one.kind === "surplus" ? await alien(client, one) : one.logIndexes;
+    if (logIndexes.length > 0) differences.push({ ...one, logIndexes });
+  }
+  return differences;
+}
+
+/** Events that no log of the block stands behind: another configuration may have indexed more than this one. */
+async function alien(client: ChainClient, { hash, logIndexes }: Difference): Promise<number[]> {
+  const real = new Set(await fetchLogIndexes(client, hash));
+  return logIndexes.filter((logIndex) => !real.has(logIndex));
+}
+
+async function repair(
+  { db, client, chain }: Work,
+  range: Range,
+  differences: readonly Difference[],
+  events: readonly ChainEvent[],
+): Promise<void> {
+  const logged = await readLoggedBlocks(db, chain.chainId, range);
+  const idsOf = (kind: Difference["kind"]) => {
+    const hashes = new Set(differences.filter((one) => one.kind === kind).map(({ hash }) => hash));
+    return logged.filter(({ hash }) => hashes.has(hash)).map(({ blockId }) => blockId);
+  };
+  const lacking = new Set(
+    differences
+      .filter(({ kind }) => kind === "missing")
+      .flatMap(({ hash, logIndexes }) => logIndexes.map((logIndex) => `${hash} ${logIndex}`)),
+  );
+  const missing = events.filter((one) => lacking.has(`${one.blockHash} ${one.logIndex}`));
+  await repairBlocks(
+    db,
+    {
+      wrong: idsOf("wrong_block"),
+      dropped: idsOf("dropped_block"),
+      missing: await completeEvents(client, missing),
+    },
+    new Date(),
+  );
+}
+
+function add(audit: Audit, { blocks, events, differences, left }: Compared): Audit {
+  return {
+    ...audit,
+    blocks: audit.blocks + blocks,
+    events: audit.events + events,
+    found: audit.found + differences.length,
+    left: audit.left + left,
+    differences: [...audit.differences, ...differences].slice(0, told),
+  };
+}
+
+type Kept = Audit & { next: number | null };
+
+const nameOf = ({ range, repair }: AuditOptions): string =>
+  `${range.from ?? ""}..${range.to ?? ""}${repair ? " repair" : ""}`;

@@ -1,0 +1,133 @@
+import { sql } from "kysely";
+import type { Database, Session } from "../../../projections/database.ts";
+import { firstBlockId } from "../../../projections/log/block-id.ts";
+import { appendBlockStates } from "../../../projections/log/block-states.ts";
+import { canonicalHashes, openChain } from "../../work/chain/clients.ts";
+import { fetchReadBasis } from "../../work/chain/contract-calls.ts";
+import { beginGeneration, readGeneration } from "./active-schema.ts";
+import { findFork } from "./find-fork.ts";
+import type { Indexing } from "./indexing.ts";
+import { leaseSchema, type SchemaLease } from "./schema-lease.ts";
+import { schemaName } from "./schema-name.ts";
+
+export type Recovery = {
+  /** First height of the branch that the chain left. */
+  fork: number;
+  /** Blocks of the log that were retracted. */
+  retracted: number;
+  /** Where the chain is indexed into from now on. */
+  schema: string;
+};
+
+/**
+ * Leaves a branch that Ponder held for final: nothing of it counts any more in the log, nothing of it is left in Ponder's
+ * store, and the chain is indexed into a new schema, from the store below the fork and from the chain above it.
+ * A running indexer follows by itself. Cut off at any place, it is done right by doing it again.
+ * Null when the log and the store hold only the chain's own blocks.
+ */
+export async function recoverChain(options: Indexing): Promise<Recovery | null> {
+  const { chain, sources, databaseUrl, db, logger, signal } = options;
+  const { chainId } = chain;
+  const client = openChain(chain);
+  const head = await fetchReadBasis(client);
+  if (!(await hasStore(db))) return null;
+  const fork = await findFork(db, client, head.number);
+  if (fork === null) return null;
+
+  const generation = await readGeneration(db, chainId);
+  const former = schemaName(sources, generation);
+  const schema = schemaName(sources, generation + 1);
+  // Held until the store is clean: the indexer begins on the new schema no sooner.
+  const next = await leaseSchema(databaseUrl, schema, signal, logger);
+  try {
+    const active = await readActiveSchema(db, chainId);
+    const olds = [...new Set([former, ...(active === null ? [] : [active])])];
+    await beginGeneration(db, chainId, { schema, generation: generation + 1 });
+    // Whoever indexes by this configuration, or by the one before it, has ended.
+    const ended: SchemaLease[] = [];
+    try {
+      for (const old of olds) ended.push(await leaseSchema(databaseUrl, old, signal, logger));
+      const orphans = await findOrphans(db, client, fork);
+      const retracted = await db.transaction().execute(async (session) => {
+        await purgeStore(session, chainId, fork);
+        await unsettle(session, chainId, fork);
+        return await appendBlockStates(session, "block_retracted", orphans, new Date());
+      });
+      for (const old of olds) {
+        await sql`drop schema if exists ${sql.id(old)} cascade`.execute(db);
+      }
+      return { fork: Number(fork), retracted, schema };
+    } finally {
+      await Promise.all(ended.map((lease) => lease.release()));
+    }
+  } finally {
+    await next.release();
+  }
+}
+
+/** Ponder makes its store at its first start. */
+async function hasStore(db: Database): Promise<boolean> {
+  const { rows } = await sql<{ exists: boolean }>`
+    select to_regclass('ponder_sync.blocks') is not null as exists`.execute(db);
+  return rows[0]?.exists ?? false;
+}
+
+async function readActiveSchema(db: Database, chainId: number): Promise<string | null> {
+  const { rows } = await sql<{ schema: string }>`
+    select ponder_schema as schema from ops.indexer where chain_id = ${chainId}`.execute(db);
+  return rows[0]?.schema ?? null;
+}
+
+/** Blocks from the fork on that count in the log and are not the chain's. */
+async function findOrphans(
+  db: Database,
+  client: ReturnType<typeof openChain>,
+  fork: bigint,
+): Promise<bigint[]> {
+  const { chainId } = client;
+  const { rows } = await sql<{ blockId: bigint; number: bigint; hash: string }>`
+    select b.block_id as "blockId", b.number, b.hash from log.block b
+    where b.block_id >= ${firstBlockId(chainId, fork)} and b.block_id < ${firstBlockId(chainId + 1, 0n)}
+      and not exists (
+        select from log.dropped((select position from log.head)) d where d.block_id = b.block_id)
+  `.execute(db);
+  const hashes = await canonicalHashes(client, [...new Set(rows.map(({ number }) => number))]);
+  return rows
+    .filter(({ number, hash }) => hashes.get(number) !== hash)
+    .map(({ blockId }) => blockId);
+}
+
+const storeTables = {
+  blocks: "number",
+  transactions: "block_number",
+  transaction_receipts: "block_number",
+  logs: "block_number",
+  traces: "block_number",
+  rpc_request_results: "block_number",
+};
+
+/** Makes Ponder fetch the heights from the fork on again. */
+async function purgeStore(session: Session, chainId: number, fork: bigint): Promise<void> {
+  for (const [table, height] of Object.entries(storeTables)) {
+    await sql`
+      delete from ${sql.id("ponder_sync", table)}
+      where chain_id = ${chainId} and ${sql.id(height)} >= ${fork}`.execute(session);
+  }
+  // Ponder's ranges end, inclusive, one past the last block, and it reads them by their brackets.
+  await sql`
+    update ponder_sync.intervals
+    set blocks = coalesce(
+      (select range_agg(part) from unnest(blocks - nummultirange(numrange(${fork}, null, '()'))) part
+       where lower(part) < upper(part)), '{}')
+    where chain_id = ${chainId}`.execute(session);
+}
+
+/** What the recorder and the review of observations held for final is so up to the fork only. */
+async function unsettle(session: Session, chainId: number, fork: bigint): Promise<void> {
+  await sql`
+    delete from ops.recorder
+    where chain_id = ${chainId} and substr(settled_id, 27, 16)::bigint >= ${fork}`.execute(session);
+  await sql`
+    update ops.basis_review set settled_number = least(settled_number, ${fork - 1n})
+    where chain_id = ${chainId}`.execute(session);
+}

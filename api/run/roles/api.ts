@@ -1,0 +1,94 @@
+import { allProjections } from "../../../projections/all.ts";
+import { mostPrepared, openDatabase } from "../../../projections/database.ts";
+import { readStanding } from "../../../projections/engine/read-standing.ts";
+import { openAccounts } from "../../serve/accounts/open-accounts.ts";
+import { createApp } from "../../serve/app.ts";
+import { answerFeed } from "../../serve/feed/answer-feed.ts";
+import { startFeed } from "../../serve/feed/start-feed.ts";
+import { openKeptAnswers } from "../../serve/http/kept-answers.ts";
+import { type Listening, listen } from "../../serve/http/server.ts";
+import { openAccess } from "../../serve/keys/open-access.ts";
+import { openNftData } from "../../serve/nft-data/open.ts";
+import { lateSeconds, lookMs } from "../../serve/status/limits.ts";
+import { openStatusReader } from "../../serve/status/status-reader.ts";
+import { openHashReader } from "../../work/chain/clients.ts";
+import { openHeadReader } from "../../work/chain/head.ts";
+import { openMarket } from "../../work/orders/market.ts";
+import type { RoleContext, Running } from "./role.ts";
+
+const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };
+
+/** Everything that answers over HTTP. Any number of these processes may run. */
+export async function runRole({ config, logger }: RoleContext): Promise<Running> {
+  const reader = {
+    url: config.database.readUrl,
+    statementTimeoutMs: 10_000,
+    onIdleError: (error: Error) => logger.warn({ err: error }, "a database connection was lost"),
+  };
+  const db = openDatabase({ ...reader, applicationName: "api", max: 10, prepares: mostPrepared });
+  // Of its own: what is kept does not wait for connections that are busy making other answers.
+  const look = openDatabase({ ...reader, applicationName: "api standing", max: 1, prepares: true });
+  const readStatus = openStatusReader({
+    db,
+    chains: config.chains.map(({ chainId, rpcUrls }) => ({
+      chainId,
+      readHead: openHeadReader({ chainId, rpcUrls, ...rpc }),
+      readHash: openHashReader({ chainId, rpcUrls, timeoutMs: rpc.timeoutMs }),
+    })),
+    projections: allProjections({ feeRecipient: config.fees.recipient }).map(({ name }) => name),
+    now: () => new Date(),
+    logger,
+    lateSeconds,
+    maxAgeMs: 500,
+  });
+  const { host, port, baseUrl, siteUrl, accountApiPath } = config.http;
+  const chains = config.chains.map(({ chainId }) => chainId);
+  const market = openMarket(config, logger);
+  const access = openAccess({ config, logger });
+  const { limiter, instantKeys } = access;
+  const { trustProxy, limits } = config.access;
+  const { accounts, ...accountParts } = openAccounts({ config, logger });
+  const developers = {
+    accounts,
+    keyLimit: limits.permanent,
+    accountApiUrl: `${baseUrl}/${accountApiPath}`,
+  };
+  const tokens = accountParts.bearerTokens;
+  const feed = startFeed(config, db, logger);
+  const accountApi = openNftData(config, { db, prefix: market.prefix, tokens, limiter });
+  const nftData = accountApi && { ...accountApi, stream: answerFeed(feed) };
+  const now = () => new Date();
+  const context = { db, siteUrl, chains, readStatus, market, instantKeys, now };
+  const answers = openKeptAnswers({ readStanding: () => readStanding(look), now });
+  const served = { developers, nftData, feed, answers };
+  const app = createApp({ context, baseUrl, logger, limiter, ...served, trustProxy });
+  const closeParts = () =>
+    Promise.all([
+      ...[db.destroy(), look.destroy()],
+      ...[market.close(), access.close(), accountParts.close()],
+    ]);
+  const listening = await start(() => listen(app, host, port));
+  const looking = setInterval(() => {
+    readStatus().catch((error) => logger.error({ err: error }, "the parts cannot be looked at"));
+  }, lookMs);
+
+  async function start(open: () => Promise<Listening>): Promise<Listening> {
+    try {
+      return await open();
+    } catch (error) {
+      await feed.stop();
+      await closeParts();
+      throw error;
+    }
+  }
+  return {
+    ready: Promise.resolve(),
+    failed: new Promise<never>(() => {}),
+    async stop() {
+      clearInterval(looking);
+      await feed.stop();
+      await listening.close();
+      await closeParts();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import type { LogSink } from "../logger.ts";
+import type { Exit, Life } from "./keep-running.ts";
+import type { Leash } from "./leash.ts";
+
+const projectRoot = resolve(import.meta.dirname, "../../..");
+
+export type ChildOptions = {
+  /** Shown in its log lines. */
+  name: string;
+  /** A module of the project and its arguments. */
+  script: string[];
+  environment: Record<string, string | undefined>;
+  leash: Leash;
+  sink: LogSink;
+  /** Told each line of its output first; true keeps it out of the log. */
+  onLine?: (line: string) => boolean;
+  onMessage?: (message: unknown) => void;
+};
+
+/**
+ * Runs a module in a process group of its own: a signal from the terminal reaches the supervisor
+ * alone, and what the process started and left behind can be swept up with it.
+ */
+export function launchChild(options: ChildOptions): Life & { pid: number | undefined } {
+  const { name, script, environment, leash, sink } = options;
+  const child = spawn(process.execPath, ["--import", "tsx", ...script], {
+    cwd: projectRoot,
+    env: environment,
+    detached: true,
+    // An open input is a second leash: the local chains end with it.
+    stdio: ["pipe", "pipe", "pipe", "ipc"],
+  });
+  const { pid } = child;
+  if (pid !== undefined) leash.hold(pid, "SIGTERM");
+  if (options.onMessage) child.on("message", options.onMessage);
+  // Writing to a process that has just died is no fault of this one.
+  child.on("error", () => {});
+  child.stdin?.on("error", () => {});
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) readLines(stream, (line) => options.onLine?.(line) || sink(asLogLine(name, line)));
+  }
+  const exited = exitOf(child).then(async (exit) => {
+    if (pid !== undefined) {
+      await sweepGroup(pid);
+      leash.release(pid);
+    }
+    return exit;
+  });
+  return { pid, exited, stop: (timeoutMs) => end(child, exited, timeoutMs) };
+}
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((settle) => {
+    child.once("error", (error) => settle({ code: null, words: error.message }));
+    child.once("exit", (code, signal) => settle({ code, words: signal ?? `exit ${code}` }));
+  });
+}
+
+async function end(child: ChildProcess, exited: Promise<Exit>, timeoutMs: number): Promise<void> {
+  const insist = setTimeout(() => child.pid && signalGroup(child.pid, "SIGKILL"), timeoutMs);
+  child.kill("SIGTERM");
+  await exited;
+  clearTimeout(insist);
+}
+
+/** Ends what the process had started and did not end itself. */
+async function sweepGroup(pid: number): Promise<void> {
+  if (!signalGroup(pid, "SIGINT")) return;
+  for (let tries = 0; tries < 40; tries += 1) {
+    if (!signalGroup(pid, 0)) return;
+    await delay(50);
+  }
+  signalGroup(pid, "SIGKILL");
+}
+
+/** Says whether the group still has members. */
+function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+function readLines(stream: Readable, onLine: (line: string) => void): void {
+  createInterface({ input: stream }).on("line", (line) => {
+    if (line.trim() !== "") onLine(line);
+  });
+}
+
+/** Parts log JSON; anything else they print (a crash, a warning) is put into a line of the same form. */
+function asLogLine(part: string, line: string): string {
+  if (line.startsWith("{") && line.includes('"level"')) return line;
+  return JSON.stringify({ level: 40, time: Date.now(), part, msg: line });
+}

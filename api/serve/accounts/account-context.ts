@@ -1,0 +1,15 @@
+import type { Database } from "../../../projections/database.ts";
+import type { Clock } from "./clock.ts";
+import type { Mailer } from "./mailer.ts";
+import type { Passwords } from "./passwords.ts";
+import type { Throttle } from "./throttle.ts";
+
+/** What accounts need. `baseUrl` has no slash at its end. */
+export type AccountContext = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly throttle: Throttle;
+  readonly passwords: Passwords;
+  readonly mailer: Mailer;
+  readonly baseUrl: string;
+};

@@ -1,0 +1,65 @@
+import { sql } from "kysely";
+import type { Database, Session } from "../../../projections/database.ts";
+import { endingOf, hashKey, makeKey } from "../keys/key-text.ts";
+import type { AccountContext } from "./account-context.ts";
+import { type Clock, timeOf } from "./clock.ts";
+import type { TooMany } from "./throttle.ts";
+
+/** What is kept of a client key. */
+export type ClientKey = {
+  readonly ending: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+};
+
+/** The one an account has; null: none. */
+export async function readClientKey(db: Database, accountId: number): Promise<ClientKey | null> {
+  const { rows } = await sql<ClientKey>`
+    select ending, created_at as "createdAt", last_used_at as "lastUsedAt"
+    from access.client_key where account_id = ${accountId} and revoked_at is null`.execute(db);
+  return rows[0] ?? null;
+}
+
+/**
+ * The client key of an account, in place of the one it had, which ends at once. Tokens that it was exchanged for go on:
+ * they have a time of their own, and `revokeClientKey` ends them.
+ */
+export async function createClientKey(
+  { db, clock, throttle }: Pick<AccountContext, "db" | "clock" | "throttle">,
+  accountId: number,
+): Promise<{ readonly key: string } | TooMany> {
+  const refused = await throttle.take(["keys account", `${accountId}`]);
+  if (refused !== null) return refused;
+  const key = makeKey("client");
+  return await db.transaction().execute(async (transaction) => {
+    await sql`select from access.account where id = ${accountId} for update`.execute(transaction);
+    await endClientKey(transaction, clock, accountId);
+    await sql`
+      insert into access.client_key (hash, account_id, ending, created_at)
+      values (${hashKey(key)}, ${accountId}, ${endingOf(key)}, ${timeOf(clock)})`.execute(
+      transaction,
+    );
+    return { key };
+  });
+}
+
+/** Ends the client key and every token of the account. Returns whether there was anything to end. */
+export async function revokeClientKey(
+  { db, clock }: Pick<AccountContext, "db" | "clock">,
+  accountId: number,
+): Promise<boolean> {
+  return await db.transaction().execute(async (transaction) => {
+    const ended = await endClientKey(transaction, clock, accountId);
+    const { numAffectedRows } = await sql`
+      update access.bearer_token set revoked_at = ${timeOf(clock)}
+      where account_id = ${accountId} and revoked_at is null`.execute(transaction);
+    return ended || numAffectedRows !== 0n;
+  });
+}
+
+async function endClientKey(db: Session, clock: Clock, accountId: number): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update access.client_key set revoked_at = ${timeOf(clock)}
+    where account_id = ${accountId} and revoked_at is null`.execute(db);
+  return numAffectedRows !== 0n;
+}

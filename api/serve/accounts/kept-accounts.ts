@@ -1,0 +1,61 @@
+import { sql } from "kysely";
+import type { Database } from "../../../projections/database.ts";
+import { idleDays, longestDays } from "./sessions.ts";
+
+/** What is kept of an account; of keys, tokens and sessions those that work are counted. */
+export type KeptAccount = {
+  readonly id: number;
+  readonly email: string;
+  readonly createdAt: Date;
+  readonly suspendedAt: Date | null;
+  readonly keys: number;
+  readonly hasClientKey: boolean;
+  readonly tokens: number;
+  readonly sessions: number;
+  /** In the developer section. */
+  readonly lastSeenAt: Date | null;
+};
+
+/** An account as an operator names it. */
+export type WhichAccount = { readonly id: number } | { readonly email: string };
+
+/** All accounts, the newest first. */
+export const readAccounts = (db: Database): Promise<KeptAccount[]> => read(db, sql`true`);
+
+export async function readAccount(db: Database, which: WhichAccount): Promise<KeptAccount | null> {
+  const [account] = await read(db, chosen(which));
+  return account ?? null;
+}
+
+const chosen = (which: WhichAccount) =>
+  "id" in which ? sql<boolean>`a.id = ${which.id}` : sql<boolean>`a.email = ${which.email}`;
+
+async function read(db: Database, condition: ReturnType<typeof chosen>): Promise<KeptAccount[]> {
+  const { rows } = await sql<KeptAccount>`
+    select a.id, a.email, a.created_at as "createdAt", a.suspended_at as "suspendedAt",
+           (select count(*)::int from access.key k
+            where k.account_id = a.id and k.revoked_at is null
+              and (k.expires_at is null or k.expires_at > now())) as keys,
+           exists (select from access.client_key c
+                   where c.account_id = a.id and c.revoked_at is null) as "hasClientKey",
+           (select count(*)::int from access.bearer_token t
+            where t.account_id = a.id and t.revoked_at is null and t.expires_at > now()) as tokens,
+           (select count(*)::int from access.session s
+            where s.account_id = a.id and s.seen_at > now() - make_interval(days => ${idleDays})
+              and s.created_at > now() - make_interval(days => ${longestDays})) as sessions,
+           (select max(seen_at) from access.session s where s.account_id = a.id) as "lastSeenAt"
+    from access.account a where ${condition} order by a.id desc`.execute(db);
+  return rows;
+}
+
+/** Suspends an account or lets it go on. Returns whether that changed anything. */
+export async function setSuspended(
+  db: Database,
+  id: number,
+  isSuspended: boolean,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update access.account set suspended_at = case when ${isSuspended} then now() end
+    where id = ${id} and (suspended_at is null) = ${isSuspended}`.execute(db);
+  return numAffectedRows === 1n;
+}

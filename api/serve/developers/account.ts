@@ -1,0 +1,108 @@
+import { isRejection } from "../../../projections/domain/rejection.ts";
+import { changePassword } from "../accounts/change-password.ts";
+import { endSession, endSessions, type KeptSession, readSessions } from "../accounts/sessions.ts";
+import { agentName } from "./agent-name.ts";
+import { alert, buttonForm, field, moment, notice } from "./form.ts";
+import { type Html, html } from "./html.ts";
+import { layout } from "./layout.ts";
+import { passwordHint } from "./password-hint.ts";
+import { refusalReply } from "./refusal.ts";
+import type { Developers, SignedIn, SignedInHandler } from "./visit.ts";
+
+type State = {
+  readonly done?: string | undefined;
+  readonly message?: string;
+  readonly badCurrent?: string;
+  readonly badPassword?: string;
+};
+
+const done: ReadonlyMap<string, string> = new Map([
+  ["password", "Your password is changed. Other sessions were ended."],
+  ["session", "The session is ended."],
+  ["sessions", "All other sessions are ended."],
+]);
+
+export const showAccount: SignedInHandler = async (developers, visit, signedIn) => ({
+  page: await page(developers, signedIn, { done: done.get(visit.parameter("done")) }),
+});
+
+export const takePassword: SignedInHandler = async (developers, visit, signedIn) => {
+  const change = { current: visit.field("current"), password: visit.field("password") };
+  const changed = await changePassword(
+    developers.accounts,
+    signedIn.session,
+    change,
+    visit.visitor,
+  );
+  if (!isRejection(changed)) {
+    return { to: "/developers/account?done=password", sessionToken: changed.token };
+  }
+  return refusalReply(changed, await page(developers, signedIn, stateOf(changed)));
+};
+
+function stateOf({ rejected, message }: { rejected: string; message: string }): State {
+  if (rejected === "wrong_password") return { badCurrent: message };
+  return rejected === "bad_password" ? { badPassword: message } : { message };
+}
+
+export const takeSessionEnd: SignedInHandler = async ({ accounts }, visit, { session }) => {
+  const id = visit.parameter("id");
+  if (/^\d{1,9}$/.test(id)) await endSession(accounts.db, session.accountId, Number(id));
+  return { to: "/developers/account?done=session" };
+};
+
+export const takeOtherSessionsEnd: SignedInHandler = async ({ accounts }, _visit, { session }) => {
+  await endSessions(accounts.db, session.accountId, session.id);
+  return { to: "/developers/account?done=sessions" };
+};
+
+export const takeSignOut: SignedInHandler = async ({ accounts }, _visit, { session }) => {
+  await endSession(accounts.db, session.accountId, session.id);
+  return { to: "/developers/sign-in?done=signed-out", sessionToken: null };
+};
+
+async function page(developers: Developers, signedIn: SignedIn, state: State): Promise<Html> {
+  const { db, clock } = developers.accounts;
+  const { session, formToken } = signedIn;
+  const sessions = await readSessions(db, session.accountId, clock);
+  const { done, message, badCurrent, badPassword } = state;
+  const body = html`<h1>Account</h1>
+${notice(done)}${alert(message)}
+<p>Signed in as <strong>${session.email}</strong>.</p>
+<section aria-labelledby="password-title">
+<h2 id="password-title">Password</h2>
+<form class="card stack" method="post" action="/developers/account/password" novalidate>
+<input type="hidden" name="form" value="${formToken}">
+<input class="unseen" type="email" value="${session.email}" autocomplete="username" readonly tabindex="-1" aria-label="Account">
+${field({ name: "current", label: "Current password", type: "password", autocomplete: "current-password", error: badCurrent })}
+${field({ name: "password", label: "New password", type: "password", autocomplete: "new-password", hint: passwordHint, error: badPassword })}
+<button class="primary">Change password</button>
+<p class="hint">This ends all other sessions. Keys and tokens go on.</p>
+</form>
+</section>
+<section aria-labelledby="sessions">
+<h2 id="sessions">Sessions</h2>
+<p>Where this account is signed in. Times are UTC.</p>
+<table class="list">
+<thead><tr><th scope="col">Browser</th><th scope="col">Address</th><th scope="col">Signed in</th><th scope="col">Last seen</th><th scope="col"><span class="unseen">Actions</span></th></tr></thead>
+<tbody>
+${sessions.map((one) => sessionRow(one, signedIn))}
+</tbody>
+</table>
+${sessions.length > 1 && buttonForm("/developers/sessions/end-others", formToken, "End all others")}
+</section>`;
+  const isAnswer = Object.keys(state).some((key) => key !== "done");
+  return layout({ title: "Account", body, signedIn, place: "account", isAnswer });
+}
+
+function sessionRow(one: KeptSession, { session, formToken }: SignedIn): Html {
+  const isThis = one.id === session.id;
+  const name = agentName(one.agent);
+  return html`<tr>
+<th scope="row">${name}${isThis && html`<span class="mark">this one</span>`}</th>
+<td data-label="Address">${one.address}</td>
+<td data-label="Signed in">${moment(one.createdAt)}</td>
+<td data-label="Last seen">${moment(one.seenAt)}</td>
+<td class="actions">${!isThis && buttonForm(`/developers/sessions/${one.id}/end`, formToken, "End", { about: `the session of ${name}` })}</td>
+</tr>`;
+}

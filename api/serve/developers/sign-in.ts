@@ -1,0 +1,48 @@
+import { isRejection } from "../../../projections/domain/rejection.ts";
+import { signIn } from "../accounts/sign-in.ts";
+import { alert, field, notice } from "./form.ts";
+import { html } from "./html.ts";
+import { layout } from "./layout.ts";
+import { refusalReply } from "./refusal.ts";
+import type { OpenHandler } from "./visit.ts";
+
+type State = {
+  readonly email?: string;
+  readonly badEmail?: string | undefined;
+  readonly message?: string | undefined;
+  readonly done?: string | undefined;
+};
+
+/** What a page before says when it leads here. */
+const done: ReadonlyMap<string, string> = new Map([["signed-out", "You are signed out."]]);
+
+export const showSignIn: OpenHandler = async (_developers, visit, signedIn) =>
+  signedIn === null
+    ? { page: page({ done: done.get(visit.parameter("done")) }) }
+    : { to: "/developers" };
+
+export const takeSignIn: OpenHandler = async ({ accounts }, visit, signedIn) => {
+  const email = visit.field("email");
+  const begun = await signIn(
+    accounts,
+    { email, password: visit.field("password"), replaces: signedIn?.session.id ?? null },
+    visit.visitor,
+  );
+  if (!isRejection(begun)) return { to: "/developers", sessionToken: begun.token };
+  const { rejected, message } = begun;
+  const isBadEmail = rejected === "bad_email";
+  return refusalReply(begun, page(isBadEmail ? { email, badEmail: message } : { email, message }));
+};
+
+function page({ email = "", badEmail, message, done }: State) {
+  const body = html`<h1>Sign in</h1>
+<p class="lead">Accounts hold the keys with which programs ask this service.</p>
+${notice(done)}${alert(message)}
+<form class="card stack" method="post" action="/developers/sign-in" novalidate>
+${field({ name: "email", label: "E-mail address", type: "email", value: email, autocomplete: "username", error: badEmail, hasFocus: email === "" })}
+${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", hasFocus: email !== "" && badEmail === undefined })}
+<button class="primary">Sign in</button>
+</form>
+<p class="below"><a href="/developers/sign-up">Create an account</a><a href="/developers/forgot">Forgotten password</a></p>`;
+  return layout({ title: "Sign in", body });
+}

@@ -1,0 +1,134 @@
+import { z } from "zod";
+import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import { type CursorScope, decodeCursor, encodeCursor } from "./cursor.ts";
+
+const deepestRow = 10_000;
+
+/** Query parameters of page-based lists. */
+export const pageFields = {
+  page: z
+    .string()
+    .regex(/^[1-9]\d*$/, "must be a whole number from 1")
+    .transform(Number)
+    .optional()
+    .meta({
+      description: "Page, from 1. Not together with `cursor`.",
+      override: { type: "integer", minimum: 1, pattern: undefined },
+    }),
+  per_page: z
+    .string()
+    .regex(/^([1-9]\d?|100)$/, "must be a whole number from 1 to 100")
+    .transform(Number)
+    .default(50)
+    .meta({
+      description: "Rows per page.",
+      override: { type: "integer", minimum: 1, maximum: 100, default: 50, pattern: undefined },
+    }),
+  cursor: z
+    .string()
+    .optional()
+    .meta({ description: "`meta.next_cursor` of the answer before; same sort and filters." }),
+};
+
+export const pageMeta = z
+  .object({
+    chainId: z.int(),
+    total: z.int().min(0).meta({ description: "Rows of the whole list, exact." }),
+    page: z.int().nullable().meta({ description: "null when a cursor was used." }),
+    per_page: z.int(),
+    next_cursor: z.string().nullable().meta({ description: "null when the list is exhausted." }),
+  })
+  .meta({ id: "PageMeta" });
+
+/** Codes of `cursorPageOf`. */
+export const cursorRefusals = { invalid_cursor: 422 } as const;
+
+/** Codes of `pageOf`, to spread into a list's `refuses`. */
+export const pageRefusals = {
+  use_cursor: 422,
+  invalid_cursor: 422,
+  invalid_parameters: 422,
+} as const;
+
+/** A whole number inside a cursor, of at most `digits` digits so that it fits its column. */
+export function cursorInteger(digits: number) {
+  return z
+    .string()
+    .regex(new RegExp(`^-?\\d{1,${digits}}$`))
+    .transform(BigInt);
+}
+
+/** Which rows to read: one more than shown tells whether there is a next page. */
+export type PageRequest<Key> = {
+  readonly page: number | null;
+  readonly perPage: number;
+  readonly scope: CursorScope;
+  readonly read: { readonly limit: number; readonly offset: number; readonly after: Key | null };
+};
+
+type PageQuery = { page?: number | undefined; per_page: number; cursor?: string | undefined };
+
+export function pageOf<Key>(
+  { page, per_page: perPage, cursor }: PageQuery,
+  scope: CursorScope,
+  key: z.ZodType<Key>,
+): PageRequest<Key> | Rejection<keyof typeof pageRefusals> {
+  if (cursor === undefined) return numberedPage(page ?? 1, perPage, scope);
+  if (page !== undefined) {
+    const message = "cannot be combined with page";
+    return reject("invalid_parameters", `cursor: ${message}`, [{ field: "cursor", message }]);
+  }
+  return cursorPageOf({ per_page: perPage, cursor }, scope, key);
+}
+
+/** The same for lists that have no numbered pages. */
+export function cursorPageOf<Key>(
+  { per_page: perPage, cursor }: Omit<PageQuery, "page">,
+  scope: CursorScope,
+  key: z.ZodType<Key>,
+): PageRequest<Key> | Rejection<"invalid_cursor"> {
+  const first = { limit: perPage + 1, offset: 0, after: null };
+  if (cursor === undefined) return { page: null, perPage, scope, read: first };
+  const after = key.safeParse(decodeCursor(scope, cursor));
+  if (!after.success) {
+    return reject("invalid_cursor", "The cursor is malformed or belongs to another list or sort");
+  }
+  return { page: null, perPage, scope, read: { ...first, after: after.data } };
+}
+
+function numberedPage(page: number, perPage: number, scope: CursorScope) {
+  if (page * perPage > deepestRow) {
+    const message = `Page ${page} of ${perPage} rows lies deeper than ${deepestRow} rows: walk on with cursor`;
+    return reject("use_cursor", message);
+  }
+  const read = { limit: perPage + 1, offset: (page - 1) * perPage, after: null };
+  return { page, perPage, scope, read };
+}
+
+/** Rows shown and their meta, from rows read with `request.read`. */
+export function cutPage<Row, Key>(
+  request: PageRequest<Key>,
+  rows: readonly Row[],
+  keyOf: (row: Row) => readonly (bigint | number)[],
+) {
+  const shown = rows.slice(0, request.perPage);
+  const last = rows.length > request.perPage ? shown.at(-1) : undefined;
+  const next = last === undefined ? null : encodeCursor(request.scope, keyOf(last).map(String));
+  return { shown, meta: { page: request.page, per_page: request.perPage, next_cursor: next } };
+}
+
+/** RFC 8288 link to the next page, for answers whose meta has a cursor. */
+export function nextLink(baseUrl: string, requestUrl: string, meta: unknown): string | undefined {
+  const cursor = cursorOf(meta);
+  if (cursor === undefined) return undefined;
+  const [path = "", search] = requestUrl.split("?", 2);
+  const query = new URLSearchParams(search);
+  query.delete("page");
+  query.set("cursor", cursor);
+  return `<${baseUrl}${path}?${query}>; rel="next"`;
+}
+
+function cursorOf(meta: unknown): string | undefined {
+  if (typeof meta !== "object" || meta === null || !("next_cursor" in meta)) return undefined;
+  return typeof meta.next_cursor === "string" ? meta.next_cursor : undefined;
+}

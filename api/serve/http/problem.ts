@@ -1,0 +1,52 @@
+import type { ErrorRequestHandler, RequestHandler } from "express";
+import type { Logger } from "pino";
+import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import { sendRejection } from "./answer.ts";
+import { requestIdOf } from "./request-id.ts";
+
+/** For paths that nothing is mounted on. */
+export const answerUnknownPath: RequestHandler = (request, response) => {
+  sendRejection(response, 404, reject("not_found", `Nothing is served at ${request.path}`));
+};
+
+/** Every thrown error ends here: faults become one 500 whose cause is only in the log. */
+export function answerErrors(logger: Logger): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
+    const known = inputError(error, request.method === "GET" || request.method === "HEAD");
+    if (known !== undefined) {
+      sendRejection(response, known.status, known.rejection);
+      return;
+    }
+    const requestId = requestIdOf(response);
+    logger.error(
+      { err: error, requestId, method: request.method, path: request.path },
+      "request failed",
+    );
+    sendRejection(response, 500, reject("internal", "Something failed on our side"));
+  };
+}
+
+/** What Express and its body parser say about a request that cannot be read. */
+function inputError(
+  error: unknown,
+  isRead: boolean,
+): { status: number; rejection: Rejection } | undefined {
+  const status = error instanceof Error && "status" in error ? error.status : undefined;
+  if (status === 413) {
+    return { status, rejection: reject("payload_too_large", "The body is too large") };
+  }
+  if (status === 415) {
+    return {
+      status,
+      rejection: reject("unsupported_media_type", "The body must be JSON in UTF-8"),
+    };
+  }
+  if (typeof status !== "number" || status < 400 || status >= 500) return undefined;
+  return isRead
+    ? { status: 422, rejection: reject("invalid_parameters", "The address cannot be decoded") }
+    : { status: 422, rejection: reject("bad_structure", "The body is not well-formed JSON") };
+}

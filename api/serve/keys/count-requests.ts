@@ -1,0 +1,138 @@
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import type { Database } from "../../../projections/database.ts";
+import type { KeyType } from "./key-text.ts";
+
+/** Requests a minute that every caller of a kind has; 0: as many as it likes. */
+export type Limits = {
+  readonly keyless: number;
+  readonly instant: number;
+  readonly permanent: number;
+};
+
+/** Requests of one caller: of an address with the limit given, or of a key with the limit it has. */
+export type Ask =
+  | { readonly caller: string; readonly wanted: number; readonly perMinute: number }
+  | { readonly caller: string; readonly wanted: number; readonly hash: Buffer };
+
+/** What is known of a key; null: nothing. */
+export type KnownKey = {
+  readonly id: number;
+  readonly hash: Hex;
+  readonly type: KeyType;
+  readonly isRevoked: boolean;
+  readonly isExpired: boolean;
+};
+
+export type Counted = {
+  readonly key: KnownKey | null;
+  /** 0 where nothing is counted. */
+  readonly perMinute: number;
+  /** How many of those wanted fit, and how many the caller has used with them. */
+  readonly granted: number;
+  readonly used: number;
+  readonly window: Window;
+};
+
+/** A caller's minute: `beganAt` tells it from the next. */
+export type Window = {
+  readonly beganAt: Date;
+  readonly resetAt: number;
+  readonly resetSeconds: number;
+};
+
+/** Times a limit's requests that a minute gives back: reading what has not changed is free, but not without end. */
+export const freedTimes = 20;
+
+/**
+ * Looks keys up and counts, for all callers in one statement; each caller is asked for once. What does not fit is
+ * not counted. `at` is null for the database's clock, the only one that all processes share.
+ */
+export async function countRequests(
+  db: Database,
+  asks: readonly Ask[],
+  limits: Limits,
+  at: Date | null,
+): Promise<Counted[]> {
+  const callers = asks.map(({ caller }) => caller);
+  const wanted = asks.map((ask) => ask.wanted);
+  const perMinute = asks.map((ask) => ("perMinute" in ask ? ask.perMinute : null));
+  const hashes = asks.map((ask) => ("hash" in ask ? ask.hash : null));
+  const { rows } = await sql<Row>`
+    with clock as materialized (select coalesce(${at}::timestamptz, now()) as at),
+    asked as materialized (
+      select a.*, k.id, k.hash as known_hash, k.type,
+             k.revoked_at is not null or o.suspended_at is not null as is_revoked,
+             coalesce(k.expires_at <= clock.at, false) as is_expired,
+             coalesce(a.own_limit, k.per_minute,
+                      case k.type when 'instant' then ${limits.instant}::int
+                                  when 'permanent' then ${limits.permanent}::int else 0 end) as per_minute
+      from clock,
+           unnest(${callers}::text[], ${wanted}::int[], ${perMinute}::int[], ${hashes}::bytea[])
+             with ordinality as a (caller, wanted, own_limit, hash, place)
+           left join access.key k on k.hash = a.hash
+           left join access.account o on o.id = k.account_id
+    ),
+    counted as (
+      insert into access.minute as m (caller, began_at, per_minute, used, granted)
+      select caller, clock.at, per_minute, least(wanted, per_minute), least(wanted, per_minute)
+      from clock, asked
+      where per_minute > 0 and not is_revoked and not is_expired
+      -- Always in one order: processes that count the same callers wait for one another, not each for the other.
+      order by caller
+      on conflict (caller) do update set
+        began_at = case when ${isOver} then excluded.began_at else m.began_at end,
+        per_minute = excluded.per_minute,
+        used = case when ${isOver} then excluded.used else m.used + ${fitting} end,
+        granted = case when ${isOver} then excluded.granted else ${fitting} end,
+        freed = case when ${isOver} then 0 else m.freed end
+      returning caller, began_at, used, granted
+    )
+    select a.id, a.known_hash as hash, a.type, a.is_revoked as "isRevoked", a.is_expired as "isExpired",
+           a.per_minute as "perMinute", coalesce(c.granted, 0) as granted, coalesce(c.used, 0) as used,
+           coalesce(c.began_at, clock.at) as "beganAt",
+           ceil(extract(epoch from c.began_at + interval '1 minute'))::int as "resetAt",
+           ceil(extract(epoch from c.began_at + interval '1 minute' - clock.at))::int as "resetSeconds"
+    from clock, asked a left join counted c using (caller)
+    order by a.place`.execute(db);
+  return rows.map(countedOf);
+}
+
+const isOver = sql.raw("m.began_at <= excluded.began_at - interval '1 minute'");
+const fitting = sql.raw("greatest(0, least(excluded.granted, excluded.per_minute - m.used))");
+
+type Row = Omit<KnownKey, "id"> & {
+  id: number | null;
+  perMinute: number;
+  granted: number;
+  used: number;
+  beganAt: Date;
+  resetAt: number | null;
+  resetSeconds: number | null;
+};
+
+function countedOf(row: Row): Counted {
+  const { id, hash, type, isRevoked, isExpired, perMinute, granted, used, beganAt } = row;
+  return {
+    key: id === null ? null : { id, hash, type, isRevoked, isExpired },
+    perMinute,
+    granted,
+    used,
+    window: { beganAt, resetAt: row.resetAt ?? 0, resetSeconds: row.resetSeconds ?? 0 },
+  };
+}
+
+/** Gives one request back to the minute it was counted in. Returns how many are used then; null: that minute is over. */
+export async function uncountRequest(
+  db: Database,
+  caller: string,
+  beganAt: Date,
+): Promise<number | null> {
+  const { rows } = await sql<{ used: number }>`
+    update access.minute set
+      used = case when freed < per_minute * ${freedTimes}::int then used - 1 else used end,
+      freed = freed + 1
+    where caller = ${caller} and began_at = ${beganAt} and used > 0
+    returning used`.execute(db);
+  return rows[0]?.used ?? null;
+}

@@ -1,0 +1,70 @@
+import { sql } from "kysely";
+import type { Database, Session } from "../../../projections/database.ts";
+import { endingOf, hashKey, makeKey } from "./key-text.ts";
+
+const instantKeyDays = 7;
+export const instantKeysPerDay = 3;
+
+const daySeconds = 86_400;
+
+/** `key` is nowhere else, and cannot be told again. */
+export type CreatedInstantKey = { readonly key: string; readonly expiresAt: Date };
+
+/**
+ * An instant key for an address, or after how many seconds it may have one. Who asks twice at once waits for himself.
+ * `at` is null for the database's clock.
+ */
+export async function createInstantKey(
+  db: Database,
+  address: string,
+  at: Date | null,
+): Promise<CreatedInstantKey | { readonly retryAfterSeconds: number }> {
+  const key = makeKey("instant");
+  return await db.transaction().execute(async (transaction) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`instant key ${address}`}, 0))`.execute(
+      transaction,
+    );
+    const { rows: given } = await sql<{ ageSeconds: number }>`
+      select extract(epoch from coalesce(${at}::timestamptz, now()) - created_at)::float8 as "ageSeconds"
+      from access.key
+      where created_from = ${address} and created_at > coalesce(${at}::timestamptz, now()) - interval '1 day'
+      order by created_at desc limit ${instantKeysPerDay}`.execute(transaction);
+    const oldest = given[instantKeysPerDay - 1];
+    if (oldest !== undefined)
+      return { retryAfterSeconds: Math.ceil(daySeconds - oldest.ageSeconds) };
+    const { rows } = await sql<{ expiresAt: Date }>`
+      insert into access.key (hash, type, ending, created_at, created_from, expires_at)
+      select ${hashKey(key)}, 'instant', ${endingOf(key)}, at, ${address},
+             at + make_interval(days => ${instantKeyDays})
+      from (select coalesce(${at}::timestamptz, now()) as at) clock
+      returning expires_at as "expiresAt"`.execute(transaction);
+    const [row] = rows;
+    if (row === undefined) throw new Error("the database kept no key");
+    return { key, expiresAt: row.expiresAt };
+  });
+}
+
+type PermanentKey = {
+  readonly name: string;
+  readonly perMinute: number | null;
+  /** Whose it is, and which key it takes the place of. */
+  readonly accountId?: number;
+  readonly replaces?: number;
+};
+
+/** A permanent key. Without a limit of its own it has that of all permanent ones. */
+export async function createPermanentKey(
+  db: Session,
+  { name, perMinute, accountId, replaces }: PermanentKey,
+  at: Date | null = null,
+): Promise<{ readonly id: number; readonly key: string }> {
+  const key = makeKey("permanent");
+  const { rows } = await sql<{ id: number }>`
+    insert into access.key (hash, type, name, ending, per_minute, created_at, account_id, replaces)
+    values (${hashKey(key)}, 'permanent', ${name}, ${endingOf(key)}, ${perMinute},
+            coalesce(${at}::timestamptz, now()), ${accountId ?? null}, ${replaces ?? null})
+    returning id`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error("the database kept no key");
+  return { id: row.id, key };
+}

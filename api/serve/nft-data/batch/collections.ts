@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { readPriceAt } from "../../../../projections/coin-prices/read.ts";
+import { readCollection } from "../../../../projections/reads/collections/read.ts";
+import { readCollectionIds } from "../../../../projections/reads/collections/read-references.ts";
+import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
+import { address } from "../../views/wire.ts";
+import { route } from "../context.ts";
+import { addresses } from "../parameters.ts";
+import { NftCollection, presentNftCollection } from "../views/objects.ts";
+
+export const batchCollections = route(
+  {
+    method: "post",
+    path: "/api/batch/collections",
+    tag: "Batches",
+    summary: "Up to 10 collections at once, in the order asked",
+    body: z.object({ addresses }),
+    data: z.array(
+      z.object({
+        address,
+        collection: NftCollection.nullable().meta({ description: "null: no collection has it." }),
+      }),
+    ),
+    refuses: { bad_structure: 422 },
+  },
+  async ({ body }, context) => {
+    const { db, chainId } = context;
+    const at = context.now();
+    const ids = await readCollectionIds(db, chainId, body.addresses);
+    const distinct = [...new Set(ids.values())];
+    const [coinPriceE8, ...rows] = await Promise.all([
+      readPriceAt(db, nativeCoin[chainId], at),
+      ...distinct.map((id) => readCollection(db, id, at)),
+    ]);
+    const shown = new Map(
+      rows.map((row, place) => [
+        distinct[place],
+        row && presentNftCollection(row, context, coinPriceE8),
+      ]),
+    );
+    return {
+      data: body.addresses.map((one) => ({
+        address: one,
+        collection: shown.get(ids.get(one)) ?? null,
+      })),
+    };
+  },
+);

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { readPriceAt } from "../../../../projections/coin-prices/read.ts";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import type { CollectionRow } from "../../../../projections/reads/collections/collection-row.ts";
+import {
+  type CollectionKey,
+  readCollections,
+} from "../../../../projections/reads/collections/read.ts";
+import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
+import { cursorInteger } from "../../http/page.ts";
+import { text } from "../../v1/parameters.ts";
+import { type NftDataRoute, route } from "../context.ts";
+import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
+import { NftCollection, presentNftCollection } from "../views/objects.ts";
+
+export const listCollections = route(
+  {
+    method: "get",
+    path: "/api/collections",
+    tag: "Collections",
+    summary: "Collections by their figures",
+    query: z.object({
+      search: text(100)
+        .optional()
+        .meta({ description: "Part of a name or an address, in any case." }),
+      sort: z
+        .enum(["volume", "floor", "sales", "listed", "supply", "holders", "change"])
+        .default("volume"),
+      direction: z.enum(["asc", "desc"]).default("desc"),
+      period: z
+        .enum(["24h", "7d", "30d"])
+        .default("24h")
+        .meta({ description: "Of volume, sales and change, where they are sorted by." }),
+      ...listFields,
+    }),
+    data: z.array(NftCollection),
+    meta: listMeta,
+    refuses: listRefusals,
+  },
+  async ({ query }, context) => {
+    const { db, chainId } = context;
+    const { sort, direction, period } = query;
+    const filter = { chainId, search: query.search || null, verified: null };
+    const scope = { list: "account collections", sort, direction, period, ...filter };
+    const request = listPageOf(query, scope, collectionKey);
+    if (isRejection(request)) return request;
+    const at = context.now();
+    const [{ rows }, coinPriceE8] = await Promise.all([
+      readCollections(db, filter, { sort, direction, period }, request.read, at),
+      readPriceAt(db, nativeCoin[chainId], at),
+    ]);
+    const { shown, meta } = cutList(request, rows, keyOf);
+    return { data: shown.map((row) => presentNftCollection(row, context, coinPriceE8)), meta };
+  },
+);
+
+/** The same at the path that the interface's document names in one place. */
+export const listCollectionsAlias: NftDataRoute = { ...listCollections, path: "/collections" };
+
+/** A sum of wei has no bound of its own; an id is an integer column's. */
+const collectionKey = z
+  .tuple([cursorInteger(100), cursorInteger(9)])
+  .transform(([sortKey, id]): CollectionKey => ({ sortKey, collectionId: Number(id) }));
+
+function keyOf({ sortKey, collectionId }: CollectionRow) {
+  return [sortKey, collectionId];
+}

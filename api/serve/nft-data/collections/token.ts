@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
+import { readToken } from "../../../../projections/reads/ownership/read.ts";
+import { readTokenDetails } from "../../../../projections/reads/tokens/read-details.ts";
+import { tokenId } from "../../v1/parameters.ts";
+import { route } from "../context.ts";
+import { collectionAddress, readRefusals } from "../parameters.ts";
+import { NftToken, presentNftToken } from "../views/objects.ts";
+import { findByAddress } from "./find.ts";
+
+export const token = route(
+  {
+    method: "get",
+    path: "/api/collections/{address}/tokens/{tokenId}",
+    tag: "Tokens",
+    summary: "One token of a contract",
+    params: z.object({ address: collectionAddress, tokenId }),
+    data: NftToken,
+    refuses: { not_found: 404, ...readRefusals },
+  },
+  async ({ params }, context) => {
+    const { db, chainId, siteUrl, prefix, now } = context;
+    const collection = await findByAddress(context, params.address);
+    if (isRejection(collection)) return collection;
+    const { contractId, contractIds, collectionId } = collection;
+    const places = contractId === null ? contractIds : [contractId];
+    const row = await readToken(db, places, params.tokenId);
+    const [details] = row === null ? [] : await readTokenDetails(db, collectionId, [row], now());
+    if (details === undefined) {
+      return reject("not_found", `No token ${params.tokenId} in ${params.address}`);
+    }
+    const named = { collection, chainId, shop: { siteUrl, prefix } };
+    return { data: presentNftToken(details, named) };
+  },
+);

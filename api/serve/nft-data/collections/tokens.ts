@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import { tokenSorts } from "../../../../projections/reads/tokens/filter.ts";
+import { readTokens } from "../../../../projections/reads/tokens/read.ts";
+import { readTraitKeys } from "../../../../projections/reads/traits/read-keys.ts";
+import { keyOfToken, tokenKey } from "../../v1/collections/tokens.ts";
+import { flag } from "../../v1/parameters.ts";
+import { route } from "../context.ts";
+import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
+import { address, attributes, collectionAddress } from "../parameters.ts";
+import { NftToken, presentNftToken } from "../views/objects.ts";
+import { findByAddress } from "./find.ts";
+
+export const tokens = route(
+  {
+    method: "get",
+    path: "/api/collections/{address}/tokens",
+    tag: "Tokens",
+    summary: "Tokens of a collection, of all contracts of its family; burned ones too",
+    params: z.object({ address: collectionAddress }),
+    query: z.object({
+      attributes: attributes.optional(),
+      owner: address.optional().meta({
+        description: "Only ERC-721 tokens of this wallet. An ERC-1155 id has no single owner.",
+      }),
+      listed: flag
+        .optional()
+        .meta({ description: "Only those with an active listing, or without." }),
+      sort: z
+        .enum(tokenSorts)
+        .default("token_id")
+        .meta({ description: "What has no price, listing or rank comes last, by token id." }),
+      ...listFields,
+    }),
+    data: z.array(NftToken),
+    meta: listMeta,
+    refuses: { not_found: 404, ...listRefusals },
+  },
+  async ({ params, query }, context) => {
+    const { db, chainId, siteUrl, prefix, now } = context;
+    const collection = await findByAddress(context, params.address);
+    if (isRejection(collection)) return collection;
+    const { collectionId, contractIds } = collection;
+    const { sort, owner = null, listed = null } = query;
+    const asked = Object.entries(query.attributes ?? {});
+    const scope = {
+      list: "account tokens",
+      ...{ chainId, sort, owner, listed },
+      contractIds: contractIds.join(),
+      attributes: JSON.stringify(asked.toSorted()),
+    };
+    const request = listPageOf(query, scope, tokenKey);
+    if (isRejection(request)) return request;
+    const traitKeys = await readTraitKeys(db, contractIds, asked);
+    const filter = { collectionId, contractIds, listed, tokenIds: null, owner, traitKeys };
+    const { rows } = await readTokens(db, filter, sort, request.read, now());
+    const { shown, meta } = cutList(request, rows, ({ key }) => keyOfToken(key));
+    const named = { collection, chainId, shop: { siteUrl, prefix } };
+    return { data: shown.map((token) => presentNftToken(token, named)), meta };
+  },
+);

@@ -1,0 +1,21 @@
+import type { ChainId } from "../../../abis/deployments.ts";
+import type { Database } from "../../../projections/database.ts";
+import type { BearerTokens } from "../accounts/bearer-tokens.ts";
+import { type Route, routeFor } from "../http/route.ts";
+
+/** What the endpoints of the account API work with. */
+export type NftDataContext = {
+  readonly db: Database;
+  /** Site that `urls` point to. */
+  readonly siteUrl: string;
+  /** Prefix of the market's order ids. */
+  readonly prefix: string;
+  /** The one chain it tells of. */
+  readonly chainId: ChainId;
+  readonly tokens: BearerTokens;
+  readonly now: () => Date;
+};
+
+export type NftDataRoute = Route<NftDataContext>;
+
+export const route = routeFor<NftDataContext>(() => undefined);

@@ -1,0 +1,23 @@
+import { z } from "zod";
+import type { HeldKey, WalletFilter } from "../../../../projections/reads/ownership/read-wallet.ts";
+import type { HeldDetails } from "../../../../projections/reads/tokens/read-held.ts";
+import type { CursorScope } from "../../http/cursor.ts";
+import { cursorInteger } from "../../http/page.ts";
+
+/** A page of a batch goes on at the wallet's own list. */
+export function walletScope({ chainId, wallet, contractIds }: WalletFilter): CursorScope {
+  return { list: "wallet tokens", chainId, wallet, contractIds: contractIds?.join() ?? null };
+}
+
+/** Digits are those of the columns: integer, numeric(78,0). */
+export const heldKey = z.tuple([cursorInteger(9), cursorInteger(78), cursorInteger(4)]).transform(
+  ([contractId, tokenId, standard]): HeldKey => ({
+    contractId: Number(contractId),
+    tokenId,
+    standard: standard === 721n ? 721 : 1155,
+  }),
+);
+
+export function keyOfHeld({ held: { contractId, tokenId, standard } }: HeldDetails) {
+  return [contractId, tokenId, standard];
+}

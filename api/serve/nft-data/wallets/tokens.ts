@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import { readHeld } from "../../../../projections/reads/tokens/read-held.ts";
+import { findByAddress } from "../collections/find.ts";
+import { route } from "../context.ts";
+import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
+import { address, collectionAddress } from "../parameters.ts";
+import { HeldToken, presentHeld } from "../views/objects.ts";
+import { heldKey, keyOfHeld, walletScope } from "./held-page.ts";
+
+export const walletTokens = route(
+  {
+    method: "get",
+    path: "/api/wallets/{address}/tokens",
+    tag: "Wallets",
+    summary: "Tokens that a wallet holds, of both standards",
+    params: z.object({ address }),
+    query: z.object({ collection: collectionAddress.optional(), ...listFields }),
+    data: z.array(HeldToken),
+    meta: listMeta,
+    refuses: { not_found: 404, ...listRefusals },
+  },
+  async ({ params, query }, context) => {
+    const { db, chainId, now } = context;
+    const found =
+      query.collection === undefined ? null : await findByAddress(context, query.collection);
+    if (isRejection(found)) return found;
+    const contractIds = found?.contractIds ?? null;
+    const filter = { chainId, wallet: params.address, contractIds };
+    const request = listPageOf(query, walletScope(filter), heldKey);
+    if (isRejection(request)) return request;
+    const [rows = []] = await readHeld(db, [filter], request.read, now());
+    const { shown, meta } = cutList(request, rows, keyOfHeld);
+    return { data: shown.map((row) => presentHeld(row, context)), meta };
+  },
+);

@@ -1,0 +1,119 @@
+import type { Database } from "../../../projections/database.ts";
+import {
+  type IndexedBlocks,
+  type RecordedHead,
+  readIndexedBlocks,
+  readNewestEvent,
+  readRecordedHead,
+} from "../../../projections/log/status.ts";
+import type { Head, HeadReading } from "../../work/chain/head.ts";
+import { type Lag, trackFollower } from "./follower.ts";
+import type { LateSeconds } from "./limits.ts";
+import { openLogJudgement } from "./log-judgement.ts";
+import type { ChainStatus, FailingPart, Findings } from "./service-status.ts";
+
+export type ChainSource = {
+  readonly chainId: number;
+  readonly readHead: () => Promise<HeadReading>;
+  /** Hash of a block; null where the chain has none, undefined while it cannot be asked. */
+  readonly readHash: (number: number) => Promise<string | null | undefined>;
+};
+
+/** Blocks between two looks count as followed at first sight. */
+const closeEnoughBlocks = 5;
+
+/** Looks at one chain and at how the indexer follows it. `db` is null while the database does not answer. */
+export function openChainStatus(
+  { chainId, readHead, readHash }: ChainSource,
+  lateSeconds: LateSeconds,
+) {
+  const judge = openJudgement(chainId, lateSeconds.indexer);
+  const judgeLog = openLogJudgement({ chainId, readHash, lateSeconds });
+  return async (db: Database | null, now: number): Promise<Findings<ChainStatus>> => {
+    const [{ head, faults }, blocks] = await Promise.all([
+      readHead(),
+      db && readIndexedBlocks(db, chainId),
+    ]);
+    const recorded = db && blocks && (await readRecordedHead(db, chainId, blocks.indexed.number));
+    const newest = db && blocks && (await readNewestEvent(db, chainId));
+    const failing = [
+      ...judge({ head, faults }, blocks, now),
+      ...(await judgeLog({ head, newest, recorded: recorded?.recorded ?? null }, now)),
+      ...(db !== null && blocks === null ? [notIndexed(chainId)] : []),
+    ];
+    const warnings = head === null ? [] : faults;
+    return { status: present(chainId, head, blocks, recorded), failing, warnings };
+  };
+}
+
+/** Remembers what was seen of the chain, to tell for how long something lasts. */
+function openJudgement(chainId: number, lateSeconds: number) {
+  const indexer = trackFollower(closeEnoughBlocks);
+  const rpc = trackFollower(closeEnoughBlocks);
+  let heardAt: number | undefined;
+
+  return ({ head, faults }: HeadReading, blocks: IndexedBlocks | null, now: number) => {
+    if (head === null) {
+      return [silent(chainId, faults, heardAt === undefined ? undefined : now - heardAt)];
+    }
+    heardAt = now;
+    if (blocks === null) return [];
+    const reached = blocks.indexed.number;
+    const failing = lateIndexer(chainId, indexer(head.number, reached, now), lateSeconds);
+    const back = rpc(reached, head.number, now);
+    if (back.seconds > lateSeconds) failing.push(lowHead(chainId, head, reached, back));
+    return failing;
+  };
+}
+
+function notIndexed(chainId: number): FailingPart {
+  return { part: `chain ${chainId} indexer`, message: "has indexed nothing yet" };
+}
+
+function silent(chainId: number, faults: HeadReading["faults"], silentMs: number | undefined) {
+  const message = faults.map((fault) => fault.message).join("; ") || "no RPC is configured";
+  const part = `chain ${chainId} RPC`;
+  return silentMs === undefined
+    ? { part, message }
+    : { part, message, behind: { seconds: silentMs / 1000 } };
+}
+
+function lateIndexer(chainId: number, lag: Lag, lateSeconds: number): FailingPart[] {
+  if (lag.caughtUp && lag.seconds <= lateSeconds) return [];
+  const message = lag.caughtUp ? "does not follow the chain" : "is catching up";
+  const behind = { blocks: lag.behind, seconds: lag.seconds };
+  return [
+    {
+      part: `chain ${chainId} indexer`,
+      message: `${message}: ${lag.behind} blocks behind`,
+      behind,
+    },
+  ];
+}
+
+function lowHead(chainId: number, head: Head, reached: number, back: Lag): FailingPart {
+  const message = `tells block ${head.number} as the head, though block ${reached} was indexed`;
+  const behind = { blocks: back.behind, seconds: back.seconds };
+  return { part: `chain ${chainId} RPC`, message, behind };
+}
+
+function present(
+  chainId: number,
+  head: Head | null,
+  blocks: IndexedBlocks | null,
+  recorded: RecordedHead | null,
+): ChainStatus {
+  const indexed = blocks && { ...blocks.indexed, hash: recorded?.hash ?? null };
+  const known = head !== null && indexed !== null;
+  const lagBlocks = known ? Math.max(0, head.number - indexed.number) : null;
+  const lagSeconds = known ? Math.max(0, head.timestamp - indexed.timestamp) : null;
+  return {
+    chainId,
+    head,
+    indexed,
+    recorded: recorded?.recorded ?? null,
+    finalized: blocks?.finalized ? { number: blocks.finalized.number } : null,
+    lagBlocks,
+    lagSeconds: lagBlocks === 0 ? 0 : lagSeconds,
+  };
+}

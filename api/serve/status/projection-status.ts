@@ -1,0 +1,60 @@
+import type { Database } from "../../../projections/database.ts";
+import { type LeftOut, leftOutWords, readLeftOut } from "../../../projections/engine/quarantine.ts";
+import {
+  type ProjectionProgress,
+  readProjectionProgress,
+} from "../../../projections/log/status.ts";
+import { type Follower, type Lag, trackFollower } from "./follower.ts";
+import type { FailingPart, Findings, LeftOutFault, ProjectionStatus } from "./service-status.ts";
+
+/** Facts that a living projection may miss at first sight. */
+const closeEnoughPositions = 200;
+
+/** Looks at how the projections follow the log. Each of `names` must have a checkpoint. */
+export function openProjectionStatus(names: readonly string[], lateSeconds: number) {
+  const followers = new Map<string, Follower>();
+
+  return async (db: Database, now: number): Promise<Findings<ProjectionStatus[]>> => {
+    const progress = await readProjectionProgress(db);
+    const failing: FailingPart[] = names
+      .filter((name) => !progress.some(({ projection }) => projection === name))
+      .map((name) => ({ part: `projection ${name}`, message: "has not begun" }));
+    // A projection that is rebuilt beside the serving one has a checkpoint too, and keeps nothing waiting.
+    for (const one of progress.filter(({ projection }) => names.includes(projection))) {
+      const follower = followers.get(one.projection) ?? trackFollower(closeEnoughPositions);
+      followers.set(one.projection, follower);
+      const lag = follower(Number(one.head), Number(one.position), now);
+      if (!lag.caughtUp || lag.seconds > lateSeconds) failing.push(late(one, lag));
+    }
+    const leftOut = await readLeftOut(db);
+    const warnings = leftOut.filter(({ projection }) => names.includes(projection)).map(faultOf);
+    return { status: progress.map((one) => present(one, now)), failing, warnings };
+  };
+}
+
+function faultOf(one: LeftOut): LeftOutFault {
+  const part = `projection ${one.projection}`;
+  const message = `${leftOutWords(one)}: \`npm run op -- quarantine list\` tells which`;
+  return { part, kind: "facts_left_out", message, ...one };
+}
+
+function late({ projection }: ProjectionProgress, { behind, seconds, caughtUp }: Lag): FailingPart {
+  const message = caughtUp ? "does not follow the log" : "is catching up";
+  return {
+    part: `projection ${projection}`,
+    message: `${message}: ${behind} facts behind`,
+    behind: { positions: behind, seconds },
+  };
+}
+
+function present(one: ProjectionProgress, now: number): ProjectionStatus {
+  const lag = Math.max(0, Number(one.head - one.position));
+  const waitedMs = one.waitingSince === null ? 0 : now - one.waitingSince.getTime();
+  return {
+    name: one.projection,
+    version: one.version,
+    position: Number(one.position),
+    lag,
+    lagSeconds: lag === 0 ? 0 : Math.max(0, waitedMs) / 1000,
+  };
+}

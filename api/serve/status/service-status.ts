@@ -1,0 +1,56 @@
+import type { LeftOut } from "../../../projections/engine/quarantine.ts";
+import type { HeadFault } from "../../work/chain/head.ts";
+
+/** A part that keeps the service from being ready. */
+export type FailingPart = {
+  readonly part: string;
+  readonly message: string;
+  readonly behind?: { blocks?: number; positions?: number; seconds: number };
+};
+
+/** Times are unix seconds. */
+export type ChainStatus = {
+  readonly chainId: number;
+  readonly head: { number: number; hash: string; timestamp: number } | null;
+  readonly indexed: { number: number; hash: string | null; timestamp: number } | null;
+  /** The highest block that the log holds facts of. */
+  readonly recorded: { number: number; hash: string } | null;
+  readonly finalized: { number: number } | null;
+  readonly lagBlocks: number | null;
+  readonly lagSeconds: number | null;
+};
+
+export type ProjectionStatus = {
+  readonly name: string;
+  readonly version: number;
+  readonly position: number;
+  /** Facts not read yet. */
+  readonly lag: number;
+  readonly lagSeconds: number;
+};
+
+/** Facts that a projection could not take in: it stands on, without them. */
+export type LeftOutFault = LeftOut & {
+  readonly part: string;
+  readonly kind: "facts_left_out";
+  readonly message: string;
+};
+
+type Warning = HeadFault | LeftOutFault;
+
+export type ServiceStatus = {
+  readonly ready: boolean;
+  readonly failing: readonly FailingPart[];
+  /** What is wrong without keeping anything behind: one RPC of several, a fact that is left out. */
+  readonly warnings: readonly Warning[];
+  readonly logPosition: number | null;
+  readonly chains: readonly ChainStatus[];
+  readonly projections: readonly ProjectionStatus[];
+};
+
+/** A part's own findings. */
+export type Findings<Status> = {
+  readonly status: Status;
+  readonly failing: readonly FailingPart[];
+  readonly warnings: readonly Warning[];
+};

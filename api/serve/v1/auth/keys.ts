@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import { noInstantKeys } from "../../keys/instant-keys.ts";
+import { route } from "../context.ts";
+
+const InstantKey = z
+  .object({
+    key: z.string().meta({ description: "For the header X-API-Key. Told once." }),
+    type: z.literal("instant"),
+    requestsPerMinute: z.int().min(0).meta({ description: "0: as many as one likes." }),
+    expiresAt: z.iso.datetime(),
+    docs: z.url(),
+  })
+  .meta({ id: "InstantKey" });
+
+export const giveInstantKey = route(
+  {
+    method: "post",
+    path: "/v1/auth/keys",
+    tag: "Authentication",
+    summary: "A key at once, without an account, for a higher limit during seven days",
+    data: InstantKey,
+    successes: { 201: "A new key" },
+    refuses: { rate_limited: 429 },
+  },
+  async ({ address }, { instantKeys }) => {
+    const given = (await instantKeys?.give(address)) ?? noInstantKeys;
+    return isRejection(given) ? given : { data: given };
+  },
+);

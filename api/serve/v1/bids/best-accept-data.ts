@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import { acceptBestBid } from "../../../work/orders/accepting/accept.ts";
+import { OfferAcceptData, presentAcceptData } from "../../views/accept-data.ts";
+import { bodyChainId } from "../body-chain-id.ts";
+import { route } from "../context.ts";
+import { tokenId, wallet } from "../parameters.ts";
+import { acceptRefusals, fulfiller } from "./accept-fields.ts";
+
+export const bestAcceptData = route(
+  {
+    method: "post",
+    path: "/v1/bids/best-accept-data",
+    tag: "Bids",
+    summary: "What to encode and send to sell into the offer that nets most and passes the checks",
+    body: z.object({ chainId: bodyChainId, contract: wallet, tokenId, fulfiller }),
+    data: OfferAcceptData,
+    refuses: { not_found: 404, ...acceptRefusals },
+  },
+  async ({ body }, { market, now }) => {
+    const { chainId, contract, tokenId, fulfiller: seller } = body;
+    const asked = { chainId, contract, tokenId, seller, units: null };
+    const accepted = await acceptBestBid(market, asked, now());
+    return isRejection(accepted) ? accepted : { data: presentAcceptData(accepted) };
+  },
+);

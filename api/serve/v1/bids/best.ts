@@ -1,0 +1,63 @@
+import { z } from "zod";
+import type { Database } from "../../../../projections/database.ts";
+import { readBestBidsOf } from "../../../../projections/reads/bids/read-best.ts";
+import type { CollectionRef } from "../../../../projections/reads/collections/read-reference.ts";
+import { readToken } from "../../../../projections/reads/ownership/read.ts";
+import { Bid, presentBid } from "../../views/bid.ts";
+import { chainIdValue, collectionRef, uint256Text } from "../../views/wire.ts";
+import { noCollection, referTo } from "../collections/reference.ts";
+import { route } from "../context.ts";
+import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
+
+const BestBids = z
+  .object({
+    chainId: chainIdValue,
+    collection: collectionRef,
+    tokenId: uint256Text,
+    best: Bid.nullable().meta({ description: "Of the two the one that nets the seller more." }),
+    itemOffer: Bid.nullable(),
+    collectionOffer: Bid.nullable(),
+  })
+  .meta({ id: "BestBids" });
+
+export const bestBids = route(
+  {
+    method: "get",
+    path: "/v1/bids/best",
+    tag: "Bids",
+    summary: "The bids that net a token's holder most, as of the last check of each",
+    query: z.object({ chainId, collection: collectionKey, tokenId }),
+    data: BestBids,
+    refuses: { not_found: 404, ...chainRefusals },
+    isKept: true,
+  },
+  async ({ query }, { db, siteUrl, market: { prefix }, now }) => {
+    const chain = query.chainId;
+    const collection = await referTo(db, chain, query.collection);
+    if (collection === null) return noCollection(chain, query.collection);
+    const contractId = await contractOf(db, collection, query.tokenId);
+    const rows = await readBestBidsOf(db, contractId, query.tokenId, 1, now());
+    const bids = rows.map((row) => presentBid(row, { siteUrl, prefix }));
+    const { address, slug, name } = collection;
+    return {
+      data: {
+        chainId: chain,
+        collection: { address, slug, name },
+        tokenId: String(query.tokenId),
+        best: bids[0] ?? null,
+        itemOffer: bids.find(({ kind }) => kind === "single-token") ?? null,
+        collectionOffer: bids.find(({ kind }) => kind === "collection") ?? null,
+      },
+    };
+  },
+);
+
+/** An address selects its contract, a slug that of the family which has the token alive. */
+async function contractOf(
+  db: Database,
+  { contractId, contractIds, collectionId }: CollectionRef,
+  tokenId: bigint,
+): Promise<number> {
+  if (contractId !== null) return contractId;
+  return (await readToken(db, contractIds, tokenId))?.contractId ?? collectionId;
+}

@@ -1,0 +1,126 @@
+import { zeroHash } from "viem";
+import { z } from "zod";
+import { commonConduit, seaport } from "../../../../abis/deployments.ts";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import {
+  type BidRequirement,
+  readBidRequirements,
+} from "../../../work/orders/requirements/bid-requirements.ts";
+import { presentCurrency } from "../../views/money.ts";
+import { presentPriced } from "../../views/order-terms.ts";
+import { chainIdValue, currency, hash, uint256Text } from "../../views/wire.ts";
+import { route } from "../context.ts";
+import { bodyChainId } from "../orders/submission.ts";
+import {
+  itemsBodyBytes,
+  marketFields,
+  presentBlocked,
+  requirementFields,
+  tradeRefusals,
+  units,
+  wei,
+} from "../orders/trade-fields.ts";
+import { tokenId, wallet } from "../parameters.ts";
+
+const kind = z.enum(["item", "collection"]);
+
+const item = z
+  .object({
+    kind,
+    contract: wallet,
+    tokenId: tokenId.nullish(),
+    amountWei: wei,
+    quantity: units,
+  })
+  .refine(({ kind, tokenId }) => (kind === "item") === (typeof tokenId === "bigint"), {
+    message: "is needed for an item, and left out for a collection",
+    path: ["tokenId"],
+  });
+
+const row = z
+  .object({
+    kind,
+    ...requirementFields,
+    tokenId: uint256Text.nullable(),
+    amountWei: uint256Text,
+    totalWei: uint256Text.meta({ description: "Amount times quantity." }),
+  })
+  .meta({ id: "OfferRequirement" });
+
+const OfferRequirements = z
+  .object({
+    chainId: chainIdValue,
+    ...marketFields,
+    conduitKey: hash.meta({ description: "Zero: the exchange itself spends." }),
+    sellerConduitKey: hash,
+    currency,
+    balanceWei: uint256Text,
+    allowanceWei: uint256Text.meta({ description: "To the exchange." }),
+    openOffersWei: uint256Text.meta({ description: "What open offers may still cost." }),
+    requiredAllowanceWei: uint256Text.meta({
+      description: "For open offers and every item not blocked: approve exactly this much.",
+    }),
+    items: z.array(row).meta({ description: "In the order of the request." }),
+  })
+  .meta({ id: "OfferRequirements" });
+
+export const bidRequirements = route(
+  {
+    method: "post",
+    path: "/v1/bids/requirements",
+    tag: "Bids",
+    summary: "What it takes to make up to 50 offers, checked against the chain, and what to sign",
+    body: z.object({ chainId: bodyChainId, maker: wallet, items: z.array(item).min(1).max(50) }),
+    data: OfferRequirements,
+    refuses: tradeRefusals,
+    maxBodyBytes: itemsBodyBytes,
+  },
+  async ({ body }, { market, now }) => {
+    const { chainId, maker } = body;
+    const items = body.items.map(({ amountWei, tokenId = null, ...rest }) => ({
+      ...rest,
+      tokenId,
+      unitPriceWei: amountWei,
+    }));
+    const found = await readBidRequirements({ market, chainId, maker, now: now() }, items);
+    if (isRejection(found)) return found;
+    const { fee, currency } = market.terms(chainId);
+    return {
+      data: {
+        chainId,
+        maker,
+        seaport: seaport["1.6"],
+        conduitKey: zeroHash,
+        sellerConduitKey: commonConduit.key,
+        currency: presentCurrency(chainId, currency),
+        feeRecipient: fee.recipient,
+        feeBps: fee.bps,
+        counter: String(found.counter),
+        balanceWei: String(found.balanceWei),
+        allowanceWei: String(found.allowanceWei),
+        openOffersWei: String(found.openOffersWei),
+        requiredAllowanceWei: String(found.requiredAllowanceWei),
+        items: found.items.map((requirement) => presentRow(requirement, maker)),
+      },
+    };
+  },
+);
+
+function presentRow(
+  requirement: BidRequirement,
+  maker: z.output<typeof wallet>,
+): z.output<typeof row> {
+  const { item, standard, blocked } = requirement;
+  const { contract, tokenId, quantity, unitPriceWei } = item;
+  return {
+    kind: tokenId === null ? "collection" : "item",
+    contract,
+    tokenId: tokenId === null ? null : String(tokenId),
+    quantity: Number(quantity),
+    amountWei: String(unitPriceWei),
+    totalWei: String(unitPriceWei * quantity),
+    standard,
+    ...presentPriced(requirement, { ...item, side: "bid", maker }),
+    ...presentBlocked(blocked),
+  };
+}

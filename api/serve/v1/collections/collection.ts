@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { readPriceAt } from "../../../../projections/coin-prices/read.ts";
+import { readCollection } from "../../../../projections/reads/collections/read.ts";
+import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
+import { Collection, presentCollection } from "../../views/collection.ts";
+import { route } from "../context.ts";
+import { chainId, chainRefusals, collectionKey } from "../parameters.ts";
+import { noCollection, referTo } from "./reference.ts";
+
+export const collection = route(
+  {
+    method: "get",
+    path: "/v1/collections/{collection}",
+    tag: "Collections",
+    summary: "One collection with its figures",
+    params: z.object({ collection: collectionKey }),
+    query: z.object({ chainId }),
+    data: Collection,
+    refuses: { not_found: 404, ...chainRefusals },
+    isKept: true,
+  },
+  async ({ params, query }, { db, siteUrl, market, now }) => {
+    const found = await referTo(db, query.chainId, params.collection);
+    if (found === null) return noCollection(query.chainId, params.collection);
+    const at = now();
+    const [row, coinPriceE8] = await Promise.all([
+      readCollection(db, found.collectionId, at),
+      readPriceAt(db, nativeCoin[query.chainId], at),
+    ]);
+    if (row === null) return noCollection(query.chainId, params.collection);
+    const shop = { siteUrl, prefix: market.prefix, coinPriceE8 };
+    return { data: presentCollection(row, ["24h", "7d", "30d", "all"], shop) };
+  },
+);

@@ -1,0 +1,80 @@
+import { z } from "zod";
+import { readPriceAt } from "../../../../projections/coin-prices/read.ts";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import type { CollectionRow } from "../../../../projections/reads/collections/collection-row.ts";
+import {
+  type CollectionKey,
+  readCollections,
+} from "../../../../projections/reads/collections/read.ts";
+import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
+import {
+  cursorInteger,
+  cutPage,
+  pageFields,
+  pageMeta,
+  pageOf,
+  pageRefusals,
+} from "../../http/page.ts";
+import { Collection, presentCollection } from "../../views/collection.ts";
+import { route } from "../context.ts";
+import { chainId, chainRefusals, flag, text } from "../parameters.ts";
+
+export const listCollections = route(
+  {
+    method: "get",
+    path: "/v1/collections",
+    tag: "Collections",
+    summary: "Collections by their figures",
+    query: z.object({
+      chainId,
+      period: z
+        .enum(["24h", "7d", "30d"])
+        .default("24h")
+        .meta({ description: "Window of volume and sales, shown and sorted by." }),
+      sort: z
+        .enum(["volume", "floor", "sales", "listed", "supply", "holders", "change"])
+        .default("volume"),
+      direction: z.enum(["asc", "desc"]).default("desc"),
+      search: text(100)
+        .optional()
+        .meta({ description: "Part of a name or an address, in any case." }),
+      verified: flag.optional(),
+      ...pageFields,
+    }),
+    data: z.array(Collection),
+    meta: pageMeta,
+    refuses: { ...chainRefusals, ...pageRefusals },
+    isKept: true,
+  },
+  async ({ query }, { db, siteUrl, market, now }) => {
+    const { sort, direction, period } = query;
+    const filter = {
+      chainId: query.chainId,
+      search: query.search || null,
+      verified: query.verified ?? null,
+    };
+    const scope = { list: "collections", sort, direction, period, ...filter };
+    const request = pageOf(query, scope, collectionKey);
+    if (isRejection(request)) return request;
+    const at = now();
+    const [{ rows, total }, coinPriceE8] = await Promise.all([
+      readCollections(db, filter, { sort, direction, period }, request.read, at),
+      readPriceAt(db, nativeCoin[query.chainId], at),
+    ]);
+    const shop = { siteUrl, prefix: market.prefix, coinPriceE8 };
+    const { shown, meta } = cutPage(request, rows, keyOf);
+    return {
+      data: shown.map((row) => presentCollection(row, [period], shop)),
+      meta: { chainId: query.chainId, total: Number(total), ...meta },
+    };
+  },
+);
+
+/** A sum of wei has no bound of its own; an id is an integer column's. */
+const collectionKey = z
+  .tuple([cursorInteger(100), cursorInteger(9)])
+  .transform(([sortKey, id]): CollectionKey => ({ sortKey, collectionId: Number(id) }));
+
+function keyOf({ sortKey, collectionId }: CollectionRow) {
+  return [sortKey, collectionId];
+}

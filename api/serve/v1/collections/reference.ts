@@ -1,0 +1,34 @@
+import type { ChainId } from "../../../../abis/deployments.ts";
+import type { Database } from "../../../../projections/database.ts";
+import { reject } from "../../../../projections/domain/rejection.ts";
+import { findCollection } from "../../../../projections/reads/collections/read-reference.ts";
+
+type SalesQuery = {
+  chainId: ChainId;
+  collection?: string | undefined;
+  token_id?: bigint | undefined;
+};
+
+/**
+ * Contracts whose sales are asked for: null is every contract, undefined an unknown collection.
+ * An address with a token id means that contract's token; otherwise the whole family is meant.
+ */
+export async function salesContracts(
+  db: Database,
+  { chainId, collection, token_id }: SalesQuery,
+): Promise<number[] | null | undefined> {
+  if (collection === undefined) return null;
+  const found = await referTo(db, chainId, collection);
+  if (found === null) return undefined;
+  if (token_id !== undefined && found.contractId !== null) return [found.contractId];
+  return found.contractIds;
+}
+
+/** What cannot be a slug or an address is unknown without asking the database. */
+export async function referTo(db: Database, chainId: ChainId, key: string) {
+  return /^[\w.-]{1,200}$/.test(key) ? findCollection(db, chainId, key) : null;
+}
+
+export function noCollection(chainId: ChainId, key: string | undefined) {
+  return reject("not_found", `No collection ${key?.slice(0, 200)} on chain ${chainId}`);
+}

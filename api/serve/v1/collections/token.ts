@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { reject } from "../../../../projections/domain/rejection.ts";
+import { readToken } from "../../../../projections/reads/ownership/read.ts";
+import { isRankingStale } from "../../../../projections/reads/rarity/stale.ts";
+import { readTokenDetails } from "../../../../projections/reads/tokens/read-details.ts";
+import { presentToken, Token } from "../../views/token.ts";
+import { route } from "../context.ts";
+import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
+import { noCollection, referTo } from "./reference.ts";
+
+export const token = route(
+  {
+    method: "get",
+    path: "/v1/collections/{collection}/tokens/{tokenId}",
+    tag: "Collections",
+    summary: "One token: an address selects its contract, a slug the live token of the family",
+    params: z.object({ collection: collectionKey, tokenId }),
+    query: z.object({ chainId }),
+    data: Token,
+    refuses: { not_found: 404, ...chainRefusals },
+    isKept: true,
+  },
+  async ({ params, query }, { db, siteUrl, market, now }) => {
+    const collection = await referTo(db, query.chainId, params.collection);
+    if (collection === null) return noCollection(query.chainId, params.collection);
+    const { contractId, contractIds } = collection;
+    const row = await readToken(
+      db,
+      contractId === null ? contractIds : [contractId],
+      params.tokenId,
+    );
+    if (row === null) {
+      const message = `No token ${params.tokenId} in ${params.collection} on chain ${query.chainId}`;
+      return reject("not_found", message);
+    }
+    const { collectionId } = collection;
+    const [[details], isPassing] = await Promise.all([
+      readTokenDetails(db, collectionId, [row], now()),
+      isRankingStale(db, collectionId),
+    ]);
+    if (details === undefined) throw new Error("a token that was there was not read");
+    const shop = { siteUrl, prefix: market.prefix };
+    return { data: presentToken(details, { collection, chainId: query.chainId, shop }), isPassing };
+  },
+);

@@ -1,0 +1,37 @@
+import type { ChainId } from "../../../abis/deployments.ts";
+import type { Database } from "../../../projections/database.ts";
+import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import type { Market } from "../../work/orders/market.ts";
+import { type Input, type Route, routeFor } from "../http/route.ts";
+import type { InstantKeys } from "../keys/instant-keys.ts";
+import type { StatusReader } from "../status/status-reader.ts";
+
+/** What the endpoints work with. */
+export type Context = {
+  readonly db: Database;
+  /** Site that `urls` point to. */
+  readonly siteUrl: string;
+  /** The chains served. */
+  readonly chains: readonly ChainId[];
+  readonly readStatus: StatusReader;
+  readonly market: Market;
+  /** Absent where none are given out. */
+  readonly instantKeys?: InstantKeys;
+  readonly now: () => Date;
+};
+
+export type V1Route = Route<Context>;
+
+export const route = routeFor<Context>(servedChain);
+
+/** A chain of the interface may be absent from this installation. */
+function servedChain(input: Input, { chains }: Context): Rejection | undefined {
+  const chainId = chainIdOf(input.query) ?? chainIdOf(input.body);
+  if (chainId === undefined || chains.some((served) => served === chainId)) return undefined;
+  const message = `chain ${chainId} is not served here; ${chains.join(" and ")} are`;
+  return reject("unsupported_chain", `chainId: ${message}`, [{ field: "chainId", message }]);
+}
+
+function chainIdOf(part: unknown): unknown {
+  return typeof part === "object" && part !== null && "chainId" in part ? part.chainId : undefined;
+}

@@ -1,0 +1,81 @@
+import { LRUCache } from "lru-cache";
+import { z } from "zod";
+import { parseEnsName } from "../../../projections/domain/ens-name.ts";
+import { isRejection, reject } from "../../../projections/domain/rejection.ts";
+import { type EnsRecord, resolveEnsName } from "../../work/chain/ens.ts";
+import { RpcFailure } from "../../work/chain/rpc-batch.ts";
+import type { Market } from "../../work/orders/market.ts";
+import { address } from "../views/wire.ts";
+import { route } from "./context.ts";
+import { chainId, chainRefusals } from "./parameters.ts";
+
+const ttlSeconds = 60;
+const longestName = 255;
+
+export const resolveEns = route(
+  {
+    method: "get",
+    path: "/v1/ens/resolve",
+    tag: "Names",
+    summary: "Address and primary name of an ENS name, read on Ethereum",
+    query: z.object({
+      name: z.string().max(longestName).meta({ description: "As in `alice.eth`, in any case." }),
+      chainId,
+    }),
+    data: z
+      .object({
+        name: z.string(),
+        address: address.nullable().meta({ description: "Coin type 60." }),
+        apechainAddress: address.nullable().meta({ description: "ENSIP-11, chain 33139." }),
+        reverseName: z
+          .string()
+          .nullable()
+          .meta({ description: "Primary name of `address`, when it resolves to `address`." }),
+      })
+      .meta({ id: "EnsRecord" }),
+    refuses: {
+      not_found: 404,
+      unsupported_name: 422,
+      offchain_resolver: 422,
+      rpc_unavailable: 503,
+      ...chainRefusals,
+    },
+    maxAgeSeconds: ttlSeconds,
+  },
+  async ({ query }, { market, chains }) => {
+    const parsed = parseEnsName(query.name);
+    if (isRejection(parsed)) return parsed;
+    const { name } = parsed;
+    if (!chains.includes(1)) return unreadable("Ethereum is not served here");
+    try {
+      const found = (await namesOf(market).fetch(name)) ?? "none";
+      if (found === "none") return reject("not_found", `${name} has no resolver or no address`);
+      if (found === "offchain") {
+        return reject("offchain_resolver", `${name} is resolved by a gateway, which is not asked`);
+      }
+      return { data: { name, ...found } };
+    } catch (error) {
+      if (!(error instanceof RpcFailure)) throw error;
+      return unreadable("Ethereum gave no usable answer");
+    }
+  },
+);
+
+const unreadable = (why: string) => reject("rpc_unavailable", `${why}: ask again later`);
+
+type Names = LRUCache<string, EnsRecord | "offchain" | "none">;
+
+const caches = new WeakMap<Market, Names>();
+
+/** One look at the chain for all who ask for a name at the same time, and for a minute after. */
+function namesOf(market: Market): Names {
+  const known = caches.get(market);
+  if (known !== undefined) return known;
+  const names: Names = new LRUCache({
+    max: 10_000,
+    ttl: ttlSeconds * 1000,
+    fetchMethod: async (name) => (await resolveEnsName(market.chain(1), name)) ?? "none",
+  });
+  caches.set(market, names);
+  return names;
+}

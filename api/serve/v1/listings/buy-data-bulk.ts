@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import { buyListings } from "../../../work/orders/buying/buy.ts";
+import { BuyData, presentBuyData } from "../../views/buy-data.ts";
+import { bodyChainId } from "../body-chain-id.ts";
+import { route } from "../context.ts";
+import { askIds, buyer, buyRefusals } from "./buy-fields.ts";
+
+const code = z.enum([
+  "bad_request",
+  "not_found",
+  "inactive",
+  "unavailable",
+  "order_mismatch",
+  "price_above_max",
+  "buyer_required",
+  "bad_amount",
+  "unsupported_marketplace",
+  "unsupported_order",
+  "upstream_error",
+  "buying_disabled",
+]);
+
+const BuyDataBulk = z
+  .object({
+    listings: z.array(BuyData).meta({ description: "Those that can be bought, as asked for." }),
+    errors: z.array(z.object({ askId: z.string(), code, error: z.string() })),
+  })
+  .meta({ id: "BuyDataBulk" });
+
+export const buyDataBulk = route(
+  {
+    method: "post",
+    path: "/v1/listings/buy-data-bulk",
+    tag: "Listings",
+    summary: "What to send to buy each of up to 20 listings, all units left of each",
+    body: z.object({ chainId: bodyChainId, askIds, buyer }),
+    data: BuyDataBulk,
+    refuses: buyRefusals,
+  },
+  async ({ body }, { market, now }) => {
+    const { chainId } = body;
+    const request = { chainId, askIds: body.askIds, buyer: body.buyer ?? null };
+    const outcomes = await buyListings(market, { ...request, units: null, maxWei: null }, now());
+    const errors = outcomes.flatMap((outcome, index) => {
+      const askId = body.askIds[index] ?? "";
+      return isRejection(outcome) ? { askId, code: outcome.rejected, error: outcome.message } : [];
+    });
+    const bought = outcomes.flatMap((outcome) => (isRejection(outcome) ? [] : outcome));
+    return { data: { listings: bought.map(presentBuyData), errors } };
+  },
+);

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import { buyListings } from "../../../work/orders/buying/buy.ts";
+import { BuyData, presentBuyData } from "../../views/buy-data.ts";
+import { bodyChainId } from "../body-chain-id.ts";
+import { route } from "../context.ts";
+import { askId } from "../parameters.ts";
+import { buyAmount, buyer, buyRefusals, maxPrice, maxPriceWei } from "./buy-fields.ts";
+
+export const buyData = route(
+  {
+    method: "post",
+    path: "/v1/listings/{askId}/buy-data",
+    tag: "Listings",
+    summary: "What to send to buy exactly this listing, checked against the chain",
+    params: z.object({ askId }),
+    body: z
+      .object({ chainId: bodyChainId, buyer, amount: buyAmount, maxPrice, maxPriceWei })
+      .prefault({}),
+    data: BuyData,
+    refuses: {
+      not_found: 404,
+      inactive: 409,
+      unavailable: 409,
+      order_mismatch: 409,
+      price_above_max: 409,
+      ...buyRefusals,
+      buyer_required: 422,
+      bad_amount: 422,
+      unsupported_marketplace: 422,
+      unsupported_order: 422,
+      upstream_error: 502,
+      buying_disabled: 503,
+    },
+  },
+  async ({ params, body }, { market, now }) => {
+    const request = {
+      chainId: body.chainId,
+      askIds: [params.askId],
+      buyer: body.buyer ?? null,
+      units: body.amount ?? null,
+      maxWei: body.maxPriceWei ?? body.maxPrice ?? null,
+    };
+    const [bought] = await buyListings(market, request, now());
+    if (bought === undefined) throw new Error("one listing was asked for and none answered");
+    return isRejection(bought) ? bought : { data: presentBuyData(bought) };
+  },
+);

@@ -1,0 +1,112 @@
+import { z } from "zod";
+import { commonConduit, seaport } from "../../../../abis/deployments.ts";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import {
+  type ListingRequirement,
+  readListingRequirements,
+} from "../../../work/orders/requirements/listing-requirements.ts";
+import { presentPriced } from "../../views/order-terms.ts";
+import { presentTwinRequirement, TwinRequirement } from "../../views/twin-requirement.ts";
+import { address, chainIdValue, hash, uint256Text } from "../../views/wire.ts";
+import { route } from "../context.ts";
+import { bodyChainId } from "../orders/submission.ts";
+import {
+  itemsBodyBytes,
+  marketFields,
+  presentBlocked,
+  requirementFields,
+  tradeRefusals,
+  units,
+  wei,
+} from "../orders/trade-fields.ts";
+import { tokenId, wallet } from "../parameters.ts";
+
+const item = z.object({ contract: wallet, tokenId, quantity: units, unitPriceWei: wei });
+
+const row = z
+  .object({
+    ...requirementFields,
+    tokenId: uint256Text,
+    unitPriceWei: uint256Text,
+    heldUnits: uint256Text.nullable().meta({ description: "What the maker holds; null: unknown." }),
+    opensea: TwinRequirement.nullable().meta({
+      description: "What a twin for opensea must be; null: it takes none, or does not say now.",
+    }),
+    owned: z.boolean().nullable().meta({ description: "Whether that is enough; null: unknown." }),
+    approval: z
+      .object({
+        needed: z.boolean().nullable().meta({ description: "null: unknown." }),
+        operator: address,
+        token: address,
+      })
+      .meta({
+        description: "`setApprovalForAll(operator, true)` on `token`, once per collection.",
+      }),
+  })
+  .meta({ id: "ListingRequirement" });
+
+const ListingRequirements = z
+  .object({
+    chainId: chainIdValue,
+    ...marketFields,
+    conduitKey: hash,
+    conduit: address.meta({ description: "The operator to approve on each collection." }),
+    items: z.array(row).meta({ description: "In the order of the request." }),
+  })
+  .meta({ id: "ListingRequirements" });
+
+export const listingRequirements = route(
+  {
+    method: "post",
+    path: "/v1/listings/requirements",
+    tag: "Listings",
+    summary: "What it takes to list up to 100 tokens, checked against the chain, and what to sign",
+    body: z.object({ chainId: bodyChainId, maker: wallet, items: z.array(item).min(1).max(100) }),
+    data: ListingRequirements,
+    refuses: tradeRefusals,
+    maxBodyBytes: itemsBodyBytes,
+  },
+  async ({ body }, { market, now }) => {
+    const { chainId, maker } = body;
+    const found = await readListingRequirements({ market, chainId, maker, now: now() }, body.items);
+    if (isRejection(found)) return found;
+    const { fee } = market.terms(chainId);
+    return {
+      data: {
+        chainId,
+        maker,
+        seaport: seaport["1.6"],
+        conduitKey: commonConduit.key,
+        conduit: commonConduit.address,
+        feeRecipient: fee.recipient,
+        feeBps: fee.bps,
+        counter: String(found.counter),
+        items: found.items.map((requirement) => presentRow(requirement, maker)),
+      },
+    };
+  },
+);
+
+function presentRow(
+  requirement: ListingRequirement,
+  maker: z.output<typeof wallet>,
+): z.output<typeof row> {
+  const { item, standard, heldUnits, isApproved, blocked } = requirement;
+  return {
+    contract: item.contract,
+    tokenId: String(item.tokenId),
+    quantity: Number(item.quantity),
+    unitPriceWei: String(item.unitPriceWei),
+    standard,
+    heldUnits: heldUnits === null ? null : String(heldUnits),
+    owned: heldUnits === null ? null : heldUnits >= item.quantity,
+    approval: {
+      needed: isApproved === null ? null : !isApproved,
+      operator: commonConduit.address,
+      token: item.contract,
+    },
+    opensea: presentTwinRequirement(requirement.twin),
+    ...presentPriced(requirement, { ...item, side: "ask", maker }),
+    ...presentBlocked(blocked),
+  };
+}

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import {
+  type IntakeCode,
+  intakeCodes,
+} from "../../../../projections/domain/orders/intake-codes.ts";
+import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
+import type { Admission } from "../../../work/orders/intake/admit.ts";
+import type { Submission } from "../../../work/orders/intake/candidate.ts";
+import { orderId } from "../../../work/orders/order-id.ts";
+import { address, hash, uint256Text } from "../../views/wire.ts";
+import type { Context } from "../context.ts";
+import { orderStatusName, refusePaused } from "./submission.ts";
+
+/** A hundred orders with the longest bulk signatures and a few legs each. */
+export const bulkBodyBytes = 2 * 1024 * 1024;
+
+const retry = z.enum([...new Set(Object.values(intakeCodes).map((one) => one.retry))]);
+
+/** What became of an order of a bulk request. Its id is beside it, under the side's own name. */
+export const bulkResult = z.object({
+  contractAddress: address.nullable(),
+  tokenId: uint256Text.nullable(),
+  success: z.boolean(),
+  message: z.string(),
+  orderHash: hash.optional(),
+  status: orderStatusName.optional(),
+  code: z.enum(Object.keys(intakeCodes) as [IntakeCode, ...IntakeCode[]]).optional(),
+  retry: retry.optional(),
+  details: z
+    .array(
+      z.object({
+        field: z.string(),
+        expected: z.string().optional(),
+        actual: z.string().optional(),
+        message: z.string(),
+      }),
+    )
+    .optional(),
+});
+
+export function bulkData<Result extends z.ZodType>(result: Result) {
+  return z.object({
+    results: z.array(result).meta({ description: "In the order of the request." }),
+    created: z.int().min(0),
+    failed: z.int().min(0),
+  });
+}
+
+type Bulk = Pick<Submission, "side" | "chainId" | "envelope"> & { items: readonly unknown[] };
+
+/** Takes in orders that were sent together, each on its own. */
+export async function admitMany(
+  { items, ...bulk }: Bulk,
+  context: Context,
+): Promise<Admission[] | Rejection<IntakeCode>> {
+  const refused = await refusePaused(bulk.side, context);
+  if (refused !== null) return refused;
+  return context.market.admit({
+    ...bulk,
+    orders: items.map((item) => fieldOf(item, "seaport")),
+    takesBulkSignatures: true,
+    now: context.now(),
+  });
+}
+
+export function fieldOf(item: unknown, name: string): unknown {
+  return typeof item === "object" && item !== null
+    ? (item as Record<string, unknown>)[name]
+    : undefined;
+}
+
+export function presentResult(
+  { subject, outcome }: Admission,
+  prefix: string,
+): { id: string | undefined; result: z.output<typeof bulkResult> } {
+  const named = {
+    contractAddress: subject?.contract ?? null,
+    tokenId: subject?.tokenId?.toString() ?? null,
+  };
+  if (isRejection(outcome)) {
+    const { rejected: code, message, details } = outcome;
+    const told = details === undefined ? {} : { details: details.map((one) => ({ ...one })) };
+    const { retry } = intakeCodes[code];
+    return { id: undefined, result: { ...named, success: false, message, code, retry, ...told } };
+  }
+  const message = `In the book, ${outcome.status}`;
+  const id = orderId(prefix, outcome.orderHash);
+  return { id, result: { ...named, success: true, message, ...outcome } };
+}
+
+/** 201 when all are in the book. */
+export function summarize<Result extends { success: boolean }>(results: Result[]) {
+  const created = results.filter(({ success }) => success).length;
+  const failed = results.length - created;
+  const message =
+    failed === 0
+      ? `All ${created} orders are in the book`
+      : `${created} of ${results.length} orders are in the book; ${failed} were refused`;
+  return {
+    status: failed === 0 ? (201 as const) : (200 as const),
+    batch: { message, isDone: created > 0 },
+    data: { results, created, failed },
+  };
+}

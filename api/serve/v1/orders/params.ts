@@ -1,0 +1,194 @@
+import { zeroAddress, zeroHash } from "viem";
+import { z } from "zod";
+import { commonConduit, seaport } from "../../../../abis/deployments.ts";
+import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
+import {
+  publishedBounds,
+  saltPrefix,
+  signingParams,
+} from "../../../../projections/domain/orders/order-params.ts";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import {
+  type Inquiry,
+  type OrderParameters,
+  readOrderParameters,
+} from "../../../work/orders/requirements/params.ts";
+import { presentCurrency } from "../../views/money.ts";
+import { presentPriced, pricedParts } from "../../views/order-terms.ts";
+import { address, chainIdValue, currency, hash, uint256Text } from "../../views/wire.ts";
+import { type Context, route } from "../context.ts";
+import { chainId, tokenId, wallet } from "../parameters.ts";
+import { tradeRefusals, wei } from "./trade-fields.ts";
+
+const units = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, "must be a whole number from 1")
+  .transform(BigInt)
+  .default(1n)
+  .meta({
+    description: "Units of a listing. An offer is priced for one unit.",
+    override: { type: "integer", minimum: 1, default: 1, pattern: undefined },
+  });
+
+const query = z
+  .object({
+    chainId,
+    maker: wallet.optional(),
+    kind: z.enum(["item", "collection"]).default("item").meta({
+      description: "Whether an offer is for one token or for any of the contract.",
+    }),
+    contract: wallet.optional(),
+    tokenId: tokenId.optional(),
+    quantity: units,
+    unitPriceWei: wei.optional(),
+  })
+  .refine(({ kind, tokenId }) => kind === "item" || tokenId === undefined, {
+    message: "must be left out for a collection",
+    path: ["tokenId"],
+  });
+
+const givenMaker = "null without `maker`.";
+
+const offers = z
+  .object({
+    currency,
+    conduitKey: hash.meta({ description: "Zero: the exchange itself spends." }),
+    ...pricedParts,
+    consideration: pricedParts.consideration
+      .unwrap()
+      .meta({ id: "OfferOrderComponents" })
+      .nullable(),
+    requiredAllowanceWei: uint256Text.nullable().meta({
+      description: "For this offer and the maker's open ones: approve exactly this much.",
+    }),
+    openOffersWei: uint256Text.nullable().meta({
+      description: `What the maker's open offers may still cost; ${givenMaker}`,
+    }),
+    balanceWei: uint256Text.nullable().meta({ description: givenMaker }),
+    allowanceWei: uint256Text.nullable().meta({ description: `To the exchange; ${givenMaker}` }),
+  })
+  .meta({
+    id: "OfferParameters",
+    description: "The same for an offer of `unitPriceWei` for one unit.",
+  });
+
+const seconds = z.int().min(0);
+
+const OrderParametersBlock = z
+  .object({
+    chainId: chainIdValue,
+    maker: address.nullable(),
+    seaport: address.meta({ description: "The exchange, which `domain` names." }),
+    protocol: z.object({ name: z.string(), version: z.string(), address }),
+    domain: z
+      .object({
+        name: z.string(),
+        version: z.string(),
+        chainId: z.int(),
+        verifyingContract: address,
+      })
+      .meta({ description: "EIP-712." }),
+    types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
+    primaryType: z.literal("OrderComponents"),
+    zone: address,
+    zoneHash: hash,
+    conduitKey: hash,
+    conduit: address.meta({ description: "The operator to approve on each collection." }),
+    saltPrefix: z
+      .string()
+      .regex(/^0x[0-9a-f]{8}$/)
+      .meta({
+        description: "First four bytes of the salt, which has 32; the others are random.",
+      }),
+    feeRecipient: address,
+    feeBps: z.int().min(0),
+    bounds: z.object({
+      minPriceWei: uint256Text.meta({ description: "For one unit." }),
+      maxPriceWei: uint256Text,
+      minDurationSeconds: seconds,
+      maxDurationSeconds: seconds,
+      maxStartDelaySeconds: seconds,
+      clockSkewSeconds: seconds,
+    }),
+    counter: uint256Text
+      .nullable()
+      .meta({ description: `The maker's, to be signed; ${givenMaker}` }),
+    ...pricedParts,
+    offers,
+  })
+  .meta({ id: "OrderParameterBlock" });
+
+export const orderParams = route(
+  {
+    method: "get",
+    path: "/v1/orders/params",
+    tag: "Orders",
+    summary: "What an order is made of and signed with: a listing, and an offer in `offers`",
+    query,
+    data: OrderParametersBlock,
+    refuses: tradeRefusals,
+  },
+  async ({ query }, context) => {
+    const { chainId, kind, quantity } = query;
+    const inquiry = {
+      chainId,
+      kind,
+      quantity,
+      maker: query.maker ?? null,
+      contract: query.contract ?? null,
+      tokenId: query.tokenId ?? null,
+      unitPriceWei: query.unitPriceWei ?? null,
+    };
+    const found = await readOrderParameters(context.market, inquiry, context.now());
+    return isRejection(found) ? found : { data: present(inquiry, found, context.market) };
+  },
+);
+
+function present(
+  inquiry: Inquiry,
+  found: OrderParameters,
+  market: Context["market"],
+): z.output<typeof OrderParametersBlock> {
+  const { chainId, maker, quantity } = inquiry;
+  const terms = market.terms(chainId);
+  const { domain, types, primaryType } = signingParams(chainId);
+  const unitPriceWei = inquiry.unitPriceWei ?? 0n;
+  return {
+    chainId,
+    maker,
+    seaport: seaport["1.6"],
+    protocol: { name: "seaport", version: "1.6", address: seaport["1.6"] },
+    domain,
+    types: Object.fromEntries(Object.entries(types).map(([name, members]) => [name, [...members]])),
+    primaryType,
+    zone: zeroAddress,
+    zoneHash: zeroHash,
+    conduitKey: commonConduit.key,
+    conduit: commonConduit.address,
+    saltPrefix: saltPrefix(market.prefix),
+    feeRecipient: terms.fee.recipient,
+    feeBps: terms.fee.bps,
+    bounds: publishedBounds(terms),
+    counter: found.purse && String(found.purse.counter),
+    ...presentPriced(found.listing, { side: "ask", maker, quantity, unitPriceWei }),
+    offers: presentOffers(inquiry, found, terms),
+  };
+}
+
+function presentOffers(
+  { chainId, maker, unitPriceWei }: Inquiry,
+  { purse, bid }: OrderParameters,
+  terms: MarketTerms,
+): z.output<typeof offers> {
+  const offeredWei = unitPriceWei ?? 0n;
+  return {
+    currency: presentCurrency(chainId, terms.currency),
+    conduitKey: zeroHash,
+    ...presentPriced(bid, { side: "bid", maker, quantity: 1n, unitPriceWei: offeredWei }),
+    requiredAllowanceWei:
+      unitPriceWei === null ? null : String((purse?.openOffersWei ?? 0n) + offeredWei),
+    openOffersWei: purse && String(purse.openOffersWei),
+    balanceWei: purse && String(purse.balanceWei),
+    allowanceWei: purse && String(purse.allowanceWei),
+  };
+}

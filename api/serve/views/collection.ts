@@ -1,0 +1,191 @@
+import { zeroAddress } from "viem";
+import { z } from "zod";
+import type { ChainId } from "../../../abis/deployments.ts";
+import type { Period } from "../../../projections/collection-stats/periods.ts";
+import type {
+  CollectionRow,
+  StoredFloor,
+  StoredOffer,
+} from "../../../projections/reads/collections/collection-row.ts";
+import { listingId, orderId } from "../../work/orders/order-id.ts";
+import { displayPrice } from "../../work/prices/usd.ts";
+import { displayAmount, presentCurrency } from "./money.ts";
+import { collectionUrls, presentCollectionUrls } from "./urls.ts";
+import { address, chainIdValue, nameStandard, standardName, time, uint256Text } from "./wire.ts";
+
+/** A figure per period; the list holds only the period asked for. */
+const byPeriod = <Value extends z.ZodType>(value: Value) =>
+  z.object({
+    "24h": value.optional(),
+    "7d": value.optional(),
+    "30d": value.optional(),
+    all: value.optional(),
+  });
+
+const floor = z
+  .object({
+    price: z.number(),
+    priceWei: uint256Text,
+    currency: z.string(),
+    usd: z.number().nullable(),
+    askId: z.string(),
+    tokenId: uint256Text,
+    marketplace: z.string(),
+    buyableViaApi: z.boolean(),
+  })
+  .meta({ id: "Floor" });
+
+const stats = z.object({
+  floor: floor.nullable(),
+  floorBuyable: floor.nullable(),
+  bestOffer: z
+    .object({
+      price: z.number(),
+      priceWei: uint256Text,
+      sellerNetWei: uint256Text,
+      bidId: z.string(),
+    })
+    .nullable(),
+  listed: z.int().min(0).meta({ description: "Tokens with an active listing." }),
+  supply: z.int().min(0).meta({ description: "Tokens not burned; units for ERC-1155." }),
+  holders: z.int().min(0),
+  volume: byPeriod(z.number()),
+  volumeWei: byPeriod(uint256Text),
+  volumeUsd: byPeriod(z.number().nullable()),
+  sales: byPeriod(z.int().min(0)),
+  change: z
+    .object({
+      "24h": z.number().nullable(),
+      "7d": z.number().nullable(),
+      "30d": z.number().nullable(),
+    })
+    .meta({ description: "Of the floor, as a fraction." }),
+});
+
+/** What people browse: one contract, or a family of contracts with combined figures. */
+export const Collection = z
+  .object({
+    chainId: chainIdValue,
+    address,
+    slug: z.string().nullable(),
+    name: z.string().nullable(),
+    symbol: z.string().nullable(),
+    description: z.string().nullable(),
+    standard: standardName.nullable(),
+    contracts: z.array(z.object({ address, standard: standardName.nullable() })),
+    media: z.object({ image: z.url().nullable(), banner: z.url().nullable() }),
+    links: z.object({
+      website: z.url().nullable(),
+      twitter: z.url().nullable(),
+      discord: z.url().nullable(),
+    }),
+    verified: z.boolean(),
+    royalty: z
+      .object({
+        recipient: address.nullable(),
+        bps: z.int().min(0),
+        source: z.enum(["partner", "erc2981", "configured", "none"]),
+      })
+      .nullable(),
+    stats,
+    urls: collectionUrls,
+    createdAt: time.nullable(),
+    updatedAt: time.nullable(),
+  })
+  .meta({ id: "Collection" });
+
+/** What views of collections need besides the row. */
+type CollectionShop = {
+  siteUrl: string;
+  prefix: string;
+  /** What the chain's coin is worth, in 10⁻⁸ USD; null where nobody knows. */
+  coinPriceE8: bigint | null;
+};
+
+type ShownPeriod = Period | "all";
+
+/** `periods`: the windows whose volume and sales are shown. */
+export function presentCollection(
+  row: CollectionRow,
+  periods: readonly ShownPeriod[],
+  shop: CollectionShop,
+): z.output<typeof Collection> {
+  const chainId = row.chainId as ChainId;
+  return {
+    chainId,
+    address: row.address,
+    slug: row.slug,
+    name: row.name,
+    symbol: row.symbol,
+    description: row.description,
+    standard: row.standard && nameStandard(row.standard),
+    contracts: row.contracts.map(({ address, standard }) => ({
+      address,
+      standard: standard && nameStandard(standard),
+    })),
+    media: { image: row.image, banner: row.banner },
+    links: { website: row.website, twitter: row.twitter, discord: row.discord },
+    verified: row.verified,
+    royalty: row.royalty ?? { recipient: null, bps: 0, source: "none" },
+    stats: presentStats(row, periods, shop),
+    urls: presentCollectionUrls({ siteUrl: shop.siteUrl, chainId }, row.slug ?? row.address),
+    createdAt: row.createdAt?.toISOString() ?? null,
+    updatedAt: row.updatedAt?.toISOString() ?? null,
+  };
+}
+
+function presentStats(
+  row: CollectionRow,
+  periods: readonly ShownPeriod[],
+  shop: CollectionShop,
+): z.output<typeof stats> {
+  const each = <Value>(value: (traded: CollectionRow["traded"]["all"]) => Value) =>
+    Object.fromEntries(periods.map((period) => [period, value(row.traded[period])]));
+  return {
+    floor: row.floor && presentFloor(row.floor, row.chainId as ChainId, shop),
+    floorBuyable: row.floorBuyable && presentFloor(row.floorBuyable, row.chainId as ChainId, shop),
+    bestOffer: row.bestOffer && presentOffer(row.bestOffer, shop),
+    listed: Number(row.listed),
+    supply: Number(row.supply),
+    holders: Number(row.holders),
+    volume: each(({ wei }) => displayAmount(wei)),
+    volumeWei: each(({ wei }) => String(wei)),
+    volumeUsd: each(({ usdE8 }) => (usdE8 === null ? null : displayPrice(usdE8))),
+    sales: each(({ sales }) => Number(sales)),
+    change: {
+      "24h": presentChange(row.change["24h"]),
+      "7d": presentChange(row.change["7d"]),
+      "30d": presentChange(row.change["30d"]),
+    },
+  };
+}
+
+function presentFloor(
+  { priceWei, orderHash, tokenId, marketplace, isBuyable }: StoredFloor,
+  chainId: ChainId,
+  { prefix, coinPriceE8 }: CollectionShop,
+): z.output<typeof floor> {
+  const wei = BigInt(priceWei);
+  return {
+    price: displayAmount(wei),
+    priceWei,
+    currency: presentCurrency(chainId, zeroAddress).symbol ?? "",
+    usd: coinPriceE8 === null ? null : displayPrice((wei * coinPriceE8) / 10n ** 18n),
+    askId: listingId(prefix, { marketplace, orderHash }),
+    tokenId,
+    marketplace,
+    buyableViaApi: isBuyable,
+  };
+}
+
+function presentOffer(
+  { priceWei, sellerNetWei, orderHash }: StoredOffer,
+  { prefix }: CollectionShop,
+) {
+  const bidId = orderId(prefix, orderHash);
+  return { price: displayAmount(BigInt(priceWei)), priceWei, sellerNetWei, bidId };
+}
+
+function presentChange(millionths: bigint | null): number | null {
+  return millionths === null ? null : Number(millionths) / 1_000_000;
+}

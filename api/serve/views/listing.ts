@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { listingReasons } from "../../../projections/domain/orders/order-status.ts";
+import { marketplaces } from "../../../projections/listings/marketplaces.ts";
+import type { ListingRow } from "../../../projections/reads/listings/read.ts";
+import type { TokenListingRow } from "../../../projections/reads/tokens/trade-columns.ts";
+import { listingId } from "../../work/orders/order-id.ts";
+import {
+  bookOrderFields,
+  type OrderShop,
+  presentBookOrder,
+  presentPrice,
+  timeOf,
+} from "./book-order.ts";
+import { listingUrls, presentListingUrl, presentMakerUrl, presentTokenUrls } from "./urls.ts";
+import { uint256Text } from "./wire.ts";
+
+/** Units of one token that their owner offers for a price. */
+export const Listing = z
+  .object({
+    askId: z.string(),
+    marketplace: z.enum(marketplaces),
+    buyableViaApi: z
+      .boolean()
+      .meta({ description: "Whether `buy-data` is to be had for it as it stands." }),
+    ...bookOrderFields,
+    tokenId: uint256Text,
+    quantityFillable: z
+      .int()
+      .min(0)
+      .meta({ description: "Of the remaining units those that the maker holds." }),
+    invalidReason: z
+      .enum(listingReasons)
+      .nullable()
+      .meta({ description: "Why an inactive one is hidden." }),
+    urls: listingUrls,
+  })
+  .meta({ id: "Listing" });
+
+/** What a token tells of its cheapest listing. */
+export const TokenListing = Listing.pick({
+  askId: true,
+  marketplace: true,
+  buyableViaApi: true,
+  maker: true,
+  price: true,
+  priceWei: true,
+  currency: true,
+  usd: true,
+  quantityRemaining: true,
+  quantityFillable: true,
+  startsAt: true,
+  expiresAt: true,
+}).meta({ id: "TokenListing" });
+
+export function presentListing(
+  row: ListingRow,
+  { siteUrl, prefix }: OrderShop,
+): z.output<typeof Listing> {
+  const site = { siteUrl, chainId: row.chainId };
+  const askId = listingId(prefix, row);
+  const collection = row.collectionSlug ?? row.collectionAddress;
+  return {
+    askId,
+    marketplace: row.marketplace,
+    buyableViaApi: row.status === "active" && row.isBuyable,
+    tokenId: String(row.tokenId),
+    quantityFillable: Number(row.fillable),
+    invalidReason: row.reason,
+    urls: {
+      listing: presentListingUrl(site, askId),
+      maker: presentMakerUrl(site, row.maker),
+      ...presentTokenUrls(site, collection, row.contract, row.tokenId),
+    },
+    ...presentBookOrder(row),
+  };
+}
+
+export function presentTokenListing(
+  row: TokenListingRow,
+  { prefix }: OrderShop,
+): z.output<typeof TokenListing> {
+  return {
+    askId: listingId(prefix, row),
+    marketplace: row.marketplace,
+    buyableViaApi: row.isBuyable,
+    quantityFillable: Number(row.fillable),
+    startsAt: timeOf(row.startTime),
+    ...presentPrice(row),
+  };
+}

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import type { CollectionRef } from "../../../projections/reads/collections/read-reference.ts";
+import type { TraitRow } from "../../../projections/reads/traits/read.ts";
+import { listingId } from "../../work/orders/order-id.ts";
+import { displayPrice } from "../../work/prices/usd.ts";
+import { LinkedCollection, presentLinkedCollection } from "./linked-collection.ts";
+import { displayAmount } from "./money.ts";
+import type { Site } from "./urls.ts";
+import { uint256Text } from "./wire.ts";
+
+/** What the tokens with a value of a trait are listed for. */
+const TraitValue = z
+  .object({
+    value: z.string(),
+    count: z.int().min(1).meta({ description: "Token ids that are not burned." }),
+    listed: z.int().min(0).meta({ description: "Token ids with an active listing." }),
+    floor: z
+      .number()
+      .nullable()
+      .meta({ description: "The cheapest active listing, per unit, in the chain's currency." }),
+    floorWei: uint256Text.nullable(),
+    askId: z.string().nullable().meta({ description: "Of the cheapest listing." }),
+    usd: z.number().nullable().meta({ description: "`floor` at the coin's price of now." }),
+  })
+  .meta({ id: "TraitValue" });
+
+export const TraitTypes = z
+  .object({
+    collection: LinkedCollection,
+    traitTypes: z.array(
+      z.object({
+        type: z.string(),
+        values: z.array(TraitValue).meta({ description: "Cheapest first, unlisted last." }),
+      }),
+    ),
+  })
+  .meta({ id: "TraitTypes" });
+
+export type TraitType = z.output<typeof TraitTypes>["traitTypes"][number];
+
+export function presentTraits(
+  collection: CollectionRef,
+  site: Site,
+  traitTypes: TraitType[],
+): z.output<typeof TraitTypes> {
+  return { collection: presentLinkedCollection(collection, site), traitTypes };
+}
+
+/** Rows of one type follow each other. `coinPriceE8`: 10⁻⁸ USD, null where nobody knows. */
+export function presentTraitTypes(
+  rows: readonly TraitRow[],
+  prefix: string,
+  coinPriceE8: bigint | null,
+): TraitType[] {
+  const types: TraitType[] = [];
+  for (const row of rows) {
+    const value = presentValue(row, prefix, coinPriceE8);
+    const last = types.at(-1);
+    if (last?.type === row.type) last.values.push(value);
+    else types.push({ type: row.type, values: [value] });
+  }
+  return types;
+}
+
+function presentValue(
+  { value, count, listed, floorWei, orderHash, marketplace }: TraitRow,
+  prefix: string,
+  coinPriceE8: bigint | null,
+): z.output<typeof TraitValue> {
+  const isListed = orderHash !== null && marketplace !== null;
+  const isPriced = floorWei !== null && coinPriceE8 !== null;
+  return {
+    value,
+    count: Number(count),
+    listed: Number(listed),
+    floor: floorWei === null ? null : displayAmount(floorWei),
+    floorWei: floorWei === null ? null : String(floorWei),
+    askId: isListed ? listingId(prefix, { marketplace, orderHash }) : null,
+    usd: isPriced ? displayPrice((floorWei * coinPriceE8) / 10n ** 18n) : null,
+  };
+}

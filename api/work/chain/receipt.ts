@@ -1,0 +1,102 @@
+import { type Address, decodeEventLog, type Hex, numberToHex } from "viem";
+import { z } from "zod";
+import { seaport } from "../../../abis/deployments.ts";
+import { seaportEvents } from "../../../abis/seaport.ts";
+import type { ReadingBasis } from "../../../projections/chain-readings/chain-reading.ts";
+import { blockOf } from "./block-header.ts";
+import type { ChainClient } from "./clients.ts";
+import { type RpcAnswer, RpcFailure, requestBatch } from "./rpc-batch.ts";
+
+/** What the exchange for which orders are made here said about an order or a maker. */
+export type ExchangeEvent = { logIndex: number; offerer: Address } & (
+  | { kind: "order_cancelled"; orderHash: Hex }
+  | { kind: "order_fulfilled"; orderHash: Hex }
+  | { kind: "counter_incremented"; newCounter: bigint }
+);
+
+/** What a transaction proves. `basis`: its block, which is the chain's; later transactions in it may have done more. */
+export type Proof =
+  | { basis: ReadingBasis; events: readonly ExchangeEvent[] }
+  | { proves: "nothing"; why: "unknown" | "failed" | "not_canonical" | "no_events" };
+
+const hex = z
+  .string()
+  .regex(/^0x[0-9a-f]*$/i)
+  .transform((text) => text.toLowerCase() as Hex);
+const quantity = z.string().regex(/^0x[0-9a-f]{1,16}$/i);
+
+const Receipt = z.object({
+  transactionHash: hex,
+  status: quantity.transform((status) => BigInt(status) === 1n),
+  blockHash: hex,
+  blockNumber: quantity.transform(BigInt),
+  logs: z.array(
+    z.object({
+      address: hex,
+      topics: z.array(hex),
+      data: hex,
+      logIndex: quantity.transform(Number),
+    }),
+  ),
+});
+
+type ReceiptLog = z.infer<typeof Receipt>["logs"][number];
+
+/** Reads a transaction's events off its receipt, if it is mined in a block of the chain. Throws `RpcFailure`. */
+export async function fetchProof(client: ChainClient, txHash: Hex): Promise<Proof> {
+  const receipt = await fetchReceipt(client, txHash);
+  if (receipt === null) return { proves: "nothing", why: "unknown" };
+  if (!receipt.status) return { proves: "nothing", why: "failed" };
+  const { blockNumber, blockHash } = receipt;
+  const [answer] = await requestBatch(client, [
+    { method: "eth_getBlockByNumber", params: [numberToHex(blockNumber), false] },
+  ]);
+  const block = blockOf(client.chainId, answer, blockNumber);
+  if (block?.hash !== blockHash) return { proves: "nothing", why: "not_canonical" };
+  const events = receipt.logs.flatMap(parseEvent);
+  return events.length === 0 ? { proves: "nothing", why: "no_events" } : { basis: block, events };
+}
+
+async function fetchReceipt(client: ChainClient, txHash: Hex) {
+  const [answer] = await requestBatch(client, [
+    { method: "eth_getTransactionReceipt", params: [txHash] },
+  ]);
+  const result = resultOf(client, answer);
+  if (result === null) return null;
+  const receipt = Receipt.safeParse(result);
+  if (!receipt.success || receipt.data.transactionHash !== txHash.toLowerCase()) {
+    throw new RpcFailure(`Chain ${client.chainId} answered the receipt with something else`);
+  }
+  return receipt.data;
+}
+
+function resultOf({ chainId }: ChainClient, answer: RpcAnswer | undefined): unknown {
+  if (answer !== undefined && "result" in answer) return answer.result;
+  const message = answer?.error.message ?? "no answer";
+  throw new RpcFailure(`Chain ${chainId} did not tell the receipt: ${message}`);
+}
+
+function parseEvent({ address, topics, data, logIndex }: ReceiptLog): ExchangeEvent[] {
+  const decoded = address === seaport["1.6"] ? decodeLog(topics, data) : null;
+  if (decoded?.eventName === "OrderCancelled" || decoded?.eventName === "OrderFulfilled") {
+    const { orderHash, offerer } = decoded.args;
+    const kind = decoded.eventName === "OrderCancelled" ? "order_cancelled" : "order_fulfilled";
+    return [{ kind, orderHash, offerer: toLowerCase(offerer), logIndex }];
+  }
+  if (decoded?.eventName === "CounterIncremented") {
+    const { newCounter, offerer } = decoded.args;
+    return [{ kind: "counter_incremented", newCounter, offerer: toLowerCase(offerer), logIndex }];
+  }
+  return [];
+}
+
+function decodeLog([signature, ...indexed]: Hex[], data: Hex) {
+  if (signature === undefined) return null;
+  try {
+    return decodeEventLog({ abi: seaportEvents, topics: [signature, ...indexed], data });
+  } catch {
+    return null;
+  }
+}
+
+const toLowerCase = (address: Address): Address => `0x${address.slice(2).toLowerCase()}`;

@@ -1,0 +1,154 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Database } from "../../../projections/database.ts";
+import {
+  type ContractMetadata,
+  parseContractMetadata,
+} from "../../../projections/domain/metadata/contract-metadata.ts";
+import { parseJsonDocument } from "../../../projections/domain/metadata/json-document.ts";
+import { substituteId } from "../../../projections/domain/metadata/location.ts";
+import { parseUri } from "../../../projections/domain/metadata/media.ts";
+import {
+  parseTokenMetadata,
+  pictureMetadata,
+  type TokenMetadata,
+} from "../../../projections/domain/metadata/token-metadata.ts";
+import {
+  contractMetadataFetched,
+  metadataConfirmed,
+  tokenMetadataFetched,
+} from "../../../projections/facts/metadata-fetched.ts";
+import { appendObservations, type Observation } from "../../../projections/log/append.ts";
+import type { DueSubject } from "../../../projections/reads/metadata/read-due.ts";
+import type { ChainClient } from "../chain/clients.ts";
+import { askUris, type UriAnswer } from "./ask-uris.ts";
+import { type Document, isPicture } from "./get-document.ts";
+import type { DocumentFetcher } from "./open-fetcher.ts";
+
+type Work = {
+  db: Database;
+  client: ChainClient;
+  fetcher: DocumentFetcher;
+  now: () => Date;
+  signal: AbortSignal;
+};
+
+export type Outcome = {
+  /** Facts appended, and the log's end after the last of them. */
+  recorded: number;
+  head: bigint;
+  /** Contracts of which something is still not known: the node, or a host at rest, did not say. */
+  unanswered: ReadonlySet<number>;
+};
+
+/** Facts appended at once: what is fetched is not lost when the process ends before all of it is. */
+const factsAtOnce = 32;
+
+/**
+ * Fetches the metadata of distinct subjects and records what was found, or that it could not be had. What cannot be
+ * asked at the moment leaves no fact. Throws `RpcFailure` when the chain cannot be asked.
+ */
+export async function fetchDue(work: Work, subjects: readonly DueSubject[]): Promise<Outcome> {
+  const answers = await askUris(work.client, subjects);
+  const unanswered = new Set<number>();
+  const outcome = { recorded: 0, head: 0n, unanswered };
+  let found: Observation[] = [];
+  let appending = Promise.resolve();
+
+  function flush(): void {
+    const facts = found;
+    found = [];
+    appending = appending.then(async () => {
+      if (facts.length === 0) return;
+      outcome.head = (await appendObservations(work.db, facts)).head;
+      outcome.recorded += facts.length;
+    });
+    // It is awaited, and fails, at the end.
+    appending.catch(() => undefined);
+  }
+
+  await Promise.all(
+    subjects.map(async (subject, index) => {
+      const fact = await observe(work, subject, answers[index]);
+      // What was cut short when the work ended says nothing about the document.
+      if (work.signal.aborted) return;
+      if (fact === undefined) unanswered.add(subject.contractId);
+      else found.push(fact);
+      if (found.length >= factsAtOnce) flush();
+    }),
+  );
+  flush();
+  await appending;
+  return outcome;
+}
+
+async function observe(
+  { client, fetcher, now, signal }: Work,
+  subject: DueSubject,
+  answer: UriAnswer,
+): Promise<Observation | undefined> {
+  if (answer === undefined) return undefined;
+  const fact = { chainId: client.chainId, recordedAt: now };
+  if ("fault" in answer) return toFact(fact, subject, null, answer.fault);
+  const uri = uriOf(subject, answer.uri);
+  const document = await fetcher.fetchDocument(uri, signal);
+  if (document === undefined) return undefined;
+  return toFact(fact, subject, uri, "fault" in document ? document.fault : document);
+}
+
+function uriOf({ tokenId, standard }: DueSubject, uri: string): string {
+  return tokenId !== null && standard === 1155 ? substituteId(uri, tokenId) : uri;
+}
+
+function toFact(
+  { chainId, recordedAt }: { chainId: number; recordedAt: () => Date },
+  subject: DueSubject,
+  uri: string | null,
+  document: Document | string,
+): Observation {
+  const { contract, tokenId, attempt, lastPosition } = subject;
+  const about = { chainId, contract, recordedAt: recordedAt(), after: lastPosition };
+  const failure = (error: string) => ({ error, attempt: attempt + 1 });
+  const told = typeof document === "string" ? document : null;
+  const kept = uri === null ? null : parseUri(uri);
+  if (tokenId === null) {
+    const found = told ?? parseContract(document as Document);
+    const fact = contractMetadataFetched(
+      about,
+      kept,
+      typeof found === "string" ? failure(found) : found,
+    );
+    return isKnown(subject, fact) ? metadataConfirmed(about) : fact;
+  }
+  const ofToken = { ...about, tokenId };
+  const found = told ?? parseToken(subject, uri ?? "", document as Document);
+  const fact = tokenMetadataFetched(
+    ofToken,
+    kept,
+    typeof found === "string" ? failure(found) : found,
+  );
+  return isKnown(subject, fact) ? metadataConfirmed(ofToken) : fact;
+}
+
+function isKnown({ known }: DueSubject, { payload }: Observation): boolean {
+  return known !== null && isDeepStrictEqual(known, JSON.parse(JSON.stringify(payload)));
+}
+
+const saysNothing = "the document says nothing of it";
+
+function parseToken(
+  { tokenId, standard }: DueSubject,
+  uri: string,
+  { mediaType, bytes }: Document,
+): TokenMetadata | string {
+  if (isPicture(mediaType)) return pictureMetadata(uri, mediaType) ?? saysNothing;
+  const document = parseJsonDocument(bytes);
+  if (typeof document === "string") return document;
+  const editionId = standard === 1155 && tokenId !== null ? tokenId : undefined;
+  return parseTokenMetadata(document, editionId) ?? saysNothing;
+}
+
+function parseContract({ mediaType, bytes }: Document): ContractMetadata | string {
+  if (isPicture(mediaType)) return "the document is a picture, not JSON";
+  const document = parseJsonDocument(bytes);
+  return typeof document === "string" ? document : (parseContractMetadata(document) ?? saysNothing);
+}

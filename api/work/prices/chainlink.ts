@@ -1,0 +1,60 @@
+import {
+  type Address,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+  parseAbi,
+  size,
+} from "viem";
+import type { Coin, PriceSource } from "../../../projections/facts/price-ticked.ts";
+import { priceDecimals } from "../../../projections/facts/price-ticked.ts";
+import type { ChainClient } from "../chain/clients.ts";
+import { callContracts, fetchReadBasis } from "../chain/contract-calls.ts";
+
+const abi = parseAbi([
+  "function decimals() view returns (uint8)",
+  "function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)",
+]);
+
+const decimals = encodeFunctionData({ abi, functionName: "decimals" });
+const latestRound = encodeFunctionData({ abi, functionName: "latestRoundData" });
+
+/** Chainlink's aggregators of Ethereum. A live one answers anew at least every `heartbeatSeconds`. */
+export const aggregators: Record<Coin, { address: Address; heartbeatSeconds: number }> = {
+  ethereum: { address: "0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419", heartbeatSeconds: 3_600 },
+  apecoin: { address: "0xd10abbc76679a20055e167bb80a24ac851b37056", heartbeatSeconds: 86_400 },
+};
+
+/** How late an answer may come after its heartbeat. */
+const graceSeconds = 600;
+
+/**
+ * What the aggregator on Ethereum says a coin is worth; null when it says nothing, or nothing recent at `now`.
+ * Throws `RpcFailure` when the chain cannot be asked.
+ */
+export async function readChainlink(
+  client: ChainClient,
+  coin: Coin,
+  now: Date,
+): Promise<PriceSource | null> {
+  const { address: to, heartbeatSeconds } = aggregators[coin];
+  const basis = await fetchReadBasis(client);
+  const calls = [decimals, latestRound].map((data) => ({ to, data }));
+  const [scale, round] = await callContracts(client, basis, calls);
+  if (wordOf(scale) !== BigInt(priceDecimals) || !isWords(round, 5)) return null;
+  const [roundId, answer, , updatedAt, answeredInRound] = decodeFunctionResult({
+    abi,
+    functionName: "latestRoundData",
+    data: round,
+  });
+  const ageSeconds = now.getTime() / 1000 - Number(updatedAt);
+  if (answer <= 0n || answeredInRound < roundId) return null;
+  if (ageSeconds > heartbeatSeconds + graceSeconds) return null;
+  return { name: "chainlink", priceE8: answer };
+}
+
+const isWords = (said: Hex | null | undefined, count: number): said is Hex =>
+  said !== null && said !== undefined && size(said) === count * 32;
+
+const wordOf = (said: Hex | null | undefined): bigint | null =>
+  isWords(said, 1) ? BigInt(said) : null;

@@ -1,0 +1,111 @@
+import { z } from "zod";
+import type { Coin } from "../../../projections/facts/price-ticked.ts";
+import type { ExchangeName } from "./feeds.ts";
+
+/** Full hours, both included, in unix milliseconds; at most a hundred of them. */
+export type HourRange = { fromMs: number; toMs: number };
+
+/** What an hour was opened at: unix milliseconds, and the price as the exchange writes it. */
+type HourOpen = { hourMs: number; price: string | number };
+
+/** How an exchange is asked, and what its answers say. The schemas throw where an answer is not as published. */
+type Exchange = {
+  tickerPath: (coin: Coin) => string;
+  readTicker: (answer: unknown) => string;
+  /** How many hours back its history reaches; all of it where this is not told. */
+  reachHours?: number;
+  hoursPath: (coin: Coin, range: HourRange) => string;
+  readHours: (answer: unknown) => HourOpen[];
+};
+
+const symbols: Record<Coin, string> = { ethereum: "ETH", apecoin: "APE" };
+const hourSeconds = 3_600;
+const price = z.string();
+
+const CoinbaseTicker = z.object({ price });
+/** Time, low, high, open, close, volume. */
+const CoinbaseHours = z.array(
+  z.tuple([z.number(), z.number(), z.number(), z.number()], z.unknown()),
+);
+
+const coinbase: Exchange = {
+  tickerPath: (coin) => `/products/${symbols[coin]}-USD/ticker`,
+  readTicker: (answer) => CoinbaseTicker.parse(answer).price,
+  hoursPath(coin, { fromMs, toMs }) {
+    const [start, end] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
+    return `/products/${symbols[coin]}-USD/candles?granularity=${hourSeconds}&start=${start}&end=${end}`;
+  },
+  readHours: (answer) =>
+    CoinbaseHours.parse(answer).map(([time, , , open]) => ({ hourMs: time * 1000, price: open })),
+};
+
+/** The pair's key in `result` is the exchange's own name for it. */
+const KrakenTicker = z.object({
+  error: z.array(z.string()).max(0),
+  result: z.record(z.string(), z.object({ c: z.tuple([price], z.unknown()) })),
+});
+/** Time, open, high, low, close, and more. */
+const KrakenHours = z.object({
+  error: z.array(z.string()).max(0),
+  result: z.record(
+    z.string(),
+    z.union([z.number(), z.array(z.tuple([z.number(), price], z.unknown()))]),
+  ),
+});
+
+const kraken: Exchange = {
+  tickerPath: (coin) => `/0/public/Ticker?pair=${symbols[coin]}USD`,
+  readTicker(answer) {
+    const [pair] = Object.values(KrakenTicker.parse(answer).result);
+    return price.parse(pair?.c[0]);
+  },
+  reachHours: 719,
+  hoursPath: (coin, { fromMs }) =>
+    `/0/public/OHLC?pair=${symbols[coin]}USD&interval=60&since=${fromMs / 1000 - 1}`,
+  readHours: (answer) =>
+    Object.values(KrakenHours.parse(answer).result).flatMap((rows) =>
+      typeof rows === "number"
+        ? []
+        : rows.map(([time, open]) => ({ hourMs: time * 1000, price: open })),
+    ),
+};
+
+const BinanceTicker = z.object({ price });
+/** Open time, open, high, low, close, and more. */
+const BinanceHours = z.array(z.tuple([z.number(), price], z.unknown()));
+
+const binance: Exchange = {
+  tickerPath: (coin) => `/api/v3/ticker/price?symbol=${symbols[coin]}USDT`,
+  readTicker: (answer) => BinanceTicker.parse(answer).price,
+  hoursPath: (coin, { fromMs, toMs }) =>
+    `/api/v3/klines?symbol=${symbols[coin]}USDT&interval=1h&startTime=${fromMs}&endTime=${toMs}&limit=100`,
+  readHours: (answer) =>
+    BinanceHours.parse(answer).map(([hourMs, open]) => ({ hourMs, price: open })),
+};
+
+const OkxTicker = z.object({
+  code: z.literal("0"),
+  data: z.tuple([z.object({ last: price })], z.unknown()),
+});
+/** Time, open, high, low, close, and more. */
+const OkxHours = z.object({
+  code: z.literal("0"),
+  data: z.array(z.tuple([z.string().regex(/^\d{1,15}$/), price], z.unknown())),
+});
+
+const okx: Exchange = {
+  tickerPath: (coin) => `/api/v5/market/ticker?instId=${symbols[coin]}-USDT`,
+  readTicker: (answer) => OkxTicker.parse(answer).data[0].last,
+  // It tells what lies earlier than `after` and later than `before`.
+  hoursPath: (coin, { fromMs, toMs }) =>
+    `/api/v5/market/history-candles?instId=${symbols[coin]}-USDT&bar=1H&after=${toMs + 1}&before=${fromMs - 1}&limit=100`,
+  readHours: (answer) =>
+    OkxHours.parse(answer).data.map(([time, open]) => ({ hourMs: Number(time), price: open })),
+};
+
+export const exchanges: Readonly<Record<ExchangeName, Exchange>> = {
+  coinbase,
+  kraken,
+  binance,
+  okx,
+};

@@ -1,0 +1,17 @@
+import { formatUnits, parseUnits } from "viem";
+import { priceDecimals } from "../../../projections/facts/price-ticked.ts";
+
+const dearest = 10n ** 18n;
+
+/** A price as exchanges write it, in 10⁻⁸ USD, exact but for what lies below; undefined for what is no price. */
+export function parsePrice(written: unknown): bigint | undefined {
+  const text = typeof written === "number" ? String(written) : written;
+  if (typeof text !== "string" || !/^\d{1,12}(\.\d{1,30})?$/.test(text)) return undefined;
+  const price = parseUnits(text, priceDecimals);
+  return price > 0n && price < dearest ? price : undefined;
+}
+
+/** USD as a JSON number: the double nearest to the exact decimal, which prints as that decimal. */
+export function displayPrice(priceE8: bigint): number {
+  return Number(formatUnits(priceE8, priceDecimals));
+}

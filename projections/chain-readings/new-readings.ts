@@ -1,0 +1,66 @@
+import { sql } from "kysely";
+import type { Database } from "../database.ts";
+import { readingFact, readingObserved } from "../facts/reading-observed.ts";
+import type { Observation } from "../log/append.ts";
+import { blockIdRange, firstBlockId } from "../log/block-id.ts";
+import { factKind } from "../log/fact-kind.ts";
+import type { ChainReading, ChainReadings } from "./chain-reading.ts";
+import { type Asked, tellsAnew } from "./told.ts";
+
+/** Behind every position. */
+const NO_LIMIT = 2n ** 63n - 1n;
+
+/**
+ * The facts of those readings that differ from what the log tells of the end of their block; where it tells nothing,
+ * from what is taken for granted then.
+ */
+export async function newReadings(
+  db: Database,
+  { chainId, basis, readings }: ChainReadings,
+  recordedAt: Date,
+): Promise<Observation[]> {
+  if (readings.length === 0) return [];
+  const kinds = [...new Set(readings.map(({ kind }) => kind))];
+  const asked: Asked = {
+    upTo: NO_LIMIT,
+    beforeBlock: firstBlockId(chainId, basis.number + 1n),
+    endOfChain: blockIdRange(chainId).to,
+    of: (kind) => sql`(select * from asked where kind = ${sql.lit(factKind[kind])}) o`,
+  };
+  const { rows } = await sql<{ ord: bigint }>`
+    with dropped as materialized (select block_id from log.dropped(${NO_LIMIT})),
+    asked as materialized (
+      select row.ord, row.kind, k.contract_id, row.token_id, row.amount,
+             decode(row.from_address, 'hex') as maker, decode(row.to_address, 'hex') as to_address,
+             decode(row.order_hash, 'hex') as order_hash, row.payload, ${chainId}::integer as chain_id
+      from jsonb_to_recordset(${JSON.stringify(readings.map(rowOf))}::jsonb) as row (
+        ord bigint, kind smallint, contract text, token_id numeric, amount numeric, from_address text,
+        to_address text, order_hash text, payload jsonb
+      )
+      left join log.contract k on k.chain_id = ${chainId} and k.address = decode(row.contract, 'hex')
+    )
+    ${sql.join(
+      kinds.map((kind) => tellsAnew(kind, asked)),
+      sql` union all `,
+    )}`.execute(db);
+  const anew = new Set(rows.map(({ ord }) => Number(ord)));
+  // Few are news, and what makes one a fact is a hash.
+  return readings
+    .filter((_, index) => anew.has(index))
+    .map((reading) => readingObserved({ chainId, basis }, reading, recordedAt));
+}
+
+function rowOf(reading: ChainReading, ord: number) {
+  const fact = readingFact(reading);
+  return {
+    ord,
+    kind: factKind[reading.kind],
+    contract: fact.contract?.slice(2),
+    token_id: fact.tokenId?.toString(),
+    amount: fact.amount?.toString(),
+    from_address: fact.fromAddress?.slice(2),
+    to_address: fact.toAddress?.slice(2),
+    order_hash: fact.orderHash?.slice(2),
+    payload: fact.payload,
+  };
+}

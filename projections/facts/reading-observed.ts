@@ -1,0 +1,98 @@
+import { type Hex, keccak256, stringToHex } from "viem";
+import { type ChainId, commonConduit, seaport } from "../../abis/deployments.ts";
+import type { ChainReading, ReadingBasis } from "../chain-readings/chain-reading.ts";
+import type { Observation } from "../log/append.ts";
+
+/** What a reading says, in the log's columns. */
+export type ReadingFact = Pick<
+  Observation,
+  "contract" | "tokenId" | "amount" | "fromAddress" | "toAddress" | "orderHash" | "payload"
+>;
+
+/** The fact of a reading. The same answer at the same block is one fact. */
+export function readingObserved(
+  { chainId, basis }: { chainId: ChainId; basis: ReadingBasis },
+  reading: ChainReading,
+  recordedAt: Date,
+): Observation {
+  const fact = readingFact(reading);
+  return { kind: reading.kind, chainId, basis, recordedAt, ...fact, identity: identityOf() };
+
+  function identityOf(): Hex {
+    const { contract, tokenId, fromAddress, toAddress, orderHash, amount, payload } = fact;
+    const told = [contract, tokenId, fromAddress, toAddress, orderHash, amount];
+    return keccak256(
+      stringToHex(
+        [reading.kind, chainId, basis.hash, ...told.map(String), JSON.stringify(payload)].join("/"),
+      ),
+    );
+  }
+}
+
+/** What the columns hold is told in the log's README. */
+export function readingFact(reading: ChainReading): ReadingFact {
+  const exchange = seaport["1.6"];
+  switch (reading.kind) {
+    case "order_status_read": {
+      const { orderHash, cancelled, filled, size } = reading;
+      const payload = { cancelled, filled: filled.toString(), size: size.toString() };
+      return { contract: exchange, orderHash, payload };
+    }
+    case "counter_read":
+      return { contract: exchange, fromAddress: reading.maker, amount: reading.counter };
+    case "signature_read": {
+      const { orderHash, maker, valid } = reading;
+      return { contract: exchange, orderHash, fromAddress: maker, amount: bit(valid) };
+    }
+    case "channel_read":
+      return { contract: commonConduit.address, toAddress: exchange, amount: bit(reading.open) };
+    case "balance_read":
+      return { contract: reading.currency, fromAddress: reading.owner, amount: reading.wei };
+    case "allowance_read": {
+      const { currency, owner, wei } = reading;
+      return { contract: currency, fromAddress: owner, toAddress: exchange, amount: wei };
+    }
+    default:
+      return tokenFactOf(reading);
+  }
+}
+
+type TokenReading = Extract<
+  ChainReading,
+  { kind: "approval_read" | "owner_read" | "units_read" | "transfer_read" }
+>;
+
+function tokenFactOf(reading: TokenReading): ReadingFact {
+  const { contract } = reading;
+  switch (reading.kind) {
+    case "approval_read":
+      return {
+        contract,
+        fromAddress: reading.owner,
+        toAddress: commonConduit.address,
+        amount: bit(reading.approved),
+      };
+    case "owner_read":
+      return {
+        contract,
+        tokenId: reading.tokenId,
+        ...(reading.owner === null ? {} : { toAddress: reading.owner }),
+      };
+    case "units_read":
+      return {
+        contract,
+        tokenId: reading.tokenId,
+        fromAddress: reading.owner,
+        amount: reading.units,
+      };
+    case "transfer_read":
+      return {
+        contract,
+        tokenId: reading.tokenId,
+        fromAddress: reading.owner,
+        amount: bit(reading.allowed),
+      };
+  }
+}
+
+const bit = (holds: boolean) => (holds ? 1n : 0n);

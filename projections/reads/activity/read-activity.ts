@@ -1,0 +1,39 @@
+import type { Database } from "../../database.ts";
+import { type ActivityKey, type ActivityRow, mergeActivity } from "./merge.ts";
+import { readEvents } from "./read-events.ts";
+import type { ActivityFilter } from "./read-filter.ts";
+import { readOrders } from "./read-orders.ts";
+
+export type ActivitySlice = {
+  limit: number;
+  after: ActivityKey | null;
+  /** The oldest moment that is told. */
+  since: Date | null;
+};
+
+/**
+ * What happened on a chain and the orders that were taken in, newest first, of one moment. A page may be short, or
+ * empty, with more to follow: of what is rare a bounded part of the history is looked through for each.
+ */
+export async function readActivity(
+  db: Database,
+  filter: ActivityFilter,
+  { limit, after, since }: ActivitySlice,
+): Promise<{ rows: ActivityRow[]; next: ActivityKey | null }> {
+  return await db
+    .transaction()
+    .setIsolationLevel("repeatable read")
+    .setAccessMode("read only")
+    .execute(async (session) => {
+      const found = limit + 1;
+      const events = await readEvents(session, filter, {
+        after: after?.event ?? null,
+        limit: found,
+      });
+      const orders = await readOrders(session, filter, {
+        before: after?.order ?? null,
+        limit: found,
+      });
+      return mergeActivity(events, orders, { limit, since });
+    });
+}

@@ -1,0 +1,184 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Hex } from "viem";
+import type { Session } from "../../database.ts";
+import { blockIdRange } from "../../log/block-id.ts";
+import { saleUsdE8 } from "../../sql/usd.ts";
+import { naming } from "../orders/read-shown.ts";
+import {
+  type ActivityFilter,
+  allEventTypes,
+  type EventType,
+  eventTypesOf,
+  type Found,
+  isOneWalk,
+  mostLooked,
+  upTo,
+} from "./read-filter.ts";
+
+/** An event's place in the order of its chain. */
+export type EventKey = { blockId: bigint; logIndex: number; subIndex: number };
+
+/** Something that happened on a chain. Wei of `priceWei` are per unit; what a cancel is about is known of our orders. */
+export type EventRow = EventKey & {
+  type: EventType;
+  at: Date;
+  contract: Hex | null;
+  collectionAddress: Hex | null;
+  collectionSlug: string | null;
+  collectionName: string | null;
+  tokenId: bigint | null;
+  quantity: bigint | null;
+  from: Hex | null;
+  to: Hex | null;
+  priceWei: bigint | null;
+  currency: Hex | null;
+  priceUsdE8: bigint | null;
+  marketplace: string | null;
+  saleId: Hex | null;
+  orderHash: Hex | null;
+  transactionHash: Hex;
+  blockNumber: bigint;
+  blockHash: Hex;
+};
+
+/** Events newest first, after a place. */
+export async function readEvents(
+  session: Session,
+  filter: ActivityFilter,
+  { after, limit }: { after: EventKey | null; limit: number },
+): Promise<Found<EventRow, EventKey>> {
+  if (eventTypesOf(filter).length === 0) return { rows: [], stoppedAt: null };
+  const { rows } = await sql<EventRow>`
+    with page as materialized (
+      select e.* from (${matching(filter, after, limit)}) e ${newestFirst} limit ${limit}
+    )
+    select ${columns}
+    from (
+      select page.block_id, page.log_index, page.sub_index, page.transaction_index, page.type, page.quantity,
+             page.price_wei, page.from_address, page.to_address, page.currency, page.order_hash,
+             coalesce(page.contract_id, made.contract_id) as contract_id,
+             coalesce(page.token_id, made.token_id) as token_id
+      from page left join lateral (${cancelledOrder(filter)}) made on page.type = 'cancel'
+    ) o
+    ${naming}
+    join log.block b on b.block_id = o.block_id
+    join log.transaction t on t.block_id = o.block_id and t.transaction_index = o.transaction_index
+    left join sales.sale s on o.type = 'sale' and s.block_id = o.block_id
+      and s.transaction_index = o.transaction_index and s.ordinal = o.sub_index
+    order by o.block_id desc, o.log_index desc, o.sub_index desc`.execute(session);
+  const isFull = rows.length === limit && isOneWalk(filter, true);
+  if (isFull || !isPicky(filter)) return { rows, stoppedAt: null };
+  return upTo(rows, limit, isBelow, await readStop(session, filter, after));
+}
+
+const columns = sql`
+  o.block_id as "blockId", o.log_index as "logIndex", o.sub_index as "subIndex", o.type, b.timestamp as at,
+  traded.address as contract, coalesce(main.address, traded.address) as "collectionAddress",
+  c.slug as "collectionSlug", c.name as "collectionName", o.token_id as "tokenId", o.quantity,
+  o.from_address as "from", o.to_address as "to", o.price_wei as "priceWei", o.currency,
+  ${saleUsdE8} as "priceUsdE8", s.marketplace,
+  s.sale_id as "saleId", o.order_hash as "orderHash", t.hash as "transactionHash",
+  b.number as "blockNumber", b.hash as "blockHash"`;
+
+const newestFirst = sql`order by e.block_id desc, e.log_index desc, e.sub_index desc`;
+
+/** Components that are equal on two chains have one hash. */
+function cancelledOrder({ chainId }: ActivityFilter): RawBuilder<unknown> {
+  return sql`
+    select f.contract_id, f.token_id from log.fact f join log.contract k using (contract_id)
+    where f.order_hash = page.order_hash and f.kind = 70 and k.chain_id = ${chainId} limit 1`;
+}
+
+/** Whether rows of the walked indexes may be left out. */
+function isPicky(filter: ActivityFilter): boolean {
+  return filter.wallet !== null || eventTypesOf(filter).length < allEventTypes;
+}
+
+/** The first rows that match, of each index that holds some of them. */
+function matching(
+  filter: ActivityFilter,
+  after: EventKey | null,
+  limit: number,
+): RawBuilder<unknown> {
+  const wanted = sql`e.type = any (${eventTypesOf(filter)}::text[])`;
+  return ofWalks(filter, after, (walk, isWanted) =>
+    isPicky(filter)
+      ? sql`
+        select * from (${walk} ${newestFirst} limit ${mostLooked}) e
+        where ${wanted} and ${isWanted} ${newestFirst} limit ${limit}`
+      : sql`${walk} ${newestFirst} limit ${limit}`,
+  );
+}
+
+/** Where the walks have ended that were given up: nothing older has been looked at. */
+async function readStop(
+  session: Session,
+  filter: ActivityFilter,
+  after: EventKey | null,
+): Promise<{ key: EventKey; at: Date } | null> {
+  const ends = ofWalks(
+    filter,
+    after,
+    (walk) => sql`${walk} ${newestFirst} offset ${mostLooked - 1} limit 1`,
+  );
+  const { rows } = await sql<EventKey & { at: Date }>`
+    select e.block_id as "blockId", e.log_index as "logIndex", e.sub_index as "subIndex", b.timestamp as at
+    from (${ends}) e join log.block b using (block_id) ${newestFirst} limit 1`.execute(session);
+  const [end] = rows;
+  if (end === undefined) return null;
+  const { at, ...key } = end;
+  return { key, at };
+}
+
+type MadeOf = (walk: RawBuilder<unknown>, isWanted: RawBuilder<unknown>) => RawBuilder<unknown>;
+
+/** What is made of a walk over an index, for each that the filter needs; their rows are different ones. */
+function ofWalks(
+  filter: ActivityFilter,
+  after: EventKey | null,
+  make: MadeOf,
+): RawBuilder<unknown> {
+  const { wallet, contractIds } = filter;
+  const walk = (where: RawBuilder<unknown>) => sql`
+    select e.* from activity.event e where ${where} ${beyond(filter, after)}`;
+  if (wallet !== null) return ofWallet(wallet, contractIds, walk, make);
+  if (contractIds === null) return make(walk(sql`true`), sql`true`);
+  return sql`
+    select e.* from unnest(${contractIds}::int[]) family (contract_id)
+    cross join lateral (${make(walk(sql`e.contract_id = family.contract_id`), sql`true`)}) e`;
+}
+
+/** What a wallet sends to itself is told once. */
+function ofWallet(
+  wallet: Hex,
+  contractIds: readonly number[] | null,
+  walk: (where: RawBuilder<unknown>) => RawBuilder<unknown>,
+  make: MadeOf,
+): RawBuilder<unknown> {
+  const owner = sql`decode(${wallet.slice(2)}, 'hex')`;
+  const ofFamily =
+    contractIds === null ? sql`true` : sql`e.contract_id = any (${contractIds}::int[])`;
+  const given = make(walk(sql`e.from_address = ${owner} and e.type <> 'mint'`), ofFamily);
+  const taken = make(
+    walk(sql`e.to_address = ${owner} and e.type <> 'burn'`),
+    sql`${ofFamily} and e.from_address <> ${owner}`,
+  );
+  return sql`select * from (${given}) given union all select * from (${taken}) taken`;
+}
+
+/** Of the chain, and after the place. A second upper bound would make an index scan begin there. */
+function beyond({ chainId }: ActivityFilter, after: EventKey | null): RawBuilder<unknown> {
+  const { from, to } = blockIdRange(chainId);
+  const below =
+    after === null
+      ? sql`e.block_id < ${to}`
+      : sql`(e.block_id, e.log_index, e.sub_index)
+            < (${after.blockId}::bigint, ${after.logIndex}::int, ${after.subIndex}::int)`;
+  return sql`and e.block_id >= ${from} and ${below}`;
+}
+
+/** Whether a place is older than another. */
+function isBelow(row: EventKey, key: EventKey): boolean {
+  if (row.blockId !== key.blockId) return row.blockId < key.blockId;
+  return row.logIndex === key.logIndex ? row.subIndex < key.subIndex : row.logIndex < key.logIndex;
+}

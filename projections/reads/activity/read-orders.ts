@@ -1,0 +1,118 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Hex } from "viem";
+import type { Session } from "../../database.ts";
+import { naming } from "../orders/read-shown.ts";
+import {
+  type ActivityFilter,
+  type Found,
+  isOneWalk,
+  mostLooked,
+  type OrderType,
+  orderTypesOf,
+  upTo,
+} from "./read-filter.ts";
+
+/** An order that was taken in. Wei of `priceWei` are per unit. */
+export type OrderRow = {
+  position: bigint;
+  type: OrderType;
+  at: Date;
+  contract: Hex;
+  collectionAddress: Hex;
+  collectionSlug: string | null;
+  collectionName: string | null;
+  /** null: any token of the contract. */
+  tokenId: bigint | null;
+  quantity: bigint;
+  maker: Hex;
+  priceWei: bigint;
+  /** null: native. */
+  currency: Hex | null;
+  orderHash: Hex;
+  /** Unix seconds. */
+  endTime: bigint;
+};
+
+/** Orders as they were taken in, newest first, before a position. */
+export async function readOrders(
+  session: Session,
+  filter: ActivityFilter,
+  { before, limit }: { before: bigint | null; limit: number },
+): Promise<Found<OrderRow, bigint>> {
+  if (orderTypesOf(filter).length === 0) return { rows: [], stoppedAt: null };
+  const { rows } = await sql<OrderRow>`
+    select o.position, ${type} as type, o.recorded_at as at, traded.address as contract,
+           coalesce(main.address, traded.address) as "collectionAddress", c.slug as "collectionSlug",
+           c.name as "collectionName", o.token_id as "tokenId", o.amount as quantity, o.from_address as maker,
+           (o.payload #>> '{terms,unitPriceWei}')::numeric as "priceWei",
+           case when ${isBid} then decode(substr(o.payload #>> '{components,offer,0,token}', 3), 'hex') end as currency,
+           o.order_hash as "orderHash", (o.payload #>> '{components,endTime}')::numeric as "endTime"
+    from (select * from (${matching(filter, before, limit)}) f ${newestFirst} limit ${limit}) o ${naming}
+    order by o.position desc`.execute(session);
+  if (rows.length === limit && isOneWalk(filter, false)) return { rows, stoppedAt: null };
+  return upTo(
+    rows,
+    limit,
+    ({ position }, key) => position < key,
+    await readStop(session, filter, before),
+  );
+}
+
+const newestFirst = sql`order by f.position desc`;
+const isBid = sql`o.payload #>> '{terms,side}' = 'bid'`;
+const type = sql`case when ${isBid} then 'offer' else 'listing' end`;
+
+function matching(
+  filter: ActivityFilter,
+  before: bigint | null,
+  limit: number,
+): RawBuilder<unknown> {
+  const sides = orderTypesOf(filter).map((one) => (one === "offer" ? "bid" : "ask"));
+  const { chainId, contractIds } = filter;
+  const ofFamily =
+    contractIds === null ? sql`true` : sql`f.contract_id = any (${contractIds}::int[])`;
+  return ofWalks(
+    filter,
+    before,
+    (walk) => sql`
+      select f.* from (${walk} ${newestFirst} limit ${mostLooked}) f
+      where f.payload #>> '{terms,side}' = any (${sides}::text[]) and ${ofFamily}
+        and exists (
+          select from log.contract k where k.contract_id = f.contract_id and k.chain_id = ${chainId} offset 0
+        )
+      ${newestFirst} limit ${limit}`,
+  );
+}
+
+/** Where the walks have ended that were given up: nothing older has been looked at. */
+async function readStop(
+  session: Session,
+  filter: ActivityFilter,
+  before: bigint | null,
+): Promise<{ key: bigint; at: Date } | null> {
+  const ends = ofWalks(
+    filter,
+    before,
+    (walk) => sql`${walk} ${newestFirst} offset ${mostLooked - 1} limit 1`,
+  );
+  const { rows } = await sql<{ key: bigint; at: Date }>`
+    select f.position as key, (select recorded_at from log.fact where position = f.position) as at
+    from (${ends}) f ${newestFirst} limit 1`.execute(session);
+  return rows[0] ?? null;
+}
+
+/** What is made of a walk over an index, for each that the filter needs. */
+function ofWalks(
+  { wallet, contractIds }: ActivityFilter,
+  before: bigint | null,
+  make: (walk: RawBuilder<unknown>) => RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const older = before === null ? sql`` : sql`and f.position < ${before}`;
+  const walk = (where: RawBuilder<unknown>) => sql`
+    select f.* from log.fact f where f.kind = 70 and ${where} ${older}`;
+  if (wallet !== null) return make(walk(sql`f.from_address = decode(${wallet.slice(2)}, 'hex')`));
+  if (contractIds === null) return make(walk(sql`true`));
+  return sql`
+    select f.* from unnest(${contractIds}::int[]) family (contract_id)
+    cross join lateral (${make(walk(sql`f.contract_id = family.contract_id`))}) f`;
+}

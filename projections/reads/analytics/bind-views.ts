@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
+import type { Session } from "../../database.ts";
+import { collectionsView, floorsView, pricesView } from "./collection-views.ts";
+import { balancesView, tokensView } from "./holding-views.ts";
+import { bidsView, listingsView } from "./order-views.ts";
+import { salesView, transfersView } from "./trade-views.ts";
+import { quoted, statementsOf, type View } from "./view.ts";
+
+/** The schema that analysts see. */
+export const analyticsSchema = "analytics";
+const next = `${analyticsSchema}_next`;
+
+const views: readonly View[] = [
+  salesView,
+  transfersView,
+  listingsView,
+  bidsView,
+  tokensView,
+  balancesView,
+  collectionsView,
+  floorsView,
+  pricesView,
+];
+
+const made = views.flatMap((view) => statementsOf(next, view));
+const fingerprint = createHash("sha256").update(made.join(";")).digest("hex").slice(0, 16);
+const schemaComment = `What analysts read, in units that the columns name (${fingerprint})`;
+
+/** Milliseconds that whoever exchanges tables waits for a view that somebody reads, before it is left for later. */
+const DROP_TIMEOUT_MS = 20;
+
+/**
+ * Makes the views anew over the tables that serve: a view follows the tables it was made over when these are renamed.
+ * The schema is exchanged whole, so no reader is waited for; roles keep what they were granted. While tables that a
+ * view needs are missing, or are still those of another version, the views stay as they are.
+ */
+export async function bindViews(session: Session): Promise<void> {
+  await sql.raw(exchangeViews).execute(session);
+}
+
+/** The same, where the views are not those of this version over the tables that serve. */
+export async function bindViewsIfStale(session: Session): Promise<void> {
+  if (!(await areViewsBound(session))) await bindViews(session);
+}
+
+export async function areViewsBound(session: Session): Promise<boolean> {
+  const { rows } = await sql<{ isBound: boolean }>`
+    select coalesce(obj_description(n.oid, 'pg_namespace') = ${schemaComment}, false)
+           and (select count(*) from pg_class v where v.relnamespace = n.oid and v.relkind = 'v') = ${views.length}
+           and not exists (
+             select from pg_class v
+             join pg_rewrite r on r.ev_class = v.oid
+             join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
+                             and d.refclassid = 'pg_class'::regclass
+             join pg_class t on t.oid = d.refobjid
+             where v.relnamespace = n.oid and t.relnamespace::regnamespace::text ~ '_(previous|replaced)$'
+           ) as "isBound"
+    from pg_namespace n where n.nspname = ${analyticsSchema}`.execute(session);
+  return rows[0]?.isBound ?? false;
+}
+
+const body = `
+declare
+  patience text := current_setting('lock_timeout');
+  role record;
+  kept record;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('${analyticsSchema}', 0));
+  begin
+    execute 'create schema ${next}';
+    ${made.map((statement) => `execute ${quoted(statement)};`).join("\n    ")}
+    execute ${quoted(`comment on schema ${next} is ${quoted(schemaComment)}`)};
+    for role in
+      select distinct r.rolname as name
+      from pg_namespace n cross join aclexplode(n.nspacl) a join pg_roles r on r.oid = a.grantee
+      where n.nspname = '${analyticsSchema}' and a.grantee <> n.nspowner and a.privilege_type = 'USAGE'
+    loop
+      execute format('grant usage on schema ${next} to %I', role.name);
+      execute format('grant select on all tables in schema ${next} to %I', role.name);
+    end loop;
+    if to_regnamespace('${analyticsSchema}') is not null then
+      execute format('alter schema ${analyticsSchema} rename to %I', '${analyticsSchema}_replaced_' || txid_current());
+    end if;
+    execute 'alter schema ${next} rename to ${analyticsSchema}';
+  exception when undefined_table or undefined_column or invalid_schema_name or undefined_function
+                 or datatype_mismatch then
+    null;
+  end;
+  for kept in select nspname as name from pg_namespace where nspname like '${analyticsSchema}\\_replaced\\_%' loop
+    begin
+      perform set_config('lock_timeout', '${DROP_TIMEOUT_MS}ms', true);
+      execute format('drop schema %I cascade', kept.name);
+      perform set_config('lock_timeout', patience, true);
+    exception when lock_not_available then
+      null;
+    end;
+  end loop;
+end`;
+
+const exchangeViews = `do $exchange$${body}$exchange$`;

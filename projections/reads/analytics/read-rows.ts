@@ -1,0 +1,93 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Database, Session } from "../../database.ts";
+import { analyticsSchema } from "./bind-views.ts";
+
+/** What can be read row by row: the column that places a row in time, and an order that is total. */
+export const datasets = {
+  sales: { time: "block_timestamp", order: ["chain_id", "block_number", "log_index", "sale_id"] },
+  transfers: {
+    time: "block_timestamp",
+    order: ["chain_id", "block_number", "log_index", "sub_index"],
+  },
+  listings: { time: "created_at", order: ["created_at", "chain_id", "order_hash"] },
+} as const satisfies Record<string, { time: string; order: readonly string[] }>;
+export type Dataset = keyof typeof datasets;
+
+export type RowsFilter = {
+  dataset: Dataset;
+  /** Null: every chain. */
+  chainId: number | null;
+  /** From, inclusive, up to, exclusive. */
+  since: Date | null;
+  until: Date | null;
+};
+
+/** A row's values as text in the order of its columns; times are ISO 8601 in UTC. */
+export type TextRow = readonly (string | null)[];
+
+export type ColumnType = "boolean" | "integer" | "bigint" | "double" | "time" | "text";
+export type Column = { readonly name: string; readonly type: ColumnType };
+
+const typeNames: Readonly<Record<string, ColumnType>> = {
+  boolean: "boolean",
+  smallint: "integer",
+  integer: "integer",
+  bigint: "bigint",
+  "double precision": "double",
+  "timestamp with time zone": "time",
+};
+
+/** In the order of the view. What is none of the types is text, as are numbers of any size. */
+export async function readColumns(session: Session, dataset: Dataset): Promise<Column[]> {
+  const { rows } = await sql<{ name: string; type: string }>`
+    select attname as name, format_type(atttypid, null) as type from pg_attribute
+    where attrelid = to_regclass(${`${analyticsSchema}.${dataset}`}) and attnum > 0 and not attisdropped
+    order by attnum`.execute(session);
+  return rows.map(({ name, type }) => ({ name, type: typeNames[type] ?? "text" }));
+}
+
+/** Rows held at a time. */
+const PAGE_ROWS = 2_000;
+
+/** Gives all rows of one moment to `onRows`, a page at a time, in an order of their own. Returns how many there were. */
+export async function readRows(
+  db: Database,
+  filter: RowsFilter,
+  columns: readonly Column[],
+  onRows: (rows: readonly TextRow[]) => Promise<void>,
+): Promise<number> {
+  return await db
+    .transaction()
+    .setIsolationLevel("repeatable read")
+    .setAccessMode("read only")
+    .execute(async (session) => {
+      // All rows are wanted, not the first ones soon.
+      await sql`set local cursor_tuple_fraction = 1`.execute(session);
+      await sql`declare exported no scroll cursor for ${rowsOf(filter, columns)}`.execute(session);
+      for (let count = 0; ; ) {
+        const { rows } = await sql<{ cells: TextRow }>`
+          fetch ${sql.lit(PAGE_ROWS)} from exported`.execute(session);
+        if (rows.length === 0) return count;
+        await onRows(rows.map(({ cells }) => cells));
+        count += rows.length;
+      }
+    });
+}
+
+/** A cursor's statement takes no parameters. */
+function rowsOf(filter: RowsFilter, columns: readonly Column[]): RawBuilder<unknown> {
+  const { time, order } = datasets[filter.dataset];
+  const cells = columns.map(({ name, type }) =>
+    type === "time"
+      ? sql`to_char(o.${sql.id(name)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+      : sql`o.${sql.id(name)}::text`,
+  );
+  const bound = (date: Date) => sql.lit(date.toISOString());
+  return sql`
+    select array[${sql.join(cells)}] as cells from ${sql.table(`${analyticsSchema}.${filter.dataset}`)} o
+    where true
+      ${filter.chainId === null ? sql`` : sql`and o.chain_id = ${sql.lit(filter.chainId)}`}
+      ${filter.since === null ? sql`` : sql`and o.${sql.id(time)} >= ${bound(filter.since)}`}
+      ${filter.until === null ? sql`` : sql`and o.${sql.id(time)} < ${bound(filter.until)}`}
+    order by ${sql.join(order.map((name) => sql`o.${sql.id(name)}`))}`;
+}

@@ -1,0 +1,134 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Address, Hex } from "viem";
+import type { Database } from "../../database.ts";
+import { factKind } from "../../log/fact-kind.ts";
+import {
+  cancelKinds,
+  chainKinds,
+  type FeedFact,
+  type KnownOrder,
+  orderKinds,
+  stateKinds,
+} from "./fact.ts";
+
+/** Facts with after < position ≤ upTo that the feed tells of, of the chains given, by position. */
+export async function readWindow(
+  db: Database,
+  { after, upTo }: { after: bigint; upTo: bigint },
+  chainIds: readonly number[],
+): Promise<FeedFact[]> {
+  const kinds = [...stateKinds, ...chainKinds, factKind.order_submitted];
+  const facts = sql`
+    select * from log.fact where position > ${after} and position <= ${upTo} and kind = any (${kinds}::smallint[])`;
+  return await readFacts(
+    db,
+    facts,
+    sql`where coalesce(b.chain_id, c.chain_id) = any (${chainIds}::int[])`,
+  );
+}
+
+/**
+ * What a window's events depend on before it: of blocks that are dropped or brought back at any time up to its end
+ * everything, of others the fills.
+ */
+export async function readBefore(
+  db: Database,
+  window: readonly FeedFact[],
+  { after, upTo }: { after: bigint; upTo: bigint },
+): Promise<FeedFact[]> {
+  const blocks = [...new Set(window.map(({ blockId }) => blockId))].filter((id) => id !== null);
+  if (blocks.length === 0) return [];
+  const turned = await readTurned(db, blocks, upTo);
+  const filled = blocksOf(window, orderKinds).filter((id) => !turned.includes(id));
+  const parts: RawBuilder<unknown>[] = [];
+  if (turned.length > 0) {
+    parts.push(eventsOf(turned, chainKinds, after));
+    parts.push(sql`
+      select * from log.fact
+      where block_id = any (${turned}::bigint[]) and kind in (1, 2) and position <= ${after}`);
+  }
+  if (filled.length > 0) parts.push(eventsOf(filled, orderKinds, after));
+  return parts.length === 0 ? [] : await readFacts(db, sql.join(parts, sql` union all `));
+}
+
+function blocksOf(facts: readonly FeedFact[], kinds: readonly number[]): bigint[] {
+  const ids = facts.filter(({ kind }) => kinds.includes(kind)).map(({ blockId }) => blockId);
+  return [...new Set(ids)].filter((id) => id !== null);
+}
+
+async function readTurned(
+  db: Database,
+  blocks: readonly bigint[],
+  upTo: bigint,
+): Promise<bigint[]> {
+  const { rows } = await sql<{ block_id: bigint }>`
+    select distinct block_id from log.fact
+    where block_id = any (${blocks}::bigint[]) and kind in (1, 2) and position <= ${upTo}`.execute(
+    db,
+  );
+  return rows.map((row) => row.block_id);
+}
+
+function eventsOf(blocks: readonly bigint[], kinds: readonly number[], upTo: bigint) {
+  return sql`
+    select * from log.fact
+    where block_id = any (${blocks}::bigint[]) and log_index is not null
+      and kind = any (${kinds}::smallint[]) and position <= ${upTo}`;
+}
+
+async function readFacts(
+  db: Database,
+  facts: RawBuilder<unknown>,
+  where: RawBuilder<unknown> = sql``,
+): Promise<FeedFact[]> {
+  const { rows } = await sql<FeedFact>`
+    select f.position, f.kind, coalesce(b.chain_id, c.chain_id) as "chainId", f.block_id as "blockId",
+           b.number as "blockNumber", b.hash as "blockHash", t.hash as "txHash",
+           f.transaction_index as "transactionIndex", f.log_index as "logIndex", f.sub_index as "subIndex",
+           c.address as contract, f.token_id as "tokenId", f.amount, f.from_address as "from", f.to_address as "to",
+           f.order_hash as "orderHash", coalesce(b.timestamp, f.recorded_at) as timestamp,
+           case when f.kind in (30, 34, 70) then f.payload end as payload
+    from (${facts}) f
+    left join log.block b on b.block_id = f.block_id
+    left join log.transaction t on t.block_id = f.block_id and t.transaction_index = f.transaction_index
+    left join log.contract c on c.contract_id = f.contract_id
+    ${where}
+    order by f.position`.execute(db);
+  return rows;
+}
+
+/** Orders taken in up to a position that cancels among the facts name. */
+export async function readCancelled(
+  db: Database,
+  facts: readonly FeedFact[],
+  upTo: bigint,
+): Promise<KnownOrder[]> {
+  const hashes = facts
+    .filter(({ kind }) => cancelKinds.some((one) => one === kind))
+    .flatMap(({ orderHash }) =>
+      orderHash === null ? [] : [Buffer.from(orderHash.slice(2), "hex")],
+    );
+  if (hashes.length === 0) return [];
+  const { rows } = await sql<KnownOrder>`
+    select f.position, c.chain_id as "chainId", f.order_hash as "orderHash", c.address as contract,
+           f.token_id as "tokenId"
+    from log.fact f join log.contract c on c.contract_id = f.contract_id
+    where f.order_hash = any (${hashes}::bytea[]) and f.kind = 70 and f.position <= ${upTo}`.execute(
+    db,
+  );
+  return rows;
+}
+
+type Alias = { chainId: number; address: Hex; standsFor: Address };
+
+/** The NFT contract that an adapter stands for; a contract that is none stands for itself. */
+export async function readAliases(
+  db: Database,
+): Promise<(chainId: number, contract: Address) => Address> {
+  const { rows } = await sql<Alias>`
+    select chain_id as "chainId", address, stands_for as "standsFor" from log.contract_alias`.execute(
+    db,
+  );
+  const known = new Map(rows.map((row) => [`${row.chainId} ${row.address}`, row.standsFor]));
+  return (chainId, contract) => known.get(`${chainId} ${contract}`) ?? contract;
+}

@@ -1,0 +1,28 @@
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import type { Database } from "../../database.ts";
+import type { OrderSubject } from "../../log/facts-behind.ts";
+
+/** The row of an order as its projection holds it, and what its state rests on. */
+type FoundOrder = { row: Record<string, unknown>; subject: OrderSubject };
+
+/** Rows with an order's hash: components that are equal on two chains have one hash. */
+export async function findOrders(
+  db: Database,
+  what: "listing" | "bid",
+  orderHash: Hex,
+): Promise<FoundOrder[]> {
+  const hash = Buffer.from(orderHash.slice(2), "hex");
+  const table = sql.table(what === "listing" ? "listings.listing" : "bids.bid");
+  // What a listing is paid in is its buyer's.
+  const payerCurrency =
+    what === "listing"
+      ? sql`null::integer`
+      : sql`(select contract_id from log.contract k where k.chain_id = o.chain_id and k.address = o.currency)`;
+  const found = await sql<OrderSubject & { row: Record<string, unknown> }>`
+    select to_jsonb(o) as row, o.chain_id as "chainId", o.order_hash as "orderHash", o.maker,
+           o.contract_id as "contractId", o.token_id as "tokenId", o.end_time as "endTime",
+           ${payerCurrency} as "currencyId"
+    from ${table} o where o.order_hash = ${hash} order by o.chain_id`.execute(db);
+  return found.rows.map(({ row, ...subject }) => ({ row, subject }));
+}

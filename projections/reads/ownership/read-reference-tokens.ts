@@ -1,0 +1,29 @@
+import { sql } from "kysely";
+import type { Address } from "viem";
+import type { Database } from "../../database.ts";
+
+/**
+ * The lowest token id alive of each of the chain's `contracts` (lower case): it stands for the whole contract where a
+ * contract is asked something that depends on a token. Contracts without one are left out.
+ */
+export async function readReferenceTokens(
+  db: Database,
+  chainId: number,
+  contracts: readonly Address[],
+): Promise<Map<Address, bigint>> {
+  if (contracts.length === 0) return new Map();
+  const addresses = [...new Set(contracts)].map((address) => address.slice(2));
+  const { rows } = await sql<{ contract: Address; tokenId: bigint }>`
+    select k.address as contract, lowest.token_id as "tokenId"
+    from log.contract k
+    cross join lateral (
+      select t.token_id from ownership.token t
+      where t.contract_id = k.contract_id and not t.is_burned
+      order by t.token_id limit 1
+    ) lowest
+    where k.chain_id = ${chainId}
+      and k.address in (select decode(asked, 'hex') from unnest(${addresses}::text[]) asked)`.execute(
+    db,
+  );
+  return new Map(rows.map(({ contract, tokenId }) => [contract, tokenId]));
+}

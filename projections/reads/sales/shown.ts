@@ -1,0 +1,58 @@
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import { saleUsdE8 } from "../../sql/usd.ts";
+
+/** A sale and what names its collection. Wei of `price` per unit, of `total` for the row. */
+export type SaleRow = {
+  blockId: bigint;
+  transactionIndex: number;
+  ordinal: number;
+  saleId: Hex;
+  chainId: number;
+  tokenId: bigint;
+  quantity: bigint;
+  priceWei: bigint;
+  totalWei: bigint;
+  currency: Hex;
+  /** Of one unit at the coin's last price before the sale, in 10⁻⁸; null: it had none, or another currency was paid. */
+  priceUsdE8: bigint | null;
+  seller: Hex;
+  buyer: Hex;
+  side: "ask" | "bid";
+  marketplace: string;
+  protocolVersion: string;
+  exchange: Hex;
+  orderHash: Hex | null;
+  fees: { recipient: Hex; wei: string; bps: number; kind: "service" | "royalty" | "other" }[];
+  bundleSize: number | null;
+  bundleTotalWei: bigint | null;
+  logIndex: number;
+  transactionHash: Hex;
+  blockNumber: bigint;
+  blockHash: Hex;
+  timestamp: Date;
+  contract: Hex;
+  collectionAddress: Hex;
+  collectionSlug: string | null;
+  collectionName: string | null;
+};
+
+/** Columns of `SaleRow`, of a row `s` of sales.sale joined with `naming`. */
+export const saleColumns = sql`
+  s.block_id as "blockId", s.transaction_index as "transactionIndex", s.ordinal,
+  s.sale_id as "saleId", s.chain_id as "chainId", s.token_id as "tokenId", s.quantity,
+  s.price_wei as "priceWei", s.total_wei as "totalWei", s.currency,
+  ${saleUsdE8} as "priceUsdE8", s.seller, s.buyer, s.side,
+  s.marketplace, s.protocol_version as "protocolVersion", s.exchange, s.order_hash as "orderHash",
+  s.fees, s.bundle_size as "bundleSize", s.bundle_total_wei as "bundleTotalWei",
+  s.log_index as "logIndex", s.transaction_hash as "transactionHash",
+  s.block_number as "blockNumber", s.block_hash as "blockHash", s.timestamp,
+  traded.address as contract, coalesce(main.address, traded.address) as "collectionAddress",
+  c.slug as "collectionSlug", c.name as "collectionName"`;
+
+/** Names the contract and the collection of row `s`. */
+export const naming = sql`
+  left join log.contract traded on traded.contract_id = s.contract_id
+  left join collections.member m on m.contract_id = s.contract_id
+  left join collections.collection c on c.collection_id = coalesce(m.collection_id, s.contract_id)
+  left join log.contract main on main.contract_id = c.collection_id`;

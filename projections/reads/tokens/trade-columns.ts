@@ -1,0 +1,120 @@
+import { type RawBuilder, sql } from "kysely";
+import { priceAt } from "../../coin-prices/read.ts";
+import { nativeCoins } from "../../sql/native-coin.ts";
+import { saleUsdE8 } from "../../sql/usd.ts";
+import type { BidRow } from "../bids/read.ts";
+import type { ListingRow } from "../listings/read.ts";
+import type { SaleRow } from "../sales/shown.ts";
+
+/** SQL of each column, by its name in a row. */
+type Columns<Row> = { readonly [Name in keyof Row]: RawBuilder<unknown> };
+
+type OrderPart =
+  | "chainId"
+  | "orderHash"
+  | "maker"
+  | "unitPriceWei"
+  | "unitPriceUsdE8"
+  | "quantity"
+  | "filled"
+  | "endTime";
+
+/** What a token tells of its cheapest listing: an active one. */
+export type TokenListingRow = Pick<
+  ListingRow,
+  OrderPart | "marketplace" | "isBuyable" | "currency" | "fillable" | "startTime"
+>;
+/** What a token tells of the best bid: an active one. */
+export type TokenBidRow = Pick<BidRow, OrderPart | "kind" | "sellerNetWei" | "currency">;
+/** What a token tells of its last sale. */
+export type TokenSaleRow = Pick<
+  SaleRow,
+  | "chainId"
+  | "saleId"
+  | "quantity"
+  | "priceWei"
+  | "totalWei"
+  | "currency"
+  | "priceUsdE8"
+  | "seller"
+  | "buyer"
+  | "marketplace"
+  | "transactionHash"
+  | "timestamp"
+>;
+
+/** CTE: what the coin of each chain costs at a moment, read once for all rows. */
+export function coinsAt(moment: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    coin as materialized (
+      select native.chain_id, ${priceAt(sql`native.coin`, moment)} as price_e8 from ${nativeCoins}
+    )`;
+}
+
+const orderColumns = (row: string): Columns<Pick<ListingRow, OrderPart>> => ({
+  chainId: sql.ref(`${row}.chain_id`),
+  orderHash: sql.ref(`${row}.order_hash`),
+  maker: sql.ref(`${row}.maker`),
+  unitPriceWei: sql.ref(`${row}.unit_price_wei`),
+  unitPriceUsdE8: sql`div(${sql.ref(`${row}.unit_price_wei`)} * (
+    select coin.price_e8 from coin where coin.chain_id = ${sql.ref(`${row}.chain_id`)}
+  ), 1000000000000000000)`,
+  quantity: sql.ref(`${row}.quantity`),
+  filled: sql.ref(`${row}.filled`),
+  endTime: sql.ref(`${row}.end_time`),
+});
+
+const listingColumns: Columns<TokenListingRow> = {
+  ...orderColumns("l"),
+  marketplace: sql`l.marketplace`,
+  isBuyable: sql`l.is_buyable`,
+  currency: sql`l.currency`,
+  fillable: sql`l.fillable`,
+  startTime: sql`l.start_time`,
+};
+
+const bidColumns: Columns<TokenBidRow> = {
+  ...orderColumns("b"),
+  kind: sql`b.kind`,
+  sellerNetWei: sql`b.seller_net_wei`,
+  currency: sql`b.currency`,
+};
+
+const saleColumns: Columns<TokenSaleRow> = {
+  chainId: sql`s.chain_id`,
+  saleId: sql`s.sale_id`,
+  quantity: sql`s.quantity`,
+  priceWei: sql`s.price_wei`,
+  totalWei: sql`s.total_wei`,
+  currency: sql`s.currency`,
+  priceUsdE8: saleUsdE8,
+  seller: sql`s.seller`,
+  buyer: sql`s.buyer`,
+  marketplace: sql`s.marketplace`,
+  transactionHash: sql`s.transaction_hash`,
+  timestamp: sql`s.timestamp`,
+};
+
+const trades = { listing: listingColumns, bid: bidColumns, sale: saleColumns };
+
+/** Columns of rows `l`, `b` and `s`, each named after what it is of. */
+export const tradeColumns = sql.join(
+  Object.entries(trades).flatMap(([of, columns]) =>
+    Object.entries(columns).map(([name, column]) => sql`${column} as ${sql.ref(`${of}_${name}`)}`),
+  ),
+);
+
+const namesOf = (of: keyof typeof trades) =>
+  Object.keys(trades[of]).map((name) => [name, `${of}_${name}`] as const);
+const names = { listing: namesOf("listing"), bid: namesOf("bid"), sale: namesOf("sale") };
+
+/** What a row tells of its listing, bid or sale; null: there is none. */
+export function tradeIn<Row extends object>(
+  of: keyof typeof trades,
+  row: Readonly<Record<string, unknown>>,
+): Row | null {
+  if (row[`${of}_chainId`] === null) return null;
+  const told: Record<string, unknown> = {};
+  for (const [name, column] of names[of]) told[name] = row[column];
+  return told as Row;
+}

@@ -1,0 +1,17 @@
+import { type RawBuilder, sql } from "kysely";
+import { priceAt } from "../coin-prices/read.ts";
+import { isPaidNatively, nativeCoins } from "./native-coin.ts";
+
+/** Wei of a chain's native currency, or of its wrapped form, at the coin's last price before a moment, in 10⁻⁸ USD. */
+export function usdE8Of(
+  wei: RawBuilder<unknown>,
+  chainId: RawBuilder<unknown>,
+  at: RawBuilder<unknown>,
+): RawBuilder<bigint | null> {
+  const coin = sql`(select native.coin from ${nativeCoins} where native.chain_id = ${chainId})`;
+  return sql`div(${wei} * ${priceAt(coin, at)}, 1000000000000000000)`;
+}
+
+/** What one unit of the sale `s` cost; null: the coin had no price, or another currency was paid. */
+export const saleUsdE8 = sql<bigint | null>`
+  case when ${isPaidNatively} then ${usdE8Of(sql`s.price_wei`, sql`s.chain_id`, sql`s.timestamp`)} end`;

@@ -1,0 +1,212 @@
+import { type Logger, pino } from "pino";
+import type { AccountContext } from "../../../api/serve/accounts/account-context.ts";
+import { type BearerTokens, openBearerTokens } from "../../../api/serve/accounts/bearer-tokens.ts";
+import type { Mail } from "../../../api/serve/accounts/mailer.ts";
+import { openPasswords, type Passwords } from "../../../api/serve/accounts/passwords.ts";
+import { openThrottle } from "../../../api/serve/accounts/throttle.ts";
+import { createApp } from "../../../api/serve/app.ts";
+import { listen } from "../../../api/serve/http/server.ts";
+import { openLimiter } from "../../../api/serve/keys/limiter.ts";
+import { openUsage } from "../../../api/serve/keys/usage.ts";
+import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
+import { openDatabase } from "../../../projections/database.ts";
+import { marketOver } from "../../support/orders/market-terms.ts";
+
+export type Desk = {
+  url: string;
+  accounts: AccountContext;
+  tokens: BearerTokens;
+  /** Mail that was sent, the newest last. */
+  mails: Mail[];
+  flushUsage(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const idle: ServiceStatus = {
+  ready: true,
+  failing: [],
+  warnings: [],
+  logPosition: 0,
+  chains: [],
+  projections: [],
+};
+
+type Options = {
+  databaseUrl: string;
+  /** Without one the database's clock counts. */
+  clock?: () => Date;
+  baseUrl?: string;
+  passwords?: Passwords;
+  logger?: Logger;
+};
+
+/** An API with its developer section, as one process has it: over connections of its own. */
+export async function openDesk(options: Options): Promise<Desk> {
+  const { databaseUrl, clock: now, logger = pino({ level: "silent" }) } = options;
+  const db = openDatabase({
+    url: databaseUrl,
+    applicationName: "desk",
+    max: 4,
+    prepares: true,
+    onIdleError: () => {},
+  });
+  const clock = () => now?.() ?? null;
+  const mails: Mail[] = [];
+  const accounts: AccountContext = {
+    db,
+    clock,
+    throttle: openThrottle(db, clock),
+    passwords: options.passwords ?? openPasswords(),
+    mailer: { isLog: false, send: (mail) => void mails.push(mail), close: async () => {} },
+    baseUrl: options.baseUrl ?? "http://127.0.0.1",
+  };
+  const limits = { keyless: 0, instant: 60, permanent: 120 };
+  const usage = openUsage(db, now);
+  const context = {
+    db,
+    siteUrl: "https://site.example.test",
+    chains: [33139] as const,
+    readStatus: async () => idle,
+    market: marketOver(db),
+    now: now ?? (() => new Date()),
+  };
+  const tokens = openBearerTokens({ db, clock });
+  const app = createApp({
+    context,
+    baseUrl: accounts.baseUrl,
+    logger,
+    limiter: openLimiter({ db, limits, logger, now, onUse: usage.onUse, deadlineMs: 20_000 }),
+    developers: {
+      accounts,
+      keyLimit: limits.permanent,
+      accountApiUrl: `${accounts.baseUrl}/apechain`,
+    },
+    nftData: {
+      context: { ...context, chainId: 33139, prefix: "mkt", tokens },
+      segment: "apechain",
+      perMinute: 0,
+    },
+    trustProxy: ["127.0.0.1"],
+  });
+  const listening = await listen(app, "127.0.0.1", 0);
+  return {
+    url: `http://127.0.0.1:${listening.port}`,
+    accounts,
+    tokens,
+    mails,
+    flushUsage: usage.flush,
+    async close() {
+      await listening.close();
+      await db.destroy();
+    },
+  };
+}
+
+export type Page = { status: number; text: string; headers: Headers; location: string | null };
+
+/** A browser without scripts: keeps cookies, says where forms come from, follows nothing. */
+export type Browser = {
+  address: string;
+  cookie: string | null;
+  get(path: string): Promise<Page>;
+  /** Sends a form, with the session's form token where the last page had one. */
+  post(
+    path: string,
+    fields?: Record<string, string>,
+    headers?: Record<string, string>,
+  ): Promise<Page>;
+  /** The same browser, with the same cookie, at another process. */
+  at(desk: Desk): Browser;
+};
+
+let browsers = 0;
+
+export function openBrowser(desk: Desk, address = newAddress()): Browser {
+  let formToken = "";
+  const origin = desk.url.replace(/^\w+:/, new URL(desk.accounts.baseUrl).protocol);
+  const ask = async (path: string, init: RequestInit): Promise<Page> => {
+    const response = await fetch(desk.url + path, {
+      ...init,
+      redirect: "manual",
+      headers: {
+        "user-agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0",
+        "x-forwarded-for": browser.address,
+        ...(browser.cookie !== null && { cookie: browser.cookie }),
+        ...init.headers,
+      },
+    });
+    const [set] = response.headers.getSetCookie();
+    if (set !== undefined)
+      browser.cookie = /Max-Age=0/.test(set) ? null : (set.split(";")[0] ?? "");
+    const text = await response.text();
+    formToken = /name="form" value="([^"]+)"/.exec(text)?.[1] ?? formToken;
+    const { status, headers } = response;
+    return { status, text, headers, location: headers.get("location") };
+  };
+  const browser: Browser = {
+    address,
+    cookie: null,
+    get: (path) => ask(path, {}),
+    post: (path, fields = {}, headers = {}) =>
+      ask(path, {
+        method: "post",
+        body: new URLSearchParams({ form: formToken, ...fields }),
+        headers: { origin, "sec-fetch-site": "same-origin", ...headers },
+      }),
+    at(other) {
+      const copy = openBrowser(other, address);
+      copy.cookie = browser.cookie;
+      return copy;
+    },
+  };
+  return browser;
+}
+
+/** An address that no other browser has. */
+function newAddress(): string {
+  browsers += 1;
+  return `10.9.${browsers >> 8}.${browsers & 255}`;
+}
+
+export const password = "correct horse battery";
+
+let people = 0;
+
+export const newEmail = (): string => {
+  people += 1;
+  return `dev${people}@example.test`;
+};
+
+/** What the newest mail to an address leads to. */
+export function linkOf(desk: Desk, email: string): string {
+  const address = desk.mails.findLast(({ to }) => to === email)?.link;
+  if (address === undefined) throw new Error(`no link was sent to ${email}`);
+  return new URL(address).searchParams.get("link") ?? "";
+}
+
+/** Somebody who has an account and is signed in, on the page of the keys. */
+export async function signUp(desk: Desk, email = newEmail()): Promise<Browser & { email: string }> {
+  const browser = openBrowser(desk);
+  await browser.post("/developers/sign-up", { email });
+  await browser.post("/developers/confirm", { link: linkOf(desk, email), password });
+  const { status } = await browser.get("/developers");
+  if (status !== 200) throw new Error(`${email} has no account: ${status}`);
+  return Object.assign(browser, { email });
+}
+
+export const signIn = (browser: Browser, email: string, given = password): Promise<Page> =>
+  browser.post("/developers/sign-in", { email, password: given });
+
+/** The one secret of a type that a page shows. */
+export const secretIn = (page: Page, type: "live" | "client"): string =>
+  new RegExp(`mk_${type}_[0-9A-Za-z]{49}`).exec(page.text)?.[0] ?? "";
+
+/** Of the row of a key, by its last characters. */
+export const keyIdOf = (page: Page, key: string): string =>
+  new RegExp(`\\(${key.slice(-4)}\\).*?/developers/keys/(\\d+)/`, "s").exec(page.text)?.[1] ?? "";
+
+/** What the market data API answers to a key. */
+export async function statusWith(desk: Desk, key: string): Promise<number> {
+  const headers = { "x-api-key": key };
+  return (await fetch(`${desk.url}/v1/orders/params?chainId=5`, { headers })).status;
+}

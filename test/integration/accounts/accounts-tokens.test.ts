@@ -1,0 +1,208 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { makeKey } from "../../../api/serve/keys/key-text.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { type Browser, type Desk, newEmail, openDesk, secretIn, signUp } from "./accounts-desk.ts";
+
+const start = new Date("2026-03-10T12:00:00.000Z");
+const [minuteMs, dayMs] = [60_000, 86_400_000];
+
+let database: TestDatabase;
+let desk: Desk;
+let other: Desk;
+let clock = start;
+let addresses = 0;
+const later = (ms: number) => new Date(start.getTime() + ms);
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const options = { databaseUrl: database.url, clock: () => clock };
+  [desk, other] = await Promise.all([openDesk(options), openDesk(options)]);
+});
+beforeEach(() => {
+  clock = start;
+});
+afterAll(async () => {
+  await Promise.all([desk?.close(), other?.close()]);
+  await database?.drop();
+});
+
+const newAddress = () => {
+  addresses += 1;
+  return `192.0.2.${addresses}`;
+};
+
+/** An account with a client key. */
+async function client() {
+  const browser = await signUp(desk);
+  return { browser, email: browser.email, clientKey: await clientKeyOf(browser) };
+}
+
+const clientKeyOf = async (browser: Browser) =>
+  secretIn(await browser.post("/developers/client-key"), "client");
+
+type Login = { email: string; clientKey: string };
+
+async function tokenFor({ email, clientKey }: Login): Promise<string> {
+  const issued = await desk.tokens.issue({ email, clientKey }, newAddress());
+  if ("rejected" in issued) throw new Error(issued.message);
+  return issued.token;
+}
+
+const codeOf = async (login: Login, address = newAddress(), at = desk) => {
+  const issued = await at.tokens.issue(login, address);
+  return "rejected" in issued ? issued.rejected : "issued";
+};
+
+describe("a client key", () => {
+  it("is shown once with the call that exchanges it, and only its hash is kept", async () => {
+    const browser = await signUp(desk);
+    const made = await browser.post("/developers/client-key");
+    const key = secretIn(made, "client");
+    const page = await browser.get("/developers");
+
+    expect(made.text).toContain("http://127.0.0.1/apechain/api/auth/login");
+    expect(made.text).toContain(browser.email);
+    expect(page.text).not.toContain(key);
+    expect(page.text).toContain(`…${key.slice(-4)}`);
+    const { rows } = await sql<{ text: string }>`
+      select k::text as text from access.client_key k`.execute(database.db);
+    expect(rows.map(({ text }) => text).join()).not.toContain(key.slice(10, 53));
+  });
+
+  it("is the only one of its account: another takes its place at once, and tokens go on", async () => {
+    const { browser, email, clientKey } = await client();
+    const token = await tokenFor({ email, clientKey });
+    const next = await clientKeyOf(browser);
+
+    expect(await codeOf({ email, clientKey })).toBe("invalid_credentials");
+    expect(await codeOf({ email, clientKey: next })).toBe("issued");
+    expect(await other.tokens.check(token)).not.toBeNull();
+  });
+
+  it("ends with all its tokens when it is revoked, on the next request of another process", async () => {
+    const { browser, email, clientKey } = await client();
+    const tokens = [await tokenFor({ email, clientKey }), await tokenFor({ email, clientKey })];
+    const { location } = await browser.post("/developers/client-key/revoke");
+
+    expect(location).toBe("/developers?done=client-key-revoked");
+    expect(await codeOf({ email, clientKey })).toBe("invalid_credentials");
+    for (const token of tokens) expect(await other.tokens.check(token)).toBeNull();
+    expect((await browser.get("/developers")).text).toContain("no client key yet");
+  });
+
+  it("leaves no token behind that is given out while it is revoked", async () => {
+    for (let time = 0; time < 10; time += 1) {
+      const { browser, email, clientKey } = await client();
+      const [issued] = await Promise.all([
+        other.tokens.issue({ email, clientKey }, newAddress()),
+        browser.post("/developers/client-key/revoke"),
+      ]);
+      const token = "token" in issued ? issued.token : makeKey("bearer");
+      expect(await desk.tokens.check(token)).toBeNull();
+    }
+  });
+});
+
+describe("a bearer token", () => {
+  it("stands for its account for thirty days exactly", async () => {
+    const { email, clientKey } = await client();
+    const issued = await desk.tokens.issue({ email: email.toUpperCase(), clientKey }, newAddress());
+    const token = "token" in issued ? issued.token : "";
+
+    expect(issued).toEqual({
+      token: expect.stringMatching(/^mk_token_[0-9A-Za-z]{49}$/),
+      expiresAt: later(30 * dayMs),
+    });
+    clock = later(30 * dayMs - 1);
+    expect(await other.tokens.check(token)).toEqual({ accountId: expect.any(Number) });
+    clock = later(30 * dayMs);
+    expect(await other.tokens.check(token)).toBeNull();
+  });
+
+  it("is listed, and revoked by its owner alone", async () => {
+    const { browser, email, clientKey } = await client();
+    const stranger = await signUp(desk);
+    const token = await tokenFor({ email, clientKey });
+    const { text } = await browser.get("/developers");
+    const id = /tokens\/(\d+)\/revoke/.exec(text)?.[1];
+
+    await stranger.post(`/developers/tokens/${id}/revoke`);
+    const kept = await desk.tokens.check(token);
+    await browser.post(`/developers/tokens/${id}/revoke`);
+
+    expect(text).toContain(`…${token.slice(-4)}`);
+    expect(text).not.toContain(token);
+    expect(kept).not.toBeNull();
+    expect(await other.tokens.check(token)).toBeNull();
+  });
+
+  it.each([
+    ["empty", ""],
+    ["made up", makeKey("bearer")],
+    ["a key of another kind", makeKey("permanent")],
+    ["hostile", "' or 1=1 --\0"],
+  ])("that is %s stands for nobody", async (_how, token) => {
+    expect(await desk.tokens.check(token)).toBeNull();
+  });
+
+  it("is given out a hundred times a day to one account", async () => {
+    const { email, clientKey } = await client();
+    for (let time = 0; time < 100; time += 1) {
+      expect(await codeOf({ email, clientKey })).toBe("issued");
+    }
+    expect(await codeOf({ email, clientKey })).toBe("rate_limited");
+    clock = later(dayMs);
+    expect(await codeOf({ email, clientKey })).toBe("issued");
+  });
+});
+
+describe("who logs in with what is wrong", () => {
+  it("hears the same whatever it is", async () => {
+    const { email, clientKey } = await client();
+    const { email: stranger } = await client();
+    const logins = [
+      { email, clientKey: makeKey("client") },
+      { email, clientKey: "" },
+      { email: newEmail(), clientKey },
+      { email: stranger, clientKey },
+      { email: "no address\0", clientKey },
+    ];
+    const answers = await Promise.all(
+      logins.map((login) => desk.tokens.issue(login, newAddress())),
+    );
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(answers[0]).toMatchObject({ rejected: "invalid_credentials" });
+  });
+
+  it("may try ten times in 15 minutes for an account, right ones not counted", async () => {
+    const { email, clientKey } = await client();
+    const wrong = { email, clientKey: makeKey("client") };
+    for (let time = 0; time < 10; time += 1) {
+      expect(await codeOf({ email, clientKey })).toBe("issued");
+      expect(await codeOf(wrong, newAddress(), time % 2 ? desk : other)).toBe(
+        "invalid_credentials",
+      );
+    }
+    expect(await codeOf(wrong)).toBe("rate_limited");
+    expect(await desk.tokens.issue({ email, clientKey }, newAddress())).toMatchObject({
+      rejected: "rate_limited",
+      retryAfterSeconds: 900,
+    });
+    clock = later(15 * minuteMs - 1);
+    expect(await codeOf({ email, clientKey })).toBe("rate_limited");
+    clock = later(15 * minuteMs);
+    expect(await codeOf({ email, clientKey })).toBe("issued");
+  });
+
+  it("may try thirty times in 15 minutes from an address", async () => {
+    const address = newAddress();
+    for (let time = 0; time < 30; time += 1) {
+      const wrong = { email: newEmail(), clientKey: makeKey("client") };
+      expect(await codeOf(wrong, address)).toBe("invalid_credentials");
+    }
+    const { email, clientKey } = await client();
+    expect(await codeOf({ email, clientKey }, address)).toBe("rate_limited");
+    expect(await codeOf({ email, clientKey })).toBe("issued");
+  });
+});

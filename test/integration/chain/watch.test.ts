@@ -1,0 +1,238 @@
+import { sql } from "kysely";
+import { pino } from "pino";
+import { encodeFunctionData, parseAbi, parseEther, toFunctionSelector } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { commonConduit } from "../../../abis/deployments.ts";
+import { openChain } from "../../../api/work/chain/clients.ts";
+import { keepWatch } from "../../../api/work/jobs/keep-watch.ts";
+import { accounts } from "../../../devnet/accounts.ts";
+import { contracts } from "../../../devnet/contracts/addresses.ts";
+import { sendAsMined } from "../../../devnet/market/sending.ts";
+import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
+import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
+import { readHead } from "../../../projections/engine/checkpoint.ts";
+import { type FactKind, factKind } from "../../../projections/log/fact-kind.ts";
+import { until } from "../../support/database/pipeline.ts";
+import { type IntakeStand, openIntakeStand, wireOrder } from "../../support/orders/intake.ts";
+import { changeWalletOwner } from "../../truth/players.ts";
+
+const chainId = 33139;
+const { alice, bob } = accounts;
+let stand: IntakeStand;
+const running: { ending: AbortController; done: Promise<void> }[] = [];
+
+beforeAll(async () => {
+  stand = await openIntakeStand(chainId);
+  const { wallet, carol, dave } = stand.market.actors;
+  for (const tokenId of walletIds) await wallet.mints(punk(tokenId));
+  await wallet.approves(contracts.punks);
+  await wallet.wraps(parseEther("5"));
+  await wallet.allows(parseEther("5"));
+  for (const tokenId of [1n, 2n]) await carol.mints(guarded(tokenId));
+  await dave.mints(guarded(3n));
+  for (const seller of [carol, dave]) await seller.approves(contracts.guarded);
+  await conduitIsBlocked(false);
+  await stand.record();
+});
+afterAll(() => stand?.close());
+afterEach(async () => {
+  for (const { ending } of running) ending.abort();
+  await Promise.all(running.splice(0).map(({ done }) => done));
+  stand.node.before = async () => {};
+});
+
+const walletIds = [70_001n, 70_002n, 70_003n];
+const punk = (tokenId: bigint) =>
+  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
+const guarded = (tokenId: bigint) =>
+  ({ standard: "erc721", contract: contracts.guarded, tokenId: 80_000n + tokenId }) as const;
+
+/** The job, as one process of the jobs role runs it. */
+function watch(limits?: Parameters<typeof keepWatch>[0]["limits"]) {
+  const ending = new AbortController();
+  const done = keepWatch({
+    db: stand.db,
+    client: openChain({ chainId, rpcUrls: [stand.node.url], timeoutMs: 2_000 }),
+    logger: pino({ level: "silent" }),
+    signal: ending.signal,
+    ...(limits === undefined ? {} : { limits }),
+  });
+  const one = { ending, done };
+  running.push(one);
+  return async () => {
+    ending.abort();
+    await done;
+  };
+}
+
+type Side = "listings" | "bids";
+
+async function submit(side: Side, order: SignedOrder): Promise<string> {
+  const kind = side === "listings" ? "asks" : "bids";
+  const answer = await stand.post(`/v1/orders/${kind}`, { chainId, seaport: wireOrder(order) });
+  expect(answer, JSON.stringify(answer)).toMatchObject({ status: 201 });
+  return `/v1/${side}/mkt-${orderHash(order.components)}?chainId=${chainId}`;
+}
+
+async function stateOf(path: string): Promise<string> {
+  const { body } = await stand.api.get(path);
+  const { status, invalidReason, inactiveReason } = (body as { data: Record<string, string> }).data;
+  return [status, invalidReason ?? inactiveReason].filter(Boolean).join(" ");
+}
+
+const untilIs = (path: string, state: string) =>
+  until(`${path} to be ${state}`, async () => (await stateOf(path)) === state, 20_000);
+
+async function isOwnedBy(to: typeof alice, from: typeof alice): Promise<void> {
+  const { client } = stand.market;
+  await changeWalletOwner({ client } as never, from.address, to.address);
+  await client.mine({ blocks: 1 });
+}
+
+async function conduitIsBlocked(blocked: boolean): Promise<void> {
+  const data = encodeFunctionData({
+    abi: parseAbi(["function setBlocked(address operator, bool blocked)"]),
+    args: [commonConduit.address, blocked],
+  });
+  await sendAsMined(stand.market.client).send(accounts.erin, { to: contracts.validator, data });
+}
+
+async function countOf(...kinds: FactKind[]): Promise<number> {
+  const numbers = kinds.map((kind) => factKind[kind]);
+  const { rows } = await sql`
+    select from log.fact where kind = any (${numbers}::smallint[])`.execute(stand.db);
+  return rows.length;
+}
+
+/** Requests about signatures that the node gets, and about how many. */
+function countRounds() {
+  const rounds: { at: number; signatures: number }[] = [];
+  stand.node.before = async (calls) => {
+    const signatures = calls.filter(isOfSignature).length;
+    if (signatures > 0) rounds.push({ at: performance.now(), signatures });
+  };
+  return rounds;
+}
+
+const validate = toFunctionSelector(
+  "validate(((address,address,(uint8,address,uint256,uint256,uint256)[],(uint8,address,uint256,uint256,uint256,address)[],uint8,uint256,uint256,bytes32,uint256,bytes32,uint256),bytes)[])",
+);
+const isOfSignature = ({ params }: { params: readonly unknown[] }) =>
+  JSON.stringify(params).includes(validate);
+
+describe("orders that a contract signs", () => {
+  const paths: string[] = [];
+  const areAll = async (state: string) => {
+    for (const path of paths) await untilIs(path, state);
+  };
+  beforeAll(async () => {
+    const { wallet } = stand.market.actors;
+    for (const tokenId of walletIds) {
+      const order = await wallet.lists(punk(tokenId), { priceWei: 10n ** 17n });
+      paths.push(await submit("listings", order));
+    }
+    paths.push(await submit("bids", await wallet.offers(punk(1n), { priceWei: 10n ** 17n })));
+  });
+
+  it("are known as such, and those that their makers sign are not", async () => {
+    const { alice } = stand.market.actors;
+    await submit("listings", await alice.lists(punk(1n), { priceWei: 10n ** 17n }));
+
+    const { rows } = await sql<{ isContractSigned: boolean; isWallet: boolean }>`
+      select is_contract_signed as "isContractSigned",
+             maker = decode(${contracts.smartWallet.slice(2)}, 'hex') as "isWallet"
+      from (select is_contract_signed, maker from listings.listing
+            union all select is_contract_signed, maker from bids.bid) o`.execute(stand.db);
+    expect(rows).toHaveLength(paths.length + 1);
+    expect(rows.every(({ isContractSigned, isWallet }) => isContractSigned === isWallet)).toBe(
+      true,
+    );
+  });
+
+  it("follow the contract's mind with the next block, though no event tells of it", async () => {
+    watch();
+    const facts = await countOf("signature_read");
+    await isOwnedBy(bob, alice);
+    await areAll("inactive contract_signature_invalid");
+    const mined = await stand.market.client.getBlockNumber();
+    await isOwnedBy(alice, bob);
+    await areAll("active");
+
+    expect(await stand.market.client.getBlockNumber()).toBe(mined + 1n);
+    expect(await countOf("signature_read")).toBe(facts + 2 * paths.length);
+  });
+
+  it("leave no fact while the contract stands by them, and cost nothing without a new block", async () => {
+    const rounds = countRounds();
+    const facts = await readHead(stand.db);
+    watch();
+    await until("the first look", async () => rounds.length > 0);
+    await stand.market.client.mine({ blocks: 1 });
+    await until("the next one", async () => rounds.length > 1);
+    const looks = stand.node.requests;
+    await until("more looks at the head", async () => stand.node.requests > looks + 3);
+
+    expect(rounds.map(({ signatures }) => signatures)).toEqual([paths.length, paths.length]);
+    expect(await readHead(stand.db)).toBe(facts);
+  });
+
+  it("are asked about so many in a second at most, and all of them in turn", async () => {
+    const rounds = countRounds();
+    watch({ signed: 3, refusable: 1, cheapest: 1 });
+    await isOwnedBy(bob, alice);
+    await areAll("inactive contract_signature_invalid");
+    await isOwnedBy(alice, bob);
+    await areAll("active");
+
+    expect(Math.max(...rounds.map(({ signatures }) => signatures))).toBe(3);
+    const seconds = ((rounds.at(-1)?.at ?? 0) - (rounds[0]?.at ?? 0)) / 1_000;
+    expect(rounds.length).toBeLessThanOrEqual(seconds + 2);
+  });
+
+  it("are found out by the next process, where one died before it could ask", async () => {
+    let isReached = false;
+    stand.node.before = async (calls) => {
+      if (!calls.some(isOfSignature)) return;
+      isReached = true;
+      await new Promise(() => {});
+    };
+    const stop = watch();
+    await isOwnedBy(bob, alice);
+    await until("the question", async () => isReached);
+    void stop();
+    expect(await stateOf(paths[0] ?? "")).toBe("active");
+    stand.node.before = async () => {};
+    watch();
+    await areAll("inactive contract_signature_invalid");
+    await isOwnedBy(alice, bob);
+    await areAll("active");
+  });
+});
+
+describe("listings of a collection that may refuse the conduit", () => {
+  it("follow its mind with the next block, those that could not be asked about then as well", async () => {
+    const { carol, dave } = stand.market.actors;
+    const paths: string[] = [];
+    for (const [tokenId, seller] of [
+      [1n, carol],
+      [2n, carol],
+      [3n, dave],
+    ] as const) {
+      const order = await seller.lists(guarded(tokenId), { priceWei: tokenId * 10n ** 17n });
+      paths.push(await submit("listings", order));
+    }
+    const [first = "", second = "", third = ""] = paths;
+    watch();
+    await conduitIsBlocked(true);
+    await stand.record();
+    for (const path of paths) await untilIs(path, "inactive transfer_restricted");
+    await dave.revokes(contracts.guarded);
+    await stand.record();
+    await untilIs(third, "inactive not_approved");
+    await conduitIsBlocked(false);
+    for (const path of [first, second]) await untilIs(path, "active");
+    await dave.approves(contracts.guarded);
+    await stand.record();
+    await untilIs(third, "active");
+  });
+});

@@ -1,0 +1,48 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { makeHistory } from "../../simulation/history.ts";
+import { randomFrom } from "../../simulation/random.ts";
+import { noteHistory, nothingReached } from "../../simulation/reached.ts";
+import { simulate } from "../../simulation/run.ts";
+import { drawSize } from "../../simulation/sizes.ts";
+import { closeStage, openStage } from "../../simulation/stage.ts";
+import { createDatabase } from "../../support/database/postgres.ts";
+
+const watched = await createDatabase();
+const shuffled = await createDatabase();
+const stages = [await openStage(watched.url), await openStage(shuffled.url)] as const;
+
+afterAll(async () => {
+  await Promise.all(stages.map(closeStage));
+  await watched.drop();
+  await shuffled.drop();
+});
+
+const seeds = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+describe("a random history", () => {
+  it.each(seeds(8))(
+    "leaves one state however it arrives and whatever fails meanwhile (seed %i)",
+    async (seed) => {
+      const broken = await simulate(seed, stages, nothingReached());
+
+      expect(broken.join("\n")).toBe("");
+    },
+  );
+
+  it("drops one block or hundreds and returns to left branches, within a hundred seeds", () => {
+    const reached = nothingReached();
+    for (const seed of seeds(100)) {
+      const random = randomFrom(seed);
+      noteHistory(reached, makeHistory(random, drawSize(random)));
+    }
+
+    const reorgs = [...reached.counts.keys()].filter((what) => what.startsWith("reorg"));
+    expect(reorgs.sort()).toEqual([
+      "reorg: 1 deep",
+      "reorg: 2 to 6 deep",
+      "reorg: 7 to 64 deep",
+      "reorg: more than 64 deep",
+      "reorg: to a branch that was left",
+    ]);
+  });
+});

@@ -1,0 +1,285 @@
+import fc from "fast-check";
+import { sql } from "kysely";
+import { type Hex, keccak256, stringToHex } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { activityProjection } from "../../../projections/activity/project.ts";
+import { dropTarget } from "../../../projections/engine/checkpoint.ts";
+import { salesProjection } from "../../../projections/sales/project.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  createProjection,
+  dumpTable,
+  project,
+  setBlocks,
+  zeroAddress,
+} from "../../support/database/given.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+
+const sales = salesProjection({ feeRecipient: addressOf(99) });
+const activity = activityProjection(sales);
+const collection = addressOf(1);
+const exchange = "0x0000000000000068f116a894984e2db1123eb395";
+const dead = "0x000000000000000000000000000000000000dead";
+const [alice, bob] = [addressOf(50), addressOf(51)];
+const orderHash = (name: string): Hex => keccak256(stringToHex(name));
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+afterEach(() => startOver());
+
+async function startOver() {
+  for (const schema of ["activity", "activity_beside", "sales", "sales_beside"]) {
+    await dropTarget(database.db, schema);
+  }
+  await sql`truncate log.fact`.execute(database.db);
+  await sql`update log.head set position = 0`.execute(database.db);
+}
+
+type Item = { itemType: number; token: string; identifier: string; amount: string };
+
+/** A listing of a token filled for ether: the fill and the token's transfer, in one transaction. */
+function trade(where: ChainEvent["block"], index: number, tokenId: bigint): ChainEvent[] {
+  const transactionIndex = index;
+  const token: Item = {
+    itemType: 2,
+    token: collection,
+    identifier: tokenId.toString(),
+    amount: "1",
+  };
+  const ether: Item = { itemType: 0, token: zeroAddress, identifier: "0", amount: "1000" };
+  const fulfilled: ChainEvent = {
+    kind: "order_fulfilled",
+    block: where,
+    logIndex: index * 10,
+    transactionIndex,
+    contract: exchange,
+    from: alice,
+    to: bob,
+    orderHash: orderHash(`${index} of ${tokenId}`),
+    payload: {
+      zone: zeroAddress,
+      offer: [token],
+      consideration: [{ ...ether, recipient: alice }],
+      sender: bob,
+      target: exchange,
+      calldataTail: "0x",
+    },
+  };
+  const moved: ChainEvent = {
+    kind: "erc721_transfer",
+    block: where,
+    logIndex: index * 10 + 1,
+    transactionIndex,
+    contract: collection,
+    tokenId,
+    from: alice,
+    to: bob,
+  };
+  return [fulfilled, moved];
+}
+
+function cancel(where: ChainEvent["block"], logIndex: number): ChainEvent {
+  return {
+    kind: "order_cancelled",
+    block: where,
+    logIndex,
+    contract: exchange,
+    from: alice,
+    orderHash: orderHash(`cancelled ${logIndex}`),
+    payload: { zone: zeroAddress },
+  };
+}
+
+describe("activity", () => {
+  it("is the same folded as events arrive, in any order and with reorgs, and in one go beside", async () => {
+    const blocks = [1, 2, 3].flatMap((number) => [block(1, number), block(1, number, "fork")]);
+    const events = blocks.flatMap((where, index) => [
+      ...trade(where, 1, BigInt(index)),
+      ...trade(where, 2, BigInt(index + 100)),
+      cancel(where, 90 + index),
+    ]);
+    const places = events.map((_, index) => index);
+    await appendEvents(database.db, events);
+
+    const arrival = fc.shuffledSubarray(places, { minLength: places.length });
+    const step = fc.tuple(fc.boolean(), fc.nat({ max: blocks.length - 1 }));
+    await fc.assert(
+      fc.asyncProperty(arrival, fc.array(step, { maxLength: 8 }), async (order, states) => {
+        await startOver();
+        const arriving = order.flatMap((index) => events.slice(index, index + 1));
+        const live = [
+          await createProjection(database.db, sales),
+          await createProjection(database.db, activity),
+        ];
+        const half = Math.floor(arriving.length / 2);
+        await appendEvents(database.db, arriving.slice(0, half));
+        await project(database.db, live, 5);
+        for (const [retract, index] of states) {
+          const where = blocks.slice(index, index + 1);
+          await setBlocks(database.db, retract ? "block_retracted" : "block_readopted", where);
+          await project(database.db, live);
+        }
+        await appendEvents(database.db, arriving.slice(half));
+        await project(database.db, live, 3);
+
+        const beside = await createProjection(database.db, activity, "activity_beside");
+        await project(database.db, [beside]);
+        const rows = await dumpTable(database.db, "activity.event");
+        expect(await dumpTable(database.db, "activity_beside.event")).toEqual(rows);
+        expect(await countEvents()).toEqual(await countFacts());
+      }),
+      { numRuns: 8, endOnFailure: true },
+    );
+  });
+
+  it("names mints, burns, ranges and cancels, and repeats the sale's figures", async () => {
+    const [where, transfer] = [block(1, 7), { block: block(1, 7), contract: collection }];
+    await appendEvents(database.db, [
+      {
+        ...transfer,
+        kind: "erc721_transfer",
+        logIndex: 1,
+        tokenId: 1n,
+        from: zeroAddress,
+        to: alice,
+      },
+      { ...transfer, kind: "erc721_transfer", logIndex: 2, tokenId: 1n, from: alice, to: dead },
+      {
+        ...transfer,
+        kind: "erc1155_transfer",
+        logIndex: 3,
+        subIndex: 0,
+        tokenId: 5n,
+        amount: 3n,
+        from: alice,
+        to: zeroAddress,
+      },
+      {
+        ...transfer,
+        kind: "erc1155_transfer",
+        logIndex: 3,
+        subIndex: 1,
+        tokenId: 6n,
+        amount: 4n,
+        from: alice,
+        to: bob,
+      },
+      {
+        ...transfer,
+        kind: "erc721_consecutive_transfer",
+        logIndex: 4,
+        tokenId: 10n,
+        amount: 5n,
+        from: zeroAddress,
+        to: bob,
+      },
+      cancel(where, 5),
+      {
+        kind: "counter_incremented",
+        block: where,
+        logIndex: 6,
+        contract: exchange,
+        from: bob,
+        amount: 9n,
+      },
+      ...trade(where, 7, 77n),
+    ]);
+    const targets = [
+      await createProjection(database.db, sales),
+      await createProjection(database.db, activity),
+    ];
+    await project(database.db, targets);
+
+    const { rows } = await sql`
+      select e.log_index as log, e.sub_index as sub, e.type, e.token_id as token, e.quantity,
+             e.from_address as from, e.to_address as to, e.price_wei as price, e.order_hash as order
+      from activity.event e order by e.block_id, e.log_index, e.sub_index`.execute(database.db);
+    const bare = { price: null, order: null };
+    const unknown = { token: null, quantity: null, to: null, price: null };
+    expect(rows).toEqual([
+      {
+        log: 1,
+        sub: 0,
+        type: "mint",
+        token: 1n,
+        quantity: 1n,
+        from: zeroAddress,
+        to: alice,
+        ...bare,
+      },
+      { log: 2, sub: 0, type: "burn", token: 1n, quantity: 1n, from: alice, to: dead, ...bare },
+      {
+        log: 3,
+        sub: 0,
+        type: "burn",
+        token: 5n,
+        quantity: 3n,
+        from: alice,
+        to: zeroAddress,
+        ...bare,
+      },
+      { log: 3, sub: 1, type: "transfer", token: 6n, quantity: 4n, from: alice, to: bob, ...bare },
+      {
+        log: 4,
+        sub: 0,
+        type: "mint",
+        token: 10n,
+        quantity: 5n,
+        from: zeroAddress,
+        to: bob,
+        ...bare,
+      },
+      { log: 5, sub: 0, type: "cancel", ...unknown, from: alice, order: orderHash("cancelled 5") },
+      { log: 6, sub: 0, type: "cancel", ...unknown, from: bob, order: null },
+      {
+        log: 70,
+        sub: 0,
+        type: "sale",
+        token: 77n,
+        quantity: 1n,
+        from: alice,
+        to: bob,
+        price: 1000n,
+        order: orderHash("7 of 77"),
+      },
+      {
+        log: 71,
+        sub: 0,
+        type: "transfer",
+        token: 77n,
+        quantity: 1n,
+        from: alice,
+        to: bob,
+        ...bare,
+      },
+    ]);
+  });
+});
+
+/** What the log and the sales say there should be. */
+async function countFacts(): Promise<unknown> {
+  const { rows } = await sql`
+    select counted.block_id, count(*) as events
+    from (
+      select block_id from log.fact where kind in (10, 31)
+      union all
+      select block_id from sales.sale
+    ) counted
+    where counted.block_id not in (select block_id from log.dropped((select position from log.head)))
+    group by 1 order by 1`.execute(database.db);
+  return rows;
+}
+
+async function countEvents(): Promise<unknown> {
+  const { rows } = await sql`
+    select block_id, count(*) as events from activity.event group by 1 order by 1`.execute(
+    database.db,
+  );
+  return rows;
+}

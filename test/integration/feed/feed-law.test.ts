@@ -1,0 +1,164 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { activityProjection } from "../../../projections/activity/project.ts";
+import type { Database } from "../../../projections/database.ts";
+import { dropTarget, readHead } from "../../../projections/engine/checkpoint.ts";
+import { appendObservations } from "../../../projections/log/append.ts";
+import { type FeedEvent, formatEventId, isAfter } from "../../../projections/reads/feed/event.ts";
+import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
+import { salesProjection } from "../../../projections/sales/project.ts";
+import { feeRecipient } from "../../simulation/events.ts";
+import { makeHistory } from "../../simulation/history.ts";
+import { randomFrom } from "../../simulation/random.ts";
+import { asShuffled, asWatched, type Step } from "../../simulation/script.ts";
+import {
+  appendEvents,
+  createProjection,
+  project,
+  setBlocks,
+} from "../../support/database/given.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+
+let database: TestDatabase;
+let db: Database;
+let source: FeedSource;
+const sales = salesProjection({ feeRecipient });
+const activity = activityProjection(sales);
+const seeds = [1, 2, 3, 4];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = database.db;
+  source = { db, chainIds: [1, 33139], feeRecipient };
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const schema of ["activity", "sales"]) await dropTarget(db, schema);
+  await sql`truncate log.fact, log.block, log.transaction, log.contract`.execute(db);
+  await sql`update log.head set position = 0`.execute(db);
+});
+
+describe.each(["as watched", "out of order"] as const)("the feed of a history, %s,", (order) => {
+  it.each(seeds)(
+    "is read later as it was read live, in parts of any size (seed %i)",
+    async (seed) => {
+      const live: FeedEvent[] = [];
+      let seen = 0n;
+      for (const step of stepsOf(order, seed)) {
+        await carryOut(step);
+        const head = await readHead(db);
+        live.push(...(await readAll(seen, head, 1_000)));
+        seen = head;
+      }
+
+      expect(live.length).toBeGreaterThan(50);
+      for (const most of [1, 2, 7, 50, 100_000]) {
+        expect(await readAll(0n, seen, most)).toEqual(live);
+      }
+    },
+  );
+
+  it.each(seeds)("gives every event an id of its own, in order (seed %i)", async (seed) => {
+    for (const step of stepsOf(order, seed)) await carryOut(step);
+
+    const events = await readAll(0n, await readHead(db), 1_000);
+    for (const [index, event] of events.entries()) {
+      const next = events[index + 1];
+      if (next !== undefined) expect(isAfter(next, event)).toBe(true);
+    }
+  });
+
+  it.each(seeds)(
+    "adds up to what the projections hold, at any position (seed %i)",
+    async (seed) => {
+      for (const step of stepsOf(order, seed)) await carryOut(step);
+      const head = await readHead(db);
+      const events = await readAll(0n, head, 1_000);
+      const targets = [await createProjection(db, sales), await createProjection(db, activity)];
+
+      for (let part = 1n; part <= 6n; part += 1n) {
+        const position = (head * part) / 6n;
+        await project(db, targets, 1_000, position);
+        const told = standing(events.filter((event) => event.position <= position));
+        expect(told.map(textOf).toSorted()).toEqual(await readActivity());
+      }
+      expect(told(events, "listing") + told(events, "offer")).toBe(await countOrders());
+    },
+  );
+});
+
+function stepsOf(order: "as watched" | "out of order", seed: number): Step[] {
+  const random = randomFrom(seed);
+  const history = makeHistory(random, { turns: 12, reorgDepth: 10 });
+  return order === "as watched" ? asWatched(random, history) : asShuffled(random, history);
+}
+
+async function carryOut(step: Step): Promise<void> {
+  if (step.does === "append") await appendEvents(db, step.events);
+  else if (step.does === "observe") await appendObservations(db, step.observations);
+  else await setBlocks(db, step.does, step.blocks);
+}
+
+async function readAll(from: bigint, upTo: bigint, most: number): Promise<FeedEvent[]> {
+  const events: FeedEvent[] = [];
+  for (let after = from; after < upTo; ) {
+    const part = await readFeed(source, { after, upTo, most });
+    events.push(...part.events);
+    after = part.reached;
+  }
+  return events;
+}
+
+/** What a reader holds who adds each event and takes away each that is retracted. */
+function standing(events: readonly FeedEvent[]): FeedEvent[] {
+  const held = new Map<string, FeedEvent>();
+  for (const event of events) {
+    if (event.retracts === null) {
+      held.set(formatEventId(event), event);
+      continue;
+    }
+    const id = formatEventId(event.retracts);
+    expect(held.get(id)?.told).toEqual(event.told);
+    held.delete(id);
+  }
+  return [...held.values()].filter(({ told: { type } }) => type !== "listing" && type !== "offer");
+}
+
+const textOf = ({ told }: FeedEvent): string =>
+  [
+    ...[
+      told.type,
+      told.chainId,
+      told.blockHash,
+      told.txHash,
+      told.logIndex,
+      told.timestamp.getTime(),
+    ],
+    ...[
+      told.type === "cancel" ? null : told.contract,
+      told.type === "cancel" ? null : told.tokenId,
+    ],
+    ...[told.quantity, told.from, told.to, told.priceWei, told.currency, told.orderHash],
+  ].join(" ");
+
+async function readActivity(): Promise<string[]> {
+  const { rows } = await sql<Record<string, unknown> & { timestamp: Date }>`
+    select e.type, b.chain_id, b.hash as block, t.hash as tx, e.log_index, b.timestamp, c.address, e.token_id,
+           e.quantity, e.from_address, e.to_address, e.price_wei, e.currency, e.order_hash
+    from activity.event e
+    join log.block b using (block_id)
+    left join log.transaction t using (block_id, transaction_index)
+    left join log.contract c using (contract_id)`.execute(db);
+  return rows
+    .map((row) => Object.values({ ...row, timestamp: row.timestamp.getTime() }).join(" "))
+    .toSorted();
+}
+
+const told = (events: readonly FeedEvent[], type: string) =>
+  events.filter((event) => event.told.type === type).length;
+
+async function countOrders(): Promise<number> {
+  const { rows } = await sql<{ orders: bigint }>`
+    select count(*) as orders from log.fact where kind = 70`.execute(db);
+  return Number(rows[0]?.orders);
+}

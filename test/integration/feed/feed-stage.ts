@@ -1,0 +1,104 @@
+import compression from "compression";
+import express from "express";
+import { sql } from "kysely";
+import { pino } from "pino";
+import { createApp } from "../../../api/serve/app.ts";
+import { answerFeed } from "../../../api/serve/feed/answer-feed.ts";
+import type { FeedLimits } from "../../../api/serve/feed/limits.ts";
+import { type Feed, openFeed } from "../../../api/serve/feed/open-feed.ts";
+import { measureRequests, openMetrics } from "../../../api/serve/http/metrics.ts";
+import { servePath } from "../../../api/serve/http/mount.ts";
+import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
+import type { Database } from "../../../projections/database.ts";
+import { addressOf, appendEvents, block, type ChainEvent } from "../../support/database/given.ts";
+import { type ApiClient, serve } from "../../support/http/openapi.ts";
+import { marketOver, testFee } from "../../support/orders/market-terms.ts";
+
+export const logger = pino({ level: "silent" });
+
+const idle: ServiceStatus = {
+  ready: true,
+  failing: [],
+  warnings: [],
+  logPosition: 0,
+  chains: [],
+  projections: [],
+};
+
+export type FeedServer = ApiClient & { feed: Feed; stream(query?: string): string };
+
+/** A process that serves the feed of chain 33139 at `/stream`, behind what every answer passes, and the endpoints. */
+export async function serveFeed(
+  db: Database,
+  limits: Partial<FeedLimits> = {},
+): Promise<FeedServer> {
+  const source = { db, chainIds: [33139], feeRecipient: testFee.recipient };
+  const feed = openFeed({ source, logger, limits });
+  const app = express();
+  app.set("query parser", "extended");
+  app.use(measureRequests(openMetrics()), compression());
+  servePath(app, "/stream", { get: [answerFeed(feed)] });
+  const context = contextOver(db);
+  app.use(createApp({ context, baseUrl, logger }));
+  const api = await serve(app);
+  return {
+    ...api,
+    feed,
+    stream: (query = "") => `${api.url}/stream${query}`,
+    async close() {
+      await feed.stop();
+      await api.close();
+    },
+  };
+}
+
+export const baseUrl = "https://api.example.test";
+
+/** What the endpoints work with. */
+export function contextOver(db: Database) {
+  return {
+    db,
+    siteUrl: "https://site.example.test",
+    chains: [1, 33139] as const,
+    readStatus: async () => idle,
+    market: marketOver(db),
+    now: () => new Date(),
+  };
+}
+
+const toldBy = ["ownership", "sales", "activity", "listings", "bids"];
+
+/** Checkpoints as projections that fold nothing would have them. */
+export async function makeCheckpoints(db: Database): Promise<void> {
+  await sql`
+    insert into engine.checkpoint (projection, version, parameters, position)
+    select name, 1, '', 0 from unnest(${toldBy}::text[]) name on conflict do nothing`.execute(db);
+}
+
+/** The projections have come to the log's end. */
+export async function catchUp(db: Database): Promise<void> {
+  await sql`update engine.checkpoint set position = (select position from log.head)`.execute(db);
+}
+
+let blocks = 0;
+
+/** A block with so many transfers of a few collections between a few wallets. */
+export function transfers(count: number, chainId = 33139): ChainEvent[] {
+  blocks += 1;
+  const at = block(chainId, blocks);
+  return Array.from({ length: count }, (_, index) => ({
+    kind: "erc721_transfer",
+    block: at,
+    logIndex: index,
+    contract: addressOf(index % 3),
+    tokenId: BigInt(index),
+    from: addressOf(10 + (index % 5)),
+    to: addressOf(10 + ((index + blocks) % 5)),
+  }));
+}
+
+/** Appends a block of transfers, and the projections follow. */
+export async function transferred(db: Database, count: number): Promise<void> {
+  await appendEvents(db, transfers(count));
+  await catchUp(db);
+}

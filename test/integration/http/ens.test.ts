@@ -1,0 +1,131 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createApp } from "../../../api/serve/app.ts";
+import { accounts } from "../../../devnet/accounts.ts";
+import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
+import { connect } from "../../../devnet/client.ts";
+import { installContracts } from "../../../devnet/install.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { type ApiClient, serve } from "../../support/http/openapi.ts";
+import { marketOver } from "../../support/orders/market-terms.ts";
+
+let anvil: Anvil;
+let database: TestDatabase;
+let api: ApiClient;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  anvil = await startAnvil({ chainId: 1 });
+  await installContracts(connect(anvil));
+  api = await serveOver(anvil.rpcUrl);
+});
+
+afterAll(async () => {
+  await api?.close();
+  await anvil?.stop();
+  await database?.drop();
+});
+
+function serveOver(rpcUrl: string): Promise<ApiClient> {
+  const context = {
+    db: database.db,
+    siteUrl: "https://site.example.test",
+    chains: [1, 33139] as const,
+    readStatus: async () => {
+      throw new Error("not asked");
+    },
+    market: marketOver(database.db, { 1: rpcUrl }),
+    now: () => new Date(),
+  };
+  const logger = pino({ level: "silent" });
+  return serve(createApp({ context, baseUrl: "https://api.example.test", logger }));
+}
+
+const resolve = (name: string, more = "") =>
+  api.get(`/v1/ens/resolve?name=${encodeURIComponent(name)}${more}`);
+
+const lower = (address: string) => address.toLowerCase();
+const none = { apechainAddress: null, reverseName: null };
+
+describe("GET /v1/ens/resolve", () => {
+  it.each([
+    ["alice.eth", "alice.eth", "an exact name with both addresses and a primary name"],
+    ["ALICE.eth", "alice.eth", "in any case"],
+  ])("%s: %s, %s", async (asked, name) => {
+    expect(await resolve(asked)).toMatchObject({
+      status: 200,
+      body: {
+        success: true,
+        data: {
+          name,
+          address: lower(accounts.alice.address),
+          apechainAddress: lower(accounts.erin.address),
+          reverseName: "alice.eth",
+        },
+      },
+    });
+  });
+
+  it("tells no primary name where none is set, and none that leads to somebody else", async () => {
+    const bob = { name: "bob.eth", address: lower(accounts.bob.address), ...none };
+    const carol = { name: "carol.eth", address: lower(accounts.carol.address), ...none };
+    expect((await resolve("bob.eth")).body).toMatchObject({ data: bob });
+    expect((await resolve("carol.eth")).body).toMatchObject({ data: carol });
+  });
+
+  it("asks the nearest parent's resolver that answers for what is below it", async () => {
+    const address = lower(accounts.dave.address);
+    for (const name of ["dave.wild.eth", "dave.deep.wild.eth"]) {
+      expect(await resolve(name)).toMatchObject({
+        status: 200,
+        body: { data: { name, address, apechainAddress: address } },
+      });
+    }
+  });
+
+  it.each([
+    ["nobody.eth", "no resolver"],
+    ["plain.eth", "a resolver without an address"],
+    ["sub.alice.eth", "a parent whose resolver does not answer for what is below it"],
+    ["erin.wild.eth", "a wildcard without a record"],
+  ])("404 not_found of %s: %s", async (name) => {
+    expect(await resolve(name)).toMatchObject({ status: 404, body: { code: "not_found" } });
+  });
+
+  it("422 offchain_resolver of a name that a gateway answers, whom nobody asks", async () => {
+    expect(await resolve("hidden.eth")).toMatchObject({
+      status: 422,
+      body: { code: "offchain_resolver" },
+    });
+  });
+
+  it("422 unsupported_name of another alphabet, invalid_parameters of no name or a long one", async () => {
+    expect(await resolve("älice.eth")).toMatchObject({
+      status: 422,
+      body: { code: "unsupported_name" },
+    });
+    const long = `${"a".repeat(252)}.eth`;
+    expect(await resolve(long)).toMatchObject({ body: { code: "invalid_parameters" } });
+    expect(await api.get("/v1/ens/resolve")).toMatchObject({
+      body: { code: "invalid_parameters" },
+    });
+  });
+
+  it("reads Ethereum whatever chainId says, and may be kept for a minute", async () => {
+    const answer = await resolve("alice.eth", "&chainId=33139");
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("cache-control")).toBe("public, max-age=60");
+  });
+
+  it("503 rpc_unavailable while Ethereum cannot be read, and that is not remembered", async () => {
+    const other = await serveOver("http://127.0.0.1:1");
+    try {
+      expect(await other.get("/v1/ens/resolve?name=alice.eth")).toMatchObject({
+        status: 503,
+        body: { code: "rpc_unavailable" },
+      });
+    } finally {
+      await other.close();
+    }
+  });
+});

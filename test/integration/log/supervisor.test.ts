@@ -1,0 +1,209 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { birthOf } from "../../../api/run/postgres/processes.ts";
+import { launchChild } from "../../../api/run/supervisor/child.ts";
+import { keepRunning } from "../../../api/run/supervisor/keep-running.ts";
+import { type Leash, startLeash } from "../../../api/run/supervisor/leash.ts";
+
+const root = resolve(import.meta.dirname, "../../..");
+let directory: string;
+let leash: Leash;
+let lines: string[];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "supervisor-"));
+  leash = startLeash();
+  lines = [];
+});
+
+afterEach(async () => {
+  leash.killAll();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const until = (isSo: () => unknown, timeout = 10_000) =>
+  vi.waitFor(() => expect(isSo()).toBeTruthy(), { timeout, interval: 20 });
+
+function main(args: string[], variables: Record<string, string>): ChildProcess {
+  return spawn(process.execPath, ["--import", "tsx", "api/main.ts", ...args], {
+    cwd: root,
+    env: { PATH: "/usr/bin:/bin", DATA_DIR: directory, ...variables },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+async function outcome(child: ChildProcess): Promise<{ code: number; words: string }> {
+  const words = child.stderr ? text(child.stderr) : "";
+  const [code] = (await once(child, "exit")) as [number];
+  return { code, words: await words };
+}
+
+/** Runs a program of a few lines as a part; its lines are gathered. */
+async function launch(program: string) {
+  const script = join(directory, "part.mjs");
+  await writeFile(script, program);
+  return launchChild({
+    name: "part",
+    script: [script],
+    environment: { PATH: "/usr/bin:/bin" },
+    leash,
+    sink: (line) => lines.push((JSON.parse(line) as { msg: string }).msg),
+  });
+}
+
+function watchedLogger() {
+  const said: string[] = [];
+  const write = (line: string) => void said.push((JSON.parse(line) as { msg: string }).msg);
+  return { logger: pino({}, { write }), said };
+}
+
+describe("the command line", () => {
+  it("lists every problem of the configuration and exits 78", async () => {
+    const { code, words } = await outcome(main([], { PORT: "x", RPC_URL_1: "x", FEE_BPS: "-1" }));
+
+    expect(code).toBe(78);
+    for (const name of ["PORT", "RPC_URL_1", "FEE_BPS", "FEE_RECIPIENT"]) {
+      expect(words).toContain(`  ${name}: expected`);
+    }
+  });
+
+  it("exits 78 when the port is taken, before it starts anything", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+
+    const { code, words } = await outcome(main([], { PORT: `${port}` }));
+
+    expect(code).toBe(78);
+    expect(words).toContain(`PORT: cannot listen on 127.0.0.1 port ${port} (EADDRINUSE)`);
+    server.close();
+  });
+
+  it("asks a role that runs apart for its database and its chains", async () => {
+    const { code, words } = await outcome(main(["--only", "projector"], {}));
+
+    expect(code).toBe(78);
+    expect(words).toMatch(/DATABASE_URL: .*\n.*RPC_URL_1: .*\n.*FEE_RECIPIENT: /);
+  });
+
+  it("exits 2 on a role that does not exist", async () => {
+    const { code, words } = await outcome(main(["--only", "indexer,baker"], {}));
+
+    expect(code).toBe(2);
+    expect(words).toContain("indexer, projector, jobs, api");
+  });
+});
+
+describe("a part", () => {
+  it("is started again after its death, later each time", async () => {
+    const { logger, said } = watchedLogger();
+    const part = await keepRunning({
+      name: "part",
+      launch: () => launch("console.log('alive'); process.exit(3)"),
+      logger,
+      onRefusal: () => {},
+      firstDelayMs: 50,
+    });
+
+    await until(() => said.length >= 3);
+    await part.stop(1_000);
+
+    expect(said.slice(0, 3)).toEqual([
+      "part ended (exit 3); it starts again in 0.05 s",
+      "part ended (exit 3); it starts again in 0.1 s",
+      "part ended (exit 3); it starts again in 0.2 s",
+    ]);
+    expect(lines.filter((line) => line === "alive").length).toBeGreaterThanOrEqual(3);
+  });
+
+  it("that refuses its configuration is not started again", async () => {
+    const { logger, said } = watchedLogger();
+    let lives = 0;
+    const refused = new Promise<void>((onRefusal) => {
+      void keepRunning({
+        name: "part",
+        launch: () => {
+          lives += 1;
+          return launch("process.exit(78)");
+        },
+        logger,
+        onRefusal,
+      });
+    });
+
+    await refused;
+
+    expect({ lives, said }).toEqual({ lives: 1, said: [] });
+  });
+
+  it("that does not end when asked is killed in time, with all that it started", async () => {
+    const life = await launch(`
+      import { spawn } from "node:child_process";
+      process.on("SIGTERM", () => {});
+      console.log(spawn("sleep", ["1000"]).pid);
+    `);
+    await until(() => lines.length > 0);
+    const grandchild = Number(lines[0]);
+    const askedAt = Date.now();
+
+    await life.stop(500);
+
+    expect(Date.now() - askedAt).toBeLessThan(3_000);
+    await until(() => birthOf(grandchild) === undefined);
+  });
+
+  it("that dies leaves nothing behind of what it had started", async () => {
+    const life = await launch(`
+      import { spawn } from "node:child_process";
+      console.log(spawn("sleep", ["1000"], { stdio: "ignore" }).pid);
+      setInterval(() => {}, 1000);
+    `);
+    await until(() => lines.length > 0);
+
+    process.kill(life.pid ?? 0, "SIGKILL");
+
+    expect(await life.exited).toEqual({ code: null, words: "SIGKILL" });
+    expect(birthOf(Number(lines[0]))).toBeUndefined();
+  });
+});
+
+describe("the leash", () => {
+  it("ends what a killed process had started", async () => {
+    const program = join(directory, "supervisor.mts");
+    const note = join(directory, "pids");
+    await writeFile(
+      program,
+      `
+      import { spawn } from "node:child_process";
+      import { writeFileSync } from "node:fs";
+      import { startLeash } from ${JSON.stringify(join(root, "api/run/supervisor/leash.ts"))};
+      const leash = startLeash();
+      const children = ["SIGINT", "SIGTERM", "SIGTERM"].map((signal) => {
+        const child = spawn("sleep", ["1000"], { detached: true, stdio: "ignore" });
+        leash.hold(child.pid, signal);
+        return child.pid;
+      });
+      leash.release(children[2]);
+      writeFileSync(${JSON.stringify(note)}, children.join(" "));
+      setInterval(() => {}, 1000);
+    `,
+    );
+    const supervisor = spawn(process.execPath, ["--import", "tsx", program], { cwd: root });
+    await vi.waitFor(async () => expect(await readFile(note, "utf8")).toMatch(/\d \d/), 10_000);
+    const [first, second, released] = (await readFile(note, "utf8")).split(" ").map(Number);
+
+    supervisor.kill("SIGKILL");
+
+    await until(() => birthOf(first ?? 0) === undefined && birthOf(second ?? 0) === undefined);
+    expect(birthOf(released ?? 0)).toBeDefined();
+    process.kill(released ?? 0, "SIGKILL");
+  });
+});

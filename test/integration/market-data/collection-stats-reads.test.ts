@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { floorSnapshotted, snapshotMs } from "../../../projections/facts/floor-snapshotted.ts";
+import { priceTicked } from "../../../projections/facts/price-ticked.ts";
+import { appendObservations } from "../../../projections/log/append.ts";
+import {
+  active,
+  type BookReads,
+  idOf,
+  type Keep,
+  on,
+  openBookReads,
+} from "../../support/orders/book-reads.ts";
+import {
+  bids,
+  earlyEnd,
+  listings,
+  nfts,
+  openedAt,
+  type SeededOrder,
+} from "../../support/orders/book-rows.ts";
+import { ticked } from "../../support/orders/order-facts.ts";
+
+let book: BookReads;
+const momentMs = Math.floor((Number(openedAt) * 1000) / snapshotMs) * snapshotMs;
+const priceE8 = 2_345_67000000n;
+
+beforeAll(async () => {
+  book = await openBookReads();
+  const dayAgo = {
+    momentMs: momentMs - 86_400_000,
+    floors: new Map([
+      [nfts.punks.address, 10n ** 16n],
+      [nfts.twin.address, 4n * 10n ** 16n],
+    ]),
+  };
+  const minuteMs = Math.floor(Number(openedAt) / 60) * 60_000;
+  await appendObservations(book.db, [
+    floorSnapshotted({ chainId: 1, ...dayAgo, base: null }),
+    floorSnapshotted({ chainId: 1, momentMs, floors: dayAgo.floors, base: dayAgo }),
+    priceTicked({ coin: "ethereum", minuteMs, priceE8, sources: [] }),
+  ]);
+  await book.catchUp();
+});
+afterAll(() => book?.close());
+
+const Floor = z.looseObject({
+  priceWei: z.string(),
+  askId: z.string(),
+  usd: z.number().nullable(),
+});
+const Stats = z.looseObject({
+  listed: z.number(),
+  supply: z.number(),
+  holders: z.number(),
+  floor: Floor.nullable(),
+  floorBuyable: Floor.nullable(),
+  bestOffer: z.looseObject({ bidId: z.string(), sellerNetWei: z.string() }).nullable(),
+  volume: z.record(z.string(), z.number()),
+  sales: z.record(z.string(), z.number()),
+  change: z.record(z.string(), z.number().nullable()),
+});
+const Row = z.looseObject({ slug: z.string(), stats: Stats });
+type Row = z.output<typeof Row>;
+
+const one = async (slug: string) => Row.parse(await book.one(`/v1/collections/${slug}`));
+
+const families: [string, Keep][] = [
+  ["punks", on(nfts.punks.address)],
+  ["kin", on(nfts.kin.address, nfts.twin.address)],
+  ["editions", on(nfts.editions.address)],
+];
+
+function best(from: readonly SeededOrder[], keep: Keep, now: bigint, sign: bigint) {
+  return from
+    .filter((order) => active(order) && keep(order) && order.endsAt > now)
+    .sort((a, b) => Number(sign * (a.priceWei - b.priceWei)))[0];
+}
+
+describe("GET /v1/collections/{collection}", () => {
+  it.each(families)(
+    "tells the cheapest listing, the best bid and the tokens listed of %s",
+    async (slug, keep) => {
+      for (const now of [openedAt, earlyEnd - 1n, earlyEnd]) {
+        book.at(now);
+        const { stats } = await one(slug);
+        const floor = best(listings, keep, now, 1n);
+        expect(stats.floor).toMatchObject({
+          askId: floor && idOf(floor),
+          priceWei: String(floor?.priceWei),
+          marketplace: floor?.marketplace,
+          buyableViaApi: floor?.isBuyable,
+        });
+        const buyable = best(listings, (one) => keep(one) && one.isBuyable, now, 1n);
+        expect(stats.floorBuyable).toMatchObject({
+          ...{ askId: buyable && idOf(buyable), priceWei: String(buyable?.priceWei) },
+          ...{ marketplace: buyable?.marketplace, buyableViaApi: true },
+        });
+        const offers = bids.filter(({ tokenId }) => tokenId === null);
+        const offer = best(offers, keep, now, -1n);
+        expect(stats.bestOffer?.bidId).toBe(offer && idOf(offer));
+        const listed = listings.filter(
+          (order) => active(order) && keep(order) && order.endsAt > now,
+        );
+        const tokens = listed.map(({ contract, tokenId }) => `${contract.address} ${tokenId}`);
+        expect(stats.listed).toBe(new Set(tokens).size);
+      }
+    },
+  );
+
+  it("tells the floor in USD at the last price, and by how much it moved in a day", async () => {
+    book.at(openedAt);
+    const { stats } = await one("punks");
+    const wei = BigInt(stats.floor?.priceWei ?? 0);
+    expect(stats.floor?.usd).toBeCloseTo((Number(wei) / 1e18) * (Number(priceE8) / 1e8), 6);
+    expect(stats.change).toEqual({
+      "24h": Number(((wei - 10n ** 16n) * 1_000_000n) / 10n ** 16n) / 1e6,
+      "7d": null,
+      "30d": null,
+    });
+    const kin = (await one("kin")).stats;
+    const kinWei = BigInt(kin.floor?.priceWei ?? 0);
+    expect(kin.change["24h"]).toBeCloseTo(Number(kinWei) / 4e16 - 1, 6);
+    expect((await one("editions")).stats.change["24h"]).toBeNull();
+  });
+});
+
+const keys: Record<string, (row: Row) => number | null> = {
+  volume: ({ stats }) => stats.volume["7d"] ?? null,
+  sales: ({ stats }) => stats.sales["7d"] ?? null,
+  floor: ({ stats }) => (stats.floor === null ? null : Number(stats.floor.priceWei)),
+  change: ({ stats }) => stats.change["24h"] ?? null,
+  listed: ({ stats }) => stats.listed,
+  supply: ({ stats }) => stats.supply,
+  holders: ({ stats }) => stats.holders,
+};
+const sorts = Object.keys(keys).flatMap((sort) =>
+  ["asc", "desc"].map((towards) => [sort, towards] as const),
+);
+
+describe("GET /v1/collections", () => {
+  it.each(sorts)(
+    "by %s %s lists every one in order, what is unknown last, by pages as by cursors",
+    async (sort, direction) => {
+      book.at(openedAt);
+      const period = sort === "change" ? "24h" : "7d";
+      for (const more of ["", "&verified=true", "&search=n"]) {
+        const path = `/v1/collections?sort=${sort}&direction=${direction}&period=${period}&per_page=1${more}`;
+        const rows = await walk(path, (_page, cursor) =>
+          cursor === null ? path : `${path}&cursor=${cursor}`,
+        );
+        expect(await walk(path, (page) => `${path}&page=${page}`)).toEqual(rows);
+        const values = rows.map((row) => (keys[sort] ?? (() => 0))(Row.parse(row)));
+        const known = values.filter((value) => value !== null);
+        const sorted = known.toSorted((a, b) => (direction === "asc" ? a - b : b - a));
+        expect(values).toEqual([...sorted, ...values.filter((value) => value === null)]);
+      }
+    },
+  );
+
+  it("leaves out listings that have ended since the log's clock, as the tick that follows does", async () => {
+    book.at(earlyEnd);
+    const before = (await page("/v1/collections?sort=listed")).data;
+    await appendObservations(book.db, [ticked(earlyEnd)]);
+    await book.catchUp();
+    const after = (await page("/v1/collections?sort=listed")).data;
+    const bySlug = (rows: unknown[]) =>
+      rows.map((row) => Row.parse(row)).toSorted((a, b) => a.slug.localeCompare(b.slug));
+    expect(bySlug(after).map(({ stats }) => ({ ...stats, change: null }))).toEqual(
+      bySlug(before).map(({ stats }) => ({ ...stats, change: null })),
+    );
+  });
+});
+
+const Page = z.object({
+  data: z.array(z.unknown()),
+  meta: z.looseObject({ total: z.number(), next_cursor: z.string().nullable() }),
+});
+
+async function page(path: string) {
+  return Page.parse(await book.answer(path));
+}
+
+async function walk(path: string, next: (page: number, cursor: string | null) => string) {
+  const rows: unknown[] = [];
+  let cursor: string | null = null;
+  for (let number = 1; ; number += 1) {
+    const { data, meta } = await page(next(number, cursor));
+    rows.push(...data);
+    cursor = meta.next_cursor;
+    if (cursor === null) {
+      expect(rows.length, path).toBe(meta.total);
+      return rows;
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import fc from "fast-check";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Target } from "../../../projections/engine/checkpoint.ts";
+import { dumpTable, project, setBlocks } from "../../support/database/given.ts";
+import { familiesFromBooks } from "../../support/market-data/stats-from-books.ts";
+import {
+  blocks,
+  opening,
+  type Step,
+  statsProjections,
+  story,
+  tellStory,
+} from "../../support/market-data/stats-story.ts";
+import { type Fact, openBook } from "../../support/orders/order-book.ts";
+
+const tables = ["token", "hour", "contract", "clock", "family", "held", "name", "total"];
+
+let book: Awaited<ReturnType<typeof openBook>>;
+
+beforeAll(async () => {
+  book = await openBook(statsProjections);
+});
+afterAll(() => book.drop());
+
+async function dump(): Promise<string[][]> {
+  return await Promise.all(tables.map((table) => dumpTable(book.db, `collection_stats.${table}`)));
+}
+
+/** Tells a story to an empty log; `afterStep` looks at each moment of it. */
+async function tell(steps: readonly Step[], afterStep: () => Promise<void>): Promise<void> {
+  await book.clear();
+  await book.appendFacts(opening());
+  await afterStep();
+  for (const told of tellStory(steps)) {
+    if ("state" in told) {
+      const state = told.state === "drop" ? "block_retracted" : "block_readopted";
+      await setBlocks(book.db, state, [told.block]);
+    } else await book.appendFacts(told as Fact[]);
+    await afterStep();
+  }
+}
+
+describe("figures of collections", () => {
+  it("are what the books say after every step of any history", async () => {
+    await fc.assert(
+      fc.asyncProperty(story, async (steps) => {
+        let targets: readonly Target[] = [];
+        await tell(steps, async () => {
+          if (targets.length === 0) targets = await book.emptyTargets();
+          await project(book.db, targets);
+          const { rows } = await sql<{ family: unknown }>`
+            select to_jsonb(f) || to_jsonb(h) as family
+            from collection_stats.family f full join collection_stats.held h using (collection_id)
+            order by collection_id`.execute(book.db);
+          expect(rows.map(({ family }) => family)).toEqual(await familiesFromBooks(book.db));
+        });
+      }),
+      { numRuns: 4, endOnFailure: true },
+    );
+  }, 120_000);
+
+  it("are the same derived fact by fact, in windows of seven, and at once", async () => {
+    await fc.assert(
+      fc.asyncProperty(story, async (steps) => {
+        await tell(steps, async () => {});
+        const states: string[][][] = [];
+        for (const window of [1, 7, undefined]) {
+          await project(book.db, await book.emptyTargets(), window);
+          states.push(await dump());
+        }
+        expect(states[1]).toEqual(states[0]);
+        expect(states[2]).toEqual(states[0]);
+      }),
+      { numRuns: 4, endOnFailure: true },
+    );
+  }, 120_000);
+
+  it("keep no trace of a block that was dropped", async () => {
+    await fc.assert(
+      fc.asyncProperty(story, async (steps) => {
+        const last = blocks.length - 1;
+        const orphan = blocks.slice(last);
+        await tell(
+          steps.filter((step) => !("block" in step) || step.block < last),
+          async () => {},
+        );
+        const targets = await book.emptyTargets();
+        await project(book.db, targets);
+        const before = await dump();
+
+        const orphaned = steps.map((step) => ("block" in step ? { ...step, block: last } : step));
+        for (const told of tellStory(orphaned)) {
+          if ("state" in told) continue;
+          await book.appendFacts(told.filter((fact) => "block" in fact));
+        }
+        await project(book.db, targets);
+        await setBlocks(book.db, "block_retracted", orphan);
+        await project(book.db, targets);
+        expect(await dump()).toEqual(before);
+      }),
+      { numRuns: 4, endOnFailure: true },
+    );
+  }, 120_000);
+});

@@ -1,0 +1,247 @@
+import fc from "fast-check";
+import { sql } from "kysely";
+import type { Address } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { snapshotFloors } from "../../../api/work/jobs/keep-floors.ts";
+import { dropTarget } from "../../../projections/engine/checkpoint.ts";
+import {
+  type ContractFloors,
+  floorSnapshotted,
+  snapshotMs,
+} from "../../../projections/facts/floor-snapshotted.ts";
+import { floorsProjection } from "../../../projections/floors/project.ts";
+import { appendObservations } from "../../../projections/log/append.ts";
+import { createProjection, dumpTable, project } from "../../support/database/given.ts";
+import { active, type BookReads, on, openBookReads } from "../../support/orders/book-reads.ts";
+import { listings, nfts, openedAt } from "../../support/orders/book-rows.ts";
+
+const dayMs = 86_400_000;
+const nowMs = Number(openedAt) * 1000;
+const lastMs = Math.floor(nowMs / snapshotMs) * snapshotMs;
+const [kin, twin, punks] = [nfts.kin.address, nfts.twin.address, nfts.punks.address];
+
+let book: BookReads;
+beforeAll(async () => {
+  book = await openBookReads();
+  book.at(openedAt);
+});
+afterAll(() => book?.close());
+
+type Snapshot = { momentMs: number; floors: ContractFloors };
+
+/** Half a dozen a day over 33 days, at times none for a day; prices that come, change, stay and go. */
+const history: fc.Arbitrary<Snapshot[]> = fc
+  .array(
+    fc.record({
+      gapSteps: fc.oneof(
+        { weight: 9, arbitrary: fc.integer({ min: 1, max: 90 }) },
+        fc.integer({ min: 288, max: 600 }),
+      ),
+      prices: fc.array(fc.option(fc.bigInt({ min: 1n, max: 3n })), { minLength: 3, maxLength: 3 }),
+    }),
+    { minLength: 120, maxLength: 220 },
+  )
+  .map((steps) => {
+    let momentMs = lastMs;
+    return steps
+      .map(({ gapSteps, prices }) => {
+        const floors = new Map<Address, bigint>();
+        for (const [place, price] of prices.entries()) {
+          const contract = [kin, twin, punks][place];
+          if (price !== null && contract !== undefined) floors.set(contract, price * 10n ** 17n);
+        }
+        const snapshot = { momentMs, floors };
+        momentMs -= gapSteps * snapshotMs;
+        return snapshot;
+      })
+      .filter((snapshot) => snapshot.momentMs > nowMs - 33 * dayMs)
+      .reverse();
+  });
+
+async function tell(snapshots: readonly Snapshot[]): Promise<void> {
+  await sql`delete from log.fact where kind = 91`.execute(book.db);
+  await sql`update log.head set position = (select max(position) from log.fact)`.execute(book.db);
+  await appendObservations(
+    book.db,
+    snapshots.map((one, place) =>
+      floorSnapshotted({ chainId: 1, ...one, base: snapshots[place - 1] ?? null }),
+    ),
+  );
+}
+
+async function derive(windowFacts?: number): Promise<string[][]> {
+  await dropTarget(book.db, "floors");
+  await project(book.db, [await createProjection(book.db, floorsProjection)], windowFacts);
+  return Promise.all(["snapshot", "floor"].map((table) => dumpTable(book.db, `floors.${table}`)));
+}
+
+/** Bucket by bucket, from the snapshots themselves. */
+function expectedCandles(snapshots: readonly Snapshot[], days: number, lengthMs: number) {
+  const from = Math.floor((nowMs - days * dayMs) / lengthMs) * lengthMs;
+  const candles = [];
+  for (let start = from; start <= nowMs; start += lengthMs) {
+    const seen = snapshots
+      .filter(({ momentMs }) => momentMs >= start && momentMs < start + lengthMs)
+      .flatMap(({ floors }) => {
+        const prices = [floors.get(kin), floors.get(twin)].filter((price) => price !== undefined);
+        return prices.length === 0 ? [] : [Math.min(...prices.map(Number)) / 1e18];
+      });
+    const [o, c] = [seen[0], seen.at(-1)];
+    if (o === undefined || c === undefined) continue;
+    candles.push({
+      t: new Date(start).toISOString(),
+      o,
+      h: Math.max(...seen),
+      l: Math.min(...seen),
+      c,
+    });
+  }
+  return candles;
+}
+
+const hourMs = 3_600_000;
+const windows: [string, number, string, number][] = [
+  ["", 7, "4h", 4 * hourMs],
+  ["days=1", 1, "1h", hourMs],
+  ["days=2", 2, "1h", hourMs],
+  ["days=3", 3, "4h", 4 * hourMs],
+  ["days=30", 30, "4h", 4 * hourMs],
+  ["days=30&interval=1d", 30, "1d", dayMs],
+  ["days=30&interval=1h", 30, "1h", hourMs],
+];
+
+const Candle = z.looseObject({ o: z.number(), h: z.number(), l: z.number(), c: z.number() });
+const History = z.looseObject({
+  currency: z.string(),
+  interval: z.string(),
+  days: z.number(),
+  candles: z.array(Candle),
+  summary: z
+    .looseObject({ first: z.number(), last: z.number(), high: z.number(), low: z.number() })
+    .nullable(),
+});
+
+describe("GET /v1/collections/{collection}/floor-history", () => {
+  it.each(windows)(
+    "answers ?%s from the lower floor of the family, bucket by bucket",
+    async (query, days, interval, lengthMs) => {
+      const snapshots = fc.sample(history, { numRuns: 1, seed: days + lengthMs })[0] ?? [];
+      await tell(snapshots);
+      await derive();
+      const data = History.parse(await book.one(`/v1/collections/kin/floor-history?${query}`));
+      expect(data).toMatchObject({ currency: "ETH", interval, days, collection: { slug: "kin" } });
+      const candles = expectedCandles(snapshots, days, lengthMs);
+      expect(candles.length).toBeGreaterThan(0);
+      expect(data.candles).toEqual(candles);
+      expect(data.summary).toMatchObject({
+        first: candles[0]?.o,
+        last: candles.at(-1)?.c,
+        high: Math.max(...candles.map(({ h }) => h)),
+        low: Math.min(...candles.map(({ l }) => l)),
+      });
+    },
+  );
+
+  it("has no candles and no summary where nothing was seen listed", async () => {
+    const data = await book.one("/v1/collections/apes/floor-history?chainId=33139");
+    expect(data).toMatchObject({ currency: "APE", candles: [], summary: null });
+  });
+
+  it("links to the collection's page", async () => {
+    const { collection } = await book.one("/v1/collections/kin/floor-history");
+    expect(collection).toMatchObject({
+      urls: { collection: expect.stringMatching(/\/collections\/kin\?chainId=1$/) },
+    });
+  });
+
+  it("may be kept for a minute", async () => {
+    const { headers } = await book.raw("/v1/collections/kin/floor-history");
+    expect(headers.get("cache-control")).toContain("max-age=60");
+  });
+
+  it.each(["days=0", "days=31", "days=1.5", "days=x", "interval=2h"])(
+    "422 invalid_parameters for %s",
+    async (query) => {
+      await book.refusal(`/v1/collections/kin/floor-history?${query}`, 422, "invalid_parameters");
+    },
+  );
+  it("404 not_found for an unknown collection", async () => {
+    await book.refusal("/v1/collections/none/floor-history", 404, "not_found");
+  });
+});
+
+describe("floors", () => {
+  it("are the same fact by fact, in windows of seven, and at once", async () => {
+    const snapshots = fc.sample(history, { numRuns: 1, seed: 7 })[0] ?? [];
+    await tell(snapshots);
+    const states = [await derive(1), await derive(7), await derive()];
+    expect(states[1]).toEqual(states[0]);
+    expect(states[2]).toEqual(states[0]);
+    const oldest = await sql<{ at: Date }>`select min(moment) as at from floors.snapshot`.execute(
+      book.db,
+    );
+    expect(oldest.rows[0]?.at.getTime()).toBeGreaterThanOrEqual(lastMs - 31 * dayMs);
+    expect(snapshots[0]?.momentMs).toBeLessThan(lastMs - 31 * dayMs);
+  });
+
+  it("leave out a snapshot that tells differences from another than the last", async () => {
+    const at = (steps: number, wei: bigint) => ({
+      momentMs: lastMs - steps * snapshotMs,
+      floors: new Map([[kin, wei]]),
+    });
+    const [first, second, late, third] = [at(9, 1n), at(5, 2n), at(7, 3n), at(2, 4n)];
+    await tell([first, second]);
+    await appendObservations(book.db, [
+      floorSnapshotted({ chainId: 1, ...late, base: first }),
+      floorSnapshotted({ chainId: 1, ...third, base: first }),
+    ]);
+    await derive();
+    const { rows } = await sql<{
+      moment: Date;
+    }>`select moment from floors.snapshot order by 1`.execute(book.db);
+    expect(rows.map(({ moment }) => moment.getTime())).toEqual([first.momentMs, second.momentMs]);
+  });
+});
+
+describe("a snapshot", () => {
+  const recorded = async () => {
+    const { rows } = await sql<{ at: Date; floors: Record<Address, string> }>`
+      select recorded_at as at, payload -> 'floors' as floors from log.fact where kind = 91 order by position`.execute(
+      book.db,
+    );
+    return rows;
+  };
+
+  it("is one fact a moment, whoever takes it, and holds what costs other than before", async () => {
+    await tell([]);
+    await derive();
+    const cheapest = (contract: Address) =>
+      listings
+        .filter(
+          (order) => active(order) && on(contract)(order) && order.endsAt > BigInt(lastMs / 1000),
+        )
+        .reduce((least, { priceWei }) => (least === 0n || priceWei < least ? priceWei : least), 0n);
+    await Promise.all([snapshotFloors(book.db, 1, lastMs), snapshotFloors(book.db, 1, lastMs)]);
+    const [first, ...others] = await recorded();
+    expect(others).toEqual([]);
+    expect(first?.at.getTime()).toBe(lastMs);
+    const told = [kin, twin, punks, nfts.editions.address].map((one) => [
+      one,
+      String(cheapest(one)),
+    ]);
+    expect(first?.floors).toEqual(Object.fromEntries(told));
+
+    await project(book.db, [{ projection: floorsProjection, schema: "floors" }]);
+    expect(await snapshotFloors(book.db, 1, lastMs)).toBe(true);
+    await snapshotFloors(book.db, 1, lastMs + snapshotMs);
+    const [, second, ...more] = await recorded();
+    expect(more).toEqual([]);
+    expect(second?.floors).toEqual({});
+  });
+
+  it("waits until there are tables to read", async () => {
+    await dropTarget(book.db, "floors");
+    expect(await snapshotFloors(book.db, 1, lastMs)).toBe(false);
+  });
+});

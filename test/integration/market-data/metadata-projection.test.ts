@@ -1,0 +1,366 @@
+import { sql } from "kysely";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import type { TokenMetadata } from "../../../projections/domain/metadata/token-metadata.ts";
+import { deriveInBulk } from "../../../projections/engine/bulk.ts";
+import { dropTarget } from "../../../projections/engine/checkpoint.ts";
+import { verify } from "../../../projections/engine/verify.ts";
+import {
+  contractMetadataFetched,
+  metadataConfirmed,
+  tokenMetadataFetched,
+} from "../../../projections/facts/metadata-fetched.ts";
+import type { Observation } from "../../../projections/log/append.ts";
+import { metadataProjection } from "../../../projections/metadata/project.ts";
+import { ownershipProjection } from "../../../projections/ownership/project.ts";
+import { readDueAgain, readPendingTokens } from "../../../projections/reads/metadata/read-due.ts";
+import { type Random, randomFrom } from "../../simulation/random.ts";
+import {
+  addressOf,
+  block,
+  dumpTable,
+  project,
+  setBlocks,
+  zeroAddress,
+} from "../../support/database/given.ts";
+import { type Fact, openBook } from "../../support/orders/order-book.ts";
+import { transferred } from "../../support/orders/order-facts.ts";
+
+const book = await openBook([ownershipProjection, metadataProjection]);
+const { db } = book;
+afterAll(() => book.drop());
+beforeEach(() => book.clear());
+
+const nft = addressOf(50);
+const editions = addressOf(51);
+const [alice, bob] = [addressOf(1), addressOf(2)];
+const start = Date.parse("2026-05-01T00:00:00Z");
+const hour = 3_600_000;
+
+const says = (name: string | null): TokenMetadata => ({
+  name,
+  description: null,
+  image: null,
+  animation: null,
+  contentType: null,
+  attributes: [{ trait_type: "Name", value: name ?? 0 }],
+});
+
+type About = { contract?: typeof nft; tokenId?: bigint; atHours?: number; after?: bigint };
+
+const subject = ({ contract = nft, tokenId = 1n, atHours = 0, after }: About) => ({
+  chainId: 1,
+  contract,
+  tokenId,
+  recordedAt: new Date(start + atHours * hour),
+  ...(after === undefined ? {} : { after }),
+});
+const ok = (name: string, about: About = {}): Observation =>
+  tokenMetadataFetched(subject(about), "https://example.com/1", says(name));
+const failed = (attempt: number, about: About = {}): Observation =>
+  tokenMetadataFetched(subject(about), null, { error: "HTTP 404", attempt });
+const confirmed = (about: About = {}): Observation => metadataConfirmed(subject(about));
+
+function ofContract(
+  name: string | null,
+  { contract = nft, atHours = 0, after }: About,
+): Observation {
+  const { tokenId: _, ...about } = subject({
+    contract,
+    atHours,
+    ...(after === undefined ? {} : { after }),
+  });
+  const unknown = { description: null, image: null, banner: null, website: null, twitter: null };
+  return contractMetadataFetched(
+    about,
+    null,
+    name === null ? { error: "none", attempt: 1 } : { ...unknown, name, discord: null },
+  );
+}
+
+async function tokenRow() {
+  const { rows } = await sql<Record<string, unknown>>`
+    select status, name, attempt, updated_at as "updatedAt", due_at as "dueAt", attributes
+    from metadata.token`.execute(db);
+  const [row] = rows;
+  return row && { ...row, updatedAt: hoursOf(row.updatedAt), dueAt: hoursOf(row.dueAt) };
+}
+
+const hoursOf = (time: unknown) => ((time as Date).getTime() - start) / hour;
+
+async function pending(): Promise<string[]> {
+  const rows = await dumpTable(db, "metadata.pending_token");
+  return rows.map((row) => row.replace(/^\(1,\d+,(.*)\)$/, "$1")).sort();
+}
+
+const month = 30 * 24;
+
+describe("a token's metadata", () => {
+  it("is what was fetched last", async () => {
+    await book.happens(ok("old"), ok("new", { atHours: 2 }), ok("old", { atHours: 5, after: 2n }));
+    expect(await tokenRow()).toEqual({
+      status: "ok",
+      name: "old",
+      attempt: 0,
+      updatedAt: 5,
+      dueAt: 5 + month,
+      attributes: [{ trait_type: "Name", value: "old" }],
+    });
+  });
+
+  it("stays when a later fetch fails, which is tried again soon", async () => {
+    await book.happens(ok("kept"), failed(1, { atHours: 800 }));
+    expect(await tokenRow()).toMatchObject({
+      status: "ok",
+      name: "kept",
+      attempt: 1,
+      updatedAt: 0,
+    });
+    expect((await tokenRow())?.dueAt).toBeCloseTo(800 + 1 / 60);
+
+    await book.happens(failed(2, { atHours: 801 }));
+    expect(await tokenRow()).toMatchObject({ name: "kept", attempt: 2, dueAt: 801.5 });
+  });
+
+  it("that cannot be had is asked for ever more rarely", async () => {
+    const dues: (number | undefined)[] = [];
+    for (const attempt of [1, 2, 3, 4, 5, 6, 7]) {
+      await book.happens(failed(attempt));
+      dues.push((await tokenRow())?.dueAt);
+    }
+    expect(await tokenRow()).toMatchObject({ status: "failed", attempt: 7, attributes: [] });
+    expect(dues).toEqual([expect.closeTo(1 / 60), 0.5, 6, 24, 7 * 24, month, month]);
+  });
+
+  it("that says the same again is only put off", async () => {
+    await book.happens(
+      ok("same"),
+      failed(1, { atHours: 9 }),
+      confirmed({ atHours: 10, after: 2n }),
+    );
+    expect(await tokenRow()).toMatchObject({ attempt: 0, updatedAt: 0, dueAt: 10 + month });
+  });
+
+  it("is one row however often the same is appended", async () => {
+    await book.happens(ok("once"), ok("once"), failed(1), failed(1));
+    const { rows } = await sql`select from log.fact`.execute(db);
+    expect(rows).toHaveLength(2);
+  });
+});
+
+describe("what is pending", () => {
+  it("are tokens alive that no fact tells of, and their contracts", async () => {
+    const at = (log: number) => ({ at: block(1, 1), log });
+    await book.happens(
+      {
+        ...transferred({ contract: nft, to: alice, tokenId: 3n }, at(0)),
+        kind: "erc721_consecutive_transfer",
+        amount: 3n,
+      },
+      transferred({ contract: nft, to: bob, tokenId: 9n }, { at: block(1, 2), log: 0 }),
+      transferred({ contract: editions, to: alice, tokenId: 7n, units: 2n }, at(1)),
+      transferred({ contract: editions, to: alice, tokenId: 8n, units: 2n }, at(2)),
+    );
+    expect(await pending()).toEqual(["3", "4", "5", "7", "8", "9"]);
+    expect(await dumpTable(db, "metadata.pending_contract")).toHaveLength(2);
+
+    await book.happens(
+      ok("told", { tokenId: 4n }),
+      failed(1, { contract: editions, tokenId: 8n }),
+      transferred({ contract: nft, from: alice, to: zeroAddress, tokenId: 5n }, at(3)),
+      ofContract("Apes", {}),
+    );
+    expect(await pending()).toEqual(["3", "7", "9"]);
+    expect(await dumpTable(db, "metadata.pending_contract")).toHaveLength(1);
+
+    await book.retract(block(1, 2));
+    expect(await pending()).toEqual(["3", "7"]);
+    await book.readopt(block(1, 2));
+    await book.retract(block(1, 1));
+    expect(await pending()).toEqual(["9"]);
+    expect(await dumpTable(db, "metadata.pending_contract")).toEqual([]);
+  });
+
+  it("is taken in turns, so that a large contract keeps no small one waiting", async () => {
+    const mint = (contract: typeof nft, count: bigint, log: number): Fact => ({
+      ...transferred({ contract, to: alice, tokenId: 0n }, { at: block(1, 1), log }),
+      kind: "erc721_consecutive_transfer",
+      amount: count,
+    });
+    const contracts = [addressOf(70), addressOf(71), addressOf(72)];
+    await book.happens(
+      ...contracts.map((contract, log) => mint(contract, log === 0 ? 5_000n : 2n, log)),
+    );
+    const choice = { chainId: 1, now: new Date(), resting: [] };
+    const turn = async (after: number, resting: number[] = []) => {
+      const rows = await readPendingTokens(
+        db,
+        { ...choice, resting },
+        { after, contracts: 2, limit: 4 },
+      );
+      return rows.map(({ contractId, tokenId, standard }) => [contractId, tokenId, standard]);
+    };
+    const [first] = await turn(0);
+    const id = Number(first?.[0]);
+    expect(await turn(0)).toEqual([
+      [id, 4_999n, 721],
+      [id, 4_998n, 721],
+      [id + 1, 1n, 721],
+      [id + 1, 0n, 721],
+    ]);
+    expect((await turn(id + 1)).map(([contract]) => contract)).toEqual([id + 2, id + 2]);
+    expect((await turn(0, [id, id + 1])).map(([contract]) => contract)).toEqual([id + 2, id + 2]);
+    expect(await turn(id + 2)).toEqual([]);
+    const other = await readPendingTokens(
+      db,
+      { ...choice, chainId: 33139 },
+      { after: 0, contracts: 2, limit: 4 },
+    );
+    expect(other).toEqual([]);
+  });
+
+  it("and what is due again are found through an index", async () => {
+    await sql`
+      insert into metadata.pending_token select 1, c, t from generate_series(1, 200) c, generate_series(1, 100) t
+    `.execute(db);
+    await sql`analyze metadata.pending_token`.execute(db);
+    await book.happens(ok("x"));
+    const plans = await sql<{ "QUERY PLAN": string }>`
+      explain select token_id from metadata.pending_token where chain_id = 1 and contract_id = 5
+      order by token_id desc limit 8`.execute(db);
+    expect(plans.rows.map((row) => row["QUERY PLAN"]).join()).toMatch(/Index Only Scan Backward/);
+    const choice = { chainId: 1, resting: [] };
+    const due = (at: number) =>
+      readDueAgain(db, { ...choice, now: new Date(start + at * hour) }, 10);
+    expect(await due(month - 1)).toEqual([]);
+    expect(await due(month)).toMatchObject([
+      {
+        contract: nft,
+        tokenId: 1n,
+        attempt: 0,
+        lastPosition: 1n,
+        known: { status: "ok", name: "x" },
+      },
+    ]);
+  });
+});
+
+const contracts = [nft, editions];
+
+function someFact(random: Random, step: number): Fact {
+  const [contract, tokenId] = [random.pick(contracts), BigInt(random.int(1, 6))];
+  const about = { contract, tokenId, atHours: random.int(0, 2_000), after: BigInt(step) };
+  const place = {
+    at: block(1, random.int(1, 9), random.chance(0.2) ? "other" : "main"),
+    log: step,
+  };
+  const [from, to] = [
+    random.pick([alice, bob, zeroAddress]),
+    random.pick([alice, bob, zeroAddress]),
+  ];
+  return random.pick<() => Fact>([
+    () => transferred({ contract: nft, from, to, tokenId }, place),
+    () =>
+      transferred(
+        // A contract may tell of one token by both standards.
+        { contract, from, to, tokenId, units: BigInt(random.int(1, 3)) },
+        place,
+      ),
+    () => ({
+      ...transferred({ contract: nft, from, to, tokenId }, place),
+      kind: "erc721_consecutive_transfer",
+      amount: BigInt(random.int(1, 4)),
+    }),
+    () => transferred({ contract: nft, from, to, tokenId: tokenId + 6n }, place),
+    () => ok(random.pick(["a", "b"]), about),
+    () => failed(random.int(1, 7), about),
+    () => confirmed(about),
+    () => ofContract(random.pick(["a", "b", null]), { ...about, contract: nft }),
+    () =>
+      metadataConfirmed({ chainId: 1, contract, recordedAt: new Date(start), after: BigInt(step) }),
+  ])();
+}
+
+async function writeHistory(seed: number, steps: number): Promise<void> {
+  const random = randomFrom(seed);
+  for (let step = 1; step <= steps; step += 1) {
+    if (random.chance(0.15)) {
+      const state = random.chance(0.6) ? "block_retracted" : "block_readopted";
+      await setBlocks(db, state, [
+        block(1, random.int(1, 9), random.chance(0.2) ? "other" : "main"),
+      ]);
+    } else await book.appendFacts([someFact(random, step)]);
+  }
+}
+
+const tables = ["token", "contract", "pending_token", "pending_contract"];
+
+async function dump(schema = "metadata"): Promise<string[][]> {
+  return await Promise.all(tables.map((table) => dumpTable(db, `${schema}.${table}`)));
+}
+
+type Told = { status: string; name: string | null };
+
+/** The rows that the log tells of, by a fold in the order of positions. */
+async function foldedByHand(): Promise<unknown[]> {
+  const { rows } = await sql<{
+    contract: number;
+    token: bigint;
+    position: bigint;
+    payload: Told | null;
+  }>`
+    select contract_id as contract, token_id as token, position, payload from log.fact
+    where kind in (92, 94) and token_id is not null order by position`.execute(db);
+  const states = new Map<string, { told: bigint; last: bigint; payload: Told }>();
+  for (const { contract, token, position, payload } of rows) {
+    const key = `${contract}/${token}`;
+    const before = states.get(key);
+    const keeps =
+      before !== undefined &&
+      (payload === null || (before.payload.status === "ok" && payload.status !== "ok"));
+    if (keeps) states.set(key, { ...before, last: position });
+    else if (payload !== null) states.set(key, { told: position, last: position, payload });
+  }
+  return [...states]
+    .map(([key, { told, last, payload }]) => [key, told, last, payload.status, payload.name])
+    .sort();
+}
+
+async function stored(): Promise<unknown[]> {
+  const { rows } = await sql<Told & { key: string; position: bigint; last: bigint }>`
+    select concat_ws('/', contract_id, token_id) as key, position, last_position as last, status, name
+    from metadata.token`.execute(db);
+  return rows
+    .map(({ key, position, last, status, name }) => [key, position, last, status, name])
+    .sort();
+}
+
+describe("equal logs give equal rows", () => {
+  it.each([1, 2, 3, 4])("in windows of 1, of 7, at once and in bulk, history %i", async (seed) => {
+    await writeHistory(seed, 120);
+    const found: string[][][] = [];
+    for (const size of [1, 7, undefined]) {
+      const targets = await book.emptyTargets();
+      await project(db, targets, size);
+      found.push(await dump());
+    }
+    const schema = "metadata_next";
+    await deriveInBulk(db, { projection: metadataProjection, schema });
+    found.push(await dump(schema));
+    await dropTarget(db, schema);
+    for (const one of found) expect(one).toEqual(found[0]);
+    expect(found[0]?.every((rows) => rows.length > 0)).toBe(true);
+    expect(await stored()).toEqual(await foldedByHand());
+  });
+
+  it("and a sample of them is verified by itself", async () => {
+    await writeHistory(9, 120);
+    await project(db, await book.emptyTargets());
+    const { compared, different } = await verify(db, metadataProjection, {
+      most: 5,
+      sample: 4,
+      onProgress: () => {},
+    });
+    expect(compared).toBeGreaterThan(0n);
+    expect(different).toBe(0n);
+  });
+});

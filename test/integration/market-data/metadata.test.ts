@@ -1,0 +1,456 @@
+import type { RequestListener } from "node:http";
+import { sql } from "kysely";
+import { pino } from "pino";
+import {
+  type Address,
+  concatHex,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  size,
+} from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { multicall3 } from "../../../abis/deployments.ts";
+import { openChain } from "../../../api/work/chain/clients.ts";
+import { keepMetadata } from "../../../api/work/jobs/keep-metadata.ts";
+import { createWake } from "../../../api/work/log-signal/wake.ts";
+import { openDocumentFetcher } from "../../../api/work/metadata/open-fetcher.ts";
+import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
+import { connect, type DevnetClient } from "../../../devnet/client.ts";
+import { addressOf as fixtureOf } from "../../../devnet/contracts/addresses.ts";
+import { readArtifact } from "../../../devnet/contracts/artifacts.ts";
+import { create, place, sendAs } from "../../../devnet/deploy.ts";
+import { dropTarget, readHead, type Target } from "../../../projections/engine/checkpoint.ts";
+import { metadataProjection } from "../../../projections/metadata/project.ts";
+import { ownershipProjection } from "../../../projections/ownership/project.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  createProjection,
+  project,
+  zeroAddress,
+} from "../../support/database/given.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { type DocumentHost, openDocumentHost } from "../../support/http/document-host.ts";
+
+let database: TestDatabase;
+let anvil: Anvil;
+let client: DevnetClient;
+let host: DocumentHost;
+let targets: Target[];
+let now: number;
+
+beforeAll(async () => {
+  [database, anvil, host] = await Promise.all([
+    createDatabase(),
+    startAnvil({ chainId: 1 }),
+    openDocumentHost(),
+  ]);
+  client = connect(anvil);
+  await place(client, multicall3, "Multicall3");
+  await client.mine({ blocks: 3 });
+});
+afterAll(async () => {
+  await Promise.all([anvil.stop(), host.close()]);
+  await database.drop();
+});
+beforeEach(async () => {
+  now = Date.parse("2026-05-01T00:00:00Z");
+  host.asked.length = 0;
+  host.answers(says({ name: "unset" }));
+  for (const name of ["metadata", "ownership"]) await dropTarget(database.db, name);
+  await sql`truncate log.fact`.execute(database.db);
+  await sql`update log.head set position = 0`.execute(database.db);
+  targets = [
+    await createProjection(database.db, ownershipProjection),
+    await createProjection(database.db, metadataProjection),
+  ];
+});
+
+const hour = 3_600_000;
+const says =
+  (document: unknown, status = 200): RequestListener =>
+  (_request, response) =>
+    response
+      .writeHead(status)
+      .end(typeof document === "string" ? document : JSON.stringify(document));
+
+type Held = { contract: Address; tokenId: bigint; standard: 721 | 1155 };
+
+let moves = 0;
+async function hold(...tokens: readonly Held[]): Promise<void> {
+  await appendEvents(
+    database.db,
+    tokens.map(({ contract, tokenId, standard }) => ({
+      kind: standard === 721 ? ("erc721_transfer" as const) : ("erc1155_transfer" as const),
+      block: block(1, 1),
+      logIndex: moves++,
+      contract,
+      tokenId,
+      from: zeroAddress,
+      to: addressOf(1),
+      ...(standard === 1155 ? { amount: 5n } : {}),
+    })),
+  );
+  await project(database.db, targets);
+}
+
+/** Code that answers any call by one string. */
+function answering(uri: string): Hex {
+  const data = encodeAbiParameters([{ type: "string" }], [uri]);
+  const length = numberToHex(size(data), { size: 2 });
+  // codecopy(0, 15, length); return(0, length)
+  return concatHex(["0x61", length, "0x61000f60003961", length, "0x6000f3", data]);
+}
+
+const served = addressOf(0x500);
+async function serve(contract = served, uri = `${host.origin}/{id}`): Promise<void> {
+  await client.setCode({ address: contract, bytecode: answering(uri) });
+  await client.mine({ blocks: 1 });
+}
+const edition = (tokenId: bigint, contract = served): Held => ({
+  contract,
+  tokenId,
+  standard: 1155,
+});
+const pathOf = (tokenId: bigint) => `/${tokenId.toString(16).padStart(64, "0")}`;
+const contractPath = "/{id}";
+
+/** The job as a process runs it. `until` folds and rings until the condition holds. */
+function startJob(rpcUrl = anvil.rpcUrl) {
+  const ending = new AbortController();
+  const wake = createWake();
+  const fetcher = openDocumentFetcher({
+    ipfsGateways: [host.origin],
+    arweaveGateway: host.origin,
+    limits: { timeoutMs: 1_000 },
+    now: () => now,
+    allowedOrigins: [host.origin],
+  });
+  const job = keepMetadata({
+    db: database.db,
+    client: openChain({ chainId: 1, rpcUrls: [rpcUrl], timeoutMs: 3_000 }),
+    fetcher,
+    wake,
+    now: () => new Date(now),
+    logger: pino({ level: "silent" }),
+    signal: ending.signal,
+  });
+  job.catch(() => undefined);
+  return {
+    async until(condition: () => Promise<boolean>): Promise<void> {
+      await expect
+        .poll(
+          async () => {
+            await project(database.db, targets);
+            wake.ring();
+            return await Promise.race([condition(), job.then(() => condition())]);
+          },
+          { timeout: 30_000, interval: 20 },
+        )
+        .toBe(true);
+    },
+    async stop(): Promise<void> {
+      ending.abort();
+      await job;
+      await fetcher.close();
+      await project(database.db, targets);
+    },
+  };
+}
+
+type Row = {
+  id: bigint;
+  status: string;
+  name: string | null;
+  attempt: number;
+  error: string | null;
+};
+
+async function rows(contract?: Address): Promise<Row[]> {
+  const { rows } = await sql<Row & { contract: Address }>`
+    select k.address as contract, t.token_id as id, t.status, t.name, t.attempt, f.payload ->> 'error' as error
+    from metadata.token t join log.contract k using (contract_id) join log.fact f on f.position = t.position
+    order by 1, 2`.execute(database.db);
+  return rows.filter((row) => contract === undefined || row.contract === contract);
+}
+
+async function facts(kind: number, tokenId?: bigint): Promise<number> {
+  const { rows } = await sql<{ token_id: bigint | null }>`
+    select token_id from log.fact where kind = ${kind}`.execute(database.db);
+  return rows.filter((row) => tokenId === undefined || row.token_id === tokenId).length;
+}
+
+/** Runs the job until so many tokens have a row, or the condition holds. */
+async function runUntil(condition: () => Promise<boolean>): Promise<void> {
+  const job = startJob();
+  await job.until(condition);
+  await job.stop();
+}
+const tokensKnown = (count: number) => async () => (await rows()).length >= count;
+
+async function writeTo(
+  name: string,
+  artifact: "Collection" | "Editions",
+  functionName: string,
+  args: readonly unknown[],
+) {
+  const { abi = [] } = readArtifact(artifact);
+  const data = encodeFunctionData({ abi, functionName, args });
+  await sendAs(client, { from: addressOf(1), to: fixtureOf(name), data });
+}
+
+describe("the metadata of the local chains' fixtures", () => {
+  it("is read from their data URIs, ERC-721, ERC-1155 and the contract's own", async () => {
+    await create(client, "apes", "Collection", ["Apes", "APE", addressOf(1)]);
+    await create(client, "cards", "Editions", ["Cards", "CARD", addressOf(1)]);
+    await writeTo("apes", "Collection", "mintBatch", [addressOf(1), 1n, 6n]);
+    await writeTo("cards", "Editions", "mint", [addressOf(1), 3n, 5n]);
+    const [apes, cards] = [fixtureOf("apes"), fixtureOf("cards")];
+    const ids = [1n, 2n, 3n, 4n, 5n, 6n];
+    await hold(
+      ...ids.map((tokenId) => ({ contract: apes, tokenId, standard: 721 as const })),
+      edition(3n, cards),
+    );
+    await runUntil(async () => (await rows()).length === 7 && (await facts(93)) === 2);
+
+    expect((await rows(apes)).map(({ status, name }) => [status, name])).toEqual(
+      ids.map((id) => ["ok", `Apes #${id}`]),
+    );
+    const { rows: found } = await sql<Record<string, unknown>>`
+      select name, description, content_type, attributes, left(image, 26) as image, left(token_uri, 29) as uri
+      from metadata.token t join log.contract k using (contract_id)
+      where k.address = ${Buffer.from(cards.slice(2), "hex")}`.execute(database.db);
+    expect(found).toEqual([
+      {
+        name: "Cards #3",
+        description: "Number 3 of Cards.",
+        content_type: "image/svg+xml",
+        image: "data:image/svg+xml;base64,",
+        uri: "data:application/json;base64,",
+        attributes: [
+          { trait_type: "Background", value: expect.any(String) },
+          { trait_type: "Hat", value: "Top Hat" },
+          { trait_type: "Level", value: 12, display_type: "number" },
+          { trait_type: "Speed", value: 15, display_type: "boost_percentage" },
+        ],
+      },
+    ]);
+    const { rows: contracts } =
+      await sql`select name, status from metadata.contract order by name`.execute(database.db);
+    expect(contracts).toEqual([
+      { name: "Apes", status: "ok" },
+      { name: "Cards", status: "ok" },
+    ]);
+    expect(host.asked).toEqual([]);
+  });
+});
+
+describe("contracts that refuse, loop or talk nonsense", () => {
+  const hostile = {
+    reverting: "0x60006000fd",
+    looping: "0x5b600056",
+    invalid: "0xfe",
+    silent: "0x00",
+    nonsense: "0x60ff60005260206000f3",
+    /** A megabyte and a half of zeros. */
+    flooding: "0x621500006000f3",
+  } satisfies Record<string, Hex>;
+
+  it.each(["with", "without"])("cost others nothing, %s Multicall3", async (multicall) => {
+    if (multicall === "without") await client.setCode({ address: multicall3, bytecode: "0x" });
+    const bad = Object.values(hostile).map((bytecode, index) => ({
+      bytecode,
+      address: addressOf(0x600 + index),
+    }));
+    for (const { bytecode, address } of bad) await client.setCode({ address, bytecode });
+    await serve();
+    await hold(
+      ...bad.flatMap(({ address }) =>
+        [1n, 2n, 3n].map((tokenId) => ({ contract: address, tokenId, standard: 721 as const })),
+      ),
+      edition(1n),
+      edition(2n),
+    );
+    await runUntil(tokensKnown(bad.length * 3 + 2));
+    expect((await rows(served)).map(({ status }) => status)).toEqual(["ok", "ok"]);
+    for (const { address } of bad) {
+      expect(await rows(address)).toMatchObject(
+        [1n, 2n, 3n].map((id) => ({
+          id,
+          status: "failed",
+          attempt: 1,
+          error: expect.stringMatching(/the contract (refuses|does not)|empty/),
+        })),
+      );
+    }
+    await place(client, multicall3, "Multicall3");
+  });
+});
+
+describe("fetching", () => {
+  it("asks for each token once, also when the process is killed and another goes on", async () => {
+    await serve();
+    const ids = Array.from({ length: 40 }, (_, index) => BigInt(index + 1));
+    let held: (() => void)[] = [];
+    let answered = 0;
+    host.answers((request, response) => {
+      const answer = () => says({ name: request.url })(request, response);
+      if (request.url === contractPath || answered < 33) {
+        answered += 1;
+        answer();
+      } else held.push(answer);
+    });
+    await hold(...ids.map((id) => edition(id)));
+    const first = startJob();
+    await first.until(async () => (await facts(92)) >= 32 && held.length > 0);
+    await first.stop();
+    const kept = await facts(92);
+    expect(kept).toBeLessThan(ids.length);
+    expect((await rows()).every(({ status }) => status === "ok")).toBe(true);
+
+    held = [];
+    answered = 0;
+    host.answers((request, response) => says({ name: request.url })(request, response));
+    await runUntil(tokensKnown(ids.length));
+    expect(await facts(92)).toBe(ids.length);
+    expect((await rows()).map(({ name }) => name)).toEqual(ids.map(pathOf));
+    expect(host.mostAtOnce()).toBe(1);
+  });
+
+  it("tries again what failed, ever more rarely, and goes on counting after a restart", async () => {
+    await serve();
+    host.answers(says("gone", 404));
+    await hold(edition(1n));
+    const attempts: [number, number][] = [];
+    for (const waitMs of [0, 60_000, 30 * 60_000, 6 * hour]) {
+      now += waitMs - 1;
+      const before = host.asked.filter((path) => path === pathOf(1n)).length;
+      const job = startJob();
+      if (waitMs > 0) {
+        // A whole pass that finds nothing due.
+        await hold(edition(BigInt(100 + waitMs)));
+        await job.until(async () => (await rows()).some(({ id }) => id === BigInt(100 + waitMs)));
+        expect(host.asked.filter((path) => path === pathOf(1n))).toHaveLength(before);
+      }
+      now += 1;
+      await job.until(async () => host.asked.filter((path) => path === pathOf(1n)).length > before);
+      await job.until(async () => (await facts(92, 1n)) > attempts.length);
+      await job.stop();
+      const [row] = (await rows()).filter(({ id }) => id === 1n);
+      attempts.push([await facts(92, 1n), row?.attempt ?? 0]);
+    }
+    expect(attempts).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 3],
+      [4, 4],
+    ]);
+
+    now += 24 * hour;
+    host.answers(says({ name: "back" }));
+    await runUntil(async () =>
+      (await rows()).some(({ id, status }) => id === 1n && status === "ok"),
+    );
+    expect((await rows()).find(({ id }) => id === 1n)).toMatchObject({ name: "back", attempt: 0 });
+  });
+
+  it("looks again after a month, and tells what changed, what changed back and what did not", async () => {
+    await serve();
+    await hold(edition(1n));
+    const told: [string | null | undefined, number, number][] = [];
+    for (const [name, status] of [
+      ["A", 200],
+      ["A", 200],
+      ["B", 200],
+      ["A", 200],
+      ["lost", 500],
+    ] as const) {
+      host.answers(says({ name }, status));
+      const before = await readHead(database.db);
+      await runUntil(async () => (await readHead(database.db)) >= before + 2n);
+      const [row] = await rows();
+      told.push([row?.name, await facts(92), await facts(94, 1n)]);
+      now += 30 * 24 * hour;
+    }
+    expect(told).toEqual([
+      ["A", 1, 0],
+      ["A", 1, 1],
+      ["B", 2, 1],
+      ["A", 3, 1],
+      ["A", 4, 1],
+    ]);
+    expect((await rows())[0]).toMatchObject({ status: "ok", name: "A", attempt: 1 });
+  });
+
+  it("leaves no fact about a document whose host is left alone, and asks others meanwhile", async () => {
+    await serve();
+    const other = addressOf(0x501);
+    const ids = [1n, 2n, 3n, 4n, 5n, 6n, 8n, 9n];
+    await serve(other, 'data:application/json,{"name":"inline"}');
+    host.answers((_request, response) => response.writeHead(429, { "retry-after": "600" }).end());
+    await hold(...ids.map((id) => edition(id)), edition(7n, other));
+    await runUntil(async () => (await rows(other)).length === 1);
+    const known = (await rows(served)).length;
+    expect(known).toBeLessThanOrEqual(4);
+    expect(host.asked.length).toBeLessThanOrEqual(4);
+
+    now += 601_000;
+    host.answers(says({ name: "later" }));
+    await runUntil(
+      async () =>
+        (await rows(served)).filter(({ status }) => status === "ok").length === ids.length,
+    );
+  });
+
+  it("records hostile documents as far as they can be read", async () => {
+    await serve();
+    const documents: Record<string, string> = {
+      [pathOf(1n)]:
+        '{"name":"nul \\u0000 and half \\ud800","attributes":[{"trait_type":"A","value":{}}]}',
+      [pathOf(2n)]: "<html><body>404</body></html>",
+      [pathOf(3n)]: JSON.stringify({
+        name: "many",
+        attributes: Array.from({ length: 5_000 }, (_, i) => ({ trait_type: "T", value: i })),
+      }),
+      [pathOf(4n)]: `${"[".repeat(300_000)}`,
+      [pathOf(5n)]: '{"__proto__":{"status":"ok"},"name":["no"],"image":7}',
+      [pathOf(6n)]: `{"name":"${"x".repeat(2_000_000)}"}`,
+      [pathOf(7n)]: '{"name":"\ufeff\u202e name","description":1e400}',
+    };
+    host.answers((request, response) => response.end(documents[request.url ?? ""] ?? "{}"));
+    await hold(...[1n, 2n, 3n, 4n, 5n, 6n, 7n].map((id) => edition(id)));
+    await runUntil(tokensKnown(7));
+    expect((await rows()).map(({ status, name, error }) => [status, name ?? error])).toEqual([
+      ["ok", "nul and half \ufffd"],
+      ["failed", "the document is HTML or XML, not JSON"],
+      ["ok", "many"],
+      ["failed", "the document is not JSON"],
+      ["failed", "the document says nothing of it"],
+      ["failed", expect.stringContaining("larger than 1048576 bytes")],
+      ["ok", expect.stringContaining("name")],
+    ]);
+    const { rows: counts } = await sql<{ count: number }>`
+      select jsonb_array_length(attributes) as count from metadata.token where name = 'many'`.execute(
+      database.db,
+    );
+    expect(counts).toEqual([{ count: 200 }]);
+  });
+
+  it("waits for an RPC that is down", async () => {
+    const { port } = new URL(anvil.rpcUrl);
+    await anvil.stop();
+    await hold(edition(1n));
+    const job = startJob();
+    await project(database.db, targets);
+    anvil = await startAnvil({ chainId: 1, port: Number(port) });
+    client = connect(anvil);
+    await serve();
+    host.answers(says({ name: "at last" }));
+    await job.until(tokensKnown(1));
+    await job.stop();
+    expect(await rows()).toMatchObject([{ status: "ok", name: "at last" }]);
+  });
+});

@@ -1,0 +1,201 @@
+import { sql } from "kysely";
+import type { Address } from "viem";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
+import { ownershipProjection } from "../../../projections/ownership/project.ts";
+import {
+  addressOf,
+  appendEvents,
+  type Block,
+  block,
+  type ChainEvent,
+  createProjection,
+  project,
+  setBlocks,
+  zeroAddress,
+} from "../../support/database/given.ts";
+import { createDatabase } from "../../support/database/postgres.ts";
+
+const database = await createDatabase();
+const { db } = database;
+let target: Target;
+
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await dropTarget(db, "ownership");
+  await sql`truncate log.fact, log.block, log.transaction, log.contract restart identity`.execute(
+    db,
+  );
+  await sql`update log.head set position = 0`.execute(db);
+  target = await createProjection(db, ownershipProjection);
+});
+
+const dead: Address = "0x000000000000000000000000000000000000dead";
+const maximum = 2n ** 256n - 1n;
+const nft = addressOf(50);
+const [alice, bob, carol] = [addressOf(1), addressOf(2), addressOf(3)];
+
+type Move = { at: Block; log?: number; sub?: number; from?: Address; to: Address; id: bigint };
+
+function moved({ at, log = 0, from = zeroAddress, to, id }: Move): ChainEvent {
+  return {
+    kind: "erc721_transfer",
+    block: at,
+    logIndex: log,
+    contract: nft,
+    from,
+    to,
+    tokenId: id,
+  };
+}
+
+function units(amount: bigint, { sub = 0, ...move }: Move): ChainEvent {
+  return { ...moved(move), kind: "erc1155_transfer", subIndex: sub, amount };
+}
+
+function range(count: bigint, move: Move): ChainEvent {
+  return { ...moved(move), kind: "erc721_consecutive_transfer", amount: count };
+}
+
+async function happens(...events: ChainEvent[]) {
+  await appendEvents(db, events);
+  await project(db, [target]);
+}
+
+async function owners(): Promise<[bigint, Address][]> {
+  const { rows } = await sql<{ token_id: bigint; owner: Address }>`
+    select token_id, owner from ownership.token where standard = 721 order by token_id`.execute(db);
+  return rows.map(({ token_id, owner }) => [token_id, owner]);
+}
+
+async function balances(): Promise<[bigint, Address, bigint][]> {
+  const { rows } = await sql<{ token_id: bigint; owner: Address; units: bigint }>`
+    select token_id, owner, units from ownership.balance order by token_id, owner`.execute(db);
+  return rows.map(({ token_id, owner, units }) => [token_id, owner, units]);
+}
+
+async function counts() {
+  const { rows } = await sql`
+    select tokens, supply, units, holders, standard from ownership.collection`.execute(db);
+  return rows;
+}
+
+describe("an ERC-721 owner", () => {
+  it("is the receiver of the last transfer in chain order, whatever comes last", async () => {
+    await happens(moved({ at: block(1, 9), from: alice, to: bob, id: 1n }));
+    await happens(moved({ at: block(1, 3), to: alice, id: 1n }));
+    await happens(moved({ at: block(1, 9), log: 5, from: bob, to: carol, id: 1n }));
+    await happens(moved({ at: block(1, 9), log: 2, from: carol, to: bob, id: 1n }));
+
+    expect(await owners()).toEqual([[1n, carol]]);
+    expect(await counts()).toEqual([
+      { tokens: 1n, supply: 1n, units: 1n, holders: 1n, standard: 721 },
+    ]);
+  });
+
+  it("is a burn address after a burn, until a mint brings the token back", async () => {
+    await happens(moved({ at: block(1, 1), to: alice, id: 1n }));
+    await happens(moved({ at: block(1, 2), from: alice, to: dead, id: 1n }));
+    const burned = await counts();
+    await happens(moved({ at: block(1, 3), to: bob, id: 1n }));
+
+    expect(burned).toEqual([{ tokens: 1n, supply: 0n, units: 0n, holders: 0n, standard: 721 }]);
+    expect(await owners()).toEqual([[1n, bob]]);
+    expect(await counts()).toEqual([
+      { tokens: 1n, supply: 1n, units: 1n, holders: 1n, standard: 721 },
+    ]);
+  });
+
+  it("goes with its block and comes back with it", async () => {
+    await happens(moved({ at: block(1, 1), to: alice, id: 1n }));
+    await happens(moved({ at: block(1, 2), from: alice, to: bob, id: 1n }));
+    await setBlocks(db, "block_retracted", [block(1, 2)]);
+    await project(db, [target]);
+    const without = await owners();
+    await setBlocks(db, "block_retracted", [block(1, 1)]);
+    await project(db, [target]);
+    const nothing = [await owners(), await counts()];
+    await setBlocks(db, "block_readopted", [block(1, 1), block(1, 2)]);
+    await project(db, [target]);
+
+    expect(without).toEqual([[1n, alice]]);
+    expect(nothing).toEqual([[], []]);
+    expect(await owners()).toEqual([[1n, bob]]);
+  });
+
+  it("comes from a range as from single transfers", async () => {
+    await happens(moved({ at: block(1, 5), from: alice, to: bob, id: 2n }));
+    await happens(range(3n, { at: block(1, 1), to: alice, id: 1n }));
+    await happens(range(2n, { at: block(1, 6), from: bob, to: carol, id: 2n }));
+
+    expect(await owners()).toEqual([
+      [1n, alice],
+      [2n, carol],
+      [3n, carol],
+    ]);
+  });
+
+  it("of a range without end is given for its first 10,000 tokens", async () => {
+    await happens(range(maximum, { at: block(1, 1), to: alice, id: 5n }));
+    await happens(moved({ at: block(1, 2), from: alice, to: bob, id: 20_000n }));
+
+    expect(await counts()).toMatchObject([{ tokens: 10_001n, holders: 2n }]);
+    expect((await owners()).at(-1)).toEqual([20_000n, bob]);
+  });
+
+  it("is nobody after a range that ends before it begins", async () => {
+    await happens(range(1n - maximum, { at: block(1, 1), to: alice, id: maximum }));
+    await happens(range(0n, { at: block(1, 1), log: 1, to: alice, id: 7n }));
+
+    expect(await owners()).toEqual([]);
+  });
+});
+
+describe("an ERC-1155 balance", () => {
+  it("is what came in less what went out, in any order", async () => {
+    await happens(units(4n, { at: block(1, 9), from: alice, to: bob, id: 7n }));
+    await happens(units(10n, { at: block(1, 1), to: alice, id: 7n }));
+    await happens(units(0n, { at: block(1, 2), from: carol, to: carol, id: 7n }));
+
+    expect(await balances()).toEqual([
+      [7n, alice, 6n],
+      [7n, bob, 4n],
+    ]);
+    expect(await counts()).toEqual([
+      { tokens: 1n, supply: 1n, units: 10n, holders: 2n, standard: 1155 },
+    ]);
+  });
+
+  it("does not move when its owner sends to himself", async () => {
+    await happens(
+      units(10n, { at: block(1, 1), to: alice, id: 7n }),
+      units(3n, { at: block(1, 2), from: alice, to: alice, id: 7n }),
+    );
+
+    expect(await balances()).toEqual([[7n, alice, 10n]]);
+  });
+
+  it("of a token that no live transfer names is gone with the token", async () => {
+    await happens(units(0n, { at: block(1, 1), to: alice, id: 7n }));
+    const seen = await counts();
+    await setBlocks(db, "block_retracted", [block(1, 1)]);
+    await project(db, [target]);
+
+    expect(seen).toMatchObject([{ tokens: 1n, supply: 0n }]);
+    expect(await counts()).toEqual([]);
+  });
+
+  it("has no upper bound: a contract may emit the largest amount again and again", async () => {
+    const mints = Array.from({ length: 100 }, (_, sub) =>
+      units(maximum, { at: block(1, 1), sub, to: alice, id: maximum }),
+    );
+    await happens(...mints);
+    await happens(...mints.map((one) => ({ ...one, block: block(1, 2), from: bob })));
+
+    expect(await balances()).toEqual([
+      [maximum, alice, 200n * maximum],
+      [maximum, bob, -100n * maximum],
+    ]);
+    expect(await counts()).toMatchObject([{ units: 100n * maximum, holders: 1n }]);
+  });
+});

@@ -1,0 +1,137 @@
+import { sql } from "kysely";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { keepRanking } from "../../../api/work/jobs/keep-ranking.ts";
+import { createWake } from "../../../api/work/log-signal/wake.ts";
+import { rankTokens } from "../../../projections/domain/rarity.ts";
+import { readStaleRankings } from "../../../projections/reads/rarity/stale.ts";
+import { addressOf, block } from "../../support/database/given.ts";
+import {
+  type Attribute,
+  collectionsRegistered,
+  dead,
+  described,
+  nfts,
+} from "../../support/market-data/token-market.ts";
+import { openTokenReads, type TokenReads } from "../../support/market-data/token-reads.ts";
+import { transferred } from "../../support/orders/order-facts.ts";
+
+let reads: TokenReads;
+beforeAll(async () => {
+  reads = await openTokenReads();
+});
+afterAll(() => reads.close());
+
+const [kin, twin] = [nfts.kin.address, nfts.twin.address];
+const at = (log: number) => ({ at: block(1, 10 + log), log });
+const minted = (contract: typeof kin, tokenId: bigint, to = addressOf(77)) =>
+  transferred({ contract, tokenId, to }, at(Number(tokenId) + (contract === twin ? 100 : 0)));
+const fur = (value: string | number, type = "Fur"): Attribute => ({ trait_type: type, value });
+
+/** A family of two contracts with nine tokens that can be ranked. */
+async function openFamily(): Promise<void> {
+  await reads.clear();
+  await sql`truncate rarity.token, rarity.collection`.execute(reads.db);
+  await reads.happens(
+    ...collectionsRegistered(),
+    ...[1n, 2n, 3n, 4n, 5n, 6n].map((id) => minted(kin, id)),
+    ...[1n, 2n, 3n, 4n, 5n].map((id) => minted(twin, id)),
+    minted(twin, 9n, dead),
+    ...[1n, 2n, 3n].map((id) => described(kin, id, [fur("Gold"), fur(1, "Level")])),
+    described(kin, 4n, [fur(" gold ", "FUR")]),
+    described(kin, 5n, [fur("Tan"), fur("Cap", "Hat")]),
+    ...[1n, 2n, 3n].map((id) => described(twin, id, [fur("Tan")])),
+    described(twin, 4n, []),
+    described(twin, 5n, null),
+    described(twin, 9n, [fur("Lost")]),
+  );
+}
+
+async function readRanks(): Promise<Record<string, [rank: number, score: number]>> {
+  const { data } = await reads.list("/v1/collections/kin/tokens?per_page=100&sort=rarity");
+  return Object.fromEntries(
+    data.flatMap(({ contract, tokenId, rarity }) => {
+      const { rank, score, of } = (rarity ?? {}) as { rank: number; score: number; of: number };
+      if (rarity === null) return [];
+      expect(of).toBe(9);
+      return [[`${contract === kin ? "kin" : "twin"} ${tokenId}`, [rank, score]]];
+    }),
+  );
+}
+
+it("ranks the tokens alive of a whole family by their traits, numbers left out", async () => {
+  await openFamily();
+  await reads.rank();
+  const expected = rankTokens([[0], [0], [0], [0], [1, 2], [1], [1], [1], []], {
+    types: 2,
+    typeOf: [0, 0, 1],
+    isNone: [false, false, false],
+  });
+  const names = [
+    "kin 1",
+    "kin 2",
+    "kin 3",
+    "kin 4",
+    "kin 5",
+    "twin 1",
+    "twin 2",
+    "twin 3",
+    "twin 4",
+  ];
+  const ranks = await readRanks();
+  expect(Object.keys(ranks).toSorted()).toEqual(names);
+  for (const [place, name] of names.entries()) {
+    expect(ranks[name]?.[0], name).toBe(expected[place]?.rank);
+    expect(ranks[name]?.[1]).toBeCloseTo(expected[place]?.score ?? -1, 9);
+  }
+  const order = Object.values(ranks).map(([rank]) => rank);
+  expect(order).toEqual(order.toSorted((a, b) => a - b));
+});
+
+it("ranks anew when traits, owners or the family change, and not otherwise", async () => {
+  await openFamily();
+  const stale = async () => (await readStaleRankings(reads.db)).length;
+  expect(await stale()).toBe(1);
+  await reads.rank();
+  expect(await stale()).toBe(0);
+  await reads.happens(transferred({ contract: kin, tokenId: 1n, to: addressOf(78) }, at(200)));
+  expect(await stale()).toBe(0);
+  await reads.happens(transferred({ contract: kin, tokenId: 5n, to: dead }, at(201)));
+  expect(await stale()).toBe(1);
+  await reads.rank();
+  await reads.retract(block(1, 10 + 201));
+  expect(await stale()).toBe(1);
+  await reads.rank();
+  expect(Object.keys(await readRanks())).toHaveLength(9);
+  await reads.happens(described(twin, 4n, [fur("Gold")]));
+  expect(await stale()).toBe(1);
+});
+
+it("is kept by a job that is rung when the tables have moved", async () => {
+  await openFamily();
+  const [wake, end] = [createWake(), new AbortController()];
+  const job = keepRanking({
+    db: reads.db,
+    wake,
+    logger: pino({ level: "silent" }),
+    signal: end.signal,
+  });
+  await expect.poll(async () => Object.keys(await readRanks()).length, { timeout: 20_000 }).toBe(9);
+  await reads.happens(described(twin, 4n, [fur("Blue")]));
+  wake.ring();
+  await expect
+    .poll(async () => (await readRanks())["twin 4"]?.[0], { timeout: 20_000 })
+    .toBeLessThan(3);
+  end.abort();
+  wake.ring();
+  await job;
+});
+
+it("gives no ranks where no token has a trait", async () => {
+  await reads.clear();
+  await reads.happens(...collectionsRegistered(), minted(kin, 1n), described(kin, 1n, []));
+  await reads.rank();
+  expect(await readStaleRankings(reads.db)).toEqual([]);
+  const { data } = await reads.list("/v1/collections/kin/tokens");
+  expect(data.map(({ rarity, attributes }) => [rarity, attributes])).toEqual([[null, []]]);
+});

@@ -1,0 +1,174 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { block } from "../../support/database/given.ts";
+import { type NftDataStage, openNftDataStage } from "../../support/http/nft-data-stage.ts";
+import { dead, holders, nfts } from "../../support/market-data/token-market.ts";
+import { counterRaised, transferred } from "../../support/orders/order-facts.ts";
+
+let stage: NftDataStage;
+beforeAll(async () => {
+  stage = await openNftDataStage();
+});
+afterAll(() => stage?.close());
+
+/** Something that happened, as the books tell it. */
+type Known = {
+  type: string;
+  contract: string | null;
+  from: string | null;
+  to: string | null;
+  token: string | null;
+  price: string | null;
+  hash: string | null;
+  at: Date;
+  /** Places in the source's own order; an event stands before an order of its moment. */
+  source: number;
+  place: bigint[];
+};
+
+async function readKnown(): Promise<Known[]> {
+  const { rows: events } = await sql<
+    Omit<Known, "source" | "place"> & Record<"b" | "l" | "s", bigint>
+  >`
+    select e.type, k.address as contract, e.from_address as "from", e.to_address as "to", e.token_id::text as token,
+           e.price_wei::text as price, e.order_hash as hash, b.timestamp as at, e.block_id as b,
+           e.log_index::bigint as l, e.sub_index::bigint as s
+    from activity.event e join log.block b using (block_id) left join log.contract k using (contract_id)`.execute(
+    stage.db,
+  );
+  const { rows: orders } = await sql<Omit<Known, "source" | "place"> & { position: bigint }>`
+    select o.type, k.address as contract, o.maker as "from", null as "to", o.token_id::text as token,
+           o.unit_price_wei::text as price, o.order_hash as hash, o.created_at as at, o.position
+    from (
+      select 'listing' as type, contract_id, maker, token_id, unit_price_wei, order_hash, created_at, position
+      from listings.listing where marketplace = 'native'
+      union all
+      select 'offer', contract_id, maker, token_id, unit_price_wei, order_hash, created_at, position from bids.bid
+    ) o join log.contract k using (contract_id)`.execute(stage.db);
+  return [
+    ...events.map(({ b, l, s, ...event }) => ({ ...event, source: 0, place: [b, l, s] })),
+    ...orders.map(({ position, ...order }) => ({ ...order, source: 1, place: [position] })),
+  ].sort(newestFirst);
+}
+
+function newestFirst(a: Known, b: Known): number {
+  if (a.at.getTime() !== b.at.getTime()) return b.at.getTime() - a.at.getTime();
+  if (a.source !== b.source) return a.source - b.source;
+  for (const [index, one] of a.place.entries()) {
+    const other = b.place[index] ?? 0n;
+    if (one !== other) return one > other ? -1 : 1;
+  }
+  return 0;
+}
+
+const Item = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  contract: z.string().nullable(),
+  from: z.string().nullable(),
+  to: z.string().nullable(),
+  token_id: z.string().nullable(),
+  price_wei: z.string().nullable(),
+  order_hash: z.string().nullable(),
+  timestamp: z.string(),
+});
+
+/** What the market has not, or rarely. */
+function aftermath() {
+  const place = (log: number) => ({ at: block(1, 900), log });
+  const moved = { contract: nfts.kin.address, from: alice, tokenId: 77n };
+  return [
+    transferred({ ...moved, to: dead }, place(1)),
+    transferred({ ...moved, to: alice }, place(2)),
+    transferred({ ...moved, contract: nfts.punks.address, to: bob }, place(3)),
+    transferred({ ...moved, contract: nfts.editions.address, to: bob, units: 3n }, place(4)),
+    counterRaised(bob, 1n, place(5)),
+  ];
+}
+
+const told = (row: unknown) => {
+  const { type, from, to, price_wei, order_hash, timestamp, ...item } = Item.parse(row);
+  const about = type === "cancel" ? [] : [item.contract, item.token_id];
+  return [type, from, to, price_wei, order_hash, timestamp, ...about].join(" ");
+};
+const known = ({ type, from, to, price, hash, at, contract, token }: Known) => {
+  const about = type === "cancel" ? [] : [contract, token];
+  return [type, from, to, price, hash, at.toISOString(), ...about].join(" ");
+};
+
+const [alice = dead, bob = dead] = holders;
+const kin: (string | null)[] = [nfts.kin.address, nfts.twin.address];
+const has = (wallet: string) => (one: Known) => one.from === wallet || one.to === wallet;
+const isOf = (types: string) => (one: Known) => types.split(",").includes(one.type);
+
+const lists: [string, (one: Known) => boolean][] = [
+  ["/api/activity", () => true],
+  ["/api/activity?type=sale", isOf("sale")],
+  ["/api/activity?type=listing,offer", isOf("listing,offer")],
+  ["/api/activity?type=mint,offer", isOf("mint,offer")],
+  ["/api/activity?type=burn", isOf("burn")],
+  ["/api/activity?type=cancel", isOf("cancel")],
+  [`/api/activity?collection=${nfts.twin.address}`, ({ contract }) => kin.includes(contract)],
+  [
+    `/api/activity?collection=${nfts.editions.address.toUpperCase().replace("0X", "0x")}&type=transfer,listing`,
+    (one) => one.contract === nfts.editions.address && isOf("transfer,listing")(one),
+  ],
+  [`/api/wallets/${alice}/activity`, has(alice)],
+  [
+    `/api/activity?wallet=${bob}&type=transfer,sale`,
+    (one) => has(bob)(one) && isOf("transfer,sale")(one),
+  ],
+  [
+    `/api/wallets/${bob}/activity?collection=${nfts.kin.address}`,
+    (one) => has(bob)(one) && kin.includes(one.contract),
+  ],
+];
+
+describe.each([21, 22])("the activity of market %i", (seed) => {
+  let all: Known[] = [];
+  beforeAll(async () => {
+    await stage.playMarket(seed, 40);
+    await stage.happens(...aftermath());
+    all = await readKnown();
+  });
+
+  it.each(lists)("%s is what the books tell, on one page or on many", async (path, keeps) => {
+    const expected = all.filter(keeps);
+
+    const page = await stage.walk(path, 100);
+    expect(page.map(told)).toEqual(expected.map(known));
+    expect(await stage.walk(path, 7)).toEqual(page);
+    expect(new Set(page.map(({ id }) => id)).size).toBe(page.length);
+    expect(expected.length).toBeGreaterThan(0);
+  });
+
+  it("ends at the moment that is asked for, which is told", async () => {
+    for (const one of [all[0], all[Math.floor(all.length / 2)], all.at(-1)]) {
+      if (one === undefined) throw new Error("nothing has happened");
+      const since = one.at.toISOString();
+      const expected = all.filter(({ at }) => at >= one.at);
+
+      const page = await stage.walk(`/api/activity?since=${since}`, 9);
+      expect(page.map(told)).toEqual(expected.map(known));
+    }
+  });
+
+  it("loses and repeats nothing while more happens", async () => {
+    const before = all.map(known);
+    const path = `/api/activity?collection=${nfts.kin.address}`;
+    const expected = all.filter(({ contract }) => kin.includes(contract)).map(known);
+    const walked = await stage.walk(path, 5, async () => {
+      await sql`
+        insert into activity.event (block_id, log_index, sub_index, transaction_index, contract_id, type, token_id,
+                                    quantity, from_address, to_address)
+        select e.block_id, (select max(log_index) + 1 from activity.event), 0, e.transaction_index, e.contract_id,
+               'transfer', 1, 1, e.to_address, e.to_address
+        from activity.event e where contract_id = 2 order by block_id desc limit 1`.execute(
+        stage.db,
+      );
+    });
+    expect(before.length).toBeGreaterThan(expected.length);
+    expect(walked.map(told)).toEqual(expected);
+  });
+});

@@ -1,0 +1,166 @@
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { block, setBlocks } from "../../support/database/given.ts";
+import {
+  apes,
+  appendTrades,
+  operate,
+  orderHashOf,
+  prepare,
+  projections,
+  startOperator,
+} from "../../support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+
+let database: TestDatabase;
+const started: ReturnType<typeof startOperator>[] = [];
+beforeAll(async () => {
+  database = await createDatabase();
+  await appendTrades(database.db, 1, 3);
+  await setBlocks(database.db, "block_retracted", [block(1, 2)]);
+  await prepare(database.db);
+});
+afterEach(async () => {
+  for (const child of started.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+});
+afterAll(() => database.drop());
+
+async function saleId(tokenId: number): Promise<string> {
+  const { rows } = await sql<{ id: string }>`
+    select sale_id as id from sales.sale where token_id = ${tokenId}`.execute(database.db);
+  return rows[0]?.id ?? "";
+}
+
+describe("op explain", () => {
+  it("tells the facts of a sale's transaction with links to both", async () => {
+    const id = await saleId(3);
+
+    const { code, out } = await operate(database.url, "explain", "sale", id, "--json");
+
+    const { rows, facts } = JSON.parse(out);
+    expect(code).toBe(0);
+    expect(rows).toMatchObject([{ token_id: 3, total_wei: 1003 }]);
+    expect(
+      facts.map((fact: { kind: string; logIndex: number }) => [fact.kind, fact.logIndex]),
+    ).toEqual([
+      ["erc721_transfer", 1],
+      ["order_fulfilled", 2],
+    ]);
+    expect(facts[1]).toMatchObject({
+      counts: true,
+      orderHash: orderHashOf(3),
+      block: { number: 3, hash: block(1, 3).hash },
+      links: {
+        block: "https://etherscan.io/block/3",
+        transaction: `https://etherscan.io/tx/${facts[1].transactionHash}`,
+      },
+    });
+  });
+
+  it("tells which facts of a token do not count, and what dropped their block", async () => {
+    const { code, out } = await operate(database.url, "explain", "token", `1:${apes}:2`);
+
+    expect(code).toBe(0);
+    expect(
+      out.match(/block dropped by 10 {2}\d+ {2}chain 1 {2}block 2 {2}log \d {2}erc721_transfer/g),
+    ).toHaveLength(2);
+  });
+
+  it("tells what a collection was made of", async () => {
+    const { out } = await operate(database.url, "explain", "collection", `1:${apes}`, "--json");
+
+    expect(JSON.parse(out)).toMatchObject({
+      what: "collection",
+      total: 1,
+      facts: [{ position: 1, kind: "erc721_transfer", counts: true, block: { number: 1 } }],
+    });
+  });
+
+  it("fails for what there is not, and refuses what cannot be an id", async () => {
+    const nothing = await operate(database.url, "explain", "sale", `0x${"00".repeat(32)}`);
+    const malformed = await operate(database.url, "explain", "token", "seven");
+    const unheard = await operate(database.url, "explain", "wallet", "0x1");
+
+    expect([nothing.code, malformed.code, unheard.code]).toEqual([1, 2, 2]);
+    expect(nothing.words).toContain("there is no sale");
+  });
+});
+
+describe("op status", () => {
+  it("tells positions, lags and versions, and which node does not answer", async () => {
+    const { code, out } = await operate(database.url, "status", "--json");
+
+    const status = JSON.parse(out);
+    expect(code).toBe(0);
+    expect(status.logHead).toBe(10);
+    expect(status.chains).toMatchObject([
+      { chainId: 1, head: null, indexed: null, recorded: 3 },
+      { chainId: 33139, head: null, recorded: null, faults: ["127.0.0.1:1 cannot be reached"] },
+    ]);
+    const standing = { isCurrent: true, position: 10, lag: 0, rebuilding: null, previous: null };
+    expect(status.projections).toMatchObject(
+      projections.map(({ name }) => ({ name, ...standing })),
+    );
+  });
+
+  it("prints the same as a table", async () => {
+    const { out } = await operate(database.url, "status");
+
+    expect(out).toContain("log head 10\n");
+    expect(out).toMatch(/^ownership +\d+ +10 +0 /m);
+  });
+});
+
+/** Lines of a running tail, as they come. */
+function tail(...args: string[]) {
+  const child = startOperator(database.url, ["tail", ...args]);
+  started.push(child);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const take = async (count: number) => {
+    const taken: string[] = [];
+    while (taken.length < count) taken.push((await lines.next()).value);
+    return taken;
+  };
+  return { child, take };
+}
+
+describe("op tail", () => {
+  it("prints facts after a position and those that come, and ends with 0 when told to", async () => {
+    const { child, take } = tail("--after", "8", "--json");
+    const first = (await take(2)).map((line) => JSON.parse(line));
+    await appendTrades(database.db, 4, 4);
+    const then = (await take(3)).map((line) => JSON.parse(line));
+    child.kill("SIGTERM");
+    const [code] = await once(child, "exit");
+
+    expect(code).toBe(0);
+    expect(first.map(({ position, kind }) => [position, kind])).toEqual([
+      [9, "order_fulfilled"],
+      [10, "block_retracted"],
+    ]);
+    expect(then.map(({ position }) => position)).toEqual([11, 12, 13]);
+    expect(then[2]).toMatchObject({ kind: "order_fulfilled", chainId: 1, block: { number: 4 } });
+  });
+
+  it("prints only the kinds and chains asked for", async () => {
+    const { take } = tail("--after", "0", "--kind", "order_fulfilled", "--chain", "1");
+
+    expect((await take(3)).map((line) => line.split("  ")[0])).toEqual(["3", "6", "9"]);
+  });
+
+  it("refuses what is no kind, chain or position", async () => {
+    for (const args of [
+      ["--kind", "sale"],
+      ["--chain", "5"],
+      ["--after", "-1"],
+    ]) {
+      expect((await operate(database.url, "tail", ...args)).code).toBe(2);
+    }
+  });
+});

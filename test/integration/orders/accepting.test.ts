@@ -1,0 +1,358 @@
+import { Interface } from "ethers";
+import { type Address, type Hex, parseEther, zeroHash } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { z } from "zod";
+import { commonConduit, seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { seaportFunctions } from "../../../abis/seaport.ts";
+import { erc20Abi, erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
+import { OfferAcceptData } from "../../../api/serve/views/accept-data.ts";
+import { accounts } from "../../../devnet/accounts.ts";
+import { contracts } from "../../../devnet/contracts/addresses.ts";
+import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
+import { setPaused } from "../../../projections/log/switches.ts";
+import { type Book, openBook } from "../../support/orders/book.ts";
+
+let book: Book;
+beforeAll(async () => {
+  book = await openBook(33139);
+  const { alice, frank } = book.actors;
+  for (const bidder of [alice, frank]) {
+    await bidder.wraps(parseEther("1000"));
+    await bidder.allows(parseEther("1000"));
+  }
+  await book.catchUp();
+});
+afterAll(() => book?.close());
+afterEach(() => {
+  book.node.instead = () => undefined;
+});
+
+const chainId = 33139;
+const currency = wrappedNative[chainId];
+
+/** The opening day gives each of the seven six punks, in their order, and sixty of each edition. */
+const punk = (tokenId: bigint) =>
+  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
+const edition = (tokenId: bigint) =>
+  ({ standard: "erc1155", contract: contracts.editions, tokenId }) as const;
+const everyPunk = { standard: "erc721", contract: contracts.punks } as const;
+const everyEdition = { standard: "erc1155", contract: contracts.editions } as const;
+
+type Seller = "bob" | "carol" | "dave" | "erin" | "grace";
+const fulfillerOf = (seller: Seller) => book.actors[seller].address;
+
+type AcceptData = z.output<typeof OfferAcceptData>;
+
+async function acceptDataOf(bidId: string, body: object): Promise<AcceptData> {
+  return acceptedBy(`/v1/bids/${bidId}/accept-data`, body);
+}
+
+async function acceptedBy(path: string, body: object): Promise<AcceptData> {
+  const answer = await book.post(path, { chainId, ...body });
+  expect(answer, JSON.stringify(answer)).toMatchObject({ status: 200, success: true });
+  return OfferAcceptData.parse(answer.data);
+}
+
+async function refusalOf(bidId: string, body: object): Promise<string> {
+  const answer = await book.post(`/v1/bids/${bidId}/accept-data`, { chainId, ...body });
+  return `${answer.status} ${answer.code}`;
+}
+
+/** Another library encodes what the API gives out, as a caller would. */
+const encoder = new Interface(JSON.stringify(seaportFunctions));
+
+function calldataOf(data: AcceptData): Hex {
+  const args =
+    data.method === "matchAdvancedOrders"
+      ? [data.orders, data.criteriaResolvers, data.fulfillments, data.recipient]
+      : [data.basicOrderParameters];
+  return encoder.encodeFunctionData(data.method, args) as Hex;
+}
+
+async function send(from: Seller | "alice", data: AcceptData) {
+  return book.client.sendTransactionSync({
+    account: accounts[from],
+    chain: book.client.chain,
+    to: data.to as Address,
+    data: calldataOf(data),
+    value: BigInt(data.value),
+    gas: 1_500_000n,
+  });
+}
+
+const wrappedOf = (owner: Address) =>
+  book.client.readContract({
+    address: currency,
+    abi: erc20Abi,
+    functionName: "balanceOf",
+    args: [owner],
+  });
+const ownerOf = (tokenId: bigint) =>
+  book.client.readContract({
+    address: contracts.punks,
+    abi: erc721Abi,
+    functionName: "ownerOf",
+    args: [tokenId],
+  });
+const unitsOf = (owner: Address, tokenId: bigint) =>
+  book.client.readContract({
+    address: contracts.editions,
+    abi: erc1155Abi,
+    functionName: "balanceOf",
+    args: [owner, tokenId],
+  });
+
+/** Sells as the API says; what the seller was paid must be what it said, to the wei. */
+async function sell(from: Seller, data: AcceptData) {
+  const seller = fulfillerOf(from);
+  const before = await wrappedOf(seller);
+  expect((await send(from, data)).status).toBe("success");
+  expect(await wrappedOf(seller)).toBe(before + BigInt(data.sellerNetWei));
+}
+
+async function bidOf(bidId: string) {
+  return (await book.get(`/v1/bids/${bidId}?chainId=${chainId}`)).data;
+}
+
+describe("POST /v1/bids/{bidId}/accept-data", () => {
+  it("gives what sells a token into an offer for it", async () => {
+    const { alice } = book.actors;
+    const bidId = await book.submit(
+      await alice.offers(punk(7n), { priceWei: parseEther("3.000000000000000011") }),
+    );
+    const data = await acceptDataOf(bidId, { fulfiller: fulfillerOf("bob") });
+    expect(data).toMatchObject({
+      bidId,
+      chainId,
+      to: seaport["1.6"],
+      value: "0",
+      method: "fulfillBasicOrder_efficient_6GL6yc",
+      approval: { operator: commonConduit.address, token: contracts.punks, isApproved: true },
+      tokenId: "7",
+      quantity: 1,
+      basicOrderParameters: { fulfillerConduitKey: commonConduit.key, basicOrderType: 16 },
+    });
+    await sell("bob", data);
+    expect(await ownerOf(7n)).toBe(alice.address);
+    expect(await refusalOf(bidId, { fulfiller: fulfillerOf("bob") })).toBe("422 order_filled");
+    await book.catchUp();
+    expect(await bidOf(bidId)).toMatchObject({ status: "filled" });
+  });
+
+  it("sells all units of an offer for an ERC-1155 token at once", async () => {
+    const { alice } = book.actors;
+    const had = await unitsOf(alice.address, 1n);
+    const bidId = await book.submit(
+      await alice.offers(edition(1n), { priceWei: parseEther("0.7"), quantity: 3n }),
+    );
+    const data = await acceptDataOf(bidId, { fulfiller: fulfillerOf("bob"), tokenId: "1" });
+    expect(data.quantity).toBe(3);
+    await sell("bob", data);
+    expect(await unitsOf(alice.address, 1n)).toBe(had + 3n);
+  });
+
+  it("sells a token into an offer for its collection, from its seller only and for half an hour", async () => {
+    const { frank, carol } = book.actors;
+    const bidId = await book.submit(
+      await frank.offersForCollection({ ...everyPunk, priceWei: parseEther("2"), quantity: 2n }),
+    );
+    const data = await acceptDataOf(bidId, { fulfiller: fulfillerOf("carol"), tokenId: "13" });
+    if (data.method !== "matchAdvancedOrders") throw new Error(data.method);
+    const [own, mirror] = data.orders;
+    expect(own).toMatchObject({ numerator: "1", denominator: "2" });
+    expect(mirror?.parameters.offerer).toBe(carol.address.toLowerCase());
+    expect(mirror?.signature).toBe("0x");
+    expect(data.recipient).toBe(carol.address.toLowerCase());
+    const { startTime, endTime } = mirror?.parameters ?? {};
+    expect(data.validUntil).toBe(new Date(Number(endTime) * 1000).toISOString());
+    const lasts = Number(endTime) - Number(startTime);
+    expect(lasts).toBeGreaterThanOrEqual(1800);
+    expect(lasts).toBeLessThan(1900);
+
+    expect((await send("alice", data)).status).toBe("reverted");
+    await sell("carol", data);
+    expect(await ownerOf(13n)).toBe(frank.address);
+    await book.catchUp();
+    expect(await bidOf(bidId)).toMatchObject({ status: "active", quantityRemaining: 1 });
+    await sell(
+      "carol",
+      await acceptDataOf(bidId, { fulfiller: fulfillerOf("carol"), tokenId: "14" }),
+    );
+    await book.catchUp();
+    expect(await bidOf(bidId)).toMatchObject({ status: "filled" });
+  });
+
+  it("sells units into an offer for an ERC-1155 collection, as many as are asked", async () => {
+    const { frank } = book.actors;
+    const bidId = await book.submit(
+      await frank.offersForCollection({
+        ...everyEdition,
+        priceWei: parseEther("0.9"),
+        quantity: 6n,
+      }),
+    );
+    const fulfiller = fulfillerOf("dave");
+    const two = await acceptDataOf(bidId, { fulfiller, tokenId: "2", amount: 2 });
+    await sell("dave", two);
+    const one = await acceptDataOf(bidId, { fulfiller, tokenId: "3" });
+    expect(BigInt(two.sellerNetWei)).toBe(2n * BigInt(one.sellerNetWei));
+    await sell("dave", one);
+    expect(await refusalOf(bidId, { fulfiller, tokenId: "4", amount: 4 })).toBe("422 bad_amount");
+    await sell("dave", await acceptDataOf(bidId, { fulfiller, tokenId: "4", amount: 3 }));
+    expect(await refusalOf(bidId, { fulfiller, tokenId: "4" })).toBe("422 order_filled");
+  });
+
+  it("tells whether the seller has approved the conduit, and does not ask it", async () => {
+    const { alice, erin } = book.actors;
+    await erin.revokes(contracts.punks);
+    const bidId = await book.submit(await alice.offers(punk(25n), { priceWei: parseEther("1") }));
+    const before = await acceptDataOf(bidId, { fulfiller: erin.address });
+    expect(before.approval.isApproved).toBe(false);
+    expect((await send("erin", before)).status).toBe("reverted");
+    await erin.approves(contracts.punks);
+    await sell("erin", before);
+  });
+
+  it("refuses with a code for each reason", async () => {
+    const { alice, bob } = book.actors;
+    const item = await book.submit(await alice.offers(punk(8n), { priceWei: parseEther("1") }));
+    const collection = await book.submit(
+      await alice.offersForCollection({ ...everyPunk, priceWei: parseEther("1"), quantity: 3n }),
+    );
+    const units = await book.submit(
+      await alice.offers(edition(5n), { priceWei: parseEther("0.1"), quantity: 61n }),
+    );
+    const nobody = "0x00000000000000000000000000000000000000aa";
+    const fulfiller = bob.address;
+    const table: [string, object, string][] = [
+      ["mkt-0x12", { fulfiller }, "404 not_found"],
+      [`mkt-${zeroHash}`, { fulfiller }, "404 not_found"],
+      [item, {}, "422 bad_structure"],
+      [item, { fulfiller: "bob" }, "422 bad_structure"],
+      [item, { fulfiller, tokenId: 8 }, "422 bad_structure"],
+      [item, { fulfiller, amount: 0 }, "422 bad_structure"],
+      [item, { fulfiller, chainId: 5 }, "422 unsupported_chain"],
+      [item, { fulfiller, tokenId: "9" }, "422 token_mismatch"],
+      [item, { fulfiller, amount: 2 }, "422 bad_amount"],
+      [item, { fulfiller: alice.address }, "422 self_offer"],
+      [item, { fulfiller: nobody }, "422 not_owner"],
+      [collection, { fulfiller }, "422 token_required"],
+      [collection, { fulfiller, tokenId: "31" }, "422 not_owner"],
+      [collection, { fulfiller, tokenId: "9999" }, "422 not_owner"],
+      [collection, { fulfiller, tokenId: "9", amount: 2 }, "422 bad_amount"],
+      [units, { fulfiller }, "422 insufficient_quantity"],
+      [units, { fulfiller: nobody }, "422 not_owner"],
+    ];
+    for (const [bidId, body, refused] of table) {
+      expect(await refusalOf(bidId, body), JSON.stringify(body)).toBe(refused);
+    }
+    book.node.instead = () => ({ error: { code: -32_000, message: "node is down" } });
+    expect(await refusalOf(item, { fulfiller })).toBe("422 rpc_unavailable");
+  });
+
+  it("refuses what the chain would not fill any more, and the book learns it", async () => {
+    const { grace } = book.actors;
+    const fulfiller = fulfillerOf("bob");
+    await grace.wraps(parseEther("5"));
+    await grace.allows(parseEther("5"));
+    await book.catchUp();
+    const price = { priceWei: parseEther("4") };
+    const bid = await grace.offers(punk(9n), price);
+    const bidId = await book.submit(bid);
+
+    await grace.allows(parseEther("3"));
+    expect(await refusalOf(bidId, { fulfiller })).toBe("422 insufficient_allowance");
+    expect(await bidOf(bidId)).toMatchObject({ inactiveReason: "insufficient_allowance" });
+    await grace.unwraps(parseEther("2"));
+    await grace.allows(parseEther("5"));
+    await book.catchUp();
+    expect(await refusalOf(bidId, { fulfiller })).toBe("422 insufficient_balance");
+    await grace.wraps(parseEther("2"));
+    await book.catchUp();
+    expect(await bidOf(bidId)).toMatchObject({ status: "active" });
+
+    await grace.cancels(bid);
+    expect(await refusalOf(bidId, { fulfiller })).toBe("422 order_cancelled");
+    expect(await bidOf(bidId)).toMatchObject({ status: "cancelled" });
+    const counted = await book.submit(await grace.offers(punk(9n), price));
+    await grace.incrementsCounter();
+    expect(await refusalOf(counted, { fulfiller })).toBe("422 order_cancelled");
+    const late = await grace.offers(punk(9n), price);
+    const expired: SignedOrder = {
+      ...late,
+      components: { ...late.components, endTime: late.components.startTime },
+    };
+    expect(await refusalOf(await book.submit(expired), { fulfiller })).toBe("422 order_expired");
+  });
+
+  it("refuses a token that its collection does not let the conduit move", async () => {
+    const { alice, bob } = book.actors;
+    const guarded = { standard: "erc721", contract: contracts.guarded, tokenId: 70n } as const;
+    await bob.mints(guarded);
+    const bidId = await book.submit(await alice.offers(guarded, { priceWei: parseEther("1") }));
+    // Before the approval nobody can tell: a simulated transfer would fail anyway.
+    await acceptDataOf(bidId, { fulfiller: bob.address });
+    await bob.approves(guarded.contract);
+    expect(await refusalOf(bidId, { fulfiller: bob.address })).toBe("422 transfer_restricted");
+  });
+
+  it("works while offers are paused", async () => {
+    const { alice } = book.actors;
+    const bidId = await book.submit(await alice.offers(punk(10n), { priceWei: parseEther("1") }));
+    await setPaused(book.db, "offers", true);
+    await acceptDataOf(bidId, { fulfiller: fulfillerOf("bob") });
+    await setPaused(book.db, "offers", false);
+  });
+});
+
+describe("POST /v1/bids/best-accept-data", () => {
+  const best = "/v1/bids/best-accept-data";
+
+  it("takes the offer that nets most of those that the chain fills", async () => {
+    const { alice, frank, grace } = book.actors;
+    const token = { ...punk(0n), contract: contracts.familyOne };
+    const whole = { standard: "erc721", contract: contracts.familyOne } as const;
+    await grace.wraps(parseEther("50"));
+    await grace.allows(parseEther("50"));
+    await book.catchUp();
+    // Bob's tokens of this family are 3 and 4.
+    const low = await book.submit(
+      await alice.offers({ ...token, tokenId: 3n }, { priceWei: parseEther("5") }),
+    );
+    const middle = await book.submit(
+      await frank.offersForCollection({ ...whole, priceWei: parseEther("6") }),
+    );
+    const high = await book.submit(
+      await grace.offersForCollection({ ...whole, priceWei: parseEther("7") }),
+    );
+    const ask = { contract: contracts.familyOne, tokenId: "3", fulfiller: fulfillerOf("bob") };
+    expect((await acceptedBy(best, ask)).bidId).toBe(high);
+
+    // The chain knows before the book that the highest cannot be paid.
+    await grace.allows(parseEther("1"));
+    const requestsBefore = book.node.requests;
+    const data = await acceptedBy(best, ask);
+    expect(book.node.requests - requestsBefore).toBeLessThanOrEqual(4);
+    expect(data.bidId).toBe(middle);
+    expect(await bidOf(high)).toMatchObject({ inactiveReason: "insufficient_allowance" });
+    await sell("bob", data);
+
+    expect(await book.post(best, { chainId, ...ask })).toMatchObject({
+      status: 422,
+      code: "not_owner",
+    });
+    await frank.transfers({ ...token, tokenId: 3n }, book.actors.bob);
+    await book.catchUp();
+    expect((await acceptedBy(best, ask)).bidId).toBe(low);
+  });
+
+  it("answers 404 where nobody offers anything that can be taken", async () => {
+    const fulfiller = fulfillerOf("bob");
+    for (const contract of [contracts.familyTwo, "0x00000000000000000000000000000000000000aa"]) {
+      expect(await book.post(best, { chainId, contract, tokenId: "3", fulfiller })).toMatchObject({
+        status: 404,
+        code: "not_found",
+      });
+    }
+  });
+});

@@ -1,0 +1,595 @@
+import { sql } from "kysely";
+import type { Address, Hex } from "viem";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { bidsProjection } from "../../../projections/bids/project.ts";
+import { deriveInBulk } from "../../../projections/engine/bulk.ts";
+import {
+  dropTarget,
+  readCheckpoints,
+  type Target,
+} from "../../../projections/engine/checkpoint.ts";
+import { appendObservations, type Observation } from "../../../projections/log/append.ts";
+import type { FactKind } from "../../../projections/log/fact-kind.ts";
+import { readOpenBidsWei } from "../../../projections/reads/bids/read-open.ts";
+import { type Random, randomFrom } from "../../simulation/random.ts";
+import {
+  addressOf,
+  appendEvents,
+  type Block,
+  block,
+  type ChainEvent,
+  createProjection,
+  dumpTable,
+  project,
+  setBlocks,
+} from "../../support/database/given.ts";
+import { createDatabase } from "../../support/database/postgres.ts";
+import {
+  cancelled,
+  counterRaised,
+  feeRecipient,
+  filled,
+  type GivenOrder,
+  givenBid,
+  read,
+  receivedAt,
+  ticked,
+} from "../../support/orders/order-facts.ts";
+
+const database = await createDatabase();
+const { db } = database;
+let target: Target;
+
+afterAll(() => database.drop());
+beforeEach(startAnew);
+
+const schemas = {
+  one: "bids_one",
+  seven: "bids_seven",
+  all: "bids_all",
+  bulk: "bids_bulk",
+} as const;
+
+async function startAnew(): Promise<void> {
+  for (const schema of ["bids", ...Object.values(schemas)]) await dropTarget(db, schema);
+  await sql`truncate log.fact, log.block, log.transaction, log.contract restart identity`.execute(
+    db,
+  );
+  await sql`update log.head set position = 0`.execute(db);
+  target = await createProjection(db, bidsProjection);
+}
+
+const weth = wrappedNative[1];
+const unlimited = 2n ** 256n - 1n;
+const nft = addressOf(50);
+const [alice, bob, carol] = [addressOf(1), addressOf(2), addressOf(3)];
+
+let salt = 0n;
+
+/** For a token, unless it is told to be for none. */
+function bidOf(terms: Partial<Omit<Parameters<typeof givenBid>[0], "salt">> = {}): GivenOrder {
+  salt += 1n;
+  return givenBid({
+    maker: alice,
+    contract: nft,
+    standard: "erc1155",
+    unitPriceWei: 100n,
+    endTime: 1_800_000_000n,
+    ...terms,
+    salt,
+  });
+}
+
+type Place = { at: Block; log?: number };
+type WethEvent = Place & { wei: bigint };
+
+const wethEvent = (
+  kind: FactKind,
+  { at, log = 0, wei }: WethEvent,
+  accounts: Pick<ChainEvent, "from" | "to">,
+): ChainEvent => ({ kind, block: at, logIndex: log, contract: weth, amount: wei, ...accounts });
+
+const deposited = (to: Address, place: WethEvent) => wethEvent("wrapped_deposit", place, { to });
+const withdrawn = (from: Address, place: WethEvent) =>
+  wethEvent("wrapped_withdrawal", place, { from });
+const moved = (from: Address, to: Address, place: WethEvent) =>
+  wethEvent("erc20_transfer", place, { from, to });
+const approved = (from: Address, place: WethEvent) =>
+  wethEvent("erc20_approval", place, { from, to: seaport["1.6"] });
+
+const balanceRead = (owner: Address, wei: bigint, at: Block) =>
+  read({ kind: "balance_read", currency: weth, owner, wei }, at);
+const allowanceRead = (owner: Address, wei: bigint, at: Block) =>
+  read({ kind: "allowance_read", currency: weth, owner, wei }, at);
+const counterRead = (maker: Address, counter: bigint, at: Block) =>
+  read({ kind: "counter_read", maker, counter }, at);
+const signatureRead = ({ orderHash }: GivenOrder, valid: boolean, at: Block) =>
+  read({ kind: "signature_read", orderHash, maker: alice, valid }, at);
+
+type Happening = ChainEvent | Observation | GivenOrder;
+
+async function append(one: Happening): Promise<void> {
+  if ("logIndex" in one) await appendEvents(db, [one]);
+  else await appendObservations(db, ["submitted" in one ? one.submitted : one]);
+}
+
+async function happens(...happenings: Happening[]): Promise<void> {
+  for (const one of happenings) await append(one);
+  await project(db, [target]);
+}
+
+async function states(schema = "bids"): Promise<Map<Hex, string>> {
+  const { rows } = await sql<{ hash: Hex; state: string }>`
+    select order_hash as hash, coalesce(reason, status) as state
+    from ${sql.table(`${schema}.bid`)}`.execute(db);
+  return new Map(rows.map(({ hash, state }) => [hash, state]));
+}
+
+/** Status, or the reason of an inactive one. */
+async function stateOf({ orderHash }: GivenOrder): Promise<string | undefined> {
+  return (await states()).get(orderHash);
+}
+
+async function dump(schema = "bids"): Promise<string[][]> {
+  return [await dumpTable(db, `${schema}.bid`), await dumpTable(db, `${schema}.count`)];
+}
+
+/** Alice can pay for anything. */
+const funded = [
+  deposited(alice, { at: block(1, 1), wei: 10_000n }),
+  approved(alice, { at: block(1, 1), log: 1, wei: unlimited }),
+];
+
+describe("a bid", () => {
+  it("holds what was signed", async () => {
+    const bid = bidOf({ quantity: 3n, unitPriceWei: 500n });
+    await happens(...funded, bid);
+
+    const { rows } = await sql`
+      select chain_id, order_hash, kind, token_id, standard, maker, currency, unit_price_wei, seller_net_wei, quantity,
+             start_time, end_time, counter, fees, status, reason, filled from bids.bid`.execute(db);
+    expect(rows).toEqual([
+      {
+        chain_id: 1,
+        order_hash: bid.orderHash,
+        kind: "collection",
+        token_id: null,
+        standard: 1155,
+        maker: alice,
+        currency: weth,
+        unit_price_wei: 500n,
+        seller_net_wei: 495n,
+        quantity: 3n,
+        start_time: receivedAt,
+        end_time: 1_800_000_000n,
+        counter: 0n,
+        fees: [{ recipient: feeRecipient, unitWei: "5", kind: "service" }],
+        status: "active",
+        reason: null,
+        filled: 0n,
+      },
+    ]);
+    expect(await dumpTable(db, "bids.count")).toEqual([
+      expect.stringContaining("collection,active,1"),
+    ]);
+  });
+
+  it("lacks a balance while its maker never had any", async () => {
+    const bid = bidOf();
+    await happens(bid);
+
+    expect(await stateOf(bid)).toBe("insufficient_balance");
+  });
+});
+
+describe("a balance", () => {
+  it("is gone with a withdrawal and back with a deposit", async () => {
+    const bid = bidOf();
+    await happens(...funded, bid);
+    await happens(withdrawn(alice, { at: block(1, 2), wei: 9_901n }));
+    const without = await stateOf(bid);
+    await happens(deposited(alice, { at: block(1, 3), wei: 1n }));
+
+    expect(without).toBe("insufficient_balance");
+    expect(await stateOf(bid)).toBe("active");
+  });
+
+  it("is gone with a transfer out and back with one in; what goes to oneself stays", async () => {
+    const bid = bidOf();
+    await happens(...funded, bid);
+    await happens(moved(alice, alice, { at: block(1, 2), wei: 10_000n }));
+    const kept = await stateOf(bid);
+    await happens(moved(alice, bob, { at: block(1, 3), wei: 10_000n }));
+    const without = await stateOf(bid);
+    await happens(moved(bob, alice, { at: block(1, 4), wei: 100n }));
+
+    expect([kept, without]).toEqual(["active", "insufficient_balance"]);
+    expect(await stateOf(bid)).toBe("active");
+  });
+
+  it("is what was read, and what moved in later blocks", async () => {
+    const bid = bidOf();
+    await happens(approved(alice, { at: block(1, 1), wei: unlimited }), bid);
+    await happens(balanceRead(alice, 100n, block(1, 5)));
+    const read = await stateOf(bid);
+    await happens(withdrawn(alice, { at: block(1, 5), log: 9, wei: 1n }));
+    const before = await stateOf(bid);
+    await happens(withdrawn(alice, { at: block(1, 6), wei: 1n }));
+    const after = await stateOf(bid);
+    await happens(balanceRead(alice, 100n, block(1, 6)));
+
+    expect([read, before, after]).toEqual(["active", "active", "insufficient_balance"]);
+    expect(await stateOf(bid)).toBe("active");
+  });
+
+  it("is not what was read in a block that was dropped", async () => {
+    const bid = bidOf();
+    await happens(...funded, bid, balanceRead(alice, 0n, block(1, 5)));
+    const read = await stateOf(bid);
+    await setBlocks(db, "block_retracted", [block(1, 5)]);
+    await project(db, [target]);
+
+    expect(read).toBe("insufficient_balance");
+    expect(await stateOf(bid)).toBe("active");
+  });
+
+  it("of one currency's account says nothing of another chain's", async () => {
+    const bid = bidOf();
+    await happens(...funded, bid);
+    await happens({ ...withdrawn(alice, { at: block(33139, 2), wei: 10_000n }) });
+
+    expect(await stateOf(bid)).toBe("active");
+  });
+});
+
+describe("an allowance", () => {
+  const balance = deposited(alice, { at: block(1, 1), wei: 10_000n });
+
+  it("may be exact, and is judged after the balance", async () => {
+    const bid = bidOf();
+    await happens(bid, balance, approved(alice, { at: block(1, 2), wei: 99n }));
+    const short = await stateOf(bid);
+    await happens(approved(alice, { at: block(1, 2), log: 1, wei: 100n }));
+    const exact = await stateOf(bid);
+    await happens(approved(alice, { at: block(1, 3), wei: 0n }));
+    const revoked = await stateOf(bid);
+    await happens(withdrawn(alice, { at: block(1, 4), wei: 10_000n }));
+
+    expect([short, exact, revoked]).toEqual([
+      "insufficient_allowance",
+      "active",
+      "insufficient_allowance",
+    ]);
+    expect(await stateOf(bid)).toBe("insufficient_balance");
+  });
+
+  it("that is exact for three bids leaves two after a fill, each judged alone", async () => {
+    const [first, second, third] = [
+      bidOf(),
+      bidOf({ unitPriceWei: 150n }),
+      bidOf({ unitPriceWei: 250n }),
+    ];
+    await happens(first, second, third, balance, approved(alice, { at: block(1, 2), wei: 300n }));
+    const before = [await stateOf(first), await stateOf(second), await stateOf(third)];
+    await happens(filled(first, 1n, { at: block(1, 3) }));
+    const after = [await stateOf(first), await stateOf(second), await stateOf(third)];
+    await happens(approved(alice, { at: block(1, 4), wei: 400n }));
+
+    expect(before).toEqual(["active", "active", "active"]);
+    expect(after).toEqual(["filled", "active", "insufficient_allowance"]);
+    expect(await stateOf(third)).toBe("active");
+  });
+
+  it("is not less for a fill before it, and is for one that the log learns of later", async () => {
+    const [first, second] = [bidOf(), bidOf()];
+    await happens(second, balance, approved(alice, { at: block(1, 2), log: 5, wei: 100n }));
+    await happens(filled(first, 1n, { at: block(1, 2), log: 9 }));
+    const unknown = await stateOf(second);
+    await happens(first);
+    const known = await stateOf(second);
+    await happens(approved(alice, { at: block(1, 2), log: 12, wei: 100n }));
+
+    expect([unknown, known]).toEqual(["active", "insufficient_allowance"]);
+    expect(await stateOf(second)).toBe("active");
+  });
+
+  it("without limit is not reduced", async () => {
+    const [first, second] = [bidOf(), bidOf()];
+    await happens(...funded, first, second, filled(first, 1n, { at: block(1, 3) }));
+
+    expect(await stateOf(second)).toBe("active");
+  });
+
+  it("is the newest of approvals and readings, a reading standing at the end of its block", async () => {
+    const bid = bidOf();
+    await happens(bid, balance, approved(alice, { at: block(1, 5), log: 3, wei: 0n }));
+    await happens(allowanceRead(alice, 100n, block(1, 4)));
+    const older = await stateOf(bid);
+    await happens(allowanceRead(alice, 100n, block(1, 5)));
+    const equal = await stateOf(bid);
+    await happens(approved(alice, { at: block(1, 6), wei: 1n }));
+
+    expect([older, equal]).toEqual(["insufficient_allowance", "active"]);
+    expect(await stateOf(bid)).toBe("insufficient_allowance");
+  });
+
+  it("that was read holds what was taken in its block already", async () => {
+    const [first, second] = [bidOf(), bidOf()];
+    await happens(first, second, balance, allowanceRead(alice, 100n, block(1, 5)));
+    await happens(filled(first, 1n, { at: block(1, 5), log: 4 }));
+    const same = await stateOf(second);
+    await happens(allowanceRead(alice, 100n, block(1, 4)));
+    const stillNewest = await stateOf(second);
+    await setBlocks(db, "block_retracted", [block(1, 5)]);
+    await happens(filled(first, 1n, { at: block(1, 6) }));
+
+    expect([same, stillNewest]).toEqual(["active", "active"]);
+    expect(await stateOf(second)).toBe("insufficient_allowance");
+  });
+
+  it("to somebody else says nothing", async () => {
+    const bid = bidOf();
+    await happens(...funded, bid);
+    await happens({ ...approved(alice, { at: block(1, 2), wei: 0n }), to: bob });
+
+    expect(await stateOf(bid)).toBe("active");
+  });
+});
+
+describe("an end", () => {
+  it("of a collection bid comes in parts, each making less of it to be paid", async () => {
+    const bid = bidOf({ quantity: 4n });
+    await happens(bid, deposited(alice, { at: block(1, 1), wei: 300n }));
+    await happens(approved(alice, { at: block(1, 1), log: 1, wei: unlimited }));
+    const whole = await stateOf(bid);
+    await happens(filled(bid, 1n, { at: block(1, 2) }));
+    const part = await stateOf(bid);
+    await happens(filled(bid, 3n, { at: block(1, 3) }));
+
+    expect([whole, part]).toEqual(["insufficient_balance", "active"]);
+    expect(await stateOf(bid)).toBe("filled");
+  });
+
+  it("by cancel or counter goes with its block", async () => {
+    const [bid, other] = [bidOf(), bidOf({ counter: 1n })];
+    await happens(...funded, bid, other, cancelled(bid, { at: block(1, 2) }));
+    const gone = [await stateOf(bid), await stateOf(other)];
+    await setBlocks(db, "block_retracted", [block(1, 2)]);
+    await happens(counterRaised(alice, 1n, { at: block(1, 3) }));
+    const stale = [await stateOf(bid), await stateOf(other)];
+    await happens(counterRead(alice, 0n, block(1, 4)));
+
+    expect(gone).toEqual(["cancelled", "cancelled"]);
+    expect(stale).toEqual(["cancelled", "active"]);
+    expect([await stateOf(bid), await stateOf(other)]).toEqual(["active", "cancelled"]);
+  });
+
+  it("comes when the clock reaches it, and a beginning too", async () => {
+    const bid = bidOf({ startTime: 1_700_001_000n, endTime: 1_700_002_000n });
+    await happens(...funded, bid, ticked(1_700_000_999n));
+    const early = await stateOf(bid);
+    await happens(ticked(1_700_001_000n));
+    const begun = await stateOf(bid);
+    await happens(ticked(1_700_001_999n));
+    const late = await stateOf(bid);
+    await happens(ticked(1_700_002_000n));
+
+    expect([early, begun, late]).toEqual(["not_started", "active", "active"]);
+    expect(await stateOf(bid)).toBe("expired");
+  });
+
+  it("is not an invalid signature: that may be mended", async () => {
+    const bid = bidOf();
+    await happens(...funded, bid, signatureRead(bid, false, block(1, 2)));
+    const refused = await stateOf(bid);
+    await happens(signatureRead(bid, true, block(1, 3)));
+
+    expect(refused).toBe("contract_signature_invalid");
+    expect(await stateOf(bid)).toBe("active");
+  });
+});
+
+describe("a maker's open bids", () => {
+  it("are summed while they are active or would be once approved", async () => {
+    const now = new Date(1_700_000_600_000);
+    const open = () => readOpenBidsWei(db, 1, alice, now);
+    const [small, parts, ends] = [
+      bidOf(),
+      bidOf({ quantity: 3n }),
+      bidOf({ unitPriceWei: 1_000n, endTime: 1_700_000_601n }),
+    ];
+    const tooMuch = bidOf({ unitPriceWei: 20_000n });
+    await happens(deposited(alice, { at: block(1, 1), wei: 10_000n }), small, parts, ends, tooMuch);
+    const unapproved = await open();
+    await happens(approved(alice, { at: block(1, 2), wei: unlimited }));
+    const all = await open();
+    await happens(
+      filled(parts, 1n, { at: block(1, 3) }),
+      cancelled(small, { at: block(1, 3), log: 2 }),
+    );
+
+    expect([unapproved, all]).toEqual([1_400n, 1_400n]);
+    expect(await open()).toBe(1_200n);
+    expect(await readOpenBidsWei(db, 1, alice, new Date(1_700_000_601_000))).toBe(200n);
+    expect(await readOpenBidsWei(db, 33139, alice, now)).toBe(0n);
+  });
+});
+
+describe("a reorg", () => {
+  it("of any fact leaves no trace", async () => {
+    const [bid, other] = [bidOf({ quantity: 2n }), bidOf()];
+    await happens(deposited(alice, { at: block(1, 1), wei: 300n }), bid, other);
+    await happens(approved(alice, { at: block(1, 1), log: 1, wei: 300n }));
+    const status = { kind: "order_status_read", orderHash: bid.orderHash } as const;
+    const facts: ((at: Block) => Happening)[] = [
+      (at) => deposited(alice, { at, wei: 5n }),
+      (at) => withdrawn(alice, { at, wei: 150n }),
+      (at) => moved(alice, bob, { at, wei: 300n }),
+      (at) => moved(bob, alice, { at, wei: 300n }),
+      (at) => approved(alice, { at, wei: 10n }),
+      (at) => balanceRead(alice, 150n, at),
+      (at) => allowanceRead(alice, 150n, at),
+      (at) => filled(bid, 1n, { at }),
+      (at) => filled(bid, 2n, { at }),
+      (at) => cancelled(bid, { at }),
+      (at) => counterRaised(alice, 1n, { at }),
+      (at) => counterRead(alice, 3n, at),
+      (at) => signatureRead(bid, false, at),
+      (at) => read({ ...status, cancelled: false, filled: 1n, size: 2n }, at),
+      (at) => read({ ...status, cancelled: true, filled: 0n, size: 0n }, at),
+    ];
+    const clean = await dump();
+    for (const [index, fact] of facts.entries()) {
+      const at = block(1, 60, `orphaned ${index}`);
+      await happens(fact(at));
+      expect(await dump(), `fact ${index}`).not.toEqual(clean);
+      await setBlocks(db, "block_retracted", [at]);
+      await project(db, [target]);
+      expect(await dump(), `fact ${index}`).toEqual(clean);
+    }
+  });
+});
+
+describe("the law", () => {
+  it.each([8, 14])(
+    "gives equal tables at any position, in any windows and in bulk, seed %i",
+    async (seed) => {
+      const head = await play(randomFrom(seed), 150);
+      const seen = new Set<string>();
+      const positions = Array.from({ length: 40 }, (_, index) => (head * BigInt(index + 1)) / 40n);
+      for (const limit of positions) {
+        const derived = await deriveAt(limit);
+        for (const state of (await states(schemas.bulk)).values()) seen.add(state);
+        // The longer windows end at a few positions only.
+        const live = limit === head / 2n || limit === head ? [...liveSchemas] : [schemas.one];
+        for (const schema of live) {
+          expect(await dumpAt(schema, limit), `${schema} at ${limit}`).toEqual(derived);
+        }
+      }
+      expect([...seen].sort()).toEqual(everyState);
+    },
+  );
+});
+
+const liveSchemas = [schemas.one, schemas.seven, schemas.all] as const;
+const maxFacts = { [schemas.one]: 1, [schemas.seven]: 7, [schemas.all]: 1_000_000 };
+const everyState = [
+  "active",
+  "cancelled",
+  "contract_signature_invalid",
+  "expired",
+  "filled",
+  "insufficient_allowance",
+  "insufficient_balance",
+  "not_started",
+];
+
+/** The tables of a bulk derivation that ends at a position. */
+async function deriveAt(limit: bigint): Promise<string[][]> {
+  await dropTarget(db, schemas.bulk);
+  await deriveInBulk(db, { projection: bidsProjection, schema: schemas.bulk }, undefined, limit);
+  return await dump(schemas.bulk);
+}
+
+/** The tables of a schema that is brought to a position window by window. */
+async function dumpAt(schema: (typeof liveSchemas)[number], limit: bigint): Promise<string[][]> {
+  const followed = { projection: bidsProjection, schema };
+  if (!(await readCheckpoints(db)).has(schema)) await createProjection(db, bidsProjection, schema);
+  await project(db, [followed], maxFacts[schema], limit);
+  return await dump(schema);
+}
+
+/** Appends a history without sense: facts in any order, blocks that are dropped and come back. Returns the head. */
+async function play(random: Random, steps: number): Promise<bigint> {
+  const bids: GivenOrder[] = [];
+  const blocks = [block(1, 1)];
+  for (let step = 0; step < steps; step += 1) {
+    const at = block(1, random.int(1, 12), random.pick(["main", "main", "fork"]));
+    blocks.push(at);
+    const clock = receivedAt + BigInt(step);
+    const made = happening(random, { bids, place: { at, log: step }, clock });
+    if ("submitted" in made) bids.push(made);
+    // Some are told of before they are submitted.
+    if (!("submitted" in made) || random.chance(0.8)) await append(made);
+    if (random.chance(0.08)) {
+      const state = random.pick(["block_retracted", "block_readopted"] as const);
+      await setBlocks(db, state, [random.pick(blocks), random.pick(blocks)]);
+    }
+  }
+  for (const bid of random.shuffle(bids)) await append(bid);
+  const { rows } = await sql<{ position: bigint }>`select position from log.head`.execute(db);
+  return rows[0]?.position ?? 0n;
+}
+
+type Scene = { bids: GivenOrder[]; place: { at: Block; log: number }; clock: bigint };
+
+function happening(random: Random, scene: Scene): Happening {
+  const bid = scene.bids.length === 0 ? freshBid(random, scene) : random.pick(scene.bids);
+  return random.pick([
+    () => freshBid(random, scene),
+    () => accountEvent(random, scene),
+    () => accountEvent(random, scene),
+    () => orderEvent(random, scene, bid),
+    () => reading(random, scene, bid),
+  ])();
+}
+
+const people = [alice, bob, carol];
+
+function freshBid(random: Random, { clock }: Scene): GivenOrder {
+  const tokenId = random.pick([null, 1n, 2n]);
+  return bidOf({
+    maker: random.pick(people),
+    unitPriceWei: BigInt(random.int(1, 6) * 100),
+    quantity: BigInt(random.int(1, 4)),
+    ...(tokenId === null ? {} : { tokenId }),
+    counter: random.chance(0.1) ? 1n : 0n,
+    startTime: clock + BigInt(random.pick([-20, -20, 50, 5_000])),
+    endTime: clock + BigInt(random.pick([5, 60, 9_000, 90_000])),
+  });
+}
+
+function accountEvent(random: Random, { place }: Scene): ChainEvent {
+  const [one, other] = [random.pick(people), random.pick(people)];
+  const wei = BigInt(random.int(0, 1_500));
+  return random.pick([
+    () => deposited(one, { ...place, wei: wei * 2n }),
+    () => deposited(one, { ...place, wei: wei * 2n }),
+    () => withdrawn(one, { ...place, wei }),
+    () => moved(one, other, { ...place, wei }),
+    () => approved(one, { ...place, wei: random.chance(0.3) ? unlimited : wei * 3n }),
+    () => approved(one, { ...place, wei }),
+  ])();
+}
+
+function orderEvent(random: Random, { place, clock }: Scene, bid: GivenOrder): Happening {
+  return random.pick([
+    () => filled(bid, BigInt(random.int(1, Number(bid.quantity))), place),
+    () => filled(bid, 1n, place),
+    () => (random.chance(0.4) ? cancelled(bid, place) : ticked(clock)),
+    () => (random.chance(0.2) ? counterRaised(random.pick(people), 1n, place) : ticked(clock)),
+  ])();
+}
+
+function reading(random: Random, { place: { at } }: Scene, bid: GivenOrder): Observation {
+  const one = random.pick(people);
+  const wei = BigInt(random.int(0, 1_500));
+  return random.pick([
+    () => balanceRead(one, wei * 2n, at),
+    () => allowanceRead(one, random.chance(0.2) ? unlimited : wei, at),
+    () => counterRead(one, 0n, at),
+    () => signatureRead(bid, random.chance(0.2), at),
+    () =>
+      read(
+        {
+          kind: "order_status_read",
+          orderHash: bid.orderHash,
+          cancelled: random.chance(0.1),
+          filled: BigInt(random.int(0, 1)),
+          size: random.pick([2n, 4n, 0n]),
+        },
+        at,
+      ),
+  ])();
+}

@@ -1,0 +1,187 @@
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { block, dumpTable } from "../../support/database/given.ts";
+import {
+  alice,
+  approves,
+  at,
+  bob,
+  gets,
+  listing,
+  nft,
+  openListings,
+} from "../../support/orders/listing-book.ts";
+import {
+  cancelled,
+  channelUpdated,
+  counterRaised,
+  filled,
+  givenBid,
+  read,
+  receivedAt,
+  ticked,
+  transferred,
+} from "../../support/orders/order-facts.ts";
+
+const book = await openListings();
+const { activeListing, counts, db, happens, retract, state } = book;
+const hour = 3_600n;
+
+afterAll(() => book.drop());
+beforeEach(() => book.clear());
+
+describe("a listing", () => {
+  it("is active once its maker holds the token and has approved the conduit, in whatever order that is told", async () => {
+    const order = listing();
+    await happens(order.submitted);
+    const alone = await state(order);
+    await happens(approves());
+    const approved = await state(order);
+    await happens(transferred(gets(alice), at(1)));
+
+    expect([alone, approved]).toEqual(["inactive not_owner", "inactive not_owner"]);
+    expect(await state(order)).toBe("active");
+    expect(await counts()).toEqual({ active: 1n });
+  });
+
+  it("is hidden while its token is elsewhere", async () => {
+    const order = await activeListing();
+    await happens(transferred(gets(bob, alice), at(2)));
+    const away = await state(order);
+    await happens(transferred(gets(alice, bob), at(3)));
+
+    expect([away, await state(order)]).toEqual(["inactive not_owner", "active"]);
+  });
+
+  it("follows a range of tokens that is given away at once", async () => {
+    const order = await activeListing();
+    await happens({
+      ...transferred({ ...gets(bob, alice), tokenId: 0n }, at(2)),
+      kind: "erc721_consecutive_transfer",
+      amount: 3n,
+    });
+
+    expect(await state(order)).toBe("inactive not_owner");
+  });
+
+  it("is hidden while the conduit is not approved or may not act", async () => {
+    const order = await activeListing();
+    const states = [];
+    for (const fact of [
+      approves(false, 2),
+      channelUpdated(false, at(2)),
+      approves(true, 3),
+      channelUpdated(true, at(4)),
+    ]) {
+      await happens(fact);
+      states.push(await state(order));
+    }
+
+    expect(states).toEqual([
+      "inactive not_approved",
+      "inactive not_approved",
+      "inactive conduit_channel_closed",
+      "active",
+    ]);
+  });
+
+  it("is hidden while a contract disowns the signature or the token may not be moved", async () => {
+    const order = await activeListing();
+    const { orderHash } = order;
+    const movable = (allowed: boolean, height: number) =>
+      read(
+        { kind: "transfer_read", contract: nft, tokenId: 1n, owner: alice, allowed },
+        block(1, height),
+      );
+    const signed = (valid: boolean, height: number) =>
+      read({ kind: "signature_read", orderHash, maker: alice, valid }, block(1, height));
+    const states = [];
+    for (const fact of [movable(false, 2), signed(false, 3), movable(true, 4), signed(true, 5)]) {
+      await happens(fact);
+      states.push(await state(order));
+    }
+
+    expect(states).toEqual([
+      "inactive transfer_restricted",
+      "inactive contract_signature_invalid",
+      "inactive contract_signature_invalid",
+      "active",
+    ]);
+  });
+
+  it("waits for its start and ends at its end, by the log's clock", async () => {
+    const order = await activeListing({ startTime: receivedAt + 1n });
+    const states = [await state(order)];
+    for (const moment of [receivedAt + 1n, receivedAt + 24n * hour - 1n, receivedAt + 24n * hour]) {
+      await happens(ticked(moment));
+      states.push(await state(order));
+    }
+
+    expect(states).toEqual(["inactive not_started", "active", "active", "expired"]);
+    expect(await counts()).toEqual({ expired: 1n });
+  });
+
+  it("is cancelled by its own cancel and by a raised counter, until those are undone", async () => {
+    const order = await activeListing();
+    await happens(cancelled(order, at(2)));
+    const byItself = await state(order);
+    await retract(block(1, 2));
+    const again = await state(order);
+    await happens(counterRaised(alice, 7n, at(3)));
+    const byCounter = await state(order);
+    await retract(block(1, 3));
+
+    expect([byItself, again, byCounter]).toEqual(["cancelled", "active", "cancelled"]);
+    expect(await state(order)).toBe("active");
+  });
+
+  it("of the counter in force is not cancelled by it", async () => {
+    const order = await activeListing({ counter: 7n });
+    await happens(counterRaised(alice, 7n, at(3)));
+
+    expect(await state(order)).toBe("active");
+  });
+
+  it("of a counter that never came to be, or was taken back, is cancelled", async () => {
+    const order = await activeListing({ counter: 7n });
+    const before = await state(order);
+    await happens(counterRaised(alice, 7n, at(3)));
+    const raised = await state(order);
+    await retract(block(1, 3));
+    const takenBack = await state(order);
+    await happens(counterRaised(alice, 5n, at(3, "other")));
+
+    expect([before, raised, takenBack]).toEqual(["cancelled", "active", "cancelled"]);
+    expect(await state(order)).toBe("cancelled");
+  });
+
+  it("is filled, and stays so when the token, the counter and the time go on", async () => {
+    const order = await activeListing();
+    await happens(transferred(gets(bob, alice), at(2)), filled(order, 1n, at(2)));
+    const states = [await state(order)];
+    const later = [cancelled(order, at(3)), counterRaised(alice, 1n, at(3)), approves(false, 3)];
+    for (const fact of [...later, ticked(receivedAt + 48n * hour)]) {
+      await happens(fact);
+      states.push(await state(order));
+    }
+
+    expect(new Set(states)).toEqual(new Set(["filled"]));
+    expect(await counts()).toEqual({ filled: 1n });
+  });
+
+  it("that ended more than once is cancelled rather than expired, and filled rather than cancelled", async () => {
+    const order = await activeListing();
+    await happens(ticked(receivedAt + 24n * hour), cancelled(order, at(2)));
+    const both = await state(order);
+    await happens(filled(order, 1n, at(3)));
+    const all = await state(order);
+    await retract(block(1, 2), block(1, 3));
+
+    expect([both, all, await state(order)]).toEqual(["cancelled", "filled", "expired"]);
+  });
+
+  it("is none of the bids", async () => {
+    await happens(givenBid({ maker: alice, contract: nft, tokenId: 1n }).submitted);
+
+    expect(await dumpTable(db, "listings.listing")).toEqual([]);
+  });
+});

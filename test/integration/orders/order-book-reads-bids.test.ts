@@ -1,0 +1,284 @@
+import type { Address } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { itLists } from "../../support/http/list-cases.ts";
+import {
+  active,
+  type BookReads,
+  by,
+  every,
+  expected,
+  filters,
+  hashOf,
+  idOf,
+  type Keep,
+  none,
+  ofChain,
+  ofToken,
+  on,
+  openBookReads,
+  siteUrl,
+} from "../../support/orders/book-reads.ts";
+import {
+  bids,
+  earlyEnd,
+  listings,
+  makers,
+  nfts,
+  openedAt,
+  pauper,
+  rivals,
+  type SeededOrder,
+  special,
+} from "../../support/orders/book-rows.ts";
+
+const [punks, kin, twin, editions] = [
+  nfts.punks.address,
+  nfts.kin.address,
+  nfts.twin.address,
+  nfts.editions.address,
+];
+
+let book: BookReads;
+beforeAll(async () => {
+  book = await openBookReads();
+});
+beforeEach(() => book.at(openedAt));
+afterAll(() => book?.close());
+
+describe("GET /v1/bids", () => {
+  const isItem: Keep = ({ tokenId }) => tokenId !== null;
+  const isCollection: Keep = ({ tokenId }) => tokenId === null;
+  itLists(() => book, "/v1/bids", bids, [
+    ...filters,
+    ["kind=collection", every(active, ofChain(1), isCollection)],
+    ["kind=single-token", every(active, ofChain(1), isItem)],
+    ["kind=collection&collection=kin", every(active, on(kin, twin), isCollection)],
+    ["kind=collection&collection=punks&token_id=1", none],
+    [`kind=single-token&maker=${makers.of(0)}`, every(active, isItem, by(makers.of(0)))],
+  ]);
+
+  it("lists the active ones, highest first, when nothing else is asked", async () => {
+    const { data, meta } = await book.list("/v1/bids");
+    const all = expected(bids, every(active, ofChain(1)), "price_desc", openedAt);
+    expect(data.map(hashOf)).toEqual(all.slice(0, 50));
+    expect(meta.total).toBe(all.length);
+  });
+
+  it.each([
+    ["token_id=1", "invalid_parameters"],
+    ["kind=item", "invalid_parameters"],
+    ["status=expired", "invalid_parameters"],
+    ["sort=net", "invalid_parameters"],
+    ["maker=1", "invalid_parameters"],
+    ["page=101&per_page=100", "use_cursor"],
+    ["cursor=", "invalid_cursor"],
+    ["chainId=0", "unsupported_chain"],
+  ])("422 for %s", async (query, code) => {
+    await book.refusal(`/v1/bids?${query}`, 422, code);
+  });
+
+  it("404 not_found for an unknown collection", async () => {
+    await book.refusal("/v1/bids?collection=none", 404, "not_found");
+  });
+});
+
+describe("GET /v1/bids/{bidId}", () => {
+  it("tells amount, what the seller nets, kind and links", async () => {
+    const { order } = rivals.onToken;
+    expect(await book.one(`/v1/bids/mkt-${order.orderHash}`)).toMatchObject({
+      bidId: `mkt-${order.orderHash}`,
+      kind: "single-token",
+      status: "active",
+      inactiveReason: null,
+      contract: punks,
+      tokenId: "500",
+      maker: makers.carol,
+      price: 0.6,
+      priceWei: "600000000000000000",
+      amountWei: "600000000000000000",
+      sellerNetWei: "594000000000000000",
+      currency: { symbol: "WETH", address: wrappedNative[1] },
+      feeBps: 100,
+      quantity: 1,
+      quantityRemaining: 1,
+      urls: {
+        collection: `${siteUrl}/collections/punks?chainId=1`,
+        token: `${siteUrl}/collections/${punks}/tokens/500?chainId=1`,
+        bid: `${siteUrl}/bids/mkt-${order.orderHash}?chainId=1`,
+        maker: `${siteUrl}/wallets/${makers.carol}?chainId=1`,
+      },
+    });
+  });
+
+  it("has no token where it is on a collection", async () => {
+    const bid = await book.one(`/v1/bids/${idOf(rivals.onCollection)}`);
+    expect(bid).toMatchObject({ kind: "collection", tokenId: null });
+    expect(bid.urls).not.toHaveProperty("token");
+  });
+
+  it("says why it is hidden, and that it has expired", async () => {
+    const hidden = bids.find(by(pauper));
+    expect(hidden && (await book.one(`/v1/bids/${idOf(hidden)}`))).toMatchObject({
+      status: "inactive",
+      inactiveReason: "insufficient_balance",
+    });
+    book.at(earlyEnd);
+    expect(await book.one(`/v1/bids/${idOf(rivals.onToken)}`)).toMatchObject({
+      status: "expired",
+      inactiveReason: null,
+    });
+  });
+
+  it("404 not_found for a listing's id, another chain's and an unknown one", async () => {
+    await book.refusal(`/v1/bids/${idOf(special.cheaper)}`, 404, "not_found");
+    await book.refusal(`/v1/bids/${idOf(rivals.onToken)}?chainId=33139`, 404, "not_found");
+    await book.refusal("/v1/bids/best2", 404, "not_found");
+  });
+});
+
+describe("GET /v1/bids/best", () => {
+  const ofBid = (bid: SeededOrder | undefined) =>
+    bid === undefined ? null : expect.objectContaining({ bidId: idOf(bid) });
+
+  it("is the one that nets more, until that has ended", async () => {
+    const item = ofBid(rivals.onToken);
+    const collection = ofBid(rivals.onCollection);
+    const path = "/v1/bids/best?collection=punks&tokenId=500";
+    expect(await book.one(path)).toEqual({
+      chainId: 1,
+      collection: { address: punks, slug: "punks", name: "PUNKS" },
+      tokenId: "500",
+      best: item,
+      itemOffer: item,
+      collectionOffer: collection,
+    });
+    book.at(earlyEnd);
+    expect(await book.one(path)).toMatchObject({
+      best: collection,
+      itemOffer: null,
+      collectionOffer: collection,
+    });
+  });
+
+  it("is on the live token's contract for a slug, on the address's for an address", async () => {
+    const highest = (contract: Address, tokenId: bigint | null) =>
+      ofBid(
+        bids.find(
+          ({ order }) =>
+            order.orderHash ===
+            expected(
+              bids,
+              every(active, on(contract), (bid) => bid.tokenId === tokenId),
+              "price_desc",
+              openedAt,
+            )[0],
+        ),
+      );
+    // Token 6 was minted in the second contract of the family only.
+    for (const [key, contract] of [
+      ["kin", twin],
+      [twin, twin],
+      [kin, kin],
+    ] as const) {
+      expect(await book.one(`/v1/bids/best?collection=${key}&tokenId=6`)).toMatchObject({
+        itemOffer: highest(contract, 6n),
+        collectionOffer: highest(contract, null),
+      });
+    }
+  });
+
+  it("is null where there is none", async () => {
+    expect(await book.one("/v1/bids/best?collection=apes&tokenId=1&chainId=33139")).toMatchObject({
+      best: null,
+      itemOffer: null,
+      collectionOffer: null,
+    });
+  });
+
+  it("refuses an unknown collection, and what is missing or no id", async () => {
+    await book.refusal("/v1/bids/best?collection=none&tokenId=1", 404, "not_found");
+    await book.refusal("/v1/bids/best?collection=punks", 422, "invalid_parameters");
+    await book.refusal("/v1/bids/best?tokenId=1", 422, "invalid_parameters");
+    await book.refusal("/v1/bids/best?collection=punks&tokenId=0x1", 422, "invalid_parameters");
+  });
+});
+
+describe("GET /v1/orders/asks|bids/{id}/components", () => {
+  const plain = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value, (_, item) => (typeof item === "bigint" ? `${item}` : item)));
+
+  it.each([
+    ["asks", "askId", special.cheaper, "active"],
+    ["asks", "askId", special.cancelled, "cancelled"],
+    ["asks", "askId", special.filled, "filled"],
+    ["asks", "askId", special.superseded, "inactive"],
+    ["bids", "bidId", rivals.onCollection, "active"],
+  ] as const)("are as signed: %s, %s", async (side, name, order, status) => {
+    expect(await book.one(`/v1/orders/${side}/${idOf(order)}/components`)).toEqual({
+      [name]: idOf(order),
+      orderHash: order.order.orderHash,
+      chainId: 1,
+      status,
+      protocolAddress: seaport["1.6"],
+      components: plain(order.order.components),
+      signature: `0x${"11".repeat(65)}`,
+      opensea: null,
+    });
+  });
+
+  it("are those of the chain asked for", async () => {
+    const path = `/v1/orders/asks/${idOf(special.mirror)}/components`;
+    expect(await book.one(path)).toMatchObject({ chainId: 1, status: "inactive" });
+    expect(await book.one(`${path}?chainId=33139`)).toMatchObject({
+      chainId: 33139,
+      status: "active",
+    });
+  });
+
+  it("404 not_found for an unknown id and for the other side's", async () => {
+    const paths = [
+      `/v1/orders/asks/${idOf(rivals.onToken)}/components`,
+      `/v1/orders/bids/${idOf(special.cheaper)}/components`,
+      `/v1/orders/asks/${idOf(special.cheaper)}/components?chainId=33139`,
+      "/v1/orders/asks/x/components",
+    ];
+    for (const path of paths) await book.refusal(path, 404, "not_found");
+  });
+
+  it("422 unsupported_chain", async () => {
+    const path = `/v1/orders/asks/${idOf(special.cheaper)}/components?chainId=2`;
+    await book.refusal(path, 422, "unsupported_chain");
+  });
+});
+
+describe("GET /v1/collections/{collection}/tokens/{tokenId}", () => {
+  it("tells the cheapest active listing and the best bid", async () => {
+    expect(await book.one("/v1/collections/punks/tokens/1000")).toMatchObject({
+      listing: {
+        askId: idOf(special.cheaper),
+        marketplace: "native",
+        price: 4,
+        priceWei: "4000000000000000000",
+        currency: { symbol: "ETH" },
+        maker: makers.carol,
+      },
+      bestOffer: {
+        bidId: idOf(rivals.onCollection),
+        kind: "collection",
+        sellerNetWei: "495000000000000000",
+      },
+    });
+  });
+
+  it("passes over what has ended, and is null where nothing is left", async () => {
+    const path = "/v1/collections/editions/tokens/0";
+    const cheapest = (moment: bigint) =>
+      expected(listings, every(active, on(editions), ofToken(0n)), "price_asc", moment)[0];
+    for (const moment of [openedAt, earlyEnd]) {
+      book.at(moment);
+      expect(await book.one(path)).toMatchObject({ listing: { askId: `mkt-${cheapest(moment)}` } });
+    }
+    expect(await book.one("/v1/collections/punks/tokens/1002")).toMatchObject({ listing: null });
+  });
+});

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type ChainClient, openChain } from "../../../api/work/chain/clients.ts";
+import { checkOrders } from "../../../api/work/jobs/check-orders.ts";
+import { contracts } from "../../../devnet/contracts/addresses.ts";
+import { bidsProjection } from "../../../projections/bids/project.ts";
+import { listingsProjection } from "../../../projections/listings/project.ts";
+import { factKind } from "../../../projections/log/fact-kind.ts";
+import { readFactsAfter } from "../../../projections/log/facts-behind.ts";
+import { ownershipProjection } from "../../../projections/ownership/project.ts";
+import { readOpenOrders } from "../../../projections/reads/orders/read-open-orders.ts";
+import { type Market, openMarket } from "../../support/chain/market.ts";
+import { openBook } from "../../support/orders/order-book.ts";
+import { type GivenOrder, givenListing } from "../../support/orders/order-facts.ts";
+import { givenElsewhere, seen, shownBy, zeroConduit } from "../../support/orders/partner-orders.ts";
+
+const book = await openBook([ownershipProjection, listingsProjection, bidsProjection]);
+const now = new Date();
+let market: Market;
+let chain: ChainClient;
+
+beforeAll(async () => {
+  await book.emptyTargets();
+  market = await openMarket({ chainId: 1, stocked: true });
+  chain = openChain({ chainId: 1, rpcUrls: [market.anvil.rpcUrl] });
+});
+afterAll(async () => {
+  await market?.stop();
+  await book.drop();
+});
+
+/** Kinds of the readings that are in the log. */
+async function readingsIn(): Promise<number[]> {
+  const kinds = [71, 72, 73, 74, 75, 78, 79, 80];
+  const facts = await readFactsAfter(book.db, { after: 0n, kinds, chainIds: [1] }, 1_000_000n, 100);
+  return facts.map(({ kind }) => kind).sort();
+}
+
+const state = (order: GivenOrder) => book.state("listings.listing", order);
+
+it("what a partner shows is looked at on the chain for what the log does not tell, and for nothing that nobody knows", async () => {
+  const alice = market.actors.alice.address.toLowerCase() as `0x${string}`;
+  const endTime = BigInt(Math.floor(now.getTime() / 1000)) + 86_400n;
+  const terms = { maker: alice, contract: contracts.punks, tokenId: 1n, endTime };
+  const common = givenElsewhere(terms);
+  const foreign = givenElsewhere({ ...terms, conduitKey: zeroConduit });
+  const own = givenListing({ ...terms, unitPriceWei: 7n });
+  await book.happens(seen(shownBy("opensea", foreign)));
+  const unknown = await state(foreign);
+  const news = [await checkOrders(book.db, chain, [foreign.orderHash], now)];
+  await book.happens(seen(shownBy("magiceden", common)));
+  const first = [unknown, await state(foreign), await state(common)];
+  const asked = await readingsIn();
+  news.push(await checkOrders(book.db, chain, [common.orderHash, foreign.orderHash], now));
+  await book.happens(own.submitted);
+
+  expect(first).toEqual(["inactive not_owner", "active", "inactive not_approved"]);
+  expect(asked).toEqual([factKind.owner_read]);
+  expect(news).toEqual([1, 1]);
+  expect(await state(common)).toBe("active");
+  expect(await checkOrders(book.db, chain, [common.orderHash, foreign.orderHash], now)).toBe(0);
+});
+
+it("each marketplace's open orders are walked over apart", async () => {
+  const found = await Promise.all(
+    (["listings", "opensea", "magiceden"] as const).map((name) =>
+      readOpenOrders(book.db, { book: name, chainId: 1, status: "active" }, null, 10),
+    ),
+  );
+
+  expect(found.map((orders) => orders.length)).toEqual([1, 1, 1]);
+  const [last = null] = found[2] ?? [];
+  expect(
+    await readOpenOrders(book.db, { book: "magiceden", chainId: 1, status: "active" }, last, 10),
+  ).toEqual([]);
+});

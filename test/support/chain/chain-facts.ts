@@ -1,0 +1,35 @@
+import type { ChainId } from "../../../abis/deployments.ts";
+import { completeEvents, fetchEvents } from "../../../api/run/indexer/chain-events.ts";
+import { sourceFilters } from "../../../api/run/indexer/source-filters.ts";
+import { openChain } from "../../../api/work/chain/clients.ts";
+import { fetchReadBasis } from "../../../api/work/chain/contract-calls.ts";
+import type { Database } from "../../../projections/database.ts";
+import { stageDecoded } from "../../../projections/log/ponder-events.ts";
+import { type Appended, appendStaged, openStage } from "../../../projections/log/stage.ts";
+
+/**
+ * Appends every event of a local chain up to its head as the facts that the indexer makes of them, without an indexer.
+ * What the log holds already changes nothing, so that it may be called again after each change of the chain.
+ */
+export async function recordChain(
+  db: Database,
+  { chainId, rpcUrl }: { chainId: ChainId; rpcUrl: string },
+): Promise<Appended> {
+  const client = openChain({ chainId, rpcUrls: [rpcUrl] });
+  const filters = sourceFilters({
+    chainId,
+    startBlock: 0,
+    transfersStartBlock: 0,
+    collections: "*",
+    wrappedNative: "all",
+  });
+  const { number } = await fetchReadBasis(client);
+  const events = await fetchEvents(client, filters, { from: 0, to: Number(number) });
+  if (events === null) throw new Error(`chain ${chainId} is too long to be read at once`);
+  const decoded = await completeEvents(client, events);
+  return await db.transaction().execute(async (session) => {
+    await openStage(session);
+    await stageDecoded(session, decoded);
+    return await appendStaged(session);
+  });
+}

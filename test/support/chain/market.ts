@@ -1,0 +1,39 @@
+import type { ChainId } from "../../../abis/deployments.ts";
+import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
+import { connect, type DevnetClient } from "../../../devnet/client.ts";
+import { installContracts } from "../../../devnet/install.ts";
+import { type Actors, gatherActors } from "../../../devnet/market/actors.ts";
+import { holdOpeningDay } from "../../../devnet/market/opening-day.ts";
+import type { Venue } from "../../../devnet/market/party.ts";
+import { seededRandom } from "../../../devnet/market/random.ts";
+import { sendAsMined } from "../../../devnet/market/sending.ts";
+
+export type Market = {
+  anvil: Anvil;
+  client: DevnetClient;
+  actors: Actors;
+  stop(): Promise<void>;
+};
+
+type MarketOptions = {
+  chainId: ChainId;
+  /** Whether everybody owns tokens and has approved the conduit; else there are contracts only. */
+  stocked?: boolean;
+} & Pick<Parameters<typeof startAnvil>[0], "port" | "timestamp" | "slotsInAnEpoch" | "stateFile">;
+
+/** A chain of its own with the exchange and the collections; each transaction is mined at once. */
+export async function openMarket(options: MarketOptions): Promise<Market> {
+  const { chainId, stocked = false, ...node } = options;
+  const anvil = await startAnvil({ chainId, ...node });
+  try {
+    const client = connect(anvil);
+    await installContracts(client);
+    const venue: Venue = { chainId, client, random: seededRandom(1), sending: sendAsMined(client) };
+    const actors = gatherActors(venue);
+    if (stocked) await holdOpeningDay(venue, actors);
+    return { anvil, client, actors, stop: anvil.stop };
+  } catch (error) {
+    await anvil.stop();
+    throw error;
+  }
+}

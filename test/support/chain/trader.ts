@@ -1,0 +1,289 @@
+import { randomBytes } from "node:crypto";
+import {
+  type Address,
+  bytesToHex,
+  concatHex,
+  encodeFunctionData,
+  type Hex,
+  type PrivateKeyAccount,
+  parseAbi,
+  type TransactionReceipt,
+} from "viem";
+import { z } from "zod";
+import type { ChainId } from "../../../abis/deployments.ts";
+import type { DevnetClient } from "../../../devnet/client.ts";
+
+/** What a caller knows of the exchange: its published functions. */
+const exchangeAbi = parseAbi([
+  "struct OfferItem { uint8 itemType; address token; uint256 identifierOrCriteria; uint256 startAmount; uint256 endAmount; }",
+  "struct ConsiderationItem { uint8 itemType; address token; uint256 identifierOrCriteria; uint256 startAmount; uint256 endAmount; address recipient; }",
+  "struct OrderComponents { address offerer; address zone; OfferItem[] offer; ConsiderationItem[] consideration; uint8 orderType; uint256 startTime; uint256 endTime; bytes32 zoneHash; uint256 salt; bytes32 conduitKey; uint256 counter; }",
+  "struct OrderParameters { address offerer; address zone; OfferItem[] offer; ConsiderationItem[] consideration; uint8 orderType; uint256 startTime; uint256 endTime; bytes32 zoneHash; uint256 salt; bytes32 conduitKey; uint256 totalOriginalConsiderationItems; }",
+  "struct AdvancedOrder { OrderParameters parameters; uint120 numerator; uint120 denominator; bytes signature; bytes extraData; }",
+  "struct CriteriaResolver { uint256 orderIndex; uint8 side; uint256 index; uint256 identifier; bytes32[] criteriaProof; }",
+  "struct FulfillmentComponent { uint256 orderIndex; uint256 itemIndex; }",
+  "struct Fulfillment { FulfillmentComponent[] offerComponents; FulfillmentComponent[] considerationComponents; }",
+  "struct AdditionalRecipient { uint256 amount; address recipient; }",
+  "struct BasicOrderParameters { address considerationToken; uint256 considerationIdentifier; uint256 considerationAmount; address offerer; address zone; address offerToken; uint256 offerIdentifier; uint256 offerAmount; uint8 basicOrderType; uint256 startTime; uint256 endTime; bytes32 zoneHash; uint256 salt; bytes32 offererConduitKey; bytes32 fulfillerConduitKey; uint256 totalOriginalAdditionalRecipients; AdditionalRecipient[] additionalRecipients; bytes signature; }",
+  "function fulfillBasicOrder_efficient_6GL6yc(BasicOrderParameters parameters) payable returns (bool)",
+  "function matchAdvancedOrders(AdvancedOrder[] orders, CriteriaResolver[] criteriaResolvers, Fulfillment[] fulfillments, address recipient) payable",
+  "function cancel(OrderComponents[] orders) returns (bool)",
+]);
+
+const Params = z.looseObject({
+  domain: z.record(z.string(), z.unknown()),
+  types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
+  zone: z.string(),
+  zoneHash: z.string(),
+  conduitKey: z.string(),
+  saltPrefix: z.string(),
+  counter: z.string(),
+  orderType: z.number().nullable(),
+  offer: z.array(z.unknown()).nullable(),
+  consideration: z.array(z.unknown()).nullable(),
+  offers: z.looseObject({
+    conduitKey: z.string(),
+    orderType: z.number().nullable(),
+    offer: z.array(z.unknown()).nullable(),
+    consideration: z.array(z.unknown()).nullable(),
+  }),
+});
+
+export type Answer = { status: number; body: Body };
+const Body = z.looseObject({ code: z.string().optional(), data: z.unknown().optional() });
+type Body = z.output<typeof Body>;
+
+const Stored = z.object({
+  askId: z.string().optional(),
+  bidId: z.string().optional(),
+  orderHash: z.string(),
+  status: z.string(),
+});
+
+/** What is listed or wished for; `unitPriceWei` of a bid is for one unit. */
+export type Wish = {
+  contract: Address;
+  tokenId?: bigint;
+  unitPriceWei: bigint;
+  quantity?: bigint;
+  seconds?: number;
+};
+
+type TraderOptions = {
+  baseUrl: string;
+  chainId: ChainId;
+  client: DevnetClient;
+  account:
+    | PrivateKeyAccount
+    | { address: Address; signTypedData: PrivateKeyAccount["signTypedData"] };
+  /** Who sends its transactions; itself when absent. */
+  sender?: Address;
+};
+
+/** Somebody who knows the API's answers and the exchange's functions, and no code of ours. */
+export function openTrader({ baseUrl, chainId, client, account }: TraderOptions) {
+  const maker = account.address.toLowerCase() as Address;
+
+  async function request(method: "GET" | "POST", path: string, body?: unknown): Promise<Answer> {
+    const response = await fetch(baseUrl + path, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    });
+    return { status: response.status, body: Body.parse(await response.json()) };
+  }
+  const get = (path: string) => request("GET", path);
+  const post = (path: string, body: unknown = {}) => request("POST", path, body);
+
+  async function send(to: Address, data: Hex, value = 0n): Promise<TransactionReceipt> {
+    const hash = await client.sendTransaction({ account: maker, to, data, value, chain: null });
+    return client.waitForTransactionReceipt({ hash });
+  }
+
+  async function params(wish: Wish, kind?: "item" | "collection") {
+    const query = new URLSearchParams({
+      chainId: `${chainId}`,
+      maker,
+      contract: wish.contract,
+      unitPriceWei: `${wish.unitPriceWei}`,
+      ...(wish.tokenId === undefined ? {} : { tokenId: `${wish.tokenId}` }),
+      ...(kind === undefined ? { quantity: `${wish.quantity ?? 1n}` } : { kind }),
+    });
+    const { status, body } = await get(`/v1/orders/params?${query}`);
+    if (status !== 200) throw new Error(`params: ${status} ${JSON.stringify(body)}`);
+    return Params.parse(body.data);
+  }
+
+  /** The order that the parameters describe, unsigned. */
+  async function compose(wish: Wish, kind?: "item" | "collection") {
+    const found = await params(wish, kind);
+    const side = kind === undefined ? found : found.offers;
+    if (side.consideration === null || side.offer === null) throw new Error("nothing to sign");
+    const startTime = Math.floor(Date.now() / 1000);
+    const salt = concatHex([found.saltPrefix as Hex, bytesToHex(randomBytes(28))]);
+    const components = {
+      offerer: maker,
+      zone: found.zone,
+      offer: side.offer,
+      consideration: side.consideration,
+      orderType: side.orderType,
+      startTime: `${startTime}`,
+      endTime: `${startTime + (wish.seconds ?? 86_400)}`,
+      zoneHash: found.zoneHash,
+      salt: `${BigInt(salt)}`,
+      conduitKey: side.conduitKey,
+      counter: found.counter,
+    };
+    return { components, domain: found.domain, types: found.types };
+  }
+
+  async function sign(order: Awaited<ReturnType<typeof compose>>) {
+    const { components, domain, types } = order;
+    const primaryType = "OrderComponents";
+    const signature = await account.signTypedData({
+      domain,
+      types,
+      primaryType,
+      message: components,
+    });
+    return { parameters: components, signature };
+  }
+
+  async function must(answer: Answer, path: string): Promise<z.output<typeof Stored>> {
+    if (answer.status !== 201)
+      throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return Stored.parse(answer.body.data);
+  }
+
+  async function submitListing(wish: Wish): Promise<Answer> {
+    const seaport = await sign(await compose(wish));
+    return post("/v1/orders/asks", { chainId, seaport });
+  }
+
+  async function submitBid(wish: Wish): Promise<Answer> {
+    const kind = wish.tokenId === undefined ? "collection" : "item";
+    const seaport = await sign(inUnits(await compose(wish, kind), wish.quantity ?? 1n, kind));
+    return post("/v1/orders/bids", { chainId, seaport });
+  }
+
+  return {
+    maker,
+    get,
+    post,
+    compose,
+    sign,
+    submitListing,
+    submitBid,
+    /** Signs and posts a listing; its id. */
+    async lists(wish: Wish): Promise<string> {
+      return (await must(await submitListing(wish), "listing")).askId ?? "";
+    },
+    async bids(wish: Wish): Promise<string> {
+      return (await must(await submitBid(wish), "bid")).bidId ?? "";
+    },
+
+    buyData: (askId: string, more: Record<string, unknown> = {}) =>
+      post(`/v1/listings/${askId}/buy-data`, { chainId, buyer: maker, ...more }),
+    /** The transaction that the API says to send. */
+    async buyCall(askId: string, more: Record<string, unknown> = {}) {
+      const { status, body } = await this.buyData(askId, more);
+      if (status !== 200) throw new Error(`buy-data: ${status} ${JSON.stringify(body)}`);
+      const { to, data, value } = z
+        .object({ to: z.string(), data: z.string(), value: z.string() })
+        .parse(body.data);
+      return { to: to as Address, data: data as Hex, value: BigInt(value) };
+    },
+    async buys(askId: string, more: Record<string, unknown> = {}): Promise<TransactionReceipt> {
+      const { to, data, value } = await this.buyCall(askId, more);
+      return send(to, data, value);
+    },
+
+    acceptData: (bidId: string, tokenId?: bigint) =>
+      post(`/v1/bids/${bidId}/accept-data`, {
+        chainId,
+        fulfiller: maker,
+        ...(tokenId === undefined ? {} : { tokenId: `${tokenId}` }),
+      }),
+    async accepts(bidId: string, tokenId?: bigint) {
+      const { status, body } = await this.acceptData(bidId, tokenId);
+      if (status !== 200) throw new Error(`accept-data: ${status} ${JSON.stringify(body)}`);
+      const { to, sellerNetWei } = z
+        .looseObject({ to: z.string(), sellerNetWei: z.string() })
+        .parse(body.data);
+      const receipt = await send(to as Address, encodeAcceptance(body.data));
+      return { receipt, sellerNetWei: BigInt(sellerNetWei) };
+    },
+
+    /** The transaction that cancels an order of which the API has told the components. */
+    async cancelCall(side: "asks" | "bids", id: string) {
+      const { body } = await get(`/v1/orders/${side}/${id}/components?chainId=${chainId}`);
+      const { components, protocolAddress } = z
+        .looseObject({ components: z.unknown(), protocolAddress: z.string() })
+        .parse(body.data);
+      const data = encodeFunctionData({
+        abi: exchangeAbi,
+        functionName: "cancel",
+        args: [[components as never]],
+      });
+      return { to: protocolAddress as Address, data };
+    },
+    async cancels(side: "asks" | "bids", id: string): Promise<TransactionReceipt> {
+      const { to, data } = await this.cancelCall(side, id);
+      return send(to, data);
+    },
+
+    async statusOf(side: "listings" | "bids", id: string): Promise<string> {
+      const { body } = await get(`/v1/${side}/${id}?chainId=${chainId}`);
+      const row = z
+        .looseObject({
+          status: z.string(),
+          invalidReason: z.string().nullish(),
+          inactiveReason: z.string().nullish(),
+        })
+        .parse(body.data);
+      return [row.status, row.invalidReason ?? row.inactiveReason].filter(Boolean).join(" ");
+    },
+  };
+}
+
+export type Trader = ReturnType<typeof openTrader>;
+
+type Composed = Awaited<ReturnType<Trader["compose"]>>;
+
+/** Parameters of an offer are for one unit; a maker who wants more multiplies. One token is sold whole or not at all. */
+function inUnits(order: Composed, quantity: bigint, kind: "item" | "collection"): Composed {
+  const times = (items: readonly unknown[]) =>
+    items.map((item) => {
+      const one = z.looseObject({ startAmount: z.string(), endAmount: z.string() }).parse(item);
+      const startAmount = `${BigInt(one.startAmount) * quantity}`;
+      return { ...one, startAmount, endAmount: startAmount };
+    });
+  const { components } = order;
+  return {
+    ...order,
+    components: {
+      ...components,
+      offer: times(components.offer),
+      consideration: times(components.consideration),
+      orderType: quantity > 1n && kind === "collection" ? 1 : 0,
+    },
+  };
+}
+
+function encodeAcceptance(data: unknown): Hex {
+  const accept = z.looseObject({ method: z.string() }).parse(data);
+  if (accept.method === "matchAdvancedOrders") {
+    const { orders, criteriaResolvers, fulfillments, recipient } = accept;
+    return encodeFunctionData({
+      abi: exchangeAbi,
+      functionName: "matchAdvancedOrders",
+      args: [orders, criteriaResolvers, fulfillments, recipient] as never,
+    });
+  }
+  return encodeFunctionData({
+    abi: exchangeAbi,
+    functionName: "fulfillBasicOrder_efficient_6GL6yc",
+    args: [accept.basicOrderParameters] as never,
+  });
+}

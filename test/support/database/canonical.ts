@@ -1,0 +1,43 @@
+import { expect } from "vitest";
+import { accounts } from "../../../devnet/accounts.ts";
+import { allProjections } from "../../../projections/all.ts";
+import type { Database } from "../../../projections/database.ts";
+import { dumpFacts, dumpState, replayChain } from "../chain/chain-replay.ts";
+import type { Market } from "../chain/market.ts";
+import { createProjection, project } from "./given.ts";
+import { until } from "./pipeline.ts";
+import { createDatabase } from "./postgres.ts";
+
+type State = { facts: string[]; state: string[] };
+
+/** What a database would hold that had only ever seen the chains as they are now. */
+async function replayed(markets: readonly Market[]): Promise<State> {
+  const fresh = await createDatabase();
+  try {
+    for (const { client, anvil } of markets) await replayChain(fresh.db, client, anvil.chainId);
+    const targets = [];
+    for (const projection of allProjections({ feeRecipient: accounts.feeRecipient })) {
+      targets.push(await createProjection(fresh.db, projection));
+    }
+    await project(fresh.db, targets);
+    return { facts: await dumpFacts(fresh.db), state: await dumpState(fresh.db) };
+  } finally {
+    await fresh.drop();
+  }
+}
+
+/** Waits until the facts that count, and what is derived of them, equal a replay of the chains; shows the difference when they do not. */
+export async function untilCanonical(
+  db: Database,
+  markets: readonly Market[],
+  withinMs = 60_000,
+): Promise<void> {
+  const expected = await replayed(markets);
+  const actual = async (): Promise<State> => ({
+    facts: await dumpFacts(db),
+    state: await dumpState(db),
+  });
+  const equals = async () => JSON.stringify(await actual()) === JSON.stringify(expected);
+  await until("the canonical state", equals, withinMs).catch(() => undefined);
+  expect(await actual()).toEqual(expected);
+}

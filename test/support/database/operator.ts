@@ -1,0 +1,123 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { type Hex, keccak256, stringToHex } from "viem";
+import { seaport } from "../../../abis/deployments.ts";
+import { allProjections } from "../../../projections/all.ts";
+import type { Database } from "../../../projections/database.ts";
+import type { Target } from "../../../projections/engine/checkpoint.ts";
+import { prepareProjections } from "../../../projections/engine/rebuild.ts";
+import { tick } from "../../../projections/engine/tick.ts";
+import { appendObservations, type Observation } from "../../../projections/log/append.ts";
+import { givenBid, givenListing } from "../orders/order-facts.ts";
+import { addressOf, appendEvents, block, type ChainEvent, zeroAddress } from "./given.ts";
+
+const root = resolve(import.meta.dirname, "../../..");
+
+const feeRecipient = addressOf(99);
+
+/** Starts an operator command on a database, as an operator does; no node answers. */
+export function startOperator(databaseUrl: string, args: readonly string[]) {
+  return spawn(process.execPath, ["--import", "tsx", "api/run/operator/main.ts", ...args], {
+    cwd: root,
+    env: {
+      PATH: "/usr/bin:/bin",
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: "/nonexistent",
+      FEE_RECIPIENT: feeRecipient,
+      RPC_URL_1: "http://rpc.invalid:8545",
+      RPC_URL_33139: "http://127.0.0.1:1",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+export type Outcome = { code: number; out: string; words: string };
+
+/** Runs one to its end. */
+export async function operate(databaseUrl: string, ...args: string[]): Promise<Outcome> {
+  const child = startOperator(databaseUrl, args);
+  const said = Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = (await once(child, "exit")) as [number];
+  const [out, words] = await said;
+  return { code, out, words };
+}
+
+export const apes = addressOf(50);
+const [alice, bob] = [addressOf(1), addressOf(2)];
+
+/** A block in which Alice mints a token of its number and sells it to Bob. */
+function trade(number: number, branch = "main"): ChainEvent[] {
+  const at = { block: block(1, number, branch), contract: apes, tokenId: BigInt(number) };
+  const token = { token: apes, identifier: `${number}` };
+  const price = { token: zeroAddress, itemType: 0, identifier: "0", amount: `${1_000 + number}` };
+  return [
+    { ...at, kind: "erc721_transfer", logIndex: 0, from: zeroAddress, to: alice },
+    { ...at, kind: "erc721_transfer", logIndex: 1, transactionIndex: 2, from: alice, to: bob },
+    {
+      kind: "order_fulfilled",
+      block: at.block,
+      logIndex: 2,
+      contract: seaport["1.6"],
+      from: alice,
+      to: bob,
+      orderHash: orderHashOf(number),
+      payload: {
+        zone: zeroAddress,
+        offer: [{ ...token, itemType: 2, amount: "1" }],
+        consideration: [{ ...price, recipient: alice }],
+        sender: bob,
+        target: seaport["1.6"],
+        calldataTail: null,
+      },
+    },
+  ];
+}
+
+export const orderHashOf = (number: number): Hex => keccak256(stringToHex(`order ${number}`));
+
+/** Bob's listings of the tokens that Alice sold him, and her offers for them. */
+export async function appendOrders(db: Database, from: number, to: number): Promise<void> {
+  const submitted: Observation[] = [];
+  for (let number = from; number <= to; number += 1) {
+    const terms = { contract: apes, tokenId: BigInt(number) };
+    submitted.push(
+      givenListing({ ...terms, maker: bob }).submitted,
+      givenBid({ ...terms, maker: alice }).submitted,
+    );
+  }
+  await appendObservations(db, submitted);
+}
+
+export async function appendTrades(db: Database, from: number, to: number): Promise<void> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  await appendEvents(
+    db,
+    numbers.flatMap((number) => trade(number)),
+  );
+}
+
+/** All projections, as the commands have them. */
+export const projections = allProjections({ feeRecipient });
+
+/** Makes the tables of all projections and brings them to the log's end. */
+export async function prepare(db: Database): Promise<Target[]> {
+  await prepareProjections(db, projections, () => {});
+  return projections.map((projection) => ({ projection, schema: projection.name }));
+}
+
+/** A projector and a chain that goes on, until told to stop; block by block from `number` on. */
+export function goOn(db: Database, targets: readonly Target[], number: number) {
+  let stopped = false;
+  const work = (async () => {
+    for (let next = number; !stopped; next += 1) {
+      await appendTrades(db, next, next);
+      await tick(db, targets);
+    }
+  })();
+  return async () => {
+    stopped = true;
+    await work;
+  };
+}

@@ -1,0 +1,181 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { pino } from "pino";
+import { readConfig } from "../../../api/run/config/config.ts";
+import type { LogSink } from "../../../api/run/logger.ts";
+import type { RoleConfig, Running } from "../../../api/run/roles/role.ts";
+import { launchChild } from "../../../api/run/supervisor/child.ts";
+import { keepRunning, type Part } from "../../../api/run/supervisor/keep-running.ts";
+import type { Leash } from "../../../api/run/supervisor/leash.ts";
+import { loadRole, type RoleName } from "../../../api/run/supervisor/role-modules.ts";
+import { accounts } from "../../../devnet/accounts.ts";
+
+export type PipelineChain = { chainId: number; rpcUrl: string; wsUrl?: string };
+
+type PipelineOptions = {
+  databaseUrl: string;
+  chains: readonly PipelineChain[];
+  roles?: readonly RoleName[];
+  /** More of the environment. */
+  settings?: Record<string, string>;
+};
+
+export type Pipeline = {
+  /** `GET` of the API, parsed. */
+  get(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
+  baseUrl: string;
+  /** Roles in this process are ended in order, those apart as an operator would end them. */
+  stop(): Promise<void>;
+};
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}
+
+/** The environment of a pipeline over given chains and a given database. */
+export async function pipelineSettings(options: PipelineOptions): Promise<Record<string, string>> {
+  const settings: Record<string, string> = {
+    PORT: String(await freePort()),
+    DATABASE_URL: options.databaseUrl,
+    FEE_RECIPIENT: accounts.feeRecipient,
+    COLLECTIONS_1: "*",
+    CURATED_FILE: join(import.meta.dirname, "no-collections.json"),
+    PRICE_FEED_URLS: "none",
+    RATE_LIMIT_KEYLESS: "0",
+    LOG_LEVEL: "warn",
+    LOG_FORMAT: "json",
+  };
+  for (const { chainId, rpcUrl, wsUrl } of options.chains) {
+    settings[`RPC_URL_${chainId}`] = rpcUrl;
+    settings[`START_BLOCK_${chainId}`] = "0";
+    settings[`WRAPPED_NATIVE_EVENTS_${chainId}`] = "all";
+    if (wsUrl !== undefined) settings[`WS_URL_${chainId}`] = wsUrl;
+  }
+  return { ...settings, ...options.settings };
+}
+
+/** The same, as roles are given it. */
+export async function pipelineConfig(options: PipelineOptions): Promise<RoleConfig> {
+  const config = readConfig(await pipelineSettings(options));
+  const { url, readUrl } = config.database;
+  const { recipient } = config.fees;
+  if (url === null || readUrl === null || recipient === null)
+    throw new Error("settings are missing");
+  return { ...config, database: { url, readUrl }, fees: { ...config.fees, recipient } };
+}
+
+/** Starts roles in this process, over real chains and a real database, and waits until each is ready. */
+export async function startPipeline(options: PipelineOptions): Promise<Pipeline> {
+  const config = await pipelineConfig(options);
+  const logger = pino({ level: config.log.level });
+  const ending = new AbortController();
+  const running: Running[] = [];
+  for (const role of options.roles ?? (["indexer", "projector", "api"] as const)) {
+    const run = await loadRole(role);
+    const one = await run({
+      config,
+      logger: logger.child({ part: role }),
+      signal: ending.signal,
+    });
+    running.push(one);
+    await one.ready;
+  }
+  const { baseUrl } = config.http;
+  return {
+    baseUrl,
+    get: (path) => getJson(baseUrl, path),
+    async stop() {
+      for (const one of running.reverse()) await one.stop();
+      ending.abort();
+    },
+  };
+}
+
+export async function getJson(baseUrl: string, path: string) {
+  const response = await fetch(`${baseUrl}${path}`);
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+/** Starts a role as an operator does, in a process of its own. */
+export function spawnRole(role: RoleName, settings: Record<string, string>): ChildProcess {
+  const root = join(import.meta.dirname, "../../..");
+  return spawn(process.execPath, ["--import", "tsx", join(root, "api/main.ts"), "--only", role], {
+    cwd: root,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+}
+
+export type KeptRole = Part & {
+  /** Of its present life. */
+  pid(): number;
+  /** Settles when its first life calls itself ready. */
+  ready: Promise<void>;
+};
+
+type KeepOptions = { settings: Record<string, string>; leash: Leash; sink: LogSink };
+
+/** Runs a role as the supervisor does: in a process of its own, started again whenever it dies. */
+export async function keepRole(role: RoleName, options: KeepOptions): Promise<KeptRole> {
+  const { settings, leash, sink } = options;
+  let pid = 0;
+  let onReady = () => {};
+  const ready = new Promise<void>((resolve) => {
+    onReady = resolve;
+  });
+  const part = await keepRunning({
+    name: role,
+    launch: async () => {
+      const life = launchChild({
+        name: role,
+        script: ["api/main.ts", "--only", role],
+        environment: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
+        leash,
+        sink,
+        onMessage: () => onReady(),
+      });
+      pid = life.pid ?? 0;
+      return life;
+    },
+    logger: pino({ level: "warn" }, { write: sink }),
+    onRefusal: () => sink(`${role} refuses its configuration`),
+  });
+  return { ...part, pid: () => pid, ready };
+}
+
+/** Looks again until `condition` gives a value; names what was awaited when it does not come in time. */
+export async function until<Value>(
+  what: string,
+  condition: () => Promise<Value | undefined | false | null>,
+  withinMs = 60_000,
+): Promise<Value> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const value = await condition();
+    if (value !== undefined && value !== false && value !== null) return value;
+    if (performance.now() > deadline) throw new Error(`waited ${withinMs} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+/** Waits until the API calls itself ready; says what failed when it does not. */
+export async function untilReady(pipeline: Pipeline, withinMs = 60_000): Promise<void> {
+  let last: unknown;
+  await until(
+    "readiness",
+    async () => {
+      const { status, body } = await pipeline.get("/readyz");
+      last = body;
+      return status === 200;
+    },
+    withinMs,
+  ).catch((error: Error) => {
+    throw new Error(`${error.message}: ${JSON.stringify(last)}`);
+  });
+}

@@ -1,0 +1,69 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { pino } from "pino";
+import type { TestProject } from "vitest/node";
+import { type EmbeddedPostgres, startPostgres } from "../../../api/run/postgres/embedded.ts";
+import { birthOf } from "../../../api/run/postgres/processes.ts";
+import { startLeash } from "../../../api/run/supervisor/leash.ts";
+import { openDatabase } from "../../../projections/database.ts";
+import { migrate } from "../../../projections/log/migrate.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** A superuser's way to the run's server; its database `template` is migrated and holds nothing. */
+    postgresUrl: string;
+  }
+}
+
+const prefix = "test-postgres-";
+let server: EmbeddedPostgres | undefined;
+let directory: string | undefined;
+
+/** One server for the run. It ends with the run, also with a run that is killed. */
+export async function setup(project: TestProject): Promise<void> {
+  await removeLeftovers();
+  directory = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`));
+  const leash = startLeash();
+  server = await startPostgres({
+    dataDir: directory,
+    logger: pino({ level: "silent" }),
+    durable: false,
+    onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+  });
+  void server.exited.then(() => leash.release(server?.pid ?? 0));
+  await makeTemplate(server.url);
+  project.provide("postgresUrl", server.url);
+}
+
+export async function teardown(): Promise<void> {
+  await server?.stop();
+  if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+}
+
+async function makeTemplate(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("create database template");
+  await client.end();
+  const db = openDatabase({
+    url: url.replace(/\/postgres$/, "/template"),
+    applicationName: "template",
+    onIdleError: () => {},
+  });
+  await migrate(db);
+  await db.destroy();
+}
+
+/** Files of runs that were killed. Those of another user are not ours to remove. */
+async function removeLeftovers(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length).split("-")[0]) : 0;
+    if (pid === 0 || birthOf(pid) !== undefined) continue;
+    const path = join(tmpdir(), name);
+    await rm(path, { recursive: true, force: true }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EACCES" && error.code !== "EPERM") throw error;
+    });
+  }
+}

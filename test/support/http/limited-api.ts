@@ -1,0 +1,100 @@
+import { type Logger, pino } from "pino";
+import { createApp } from "../../../api/serve/app.ts";
+import type { Limits } from "../../../api/serve/keys/count-requests.ts";
+import { openInstantKeys } from "../../../api/serve/keys/instant-keys.ts";
+import { openLimiter } from "../../../api/serve/keys/limiter.ts";
+import { openUsage } from "../../../api/serve/keys/usage.ts";
+import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
+import { type Database, openDatabase } from "../../../projections/database.ts";
+import { marketOver } from "../orders/market-terms.ts";
+import { type ApiClient, serve } from "./openapi.ts";
+
+export type LimitedApi = ApiClient & {
+  /** Its limiter's connections. */
+  db: Database;
+  flushUsage(): Promise<void>;
+};
+
+const idle: ServiceStatus = {
+  ready: true,
+  failing: [],
+  warnings: [],
+  logPosition: 0,
+  chains: [],
+  projections: [],
+};
+
+type Options = {
+  url: string;
+  limits?: Partial<Limits>;
+  /** Without one the database's clock counts. */
+  now?: () => Date;
+  trustProxy?: number | string[];
+  isPaused?: () => Promise<boolean>;
+  logger?: Logger;
+};
+
+/** An API that counts, as one process has it: over connections of its own. */
+export async function openLimitedApi(options: Options): Promise<LimitedApi> {
+  const { url, now, logger = pino({ level: "silent" }) } = options;
+  const db = openDatabase({
+    url,
+    applicationName: "limited api",
+    max: 4,
+    prepares: true,
+    onIdleError: () => {},
+  });
+  const limits = { keyless: 30, instant: 60, permanent: 120, ...options.limits };
+  const usage = openUsage(db, now);
+  const context = {
+    db,
+    siteUrl: "https://site.example.test",
+    chains: [33139] as const,
+    readStatus: async () => idle,
+    market: marketOver(db),
+    instantKeys: openInstantKeys({
+      db,
+      requestsPerMinute: limits.instant,
+      docs: "https://api.example.test/docs",
+      isPaused: options.isPaused ?? (async () => false),
+      ...(now && { now }),
+    }),
+    now: now ?? (() => new Date()),
+  };
+  const api = await serve(
+    createApp({
+      context,
+      baseUrl: "https://api.example.test",
+      logger,
+      // A machine that is busy with other tests is no outage.
+      limiter: openLimiter({ db, limits, logger, now, onUse: usage.onUse, deadlineMs: 20_000 }),
+      trustProxy: options.trustProxy ?? ["127.0.0.1"],
+    }),
+  );
+  return {
+    ...api,
+    db,
+    flushUsage: usage.flush,
+    async close() {
+      await api.close();
+      await db.destroy();
+    },
+  };
+}
+
+/** Is answered without a look at any table. */
+export const anything = "/v1/orders/params?chainId=5";
+
+/** The header of a proxy that stands before the API. */
+export const from = (address: string, key?: string): Record<string, string> => ({
+  "x-forwarded-for": address,
+  ...(key !== undefined && { "x-api-key": key }),
+});
+
+let callers = 0;
+
+/** An address that no other test counts. */
+export function newAddress(): string {
+  callers += 1;
+  return `10.${callers >> 16}.${(callers >> 8) & 255}.${callers & 255}`;
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { type BookReads, expected, hashOf, type Keep, none, sorts } from "../orders/book-reads.ts";
+import { earlyEnd, openedAt, type SeededOrder } from "../orders/book-rows.ts";
+
+/** Declares the tests of a list: each filter under each sort, before and after some orders end. */
+export function itLists(
+  book: () => BookReads,
+  path: string,
+  from: readonly SeededOrder[],
+  cases: readonly [string, Keep][],
+): void {
+  describe.each(Object.keys(sorts))("sorted by %s", (sort) => {
+    it.each(cases)("lists %s, the same by pages and by cursors", async (query, keep) => {
+      for (const moment of [openedAt, earlyEnd - 1n, earlyEnd]) {
+        book().at(moment);
+        const asked = `${path}?${query}&sort=${sort}&per_page=17`;
+        const walked = await book().walkCursors(asked);
+        const hashes = expected(from, keep, sort, moment);
+        expect(hashes.length > 0).toBe(keep !== none);
+        expect(walked.rows.map(hashOf)).toEqual(hashes);
+        expect(walked.total).toBe(walked.rows.length);
+        if (moment === earlyEnd) expect(await book().walkPages(asked)).toEqual(walked.rows);
+      }
+    });
+  });
+}

@@ -1,0 +1,102 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import type { Express } from "express";
+import { z } from "zod";
+import { type Listening, listen } from "../../../api/serve/http/server.ts";
+
+const Operation = z.looseObject({
+  parameters: z.array(z.looseObject({ in: z.string(), name: z.string() })).optional(),
+  responses: z.record(z.string(), z.looseObject({})),
+});
+
+const Document = z.looseObject({
+  openapi: z.string(),
+  paths: z.record(z.string(), z.record(z.string(), Operation)),
+});
+
+type ApiAnswer = { status: number; headers: Headers; body: unknown };
+
+/** A client whose every answer must be as the served document says. */
+export type ApiClient = {
+  url: string;
+  document: z.output<typeof Document>;
+  get(pathAndQuery: string, headers?: Record<string, string>): Promise<ApiAnswer>;
+  /** `body` is sent as JSON, or as it is when it is text. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+  close(): Promise<void>;
+};
+
+/** Serves the app on a free port and reads the document of the API whose paths begin at `base`. */
+export async function serve(
+  app: Express,
+  { base, path }: { base: string; path: string } = { base: "", path: "/v1/openapi.json" },
+): Promise<ApiClient> {
+  const listening: Listening = await listen(app, "127.0.0.1", 0);
+  const url = `http://127.0.0.1:${listening.port}`;
+  const json: unknown = await (await fetch(url + base + path)).json();
+  const document = Document.parse(json);
+  const check = answerChecker(document, base);
+  const ask = async (pathAndQuery: string, request: RequestInit): Promise<ApiAnswer> => {
+    const response = await fetch(url + pathAndQuery, request);
+    const text = await response.text();
+    const body: unknown = text === "" ? undefined : JSON.parse(text);
+    if (response.status !== 304) check(request.method ?? "get", pathAndQuery, response, body);
+    return { status: response.status, headers: response.headers, body };
+  };
+  return {
+    url,
+    document,
+    get: (pathAndQuery, headers = {}) => ask(pathAndQuery, { headers }),
+    post(path, body, headers = {}) {
+      const text = typeof body === "string" ? body : JSON.stringify(body);
+      return ask(path, { method: "post", body: text ?? null, headers });
+    },
+    close: listening.close,
+  };
+}
+
+function answerChecker(document: z.output<typeof Document>, base: string) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema(document, "document");
+  const validators = new Map<string, ValidateFunction>();
+  const patterns = Object.keys(document.paths).map((path) => ({
+    path,
+    pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}/?$`),
+  }));
+
+  function validatorOf(method: string, path: string, status: string): ValidateFunction {
+    const pointer = ["paths", path, method, "responses", status, "content", "application/json"];
+    const ref = `document#/${[...pointer, "schema"].map(escapePointer).join("/")}`;
+    const validate = validators.get(ref) ?? ajv.compile({ $ref: ref });
+    validators.set(ref, validate);
+    return validate;
+  }
+
+  return (method: string, pathAndQuery: string, response: Response, body: unknown) => {
+    const [asked = ""] = pathAndQuery.slice(base.length).split("?");
+    const found = patterns.filter(({ pattern }) => pattern.test(asked)).map(({ path }) => path);
+    const path = found.find((one) => one === asked) ?? found[0] ?? "";
+    const status = String(response.status);
+    if (document.paths[path]?.[method]?.responses[status] === undefined) {
+      throw new Error(`${asked} answered ${status}, which is not documented`);
+    }
+    const validate = validatorOf(method, path, status);
+    if (!validate(body)) {
+      throw new Error(`${pathAndQuery} is not as documented: ${ajv.errorsText(validate.errors)}`);
+    }
+    const isRead = method === "get" && status === "200";
+    const required = isRead ? ["x-request-id", "etag"] : ["x-request-id"];
+    const missing = [...required, ...(headersOf[status] ?? [])].filter(
+      (header) => !response.headers.has(header),
+    );
+    if (missing.length > 0) throw new Error(`${pathAndQuery} lacks ${missing.join()}`);
+  };
+}
+
+const headersOf: Record<string, string[]> = { 401: ["www-authenticate"], 429: ["retry-after"] };
+
+/** As a JSON pointer inside a URI fragment. */
+function escapePointer(word: string): string {
+  return encodeURIComponent(word.replaceAll("~", "~0").replaceAll("/", "~1"));
+}

@@ -1,0 +1,93 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Database } from "../../../projections/database.ts";
+
+/**
+ * Rows of `collection_stats.family`, each with that of `held`, told from scratch, without its tables: a loop over
+ * everything the books, owners, sales, prices and snapshots hold.
+ */
+export async function familiesFromBooks(db: Database): Promise<unknown[]> {
+  const { rows } = await sql<{ family: unknown }>`
+    with clock as (
+      select chain_id, max(moment) as moment from floors.snapshot group by chain_id
+    ), made as (
+      select c.collection_id, c.chain_id, c.verified,
+             array(select contract_id from collections.member m where m.collection_id = c.collection_id) as contracts
+      from collections.collection c
+    ), told as (
+      select s.contract_id, date_trunc('hour', s.timestamp, 'UTC') as hour,
+             case when n.ours then s.total_wei else 0 end as wei, (p.price is not null and n.ours)::int as priced,
+             case when n.ours then coalesce(div(s.total_wei * p.price, 1000000000000000000), 0) else 0 end as usd
+      from sales.sale s
+      cross join lateral (
+        select s.currency = decode(repeat('00', 20), 'hex')
+               or s.currency = '\\xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2' as ours
+      ) n
+      cross join lateral (
+        select (array_agg(price_e8 order by minute desc))[1] as price from coin_prices.tick
+        where coin = 'ethereum' and minute between s.timestamp - interval '2 hours' and s.timestamp
+      ) p
+    )
+    select jsonb_build_object(
+      'collection_id', f.collection_id, 'chain_id', f.chain_id, 'verified', f.verified,
+      'listed', (select count(distinct (contract_id, token_id)) from listings.listing
+                 where contract_id = any (f.contracts) and status = 'active'),
+      'supply', (select coalesce(sum(case when standard = 1155 then units else supply end), 0)
+                 from ownership.collection where contract_id = any (f.contracts)),
+      'holders', (select count(distinct owner) from ownership.holder where contract_id = any (f.contracts)),
+      'floor_wei', (select min(unit_price_wei) from listings.listing
+                    where contract_id = any (f.contracts) and status = 'active'),
+      'floor', ${cheapest(sql`true`)}, 'floor_buyable', ${cheapest(sql`is_buyable`)},
+      'best_offer', (
+        select jsonb_build_object('priceWei', unit_price_wei::text, 'sellerNetWei', seller_net_wei::text,
+                                  'orderHash', '0x' || encode(order_hash, 'hex'))
+        from bids.bid where contract_id = any (f.contracts) and kind = 'collection' and status = 'active'
+        order by seller_net_wei desc, position limit 1),
+      'turns_at', least(
+        (select min(case when status = 'active' then end_time else start_time end) from listings.listing
+         where contract_id = any (f.contracts) and (status = 'active' or reason = 'not_started')),
+        (select end_time from bids.bid
+         where contract_id = any (f.contracts) and kind = 'collection' and status = 'active'
+         order by seller_net_wei desc, position limit 1),
+        (select min(start_time) from bids.bid
+         where contract_id = any (f.contracts) and kind = 'collection' and reason = 'not_started'))
+    ) || (
+      select jsonb_object_agg('sales_' || w.name, w.sales) || jsonb_object_agg('wei_' || w.name, w.wei)
+             || jsonb_object_agg('priced_' || w.name, w.priced) || jsonb_object_agg('usd_e8_' || w.name, w.usd)
+      from (
+        select period.name, count(t.hour) as sales, coalesce(sum(t.wei), 0) as wei,
+               coalesce(sum(t.priced), 0) as priced, coalesce(sum(t.usd), 0) as usd
+        from (values ('24h', 24), ('7d', 168), ('30d', 720), ('all', null)) period (name, hours)
+        left join clock k on k.chain_id = f.chain_id
+        left join told t on t.contract_id = any (f.contracts)
+          and (period.hours is null
+               or t.hour > date_trunc('hour', k.moment, 'UTC') - period.hours * interval '1 hour')
+        group by period.name
+      ) w
+    ) || (
+      select jsonb_object_agg('change_' || period.name, (
+        select round((now.wei - was.wei) * 1000000 / was.wei)
+        from (select min(unit_price_wei) as wei from listings.listing
+              where contract_id = any (f.contracts) and status = 'active') now,
+             (select min(x.price_wei) as wei from floors.floor x
+              cross join (
+                select max(s.moment) as moment from floors.snapshot s join clock k using (chain_id)
+                where s.chain_id = f.chain_id and s.moment <= k.moment - period.hours * interval '1 hour'
+                  and s.moment > k.moment - (period.hours + 1) * interval '1 hour'
+              ) s
+              where x.contract_id = any (f.contracts) and x.since <= s.moment
+                and (x.until is null or x.until > s.moment)) was))
+      from (values ('24h', 24), ('7d', 168), ('30d', 720)) period (name, hours)
+    ) as family
+    from made f
+    order by f.collection_id`.execute(db);
+  return rows.map(({ family }) => family);
+}
+
+/** Of family `f`. */
+function cheapest(condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    select jsonb_build_object('priceWei', unit_price_wei::text, 'orderHash', '0x' || encode(order_hash, 'hex'),
+                              'tokenId', token_id::text, 'marketplace', marketplace, 'isBuyable', is_buyable)
+    from listings.listing where contract_id = any (f.contracts) and status = 'active' and ${condition}
+    order by unit_price_wei, position limit 1)`;
+}

@@ -1,0 +1,179 @@
+import { pino } from "pino";
+import type { Address } from "viem";
+import { expect } from "vitest";
+import { z } from "zod";
+import { createApp } from "../../../api/serve/app.ts";
+import { addressOf } from "../database/given.ts";
+import { createDatabase } from "../database/postgres.ts";
+import { serve } from "../http/openapi.ts";
+import { makers, nfts, openedAt, pauper, type SeededOrder, seedBook } from "./book-rows.ts";
+import { marketOver } from "./market-terms.ts";
+
+export const siteUrl = "https://site.example.test";
+
+const List = z.object({
+  data: z.array(z.looseObject({ orderHash: z.string() })),
+  meta: z.looseObject({
+    total: z.number(),
+    page: z.number().nullable(),
+    next_cursor: z.string().nullable(),
+  }),
+});
+
+export type BookReads = Awaited<ReturnType<typeof openBookReads>>;
+
+/** The API over the seeded book, at a moment that `at` sets. */
+export async function openBookReads() {
+  const database = await createDatabase();
+  const { catchUp } = await seedBook(database.db);
+  let now = openedAt;
+  const context = {
+    db: database.db,
+    siteUrl,
+    chains: [1, 33139] as const,
+    readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
+    market: marketOver(database.db),
+    now: () => new Date(Number(now) * 1000),
+  };
+  const baseUrl = "https://api.example.test";
+  const api = await serve(createApp({ context, baseUrl, logger: pino({ level: "silent" }) }));
+
+  async function answer(path: string): Promise<unknown> {
+    const { status, body } = await api.get(path);
+    expect(status, JSON.stringify(body)).toBe(200);
+    return body;
+  }
+  const list = async (path: string) => List.parse(await answer(path));
+
+  return {
+    db: database.db,
+    catchUp,
+    at(moment: bigint) {
+      now = moment;
+    },
+    answer,
+    raw: api.get,
+    list,
+    async one(path: string) {
+      return z.object({ data: z.looseObject({}) }).parse(await answer(path)).data;
+    },
+    async refusal(path: string, status: number, code: string) {
+      const answer = await api.get(path);
+      const failure = z.looseObject({ code: z.string() }).parse(answer.body);
+      expect([answer.status, failure.code], path).toEqual([status, code]);
+    },
+    /** Every row of a list, by following cursors from the first page. */
+    async walkCursors(path: string) {
+      const rows: unknown[] = [];
+      for (let next = await list(path); ; ) {
+        rows.push(...next.data);
+        expect(rows.length).toBeLessThanOrEqual(next.meta.total);
+        if (next.meta.next_cursor === null) return { rows, total: next.meta.total };
+        next = await list(`${path}&cursor=${next.meta.next_cursor}`);
+        expect(next.meta.page).toBeNull();
+      }
+    },
+    async walkPages(path: string) {
+      const rows: unknown[] = [];
+      for (let page = 1; ; page += 1) {
+        const { data } = await list(`${path}&page=${page}`);
+        if (data.length === 0) return rows;
+        rows.push(...data);
+      }
+    },
+    async close() {
+      await api.close();
+      await database.drop();
+    },
+  };
+}
+
+export function hashOf(row: unknown): string {
+  return z.looseObject({ orderHash: z.string() }).parse(row).orderHash;
+}
+export function idOf({ order, marketplace }: SeededOrder): string {
+  const prefixes = { native: "mkt-", opensea: "", magiceden: "magiceden-" };
+  return `${prefixes[marketplace]}${order.orderHash}`;
+}
+
+export type Keep = (order: SeededOrder) => boolean;
+
+export const sorts: Record<string, (order: SeededOrder) => bigint> = {
+  price_asc: ({ priceWei }) => priceWei,
+  price_desc: ({ priceWei }) => priceWei,
+  created_at: ({ createdAt }) => createdAt,
+};
+
+/** Hashes of the orders kept that have not ended at a moment; of equal ones the older is the smaller. */
+export function expected(
+  from: readonly SeededOrder[],
+  keep: Keep,
+  sort: string,
+  now: bigint,
+): string[] {
+  const value = sorts[sort] ?? (() => 0n);
+  const ascending = from
+    .map((order, place) => ({ order, place }))
+    .filter(({ order }) => keep(order) && order.endsAt > now)
+    .sort((a, b) => Number(value(a.order) - value(b.order)) || a.place - b.place)
+    .map(({ order }) => order.order.orderHash);
+  return sort === "price_asc" ? ascending : ascending.reverse();
+}
+
+export const none: Keep = () => false;
+export const active: Keep = ({ status }) => status === "active";
+export const inactive: Keep = ({ status }) => status === "inactive";
+export const on =
+  (...contracts: Address[]): Keep =>
+  ({ contract }) =>
+    contract.chainId === 1 && contracts.includes(contract.address);
+export const every =
+  (...all: Keep[]): Keep =>
+  (order) =>
+    all.every((keep) => keep(order));
+export const ofChain =
+  (chainId: number): Keep =>
+  ({ contract }) =>
+    contract.chainId === chainId;
+export const of =
+  (marketplace: SeededOrder["marketplace"]): Keep =>
+  (order) =>
+    order.marketplace === marketplace;
+export const ofToken =
+  (tokenId: bigint): Keep =>
+  (order) =>
+    order.tokenId === tokenId;
+export const by =
+  (maker: Address): Keep =>
+  (order) =>
+    order.maker === maker;
+export const priced =
+  (fromWei: bigint, toWei: bigint): Keep =>
+  ({ priceWei }) =>
+    priceWei >= fromWei && priceWei <= toWei;
+
+const [punks, kin, twin, editions] = [
+  nfts.punks.address,
+  nfts.kin.address,
+  nfts.twin.address,
+  nfts.editions.address,
+];
+const upperCase = (address: Address) => `0x${address.slice(2).toUpperCase()}`;
+
+/** Filters of both books' lists, and what of the orders they keep. */
+export const filters: [string, Keep][] = [
+  ["chainId=1", every(active, ofChain(1))],
+  ["chainId=33139", every(active, ofChain(33139))],
+  ["collection=punks", every(active, on(punks))],
+  [`collection=${upperCase(punks)}`, every(active, on(punks))],
+  ["collection=KIN", every(active, on(kin, twin))],
+  [`collection=${twin}`, every(active, on(kin, twin))],
+  ["collection=editions&token_id=2", every(active, on(editions), ofToken(2n))],
+  [`collection=${twin}&token_id=6`, every(active, on(twin), ofToken(6n))],
+  [`maker=${upperCase(makers.of(1))}`, every(active, ofChain(1), by(makers.of(1)))],
+  [`maker=${makers.of(1)}&collection=kin`, every(active, on(kin, twin), by(makers.of(1)))],
+  ["status=inactive", every(inactive, ofChain(1))],
+  [`status=inactive&maker=${pauper}`, every(inactive, by(pauper))],
+  [`status=inactive&collection=punks`, every(inactive, on(punks))],
+  [`maker=${addressOf(7)}`, none],
+];

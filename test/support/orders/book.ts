@@ -1,0 +1,178 @@
+import { pino } from "pino";
+import type { Address, Hex } from "viem";
+import { z } from "zod";
+import type { ChainId } from "../../../abis/deployments.ts";
+import { createApp } from "../../../api/serve/app.ts";
+import type { Partner } from "../../../api/work/marketplaces/partner.ts";
+import { allProjections } from "../../../projections/all.ts";
+import type { TradeTerms } from "../../../projections/domain/orders/trade-terms.ts";
+import { orderQuantity } from "../../../projections/domain/seaport/fill.ts";
+import {
+  type ConsiderationItem,
+  itemType,
+  type SignedOrder,
+} from "../../../projections/domain/seaport/order-components.ts";
+import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
+import type { Target } from "../../../projections/engine/checkpoint.ts";
+import { orderSubmitted } from "../../../projections/facts/submitted-order.ts";
+import { appendObservations } from "../../../projections/log/append.ts";
+import { recordChain } from "../chain/chain-facts.ts";
+import { type Market, openMarket } from "../chain/market.ts";
+import { type RpcProxy, startRpcProxy } from "../chain/rpc-proxy.ts";
+import { createProjection, project } from "../database/given.ts";
+import { createDatabase, type TestDatabase } from "../database/postgres.ts";
+import { serve } from "../http/openapi.ts";
+import { marketOver, testFee } from "./market-terms.ts";
+
+/** A local chain, the order book over it and its API; the test itself is the indexer and the projector. */
+export type Book = Pick<Market, "actors" | "client"> & {
+  db: TestDatabase["db"];
+  /** The node as the API reaches it. */
+  node: RpcProxy;
+  /** Puts a signed order into the log; its id. Whether it could be taken in is not looked at. */
+  submit(order: SignedOrder): Promise<string>;
+  /** Brings everything mined so far into the books. */
+  catchUp(): Promise<void>;
+  /** Every answer is as the served document says. */
+  get(path: string): Promise<BookAnswer>;
+  post(path: string, body?: unknown): Promise<BookAnswer>;
+  close(): Promise<void>;
+};
+
+const Answer = z.object({
+  success: z.boolean(),
+  code: z.string().optional(),
+  message: z.string().optional(),
+  data: z.any().optional(),
+});
+type BookAnswer = z.output<typeof Answer> & { status: number };
+
+export async function openBook(
+  chainId: ChainId,
+  openPartners: (chain: {
+    chainId: ChainId;
+    rpcUrl: string;
+  }) => Promise<Partner[]> = async () => [],
+): Promise<Book> {
+  const [database, market] = await Promise.all([
+    createDatabase(),
+    openMarket({ chainId, stocked: true }),
+  ]);
+  const { db } = database;
+  const node = await startRpcProxy(market.anvil.rpcUrl);
+  const targets: Target[] = [];
+  for (const projection of allProjections({ feeRecipient: testFee.recipient })) {
+    targets.push(await createProjection(db, projection));
+  }
+  let projecting = Promise.resolve();
+  const projectAll = () => {
+    projecting = projecting.then(() => project(db, targets));
+    return projecting;
+  };
+  const partners = await openPartners({ chainId, rpcUrl: market.anvil.rpcUrl });
+  const untilProjected = async () => {
+    await projectAll();
+    return true;
+  };
+  const context = {
+    db,
+    siteUrl: "https://site.example.test",
+    chains: [chainId],
+    readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
+    market: marketOver(db, { [chainId]: node.url }, untilProjected, partners),
+    now: () => new Date(),
+  };
+  const app = createApp({
+    context,
+    baseUrl: "https://api.example.test",
+    logger: pino({ level: "warn" }),
+  });
+  const api = await serve(app);
+  const catchUp = async () => {
+    await recordChain(db, { chainId, rpcUrl: market.anvil.rpcUrl });
+    await projectAll();
+  };
+  await catchUp();
+  return {
+    actors: market.actors,
+    client: market.client,
+    db,
+    node,
+    catchUp,
+    async submit(order) {
+      const signed = inLowerCase(order);
+      const hash = orderHash(signed.components);
+      await appendObservations(db, [
+        orderSubmitted({
+          chainId,
+          orderHash: hash,
+          ...signed,
+          terms: termsOf(signed),
+          receivedAt: new Date(),
+        }),
+      ]);
+      await projectAll();
+      return `mkt-${hash}`;
+    },
+    get: async (path) => answerOf(await api.get(path)),
+    post: async (path, body) => answerOf(await api.post(path, body)),
+    async close() {
+      await api.close();
+      await node.close();
+      await market.stop();
+      await database.drop();
+    },
+  };
+}
+
+function answerOf({ status, body }: { status: number; body: unknown }): BookAnswer {
+  return { status, ...Answer.parse(body) };
+}
+
+/** The terms of an order as it would be recognized, all legs but the seller's to the service or the creator. */
+function termsOf({ components }: SignedOrder): TradeTerms {
+  const { offer, consideration } = components;
+  const [given] = offer;
+  const [first, ...rest] = consideration;
+  if (given === undefined || first === undefined) throw new Error("the order has an empty side");
+  const side = given.itemType >= itemType.erc721 ? "ask" : "bid";
+  const nft = side === "ask" ? given : first;
+  const quantity = orderQuantity(components);
+  const takenWei = rest.reduce((sum, leg) => sum + leg.startAmount, 0n);
+  const wholeWei = side === "ask" ? first.startAmount + takenWei : given.startAmount;
+  const byCriteria = nft.itemType >= itemType.erc721WithCriteria;
+  return {
+    side,
+    contract: nft.token,
+    standard: nft.itemType % 2 === 0 ? "erc721" : "erc1155",
+    tokenId: byCriteria ? null : nft.identifierOrCriteria,
+    quantity,
+    unitPriceWei: wholeWei / quantity,
+    sellerNetWei: (wholeWei - takenWei) / quantity,
+    fees: rest.map((leg) => feeOf(leg, quantity)),
+  };
+}
+
+function feeOf({ recipient, startAmount }: ConsiderationItem, quantity: bigint) {
+  const kind = recipient === testFee.recipient ? ("service" as const) : ("royalty" as const);
+  return { recipient, unitWei: startAmount / quantity, kind };
+}
+
+const lower = <Text extends Address | Hex>(text: Text) => text.toLowerCase() as Text;
+
+/** As the API takes orders in. */
+function inLowerCase({ components, signature }: SignedOrder): SignedOrder {
+  return {
+    signature: lower(signature),
+    components: {
+      ...components,
+      offerer: lower(components.offerer),
+      offer: components.offer.map((item) => ({ ...item, token: lower(item.token) })),
+      consideration: components.consideration.map((leg) => ({
+        ...leg,
+        token: lower(leg.token),
+        recipient: lower(leg.recipient),
+      })),
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { pino } from "pino";
+import { z } from "zod";
+import type { ChainId } from "../../../abis/deployments.ts";
+import { createApp } from "../../../api/serve/app.ts";
+import { keepProjecting } from "../../../api/work/jobs/project.ts";
+import { createWake } from "../../../api/work/log-signal/wake.ts";
+import { openProjectedWaiter } from "../../../api/work/orders/intake/await-projected.ts";
+import { allProjections } from "../../../projections/all.ts";
+import type { Database } from "../../../projections/database.ts";
+import type {
+  OrderComponents,
+  SignedOrder,
+} from "../../../projections/domain/seaport/order-components.ts";
+import {
+  exchangeDomain,
+  orderHash,
+  signingDigest,
+} from "../../../projections/domain/seaport/order-hash.ts";
+import { recordChain } from "../chain/chain-facts.ts";
+import { type Market, openMarket } from "../chain/market.ts";
+import { type RpcProxy, startRpcProxy } from "../chain/rpc-proxy.ts";
+import { createProjection } from "../database/given.ts";
+import { createDatabase } from "../database/postgres.ts";
+import { type ApiClient, serve } from "../http/openapi.ts";
+import { marketOver, testFee } from "./market-terms.ts";
+
+/** A stocked local chain, its facts, projections that follow them, and the API that takes orders in. */
+export type IntakeStand = {
+  chainId: ChainId;
+  market: Market;
+  db: Database;
+  databaseUrl: string;
+  /** The node as the API reaches it. */
+  node: RpcProxy;
+  api: ApiClient;
+  /** Every answer must be as documented. */
+  post(path: string, body: unknown): Promise<Answer>;
+  /** Takes over what the chain did meanwhile. */
+  record(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const Envelope = z.looseObject({
+  success: z.boolean(),
+  code: z.string().optional(),
+  message: z.string().optional(),
+  retry: z.string().optional(),
+  data: z.any().optional(),
+});
+type Answer = z.output<typeof Envelope> & { status: number };
+
+export async function openIntakeStand(chainId: ChainId): Promise<IntakeStand> {
+  const [database, market] = await Promise.all([
+    createDatabase(),
+    openMarket({ chainId, stocked: true }),
+  ]);
+  const { db, url } = database;
+  const logger = pino({ level: "warn" });
+  await recordChain(db, market.anvil);
+  const targets = [];
+  for (const projection of allProjections({ feeRecipient: testFee.recipient })) {
+    targets.push(await createProjection(db, projection));
+  }
+  const node = await startRpcProxy(market.anvil.rpcUrl);
+  const waiter = openProjectedWaiter({ db, url, logger });
+  const ending = new AbortController();
+  const { signal } = ending;
+  const wake = createWake();
+  const work = keepProjecting({
+    db,
+    targets,
+    logger,
+    signal,
+    wake,
+    holds: () => true,
+    onTick: () => {},
+  });
+  const bell = setInterval(wake.ring, 20);
+  const context = {
+    db,
+    siteUrl: "https://site.example.test",
+    chains: [chainId],
+    readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
+    market: marketOver(db, { [chainId]: node.url }, waiter.until),
+    now: () => new Date(),
+  };
+  const api = await serve(createApp({ context, baseUrl: "https://api.example.test", logger }));
+  return {
+    chainId,
+    market,
+    db,
+    databaseUrl: url,
+    node,
+    api,
+    async post(path, body) {
+      const { status, body: answer } = await api.post(path, body);
+      return { ...Envelope.parse(answer), status };
+    },
+    async record() {
+      const { head } = await recordChain(db, market.anvil);
+      await waiter.until(head);
+    },
+    async close() {
+      clearInterval(bell);
+      ending.abort();
+      await Promise.all([api.close(), waiter.stop(), work, node.close()]);
+      await Promise.all([database.drop(), market.stop()]);
+    },
+  };
+}
+
+/** As clients send it: integers as decimal strings. */
+export function toWire(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (_, one) => (typeof one === "bigint" ? one.toString() : one)),
+  );
+}
+
+export function wireOrder({ components, signature }: SignedOrder): Record<string, unknown> {
+  return { parameters: toWire(components), signature };
+}
+
+/** Signs an order that was changed. */
+export async function resign(
+  chainId: ChainId,
+  account: { sign?: (given: { hash: `0x${string}` }) => Promise<`0x${string}`> },
+  components: OrderComponents,
+): Promise<SignedOrder> {
+  if (account.sign === undefined) throw new TypeError("the account cannot sign");
+  const hash = signingDigest(orderHash(components), exchangeDomain(chainId));
+  return { components, signature: await account.sign({ hash }) };
+}

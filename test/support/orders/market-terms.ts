@@ -1,0 +1,25 @@
+import { type ChainId, chainIds, commonConduit } from "../../../abis/deployments.ts";
+import { assembleMarket, type Market } from "../../../api/work/orders/market.ts";
+import { accounts } from "../../../devnet/accounts.ts";
+import type { Database } from "../../../projections/database.ts";
+
+export const testFee = { recipient: accounts.feeRecipient, bps: 100 };
+
+/** The market of a test: its database, and the chains at these addresses. Without `untilProjected` nobody projects. */
+export function marketOver(
+  writer: Database,
+  rpcUrls: Partial<Record<ChainId, string>> = {},
+  untilProjected: Market["untilProjected"] = async () => false,
+  partners: Market["partners"] = [],
+): Market {
+  const chains = chainIds.flatMap((chainId) => {
+    const url = rpcUrls[chainId];
+    return url === undefined ? [] : [{ chainId, rpcUrls: [url], collections: "all" as const }];
+  });
+  const enabled = { listings: true, offers: true, buying: true };
+  const market = { prefix: "mkt", conduitKey: commonConduit.key, enabled };
+  return {
+    ...assembleMarket({ chains, fees: testFee, market }, { writer, partners, untilProjected }),
+    close: async () => {},
+  };
+}

@@ -1,0 +1,74 @@
+import { sql } from "kysely";
+import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
+import type { Projection } from "../../../projections/engine/projection.ts";
+import { appendObservations, type Observation } from "../../../projections/log/append.ts";
+import {
+  appendEvents,
+  type Block,
+  type ChainEvent,
+  createProjection,
+  project,
+  setBlocks,
+} from "../database/given.ts";
+import { createDatabase } from "../database/postgres.ts";
+import type { GivenOrder } from "./order-facts.ts";
+
+export type Fact = ChainEvent | Observation;
+
+/** A log and the projections of it that a test looks at. */
+export async function openBook(projections: readonly Projection[]) {
+  const { db, url, drop } = await createDatabase();
+  let targets: Target[] = [];
+
+  async function happens(...facts: Fact[]): Promise<void> {
+    await appendFacts(facts);
+    await project(db, targets);
+  }
+
+  /** Each as an append of its own: the recorder and the intake are not one process. */
+  async function appendFacts(facts: readonly Fact[]): Promise<void> {
+    for (const fact of facts) {
+      if ("identity" in fact) await appendObservations(db, [fact]);
+      else await appendEvents(db, [fact]);
+    }
+  }
+
+  async function emptyTargets(): Promise<readonly Target[]> {
+    for (const { name } of projections) await dropTarget(db, name);
+    targets = [];
+    for (const one of projections) targets.push(await createProjection(db, one));
+    return targets;
+  }
+
+  return {
+    db,
+    url,
+    drop,
+    happens,
+    appendFacts,
+    /** The projections anew, before the first fact. */
+    emptyTargets,
+    /** An empty log and empty tables. */
+    async clear(): Promise<void> {
+      await emptyTargets();
+      await sql`
+        truncate log.fact, log.block, log.transaction, log.contract restart identity`.execute(db);
+      await sql`update log.head set position = 0`.execute(db);
+    },
+    async retract(...blocks: Block[]): Promise<void> {
+      await setBlocks(db, "block_retracted", blocks);
+      await project(db, targets);
+    },
+    async readopt(...blocks: Block[]): Promise<void> {
+      await setBlocks(db, "block_readopted", blocks);
+      await project(db, targets);
+    },
+    /** Status of an order, and of an inactive one the reason. */
+    async state(table: string, { orderHash }: GivenOrder): Promise<string | undefined> {
+      const { rows } = await sql<{ state: string }>`
+        select concat_ws(' ', status, reason) as state from ${sql.table(table)}
+        where order_hash = decode(${orderHash.slice(2)}, 'hex')`.execute(db);
+      return rows[0]?.state;
+    },
+  };
+}

@@ -1,0 +1,233 @@
+import { type Address, type Hex, keccak256, stringToHex } from "viem";
+import { type ChainId, commonConduit, seaport, wrappedNative } from "../../../abis/deployments.ts";
+import type { ChainReading } from "../../../projections/chain-readings/chain-reading.ts";
+import type { TradeTerms } from "../../../projections/domain/orders/trade-terms.ts";
+import { bidComponents } from "../../../projections/domain/seaport/bid-components.ts";
+import { listingComponents } from "../../../projections/domain/seaport/listing-components.ts";
+import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
+import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
+import { priceLegs } from "../../../projections/domain/seaport/price-legs.ts";
+import { readingObserved } from "../../../projections/facts/reading-observed.ts";
+import { orderSubmitted } from "../../../projections/facts/submitted-order.ts";
+import type { Observation } from "../../../projections/log/append.ts";
+import { addressOf, type Block, type ChainEvent, zeroAddress } from "../database/given.ts";
+
+export const feeRecipient = addressOf(0xfee);
+const fee = { recipient: feeRecipient, bps: 100 };
+
+/** The moment at which orders are received, unless told otherwise: that of block 0. */
+export const receivedAt = 1_700_000_000n;
+
+type Terms = {
+  chainId?: ChainId;
+  maker: Address;
+  contract: Address;
+  standard?: "erc721" | "erc1155";
+  quantity?: bigint;
+  unitPriceWei?: bigint;
+  startTime?: bigint;
+  endTime?: bigint;
+  counter?: bigint;
+  /** Tells equal orders apart. */
+  salt?: bigint;
+  receivedAt?: bigint;
+};
+
+/** An order of the log, with what events and readings about it need. */
+export type GivenOrder = {
+  chainId: ChainId;
+  orderHash: Hex;
+  components: OrderComponents;
+  quantity: bigint;
+  terms: TradeTerms;
+  submitted: Observation;
+};
+
+export function givenListing(listing: Terms & { tokenId: bigint }): GivenOrder {
+  const { standard = "erc721", tokenId, contract } = listing;
+  const { order, price, quantity } = commonTerms(listing);
+  const components = listingComponents({
+    ...order,
+    nft: { standard, contract, tokenId },
+    quantity,
+    price,
+  });
+  return given(listing, "ask", tokenId, components);
+}
+
+/** Without a token: on every token of the contract. */
+export function givenBid(bid: Terms & { tokenId?: bigint }): GivenOrder {
+  const { standard = "erc721", tokenId, contract, chainId = 1 } = bid;
+  const { order, price, quantity } = commonTerms(bid);
+  const components = bidComponents({
+    ...order,
+    wanted:
+      tokenId === undefined
+        ? { standard, contract, criteria: 0n }
+        : { standard, contract, tokenId },
+    quantity,
+    price,
+    currency: wrappedNative[chainId],
+  });
+  return given(bid, "bid", tokenId ?? null, components);
+}
+
+function commonTerms(terms: Terms) {
+  return {
+    quantity: terms.quantity ?? 1n,
+    price: { unitPriceWei: terms.unitPriceWei ?? 10n ** 18n, fee, royalty: null },
+    order: {
+      maker: terms.maker,
+      startTime: terms.startTime ?? receivedAt,
+      endTime: terms.endTime ?? receivedAt + 86_400n,
+      salt: terms.salt ?? 0n,
+      counter: terms.counter ?? 0n,
+    },
+  };
+}
+
+function given(
+  terms: Terms,
+  side: "ask" | "bid",
+  tokenId: bigint | null,
+  components: OrderComponents,
+): GivenOrder {
+  const { chainId = 1, contract, standard = "erc721" } = terms;
+  const { price, quantity } = commonTerms(terms);
+  const { sellerNetWei, taken } = priceLegs(price);
+  const fees = taken.map((leg) => ({ ...leg, kind: "service" as const }));
+  const hash = orderHash(components);
+  const { unitPriceWei } = price;
+  const traded = { side, contract, standard, tokenId, quantity, unitPriceWei, sellerNetWei, fees };
+  const submitted = orderSubmitted({
+    chainId,
+    orderHash: hash,
+    components,
+    signature: `0x${"11".repeat(65)}`,
+    terms: traded,
+    receivedAt: new Date(Number(terms.receivedAt ?? receivedAt) * 1000),
+  });
+  return { chainId, orderHash: hash, components, quantity, terms: traded, submitted };
+}
+
+type Place = { at: Block; log?: number };
+
+const placed = ({ at, log = 0 }: Place) => ({ block: at, logIndex: log });
+
+/** A fill of some units, as the exchange emits it. */
+export function filled(order: GivenOrder, units: bigint, place: Place): ChainEvent {
+  const { components, quantity } = order;
+  const spent = (item: OrderComponents["offer"][number]) => ({
+    itemType: item.itemType,
+    token: item.token,
+    identifier: item.identifierOrCriteria.toString(),
+    amount: ((item.startAmount * units) / quantity).toString(),
+  });
+  return {
+    ...placed(place),
+    kind: "order_fulfilled",
+    contract: seaport["1.6"],
+    from: components.offerer,
+    to: addressOf(0xb0b),
+    orderHash: order.orderHash,
+    payload: {
+      zone: components.zone,
+      offer: components.offer.map(spent),
+      consideration: components.consideration.map((item) => ({
+        ...spent(item),
+        recipient: item.recipient,
+      })),
+    },
+  };
+}
+
+export function cancelled(order: GivenOrder, place: Place): ChainEvent {
+  const { components, orderHash } = order;
+  return {
+    ...placed(place),
+    kind: "order_cancelled",
+    contract: seaport["1.6"],
+    from: components.offerer,
+    orderHash,
+    payload: { zone: components.zone },
+  };
+}
+
+export function counterRaised(maker: Address, counter: bigint, place: Place): ChainEvent {
+  return {
+    ...placed(place),
+    kind: "counter_incremented",
+    contract: seaport["1.6"],
+    from: maker,
+    amount: counter,
+  };
+}
+
+/** `ApprovalForAll` for the common conduit. */
+export function approval(
+  contract: Address,
+  owner: Address,
+  approved: boolean,
+  place: Place,
+): ChainEvent {
+  return {
+    ...placed(place),
+    kind: "approval_for_all",
+    contract,
+    from: owner,
+    to: commonConduit.address,
+    amount: approved ? 1n : 0n,
+  };
+}
+
+export function channelUpdated(open: boolean, place: Place): ChainEvent {
+  return {
+    ...placed(place),
+    kind: "channel_updated",
+    contract: commonConduit.address,
+    to: seaport["1.6"],
+    amount: open ? 1n : 0n,
+  };
+}
+
+/** A reading at the end of a block, whether or not the log tells the same. */
+export function read(reading: ChainReading, { chainId, ...at }: Block): Observation {
+  const basis = {
+    number: BigInt(at.number),
+    hash: at.hash,
+    timestamp: new Date(at.timestamp * 1000),
+  };
+  return readingObserved({ chainId: chainId as ChainId, basis }, reading, basis.timestamp);
+}
+
+export function ticked(unixSeconds: bigint): Observation {
+  return {
+    kind: "clock_ticked",
+    chainId: 1,
+    identity: keccak256(stringToHex(`tick ${unixSeconds}`)),
+    recordedAt: new Date(Number(unixSeconds) * 1000),
+    amount: unixSeconds,
+  };
+}
+
+type Moved = {
+  contract: Address;
+  from?: Address;
+  to: Address;
+  tokenId: bigint;
+  /** ERC-1155; absent: ERC-721. */
+  units?: bigint;
+};
+
+export function transferred(moved: Moved, place: Place): ChainEvent {
+  const { contract, from = zeroAddress, to, tokenId, units } = moved;
+  return {
+    ...placed(place),
+    kind: units === undefined ? "erc721_transfer" : "erc1155_transfer",
+    contract,
+    from,
+    to,
+    tokenId,
+    ...(units === undefined ? {} : { amount: units }),
+  };
+}

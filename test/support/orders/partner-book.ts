@@ -1,0 +1,65 @@
+import type { ChainId } from "../../../abis/deployments.ts";
+import { openPartners } from "../../../api/work/marketplaces/open-partners.ts";
+import type { Partner } from "../../../api/work/marketplaces/partner.ts";
+import { hurried } from "../../../api/work/marketplaces/transport.ts";
+import { openPartnerA } from "../../../devnet/marketplaces/partner-a.ts";
+import { openPartnerB } from "../../../devnet/marketplaces/partner-b.ts";
+import type { Shown } from "../../../devnet/marketplaces/shown-book.ts";
+import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
+import { isRejection } from "../../../projections/domain/rejection.ts";
+import { partnerListingSeen } from "../../../projections/facts/partner-listing.ts";
+import { appendObservations } from "../../../projections/log/append.ts";
+import { type Book, openBook } from "./book.ts";
+
+type Sale = Omit<Parameters<StandIn["sell"]>[0], "chainId">;
+
+/** A book whose two partners stand beside it; the test itself is what keeps it in step with them. */
+export type PartnerBook = Book & {
+  opensea: StandIn;
+  magiceden: StandIn;
+  /** The doors to them. */
+  adapters: readonly Partner[];
+  /** Has a maker list a token at a partner, and the book told of it; its id. */
+  shows(partner: StandIn, sale: Sale): Promise<{ askId: string; shown: Shown }>;
+};
+
+export async function openPartnerBook(chainId: ChainId): Promise<PartnerBook> {
+  let standIns: { opensea: StandIn; magiceden: StandIn } | undefined;
+  let adapters: Partner[] = [];
+  const book = await openBook(chainId, async (chain) => {
+    standIns = {
+      opensea: await openPartnerA({ chains: [chain] }),
+      magiceden: await openPartnerB({ chains: [chain] }),
+    };
+    const at = ({ url }: StandIn) => ({ url, key: null, requestsPerMinute: 6_000 });
+    const { opensea, magiceden } = standIns;
+    const { streamUrl } = opensea;
+    const config = { opensea: { ...at(opensea), streamUrl }, magiceden: at(magiceden) };
+    adapters = openPartners(config, { ...hurried, timeoutMs: 1_000, waitMs: 200, tries: 1 });
+    return adapters;
+  });
+  if (standIns === undefined) throw new Error("the book opened no partners");
+  const { opensea, magiceden } = standIns;
+  return {
+    ...book,
+    opensea,
+    magiceden,
+    adapters,
+    async shows(partner, sale) {
+      const shown = await partner.sell({ chainId, ...sale });
+      const adapter = adapters.find(({ name }) => name === partner.partner);
+      const listing = await adapter?.fetchListing(chainId, shown.orderHash);
+      if (!listing || isRejection(listing)) throw new Error(`${partner.partner} shows no listing`);
+      await appendObservations(book.db, [
+        partnerListingSeen(listing, { generation: 0, seenAt: new Date() }),
+      ]);
+      await book.catchUp();
+      const prefix = partner.partner === "opensea" ? "" : `${partner.partner}-`;
+      return { askId: `${prefix}${shown.orderHash}`, shown };
+    },
+    async close() {
+      await book.close();
+      await Promise.all([...adapters, opensea, magiceden].map((one) => one.close()));
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { sql } from "kysely";
+import type { Address, Hex } from "viem";
+import type { ChainId } from "../../../abis/deployments.ts";
+import { openMagiceden } from "../../../api/work/marketplaces/magiceden/open-magiceden.ts";
+import { openOpensea } from "../../../api/work/marketplaces/opensea/open-opensea.ts";
+import type { Partner, Skipped } from "../../../api/work/marketplaces/partner.ts";
+import type { Clock } from "../../../api/work/marketplaces/rate-budget.ts";
+import { type StepOutcome, syncStep } from "../../../api/work/marketplaces/sync-step.ts";
+import type { Patience } from "../../../api/work/marketplaces/transport.ts";
+import type { Database } from "../../../projections/database.ts";
+
+/** A clock that moves when somebody sleeps, or when it is told to. Milliseconds. */
+export function manualClock(): Clock & { pass(ms: number): void } {
+  let now = 0;
+  return {
+    now: () => now,
+    sleep: async (ms) => {
+      now += ms;
+    },
+    pass(ms) {
+      now += ms;
+    },
+  };
+}
+
+const patience: Patience = { timeoutMs: 2_000, waitMs: 60_000, tries: 2 };
+
+type Opening = {
+  url: string;
+  key?: string;
+  clock?: Clock;
+  patience?: Partial<Patience>;
+  requestsPerMinute?: number;
+  stream?: { url: string; heartbeatMs?: number };
+};
+
+/** A partner that waits without time passing. */
+export function openTestPartner(name: Partner["name"], opening: Opening): Partner {
+  const { url, key = null, clock = manualClock(), requestsPerMinute = 120, stream } = opening;
+  const options = {
+    ...{ url, key, requestsPerMinute, clock, random: () => 0.5 },
+    patience: { ...patience, ...opening.patience },
+  };
+  return name === "opensea" ? openOpensea({ ...options, stream }) : openMagiceden(options);
+}
+
+/** A sync whose time stands still but for `pass`. */
+export function openSync(db: Database, partner: Partner, chainIds: readonly ChainId[] = [1]) {
+  let now = Date.now();
+  const skipped: Skipped[] = [];
+  const work = {
+    ...{ db, partner, chainIds, now: () => new Date(now) },
+    onSkipped: (some: readonly Skipped[]) => void skipped.push(...some),
+  };
+  const step = (registeredFirst = false): Promise<StepOutcome> =>
+    syncStep({ ...work, registeredFirst });
+  return {
+    skipped,
+    step,
+    pass(ms: number) {
+      now += ms;
+    },
+    /** Steps until nothing is due or the partner fails; the failure. */
+    async run(): Promise<StepOutcome> {
+      for (;;) {
+        const outcome = await step();
+        if (outcome !== "done") return outcome;
+      }
+    },
+    /** Makes contracts due, as the job does with those of known collections. */
+    async enrol(...contracts: Address[]): Promise<void> {
+      for (const contract of contracts) {
+        await sql`insert into ops.partner_collection (marketplace, chain_id, contract, due_at)
+          values (${partner.name}, ${chainIds[0]}, ${Buffer.from(contract.slice(2), "hex")}, ${new Date(now)})`.execute(
+          db,
+        );
+      }
+    },
+  };
+}
+
+export type Told = { kind: "seen" | "withdrawn"; orderHash: Hex; payload: Record<string, unknown> };
+
+/** What the log tells of a partner's listings, in order. */
+export async function readTold(db: Database, marketplace: Partner["name"]): Promise<Told[]> {
+  const { rows } = await sql<Told>`
+    select case kind when 63 then 'seen' else 'withdrawn' end as kind, order_hash as "orderHash", payload
+    from log.fact where kind in (63, 64) and payload ->> 'marketplace' = ${marketplace}
+    order by position`.execute(db);
+  return rows;
+}
+
+/** The hashes of listings whose last fact says that they are shown, sorted. */
+export async function readShown(db: Database, marketplace: Partner["name"]): Promise<Hex[]> {
+  const last = new Map<Hex, Told["kind"]>();
+  for (const { orderHash, kind } of await readTold(db, marketplace)) last.set(orderHash, kind);
+  return [...last.entries()]
+    .filter(([, kind]) => kind === "seen")
+    .map(([orderHash]) => orderHash)
+    .toSorted();
+}
