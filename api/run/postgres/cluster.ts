@@ -39,7 +39,7 @@ export async function serverUser({ cluster }: Paths): Promise<User | undefined> 
  * unprivileged server can work below a folder that only root may enter.
  */
 export function directoryArgument(directory: string): string {
-  const canWalk = process.getuid?.() !== 0 || isOpenToAll(join(directory, "../.."));
+  const canWalk = process.getuid?.() !== 0 || isOpenToAll(join(directory, ".."));
   return canWalk ? directory : "/proc/self/cwd";
 }
 
