@@ -11,5 +11,5 @@ if (major === 20 && process.send === undefined) {
 }
 
 // Behind the check: an old Node could not even load it.
-const { run } = await import("./run/supervisor/run.ts");
+const { run } = await import("./run/supervisor/command-line.ts");
 process.exit(await run(process.argv.slice(2)));

@@ -22,7 +22,7 @@ const source = {
   feeRecipient: "0x00000000000000000000000000000000000fee00",
 } as const;
 const feed = openFeed({ source, logger });
-openListener({ url, channels: ["projected"], logger, onNotify: () => feed.ring() });
+openListener({ url, channels: ["projected"], logger, onNotify: () => feed.notify() });
 const app = express();
 app.use(measureRequests(openMetrics()), compression());
 servePath(app, "/stream", { get: [answerFeed(feed)] });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { startPostgres } from "../../api/run/postgres/embedded.ts";
-import { startLeash } from "../../api/run/supervisor/leash.ts";
+import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import type { RoleName } from "../../api/run/supervisor/role-modules.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { openDatabase } from "../../projections/database.ts";
@@ -36,7 +36,7 @@ export type Installation = {
 export async function withInstallation<Result>(
   work: (installation: Installation) => Promise<Result>,
 ): Promise<Result> {
-  const leash = startLeash();
+  const leash = startOrphanGuard();
   const directory = await mkdtemp(join(tmpdir(), "bench-"));
   const endings: (() => Promise<unknown>)[] = [
     async () => leash.killAll(),
@@ -46,7 +46,7 @@ export async function withInstallation<Result>(
     const server = await startPostgres({
       dataDir: directory,
       logger: pino({ level: "silent" }),
-      onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+      onSpawn: (pid) => leash.add(pid, "SIGINT"),
     });
     endings.push(() => server.stop());
     await prepareDatabase(server.url);
@@ -71,7 +71,7 @@ export async function withInstallation<Result>(
 type Serving = {
   url: string;
   chains: readonly PipelineChain[];
-  leash: ReturnType<typeof startLeash>;
+  leash: ReturnType<typeof startOrphanGuard>;
   settings: Record<string, string>;
 };
 
@@ -82,7 +82,7 @@ async function serve<Result>(
   const settings = await pipelineSettings({ databaseUrl: url, chains, settings: further });
   const baseUrl = `http://127.0.0.1:${settings.PORT}`;
   const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
-  const running = await Promise.all(roles.map((role) => keepRole(role, { settings, leash, sink })));
+  const running = await Promise.all(roles.map((role) => keepRole(role, { settings, orphanGuard: leash, sink })));
   try {
     await Promise.all(running.map(({ ready }) => ready));
     const isReady = async () => (await getJson(baseUrl, "/readyz")).status === 200;

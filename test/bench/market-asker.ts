@@ -1,7 +1,7 @@
 import { openBearerTokens } from "../../api/serve/accounts/bearer-tokens.ts";
 import { nftDataRoutes } from "../../api/serve/nft-data/routes.ts";
 import { routes as v1Routes } from "../../api/serve/v1/routes.ts";
-import { assembleMarket } from "../../api/work/orders/market.ts";
+import { assembleMarket } from "../../api/work/orders/market/market.ts";
 import { isRejection } from "../../projections/domain/rejection.ts";
 import { chainId } from "./market-collections.ts";
 import type { Asked } from "./market-lists.ts";

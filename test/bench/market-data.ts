@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { startPostgres } from "../../api/run/postgres/embedded.ts";
-import { startLeash } from "../../api/run/supervisor/leash.ts";
+import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { dropTarget, isOf, readCheckpoints } from "../../projections/engine/checkpoint.ts";
@@ -12,7 +12,7 @@ import { inLanes, readsFrom } from "../../projections/engine/lanes.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
 import { migrate } from "../../projections/log/migrate.ts";
 import { rankCollection } from "../../projections/reads/rarity/rank-collection.ts";
-import { readStaleRankings } from "../../projections/reads/rarity/stale.ts";
+import { readOutdatedRankings } from "../../projections/reads/rarity/outdated-rankings.ts";
 import { sizeOf } from "./market-collections.ts";
 import { appendMarket } from "./market-facts.ts";
 import { projections, timed } from "./server.ts";
@@ -29,14 +29,14 @@ export async function withMarket<Result>(
   { scale, directory }: MarketOptions,
   work: (db: Database, url: string) => Promise<Result>,
 ): Promise<Result> {
-  const leash = startLeash();
+  const leash = startOrphanGuard();
   const dataDir = directory === null ? await mkdtemp(join(tmpdir(), "bench-")) : resolve(directory);
   await mkdir(dataDir, { recursive: true });
   try {
     const server = await startPostgres({
       dataDir,
       logger: pino({ level: "silent" }),
-      onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+      onSpawn: (pid) => leash.add(pid, "SIGINT"),
     });
     const db = openDatabase({ url: server.url, applicationName: "bench", onIdleError: () => {} });
     try {
@@ -85,7 +85,7 @@ async function deriveMissing(db: Database): Promise<void> {
   };
   await inLanes(missing, one, readsFrom);
   await told("rankings", async () => {
-    for (const { collectionId } of await readStaleRankings(db)) {
+    for (const { collectionId } of await readOutdatedRankings(db)) {
       await rankCollection(db, collectionId);
     }
   });

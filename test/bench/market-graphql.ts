@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import { startLeash } from "../../api/run/supervisor/leash.ts";
+import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import type { Database } from "../../projections/database.ts";
 import { pipelineSettings } from "../support/database/pipeline.ts";
 import type { Figure } from "./figure.ts";
@@ -28,7 +28,7 @@ const NOWHERE = "http://127.0.0.1:9";
 
 /** The market's hot lists over HTTP: of our API, and of Ponder's GraphQL over its own tables of the same rows. */
 export async function run({ scale, directory }: Options): Promise<Figure[]> {
-  const leash = startLeash();
+  const leash = startOrphanGuard();
   try {
     return await withMarket({ scale, directory }, async (db, databaseUrl) => {
       const postmaster = await findPostmaster(db);

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Partner } from "../../api/work/marketplaces/partner.ts";
-import { syncTimes } from "../../api/work/marketplaces/sync-step.ts";
+import { syncIntervals } from "../../api/work/marketplaces/sync-step.ts";
 import type { Database } from "../../projections/database.ts";
 import { openSync, openTestPartner } from "../support/orders/partner-sync.ts";
 import { type Figure, medianFigure } from "./figure.ts";
@@ -32,7 +32,7 @@ async function measure(db: Database, name: Partner["name"], count: number): Prom
     const before = process.memoryUsage.rss();
     const peak = watchMemory();
     const firstMs = await timed(() => sync.run());
-    sync.pass(syncTimes.fullMs);
+    sync.pass(syncIntervals.fullMs);
     const secondMs = await timed(() => sync.run());
     const grownMb = (peak() - before) / 2 ** 20;
     await partner.close();

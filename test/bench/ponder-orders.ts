@@ -41,11 +41,11 @@ export function orderBook({ chainId, timestamp, random }: Terms) {
       hash: signingDigest(hash, exchangeDomain(chainId)),
     });
     const order: SignedOrder = { components, signature };
-    const { sellerNetWei, taken } = priceLegs(price);
+    const { sellerNetWei, feeLegs } = priceLegs(price);
     const terms = {
       ...({ side: "ask", standard: "erc721", quantity: 1n } as const),
       ...{ contract, tokenId, unitPriceWei, sellerNetWei },
-      fees: taken.map((leg) => ({
+      fees: feeLegs.map((leg) => ({
         ...leg,
         kind: leg.recipient === price.fee.recipient ? ("service" as const) : ("royalty" as const),
       })),

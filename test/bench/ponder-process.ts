@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { env, execPath } from "node:process";
 import { createInterface } from "node:readline";
 import { ponderDirectory } from "../../api/run/indexer/schema-name.ts";
-import type { Leash } from "../../api/run/supervisor/leash.ts";
+import type { OrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { freePort } from "../support/database/pipeline.ts";
 import { processorMs } from "./ponder-processor.ts";
 
@@ -17,7 +17,7 @@ export type App = {
   schema: string;
   databaseUrl: string;
   rpcUrl: string;
-  leash: Leash;
+  leash: OrphanGuard;
   postmaster: number;
 };
 
@@ -53,7 +53,7 @@ export async function startApp(app: App): Promise<RunningApp> {
   });
   const { pid } = child;
   if (pid === undefined) throw new Error("Ponder did not start");
-  leash.hold(pid, "SIGTERM");
+  leash.add(pid, "SIGTERM");
   const exited = new Promise<void>((settle) => child.once("exit", () => settle()));
   return {
     pid,
@@ -63,7 +63,7 @@ export async function startApp(app: App): Promise<RunningApp> {
       // Of SIGTERM its bundler dies before Ponder has unlocked the schema.
       child.kill("SIGINT");
       await exited;
-      leash.release(pid);
+      leash.remove(pid);
       await rm(directory, { recursive: true, force: true });
     },
   };

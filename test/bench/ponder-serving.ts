@@ -1,11 +1,11 @@
-import type { Leash } from "../../api/run/supervisor/leash.ts";
+import type { OrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { keepRole, until } from "../support/database/pipeline.ts";
 import type { Servers } from "./ponder-lists.ts";
 import { startApp } from "./ponder-process.ts";
 
 const stopMs = 8_000;
 
-type Pipeline = { settings: Record<string, string>; leash: Leash };
+type Pipeline = { settings: Record<string, string>; leash: OrphanGuard };
 
 /** Roles of ours, each in a process of its own, while `work` is done with their pids. */
 export async function whileRunning<Result>(
@@ -14,7 +14,7 @@ export async function whileRunning<Result>(
   work: (pids: number[]) => Promise<Result>,
 ): Promise<Result> {
   const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
-  const running = await Promise.all(roles.map((role) => keepRole(role, { settings, leash, sink })));
+  const running = await Promise.all(roles.map((role) => keepRole(role, { settings, orphanGuard: leash, sink })));
   try {
     await Promise.all(running.map(({ ready }) => ready));
     return await work(running.map((role) => role.pid()));

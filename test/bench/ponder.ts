@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { startLeash } from "../../api/run/supervisor/leash.ts";
+import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import type { Database } from "../../projections/database.ts";
 import { appendObservations } from "../../projections/log/append.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
@@ -20,14 +20,14 @@ type Stage = {
   db: Database;
   chain: MadeChain;
   settings: Record<string, string>;
-  leash: ReturnType<typeof startLeash>;
+  leash: ReturnType<typeof startOrphanGuard>;
   postmaster: number;
 };
 
 /** The same work done by Ponder's own handlers and by the projections, and the same lists served by both. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   const chain = await makeChain(Math.min(facts, EVENTS));
-  const leash = startLeash();
+  const leash = startOrphanGuard();
   try {
     return await withDatabase(async (db, url) => {
       const { rpcUrl } = chain.anvil;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { startPostgres } from "../../api/run/postgres/embedded.ts";
-import { startLeash } from "../../api/run/supervisor/leash.ts";
+import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { allProjections } from "../../projections/all.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
@@ -18,13 +18,13 @@ import type { Figure } from "./figure.ts";
 export async function withDatabase<Result>(
   work: (db: Database, url: string) => Promise<Result>,
 ): Promise<Result> {
-  const leash = startLeash();
+  const leash = startOrphanGuard();
   const directory = await mkdtemp(join(tmpdir(), "bench-"));
   try {
     const server = await startPostgres({
       dataDir: directory,
       logger: pino({ level: "silent" }),
-      onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+      onSpawn: (pid) => leash.add(pid, "SIGINT"),
     });
     const db = openDatabase({
       url: server.url,

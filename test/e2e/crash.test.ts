@@ -5,11 +5,12 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from "vitest";
 import { startPostgres } from "../../api/run/postgres/embedded.ts";
-import { keepRunning, type Part } from "../../api/run/supervisor/keep-running.ts";
-import { type Leash, startLeash } from "../../api/run/supervisor/leash.ts";
+import { keepRunning, type RestartedProcess } from "../../api/run/supervisor/keep-running.ts";
+import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { keepTrading } from "../../devnet/market/trading.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
+import { kindList } from "../../projections/log/fact-kind-sql.ts";
 import { migrate } from "../../projections/log/migrate.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { untilCanonical } from "../support/database/canonical.ts";
@@ -19,13 +20,13 @@ import { childrenOf } from "../support/database/processes.ts";
 const lines: string[] = [];
 const sink = (line: string) => void lines.push(line.trimEnd());
 
-let leash: Leash;
+let leash: OrphanGuard;
 let directory: string;
 let server: KeptPostgres;
 let markets: Market[];
 
 beforeAll(async () => {
-  leash = startLeash();
+  leash = startOrphanGuard();
   directory = await mkdtemp(join(tmpdir(), "crash-"));
   const timestamp = Math.floor(Date.now() / 1000) - 4 * 86_400;
   [server, markets] = await Promise.all([
@@ -126,8 +127,8 @@ async function openService(): Promise<Service> {
     databaseUrl: url,
     chains: markets.map(({ anvil }) => anvil),
   });
-  const projector = await keepRole("projector", { settings, leash, sink });
-  const indexer = await keepRole("indexer", { settings, leash, sink });
+  const projector = await keepRole("projector", { settings, orphanGuard: leash, sink });
+  const indexer = await keepRole("indexer", { settings, orphanGuard: leash, sink });
   return {
     indexer,
     projector,
@@ -143,7 +144,7 @@ function connect(url: string): Database {
   return openDatabase({ url, applicationName: "test", onIdleError: () => {} });
 }
 
-type KeptPostgres = Part & { url: string; pid(): number };
+type KeptPostgres = RestartedProcess & { url: string; pid(): number };
 
 /** PostgreSQL as the supervisor keeps it: durable, started again on its port when it dies. */
 async function keepPostgres(): Promise<KeptPostgres> {
@@ -153,14 +154,19 @@ async function keepPostgres(): Promise<KeptPostgres> {
       dataDir: directory,
       logger: pino({ level: "silent" }),
       ...(life === undefined ? {} : { port: life.port }),
-      onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+      onSpawn: (pid) => leash.add(pid, "SIGINT"),
     });
     const { pid, exited, stop } = life;
-    void exited.then(() => leash.release(pid));
+    void exited.then(() => leash.remove(pid));
     return { exited: exited.then((words) => ({ code: null, words })), stop };
   };
   const logger = pino({ level: "warn" }, { write: sink });
-  const part = await keepRunning({ name: "postgres", launch, logger, onRefusal: () => {} });
+  const part = await keepRunning({
+    name: "postgres",
+    start: launch,
+    logger,
+    onConfigurationError: () => {},
+  });
   return { ...part, url: life?.url ?? "", pid: () => life?.pid ?? 0 };
 }
 
@@ -182,7 +188,7 @@ async function whileTrading(work: () => Promise<void>): Promise<void> {
 async function expectSoundLog(db: Database): Promise<void> {
   const { rows } = await sql`
     select (select position from log.head) - count(*) as missing, max(position) - count(*) as gaps,
-           count(*) filter (where kind in (1, 2)) as "blockStates"
+           count(*) filter (where kind in ${kindList("block_retracted", "block_readopted")}) as "blockStates"
     from log.fact`.execute(db);
   expect(rows).toEqual([{ missing: 0n, gaps: 0n, blockStates: 0n }]);
 }

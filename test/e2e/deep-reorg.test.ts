@@ -8,6 +8,7 @@ import { drawEpisode } from "../../devnet/market/programme.ts";
 import { seededRandom } from "../../devnet/market/random.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { sendAsMined } from "../../devnet/market/sending.ts";
+import { kindList, kindLiteral } from "../../projections/log/fact-kind-sql.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { untilCanonical } from "../support/database/canonical.ts";
 import {
@@ -119,16 +120,16 @@ async function descriptions(): Promise<Description[]> {
     select distinct b.number::integer as number, b.hash, d.block_id is not null as dropped
     from log.fact f join log.block b using (block_id)
     left join log.dropped((select position from log.head)) d using (block_id)
-    where f.kind = 61 order by 1`.execute(database.db);
+    where f.kind = ${kindLiteral("contract_described")} order by 1`.execute(database.db);
   return rows;
 }
 
 async function undescribed(): Promise<number> {
   const { rows } = await sql<{ contracts: number }>`
     select count(*)::integer as contracts from (
-      select contract_id from log.fact where kind in (10, 11, 12)
+      select contract_id from log.fact where kind in ${kindList("erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer")}
       except
-      select f.contract_id from log.fact f where f.kind = 61 and not exists (
+      select f.contract_id from log.fact f where f.kind = ${kindLiteral("contract_described")} and not exists (
         select from log.dropped((select position from log.head)) d where d.block_id = f.block_id)
     ) c`.execute(database.db);
   return rows[0]?.contracts ?? -1;
@@ -151,7 +152,7 @@ describe("a description of contracts", () => {
       expect(dropped).toBe(block.hash !== hash);
     }
     expect(
-      await count(sql`kind = 1 and block_id in (
+      await count(sql`kind = ${kindLiteral("block_retracted")} and block_id in (
       select block_id from log.fact where log_index is not null)`),
     ).toBe(0);
   });
@@ -172,7 +173,7 @@ describe("a reorg below what Ponder holds for final", () => {
     });
     const head = Number(await market.client.getBlockNumber());
     const before = await count();
-    const retractedBefore = await count(sql`kind = 1`);
+    const retractedBefore = await count(sql`kind = ${kindLiteral("block_retracted")}`);
     await market.client.request({ method: "anvil_reorg", params: [depth, []] } as never);
     const fork = head - depth + 1;
     await trade(4, 2);
@@ -196,8 +197,10 @@ describe("a reorg below what Ponder holds for final", () => {
 
     await untilCanonical(database.db, [market], 120_000);
     await untilReady(pipeline, 120_000);
-    expect(await count(sql`kind = 1`)).toBe(retractedBefore + recovery.retracted);
-    expect(await count(sql`kind = 2`)).toBe(0);
+    expect(await count(sql`kind = ${kindLiteral("block_retracted")}`)).toBe(
+      retractedBefore + recovery.retracted,
+    );
+    expect(await count(sql`kind = ${kindLiteral("block_readopted")}`)).toBe(0);
     expect(await doubles()).toBe(0);
     expect((await operate("recover", "--chain", "33139")).output).toContain("nothing was changed");
   });

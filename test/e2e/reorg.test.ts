@@ -5,6 +5,7 @@ import { seededRandom } from "../../devnet/market/random.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { sendAsMined } from "../../devnet/market/sending.ts";
 import type { Database } from "../../projections/database.ts";
+import { kindLiteral } from "../../projections/log/fact-kind-sql.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { untilCanonical } from "../support/database/canonical.ts";
 import { type Pipeline, startPipeline, untilReady } from "../support/database/pipeline.ts";
@@ -123,6 +124,6 @@ async function headOf(db: Database): Promise<bigint> {
 async function retractedBlocks(db: Database, chainId: number): Promise<number> {
   const { rows } = await sql<{ blocks: bigint }>`
     select count(distinct f.block_id) as blocks from log.fact f join log.block b using (block_id)
-    where f.kind = 1 and b.chain_id = ${chainId}`.execute(db);
+    where f.kind = ${kindLiteral("block_retracted")} and b.chain_id = ${chainId}`.execute(db);
   return Number(rows[0]?.blocks ?? 0n);
 }

@@ -4,13 +4,14 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { leaseMs } from "../../api/run/roles/leader.ts";
-import { lookMs } from "../../api/serve/status/limits.ts";
+import { statusPollMs } from "../../api/serve/status/limits.ts";
 import { openStatusReader, type StatusReader } from "../../api/serve/status/status-reader.ts";
 import { openHashReader } from "../../api/work/chain/clients.ts";
 import { openHeadReader } from "../../api/work/chain/head.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { keepTrading } from "../../devnet/market/trading.ts";
 import type { Database } from "../../projections/database.ts";
+import { kindList } from "../../projections/log/fact-kind-sql.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { untilCanonical } from "../support/database/canonical.ts";
 import {
@@ -123,7 +124,7 @@ async function expectSound(): Promise<void> {
   await untilCanonical(database.db, [market]);
   const { rows } = await sql`
     select (select position from log.head) - count(*) as missing, max(position) - count(*) as gaps,
-           count(*) filter (where kind in (1, 2)) as "blockStates"
+           count(*) filter (where kind in ${kindList("block_retracted", "block_readopted")}) as "blockStates"
     from log.fact`.execute(database.db);
   expect(rows).toEqual([{ missing: 0n, gaps: 0n, blockStates: 0n }]);
 }
@@ -201,7 +202,7 @@ describe("health", () => {
       lateSeconds,
       maxAgeMs: 100,
     });
-    looks = setInterval(() => void readStatus().catch(() => {}), lookMs);
+    looks = setInterval(() => void readStatus().catch(() => {}), statusPollMs);
     await until("green health", async () => (await readStatus()).ready);
   });
   afterAll(() => clearInterval(looks));

@@ -8,8 +8,9 @@ import { createInterface } from "node:readline";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ChainId, chainIds } from "../../abis/deployments.ts";
-import { type Leash, startLeash } from "../../api/run/supervisor/leash.ts";
+import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
+import { kindList } from "../../projections/log/fact-kind-sql.ts";
 import { dumpFacts } from "../support/chain/chain-replay.ts";
 import { freePort, getJson, until } from "../support/database/pipeline.ts";
 import { descendantsOf, watchProcesses } from "../support/database/processes.ts";
@@ -19,18 +20,18 @@ const root = resolve(import.meta.dirname, "../..");
 const stopWithinMs = 10_000;
 
 let directory: string;
-let leash: Leash;
+let orphanGuard: OrphanGuard;
 let service: Service;
 
 beforeAll(async () => {
-  leash = startLeash();
+  orphanGuard = startOrphanGuard();
   directory = await mkdtemp(join(tmpdir(), "start-"));
   service = await start();
 });
 
 afterAll(async () => {
   await service?.end();
-  leash.killAll();
+  orphanGuard.killAll();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -94,9 +95,9 @@ async function start(...options: string[]): Promise<Service> {
   });
   const { pid } = child;
   if (pid === undefined) throw new Error("npm start did not start");
-  leash.hold(pid, "SIGTERM");
+  orphanGuard.add(pid, "SIGTERM");
   const exited = once(child, "exit").then(([code]: (number | null)[]) => {
-    leash.release(pid);
+    orphanGuard.remove(pid);
     return code ?? null;
   });
   const baseUrl = await readyLine(child);
@@ -153,7 +154,7 @@ async function readLog(db: Database) {
   const { rows } = await sql<{ distinct: bigint; blockStates: bigint }>`
     select count(distinct (b.chain_id, b.hash, f.log_index, f.sub_index)) filter (where f.log_index is not null)
              as distinct,
-           count(*) filter (where f.kind in (1, 2)) as "blockStates"
+           count(*) filter (where f.kind in ${kindList("block_retracted", "block_readopted")}) as "blockStates"
     from log.fact f left join log.block b using (block_id)`.execute(db);
   const { distinct, blockStates } = rows[0] ?? {};
   const facts = await dumpFacts(db);

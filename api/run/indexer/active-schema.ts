@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 
-const lookEveryMs = 1_000;
+const pollMs = 1_000;
 
 /** Names the schema that the recorder shall read from. */
 export async function activateSchema(db: Database, chainId: number, schema: string): Promise<void> {
@@ -32,7 +32,7 @@ export async function readGeneration(db: Database, chainId: number): Promise<num
 }
 
 /** Has the chain indexed into another schema; the recorder waits until that has tables. */
-export async function beginGeneration(
+export async function startGeneration(
   db: Database,
   chainId: number,
   { schema, generation }: { schema: string; generation: number },
@@ -46,14 +46,14 @@ export async function beginGeneration(
 }
 
 /** Settles, in words, when the chain is to be indexed into another schema. */
-export async function untilGenerationEnds(
+export async function waitForNewGeneration(
   db: Database,
   chainId: number,
   generation: number,
   signal: AbortSignal,
 ): Promise<string> {
   while (!signal.aborted) {
-    await delay(lookEveryMs, undefined, { signal }).catch(() => {});
+    await delay(pollMs, undefined, { signal }).catch(() => {});
     const current = await readGeneration(db, chainId).catch(() => generation);
     if (current !== generation) return "it is indexed anew by an operator's command";
   }

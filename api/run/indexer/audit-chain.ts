@@ -9,11 +9,11 @@ import {
 } from "../../../projections/log/audit.ts";
 import { type ChainClient, openChain } from "../../work/chain/clients.ts";
 import { fetchReadBasis } from "../../work/chain/contract-calls.ts";
-import { fetchHeaders, fetchLogIndexes } from "../../work/chain/logs.ts";
+import { fetchHeaders, fetchLogIndexes } from "../../work/chain/fetch-logs.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { type ChainEvent, completeEvents } from "./chain-events.ts";
-import { openCutOff } from "./cut-off.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
+import { openResumePoint } from "./resume-point.ts";
 import { type SourceFilter, sourceFilters } from "./source-filters.ts";
 import { walkEvents } from "./walk-events.ts";
 
@@ -42,9 +42,9 @@ export type Audit = Range & {
 };
 
 /** Differences that are told one by one. */
-const told = 1_000;
+const maxListedDifferences = 1_000;
 
-type Work = AuditOptions & { client: ChainClient; filters: SourceFilter[] };
+type AuditContext = AuditOptions & { client: ChainClient; filters: SourceFilter[] };
 
 /**
  * Compares the log with the chain's own logs, range by range, and repairs it where told to. Only what is final on the
@@ -53,23 +53,23 @@ type Work = AuditOptions & { client: ChainClient; filters: SourceFilter[] };
 export async function auditChain(options: AuditOptions): Promise<Audit> {
   const { db, chain, sources, onProgress } = options;
   const work = { ...options, client: openChain(chain), filters: sourceFilters(sources) };
-  const cutOff = openCutOff<Kept>(db, chain.chainId, nameOf(options));
-  let audit = (await cutOff.read()) ?? {
-    ...(await begin(work)),
+  const resumePoint = openResumePoint<AuditState>(db, chain.chainId, commandOf(options));
+  let audit = (await resumePoint.read()) ?? {
+    ...(await startAudit(work)),
     next: null,
   };
   const walk = { from: audit.next ?? audit.from, to: audit.to, width: chain.logsBlockRange };
   for await (const { range, events } of walkEvents(work.client, work.filters, walk)) {
-    audit = { ...add(audit, await auditRange(work, range, events)), next: range.to + 1 };
-    await cutOff.keep(audit);
+    audit = { ...addCompared(audit, await auditRange(work, range, events)), next: range.to + 1 };
+    await resumePoint.save(audit);
     onProgress({ ...range, until: audit.to });
   }
-  await cutOff.forget();
+  await resumePoint.clear();
   const { next: _, ...result } = audit;
   return result;
 }
 
-async function begin({ client, db, chain, sources, range }: Work): Promise<Audit> {
+async function startAudit({ client, db, chain, sources, range }: AuditContext): Promise<Audit> {
   const head = Number((await fetchReadBasis(client)).number);
   const settled = await readSettledNumber(db, chain.chainId);
   const final = Math.min(head - chain.finalityBlocks, settled);
@@ -88,7 +88,7 @@ async function begin({ client, db, chain, sources, range }: Work): Promise<Audit
 type Compared = Pick<Audit, "blocks" | "events" | "differences"> & { left: number };
 
 async function auditRange(
-  work: Work,
+  work: AuditContext,
   range: Range,
   events: readonly ChainEvent[],
 ): Promise<Compared> {
@@ -111,7 +111,7 @@ function blocksOf(events: readonly ChainEvent[]): ChainBlock[] {
 }
 
 async function compare(
-  { db, client, chain }: Work,
+  { db, client, chain }: AuditContext,
   range: Range,
   onChain: readonly ChainBlock[],
 ): Promise<Difference[]> {
@@ -123,20 +123,23 @@ async function compare(
   }
   const differences: Difference[] = [];
   for (const one of compareBlocks(logged, onChain, known)) {
-    const logIndexes = one.kind === "surplus" ? await alien(client, one) : one.logIndexes;
+    const logIndexes = one.kind === "surplus" ? await findUnknownLogs(client, one) : one.logIndexes;
     if (logIndexes.length > 0) differences.push({ ...one, logIndexes });
   }
   return differences;
 }
 
 /** Events that no log of the block stands behind: another configuration may have indexed more than this one. */
-async function alien(client: ChainClient, { hash, logIndexes }: Difference): Promise<number[]> {
-  const real = new Set(await fetchLogIndexes(client, hash));
-  return logIndexes.filter((logIndex) => !real.has(logIndex));
+async function findUnknownLogs(
+  client: ChainClient,
+  { hash, logIndexes }: Difference,
+): Promise<number[]> {
+  const onChainIndexes = new Set(await fetchLogIndexes(client, hash));
+  return logIndexes.filter((logIndex) => !onChainIndexes.has(logIndex));
 }
 
 async function repair(
-  { db, client, chain }: Work,
+  { db, client, chain }: AuditContext,
   range: Range,
   differences: readonly Difference[],
   events: readonly ChainEvent[],
@@ -146,12 +149,12 @@ async function repair(
     const hashes = new Set(differences.filter((one) => one.kind === kind).map(({ hash }) => hash));
     return logged.filter(({ hash }) => hashes.has(hash)).map(({ blockId }) => blockId);
   };
-  const lacking = new Set(
+  const missingKeys = new Set(
     differences
       .filter(({ kind }) => kind === "missing")
       .flatMap(({ hash, logIndexes }) => logIndexes.map((logIndex) => `${hash} ${logIndex}`)),
   );
-  const missing = events.filter((one) => lacking.has(`${one.blockHash} ${one.logIndex}`));
+  const missing = events.filter((one) => missingKeys.has(`${one.blockHash} ${one.logIndex}`));
   await repairBlocks(
     db,
     {
@@ -163,18 +166,18 @@ async function repair(
   );
 }
 
-function add(audit: Audit, { blocks, events, differences, left }: Compared): Audit {
+function addCompared(audit: Audit, { blocks, events, differences, left }: Compared): Audit {
   return {
     ...audit,
     blocks: audit.blocks + blocks,
     events: audit.events + events,
     found: audit.found + differences.length,
     left: audit.left + left,
-    differences: [...audit.differences, ...differences].slice(0, told),
+    differences: [...audit.differences, ...differences].slice(0, maxListedDifferences),
   };
 }
 
-type Kept = Audit & { next: number | null };
+type AuditState = Audit & { next: number | null };
 
-const nameOf = ({ range, repair }: AuditOptions): string =>
+const commandOf = ({ range, repair }: AuditOptions): string =>
   `${range.from ?? ""}..${range.to ?? ""}${repair ? " repair" : ""}`;

@@ -5,8 +5,8 @@ import { openChain } from "../../work/chain/clients.ts";
 import { fetchReadBasis } from "../../work/chain/contract-calls.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { completeEvents } from "./chain-events.ts";
-import { openCutOff } from "./cut-off.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
+import { openResumePoint } from "./resume-point.ts";
 import { sourceFilters, transferFilters } from "./source-filters.ts";
 import { walkEvents } from "./walk-events.ts";
 
@@ -18,7 +18,7 @@ export type BackfillOptions = {
   to: number;
   /** Transfers of this contract alone, whether it is indexed or not; null: everything indexed. */
   collection: Address | null;
-  onProgress: (done: { to: number; until: number; appended: number }) => void;
+  onProgress: (saved: { to: number; until: number; appended: number }) => void;
 };
 
 export type Backfill = { chainId: number; from: number; to: number; appended: number };
@@ -31,21 +31,25 @@ export async function backfillChain(options: BackfillOptions): Promise<Backfill>
   const { db, chain, sources, collection, onProgress } = options;
   const { chainId } = chain;
   const client = openChain(chain);
-  const final = Number((await fetchReadBasis(client)).number) - chain.finalityBlocks;
-  const to = Math.min(options.to, final);
-  const asked = `backfill ${options.from}..${options.to} ${collection ?? "everything"}`;
+  const finalBlock = Number((await fetchReadBasis(client)).number) - chain.finalityBlocks;
+  const to = Math.min(options.to, finalBlock);
+  const command = `backfill ${options.from}..${options.to} ${collection ?? "everything"}`;
   const all = { ...sources, startBlock: 0, transfersStartBlock: 0 };
   const filters = collection === null ? sourceFilters(all) : transferFilters([collection], 0);
-  const cutOff = openCutOff<{ next: number; to: number; appended: number }>(db, chainId, asked);
-  const done = await cutOff.read();
+  const resumePoint = openResumePoint<{ next: number; to: number; appended: number }>(
+    db,
+    chainId,
+    command,
+  );
+  const done = await resumePoint.read();
   let appended = done?.appended ?? 0;
   const walk = { from: done?.next ?? options.from, to, width: chain.logsBlockRange };
   for await (const { range, events } of walkEvents(client, filters, walk)) {
     const missing = await completeEvents(client, events);
     appended += await repairBlocks(db, { wrong: [], dropped: [], missing }, new Date());
-    await cutOff.keep({ next: range.to + 1, to, appended });
+    await resumePoint.save({ next: range.to + 1, to, appended });
     onProgress({ to: range.to, until: to, appended });
   }
-  await cutOff.forget();
+  await resumePoint.clear();
   return { chainId, from: options.from, to, appended };
 }

@@ -6,7 +6,7 @@ import {
   fetchCalls,
   fetchHeaders,
   fetchLogs,
-} from "../../work/chain/logs.ts";
+} from "../../work/chain/fetch-logs.ts";
 import { RpcFailure } from "../../work/chain/rpc-batch.ts";
 import { readArguments, type SourceFilter } from "./source-filters.ts";
 

@@ -3,10 +3,10 @@ import type { Database } from "../../../projections/database.ts";
 import { firstBlockId } from "../../../projections/log/block-id.ts";
 import { type ChainClient, canonicalHashes } from "../../work/chain/clients.ts";
 
-type Stored = { number: bigint; hash: string };
+type StoredBlock = { number: bigint; hash: string };
 
 /** Blocks that are compared one by one: the highest, and those right below a fork before it is believed. */
-const proofBlocks = 200;
+const batchSize = 200;
 
 /**
  * The lowest height at which a block that counts in the log, or that Ponder has stored as final, is not the chain's;
@@ -20,16 +20,19 @@ export async function findFork(
   let below = head + 1n;
   let fork: bigint | null = null;
   for (;;) {
-    const highest = await readBlocks(db, client.chainId, { from: 0n, below, most: proofBlocks });
-    const wrong = await lowestWrong(client, highest);
+    const highest = await readBlocks(db, client.chainId, { from: 0n, below, most: batchSize });
+    const wrong = await findLowestMismatch(client, highest);
     if (wrong === null) return fork;
-    fork = await halve(db, client, wrong);
+    fork = await bisect(db, client, wrong);
     below = fork;
   }
 }
 
 /** The lowest of these blocks that the chain has another block in place of. */
-async function lowestWrong(client: ChainClient, blocks: readonly Stored[]): Promise<bigint | null> {
+async function findLowestMismatch(
+  client: ChainClient,
+  blocks: readonly StoredBlock[],
+): Promise<bigint | null> {
   const numbers = [...new Set(blocks.map(({ number }) => number))];
   const hashes = await canonicalHashes(client, numbers);
   const wrong = blocks.filter(({ number, hash }) => (hashes.get(number) ?? hash) !== hash);
@@ -37,7 +40,7 @@ async function lowestWrong(client: ChainClient, blocks: readonly Stored[]): Prom
 }
 
 /** Narrows the heights below a wrong block until no block lies between the wrong and the right. */
-async function halve(db: Database, client: ChainClient, wrong: bigint): Promise<bigint> {
+async function bisect(db: Database, client: ChainClient, wrong: bigint): Promise<bigint> {
   let bad = wrong;
   let good = -1n;
   let stride = 1n;
@@ -46,7 +49,7 @@ async function halve(db: Database, client: ChainClient, wrong: bigint): Promise<
     stride *= 2n;
     const block = await readNear(db, client.chainId, { from: good + 1n, below: bad, target });
     if (block === undefined) return bad;
-    if ((await lowestWrong(client, [block])) === null) good = block.number;
+    if ((await findLowestMismatch(client, [block])) === null) good = block.number;
     else bad = block.number;
   }
 }
@@ -56,7 +59,7 @@ async function readNear(
   db: Database,
   chainId: number,
   { from, below, target }: { from: bigint; below: bigint; target: bigint },
-): Promise<Stored | undefined> {
+): Promise<StoredBlock | undefined> {
   const upTo = target + 1n < below ? target + 1n : below;
   const [block] = upTo > from ? await readBlocks(db, chainId, { from, below: upTo, most: 1 }) : [];
   if (block !== undefined) return block;
@@ -68,11 +71,11 @@ async function readNear(
 type Range = { from: bigint; below: bigint; most: number; lowest?: boolean };
 
 /** The highest (or lowest) blocks in [from, below) that count in the log or lie in Ponder's store. */
-async function readBlocks(db: Database, chainId: number, range: Range): Promise<Stored[]> {
+async function readBlocks(db: Database, chainId: number, range: Range): Promise<StoredBlock[]> {
   const { from, below, most, lowest = false } = range;
   if (from >= below) return [];
   const direction = sql.raw(lowest ? "asc" : "desc");
-  const { rows } = await sql<Stored>`
+  const { rows } = await sql<StoredBlock>`
     (select b.number, b.hash from log.block b
      where b.block_id >= ${firstBlockId(chainId, from)} and b.block_id < ${firstBlockId(chainId, below)}
        and not exists (

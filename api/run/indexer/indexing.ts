@@ -4,7 +4,7 @@ import type { ChainConfig } from "../config/config.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 
 /** What indexing a chain works with. */
-export type Indexing = {
+export type IndexingContext = {
   chain: ChainConfig;
   sources: IndexedSources;
   databaseUrl: string;
@@ -14,6 +14,6 @@ export type Indexing = {
 };
 
 /** Addresses that may hold keys: Ponder's words are cut of them. */
-export function secretsOf({ chain, databaseUrl }: Pick<Indexing, "chain" | "databaseUrl">) {
+export function secretsOf({ chain, databaseUrl }: Pick<IndexingContext, "chain" | "databaseUrl">) {
   return [databaseUrl, ...chain.rpcUrls, ...(chain.wsUrl === null ? [] : [chain.wsUrl])];
 }

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { maskUrl } from "../config/setting.ts";
 
-type Line = {
+type PonderLogLine = {
   level?: number;
   msg?: string;
   endpoint?: string;
@@ -10,7 +10,7 @@ type Line = {
   error?: { message?: string; details?: string };
 };
 
-type Options = {
+type PonderLogOptions = {
   chainId: number;
   logger: Logger;
   /** URLs that may hold keys. Ponder quotes them. */
@@ -20,14 +20,14 @@ type Options = {
 };
 
 /** Warnings of an end that was asked for. */
-const ordinary = ["Received SIGINT", "Started shutdown sequence"];
-const repeatSilenceMs = 30_000;
+const expectedAtShutdown = ["Received SIGINT", "Started shutdown sequence"];
+const repeatIntervalMs = 30_000;
 const debugLevel = 20;
 const warnLevel = 40;
 const errorLevel = 50;
 
 /** Takes Ponder's log lines: what an operator can act on is told in our words, the same complaint once in 30 s. */
-export function readPonderLog({ chainId, logger, secrets, onLive }: Options) {
+export function readPonderLog({ chainId, logger, secrets, onLive }: PonderLogOptions) {
   const isRepeated = rememberWords();
   const tell = (level: number, words: string) => {
     if (level < warnLevel) logger.debug(words);
@@ -39,7 +39,7 @@ export function readPonderLog({ chainId, logger, secrets, onLive }: Options) {
     const line = parseLine(mask(text, secrets));
     if (line.msg === "Started returning 200 responses" && line.endpoint === "/ready") onLive();
     const known = explain(line, chainId);
-    const isOrdinary = ordinary.includes(line.msg ?? "");
+    const isOrdinary = expectedAtShutdown.includes(line.msg ?? "");
     if (known !== undefined) tell(errorLevel, known);
     else tell(isOrdinary ? debugLevel : (line.level ?? warnLevel), `Ponder: ${summary(line)}`);
   };
@@ -50,13 +50,13 @@ export function rememberWords(): (words: string) => boolean {
   const saidAt = new Map<string, number>();
   return (words) => {
     const now = performance.now();
-    if (now - (saidAt.get(words) ?? Number.NEGATIVE_INFINITY) < repeatSilenceMs) return true;
+    if (now - (saidAt.get(words) ?? Number.NEGATIVE_INFINITY) < repeatIntervalMs) return true;
     saidAt.set(words, now);
     return false;
   };
 }
 
-function parseLine(text: string): Line {
+function parseLine(text: string): PonderLogLine {
   try {
     const line: unknown = JSON.parse(text);
     if (typeof line === "object" && line !== null) return line;
@@ -67,7 +67,10 @@ function parseLine(text: string): Line {
 }
 
 /** What Ponder cannot get over by itself. */
-function explain({ msg, error, finalized_block }: Line, chainId: number): string | undefined {
+function explain(
+  { msg, error, finalized_block }: PonderLogLine,
+  chainId: number,
+): string | undefined {
   if (msg === "Encountered unrecoverable reorg") {
     return (
       `chain ${chainId} is frozen: it was reorganised below block ${finalized_block}, which Ponder holds for final. ` +
@@ -80,7 +83,7 @@ function explain({ msg, error, finalized_block }: Line, chainId: number): string
   return undefined;
 }
 
-function summary({ msg, method, error }: Line): string {
+function summary({ msg, method, error }: PonderLogLine): string {
   const reason = error?.message?.split("\n").filter((line) => line !== "");
   const words = [msg, method, reason?.at(0), reason?.at(-1), error?.details];
   return [...new Set(words.filter((word) => word !== undefined))].join(" · ");

@@ -15,14 +15,21 @@ export type PonderProcess = {
 };
 
 /** Of our own environment Ponder gets what the machine needs. `PORT` and others would mean something else to it. */
-const inherited = ["PATH", "HOME", "TZ", "NODE_OPTIONS", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"];
-const patienceMs = 4_000;
+const inheritedVariables = [
+  "PATH",
+  "HOME",
+  "TZ",
+  "NODE_OPTIONS",
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_FILE",
+];
+const stopTimeoutMs = 4_000;
 
 /**
  * The shell becomes Ponder; another shell waits on a pipe that only this process holds and kills Ponder when the pipe
  * breaks: it must not go on without the lease.
  */
-const lifeline = '(read -r _ <&3 || kill -KILL "$$") >/dev/null 2>&1 & exec "$@" 3<&-';
+const killOnDisconnect = '(read -r _ <&3 || kill -KILL "$$") >/dev/null 2>&1 & exec "$@" 3<&-';
 
 /** Starts Ponder on a schema. It serves its own HTTP on a free port of the loopback address; nobody asks it. */
 export function startPonder(
@@ -46,7 +53,7 @@ export function startPonder(
     ],
     ...["--hostname", "127.0.0.1", "--port", "0"],
   ];
-  const child = spawn("/bin/sh", ["-c", lifeline, "sh", ...command], {
+  const child = spawn("/bin/sh", ["-c", killOnDisconnect, "sh", ...command], {
     cwd: projectRoot,
     env: { ...environment(), ...settings },
     stdio: ["ignore", "pipe", "pipe", "pipe"],
@@ -60,11 +67,11 @@ export function startPonder(
     exited,
     kill: () => void child.kill("SIGKILL"),
     async stop() {
-      const insist = setTimeout(() => child.kill("SIGKILL"), patienceMs);
+      const killTimer = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
       // Of SIGTERM its bundler dies before Ponder has unlocked the schema.
       child.kill("SIGINT");
       await exited;
-      clearTimeout(insist);
+      clearTimeout(killTimer);
     },
   };
 }
@@ -72,7 +79,7 @@ export function startPonder(
 function environment(): Record<string, string | undefined> {
   const own = readEnvironment();
   return {
-    ...Object.fromEntries(inherited.map((name) => [name, own[name]])),
+    ...Object.fromEntries(inheritedVariables.map((name) => [name, own[name]])),
     PONDER_TELEMETRY_DISABLED: "1",
     // The schema's name says that it is the right one; Ponder's own test depends on the order of a directory's files.
     PONDER_EXPERIMENTAL_DB: "platform",

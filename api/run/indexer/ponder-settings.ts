@@ -1,12 +1,12 @@
-import type { ChosenRpcs } from "./choose-rpcs.ts";
-import type { Indexing } from "./indexing.ts";
+import type { CheckedRpcs } from "./check-rpcs.ts";
+import type { IndexingContext } from "./indexing.ts";
 
 const localLanes = 16;
 
 /** What `ponder.config.ts` reads. */
 export function ponderSettings(
-  { chain, sources, databaseUrl }: Pick<Indexing, "chain" | "sources" | "databaseUrl">,
-  rpcs: ChosenRpcs,
+  { chain, sources, databaseUrl }: Pick<IndexingContext, "chain" | "sources" | "databaseUrl">,
+  rpcs: CheckedRpcs,
 ): Record<string, string> {
   const { chainId, startBlock, transfersStartBlock, collections, wrappedNative } = sources;
   return {

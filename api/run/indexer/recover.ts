@@ -4,10 +4,10 @@ import { firstBlockId } from "../../../projections/log/block-id.ts";
 import { appendBlockStates } from "../../../projections/log/block-states.ts";
 import { canonicalHashes, openChain } from "../../work/chain/clients.ts";
 import { fetchReadBasis } from "../../work/chain/contract-calls.ts";
-import { beginGeneration, readGeneration } from "./active-schema.ts";
+import { readGeneration, startGeneration } from "./active-schema.ts";
 import { findFork } from "./find-fork.ts";
-import type { Indexing } from "./indexing.ts";
-import { leaseSchema, type SchemaLease } from "./schema-lease.ts";
+import type { IndexingContext } from "./indexing.ts";
+import { lockSchema, type SchemaLock } from "./schema-lock.ts";
 import { schemaName } from "./schema-name.ts";
 
 export type Recovery = {
@@ -25,48 +25,49 @@ export type Recovery = {
  * A running indexer follows by itself. Cut off at any place, it is done right by doing it again.
  * Null when the log and the store hold only the chain's own blocks.
  */
-export async function recoverChain(options: Indexing): Promise<Recovery | null> {
+export async function recoverChain(options: IndexingContext): Promise<Recovery | null> {
   const { chain, sources, databaseUrl, db, logger, signal } = options;
   const { chainId } = chain;
   const client = openChain(chain);
   const head = await fetchReadBasis(client);
-  if (!(await hasStore(db))) return null;
+  if (!(await hasPonderStore(db))) return null;
   const fork = await findFork(db, client, head.number);
   if (fork === null) return null;
 
   const generation = await readGeneration(db, chainId);
-  const former = schemaName(sources, generation);
+  const currentSchema = schemaName(sources, generation);
   const schema = schemaName(sources, generation + 1);
   // Held until the store is clean: the indexer begins on the new schema no sooner.
-  const next = await leaseSchema(databaseUrl, schema, signal, logger);
+  const newLock = await lockSchema(databaseUrl, schema, signal, logger);
   try {
     const active = await readActiveSchema(db, chainId);
-    const olds = [...new Set([former, ...(active === null ? [] : [active])])];
-    await beginGeneration(db, chainId, { schema, generation: generation + 1 });
+    const oldSchemas = [...new Set([currentSchema, ...(active === null ? [] : [active])])];
+    await startGeneration(db, chainId, { schema, generation: generation + 1 });
     // Whoever indexes by this configuration, or by the one before it, has ended.
-    const ended: SchemaLease[] = [];
+    const oldLocks: SchemaLock[] = [];
     try {
-      for (const old of olds) ended.push(await leaseSchema(databaseUrl, old, signal, logger));
+      for (const old of oldSchemas)
+        oldLocks.push(await lockSchema(databaseUrl, old, signal, logger));
       const orphans = await findOrphans(db, client, fork);
       const retracted = await db.transaction().execute(async (session) => {
-        await purgeStore(session, chainId, fork);
-        await unsettle(session, chainId, fork);
+        await purgePonderStore(session, chainId, fork);
+        await resetSettledHeights(session, chainId, fork);
         return await appendBlockStates(session, "block_retracted", orphans, new Date());
       });
-      for (const old of olds) {
+      for (const old of oldSchemas) {
         await sql`drop schema if exists ${sql.id(old)} cascade`.execute(db);
       }
       return { fork: Number(fork), retracted, schema };
     } finally {
-      await Promise.all(ended.map((lease) => lease.release()));
+      await Promise.all(oldLocks.map((lease) => lease.release()));
     }
   } finally {
-    await next.release();
+    await newLock.release();
   }
 }
 
 /** Ponder makes its store at its first start. */
-async function hasStore(db: Database): Promise<boolean> {
+async function hasPonderStore(db: Database): Promise<boolean> {
   const { rows } = await sql<{ exists: boolean }>`
     select to_regclass('ponder_sync.blocks') is not null as exists`.execute(db);
   return rows[0]?.exists ?? false;
@@ -107,7 +108,7 @@ const storeTables = {
 };
 
 /** Makes Ponder fetch the heights from the fork on again. */
-async function purgeStore(session: Session, chainId: number, fork: bigint): Promise<void> {
+async function purgePonderStore(session: Session, chainId: number, fork: bigint): Promise<void> {
   for (const [table, height] of Object.entries(storeTables)) {
     await sql`
       delete from ${sql.id("ponder_sync", table)}
@@ -123,7 +124,7 @@ async function purgeStore(session: Session, chainId: number, fork: bigint): Prom
 }
 
 /** What the recorder and the review of observations held for final is so up to the fork only. */
-async function unsettle(session: Session, chainId: number, fork: bigint): Promise<void> {
+async function resetSettledHeights(session: Session, chainId: number, fork: bigint): Promise<void> {
   await sql`
     delete from ops.recorder
     where chain_id = ${chainId} and substr(settled_id, 27, 16)::bigint >= ${fork}`.execute(session);

@@ -1,10 +1,10 @@
-import { beginGeneration, readGeneration } from "./active-schema.ts";
-import { chooseRpcs } from "./choose-rpcs.ts";
-import { type Indexing, secretsOf } from "./indexing.ts";
+import { readGeneration, startGeneration } from "./active-schema.ts";
+import { checkRpcs } from "./check-rpcs.ts";
+import { type IndexingContext, secretsOf } from "./indexing.ts";
 import { readPonderLog } from "./ponder-log.ts";
 import { startPonder } from "./ponder-process.ts";
 import { ponderSettings } from "./ponder-settings.ts";
-import { leaseSchema } from "./schema-lease.ts";
+import { lockSchema } from "./schema-lock.ts";
 import { schemaName } from "./schema-name.ts";
 
 /**
@@ -12,24 +12,24 @@ import { schemaName } from "./schema-name.ts";
  * follows new blocks, the recorder and a running indexer move over to it. Cut off, it goes on where it stood. Returns
  * the new schema's name.
  */
-export async function reindexChain(options: Indexing): Promise<string> {
+export async function reindexChain(options: IndexingContext): Promise<string> {
   const { chain, sources, databaseUrl, db, logger, signal } = options;
   const generation = (await readGeneration(db, chain.chainId)) + 1;
   const schema = schemaName(sources, generation);
-  const lease = await leaseSchema(databaseUrl, schema, signal, logger);
+  const lock = await lockSchema(databaseUrl, schema, signal, logger);
   try {
-    await untilLive(options, schema);
-    await beginGeneration(db, chain.chainId, { schema, generation });
+    await runUntilLive(options, schema);
+    await startGeneration(db, chain.chainId, { schema, generation });
     return schema;
   } finally {
-    await lease.release();
+    await lock.release();
   }
 }
 
 /** Runs Ponder until it follows new blocks. Throws when it ends before. */
-async function untilLive(options: Indexing, schema: string): Promise<void> {
+async function runUntilLive(options: IndexingContext, schema: string): Promise<void> {
   const { chain, logger, signal } = options;
-  const rpcs = await chooseRpcs(chain);
+  const rpcs = await checkRpcs(chain);
   if (rpcs.rpcUrls.length === 0) throw new Error("none of its RPCs can be used");
   let onLive = () => {};
   const live = new Promise<"live">((resolve) => {

@@ -2,8 +2,8 @@ import type { ChainClient } from "../../work/chain/clients.ts";
 import { type ChainEvent, fetchEvents } from "./chain-events.ts";
 import type { SourceFilter } from "./source-filters.ts";
 
-const firstWidth = 500;
-const widest = 10_000;
+const initialWidth = 500;
+const maxWidth = 10_000;
 
 export type Walk = {
   from: number;
@@ -16,10 +16,10 @@ export type Walk = {
 export async function* walkEvents(
   client: ChainClient,
   filters: readonly SourceFilter[],
-  { from, to, width: fixed }: Walk,
+  { from, to, width: fixedWidth }: Walk,
 ): AsyncGenerator<{ range: { from: number; to: number }; events: ChainEvent[] }> {
   let next = from;
-  let width = fixed ?? firstWidth;
+  let width = fixedWidth ?? initialWidth;
   while (next <= to) {
     const range = { from: next, to: Math.min(next + width - 1, to) };
     const events = await fetchEvents(client, filters, range);
@@ -29,6 +29,6 @@ export async function* walkEvents(
     }
     yield { range, events };
     next = range.to + 1;
-    width = Math.min(width * 2, fixed ?? widest);
+    width = Math.min(width * 2, fixedWidth ?? maxWidth);
   }
 }

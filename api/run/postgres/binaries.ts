@@ -14,13 +14,13 @@ export type Binaries = {
 };
 
 /** Finds PostgreSQL's programs, or copies them to where another user can reach them. */
-export async function locateBinaries(runsAsOther: boolean): Promise<Binaries> {
+export async function locateBinaries(runsAsOtherUser: boolean): Promise<Binaries> {
   const { native, version } = findPackage();
   const major = version.split(".")[0] ?? version;
-  if (runsAsOther && !isOpenToAll(native)) {
+  if (runsAsOtherUser && !isOpenToAll(native)) {
     return { directory: await copyOf(native, version), major };
   }
-  await completeLinks(native, native);
+  await createMissingLinks(native, native);
   return { directory: native, major };
 }
 
@@ -47,7 +47,7 @@ export function isOpenToAll(path: string): boolean {
 }
 
 /** The package's own install step makes these links; where scripts are off they are made here. */
-async function completeLinks(packaged: string, native: string): Promise<void> {
+async function createMissingLinks(packaged: string, native: string): Promise<void> {
   const text = await readFile(join(packaged, "pg-symlinks.json"), "utf8");
   const links = JSON.parse(text) as { source: string; target: string }[];
   for (const { source, target } of links) {
@@ -72,7 +72,7 @@ async function copyOf(native: string, version: string): Promise<string> {
       verbatimSymlinks: true,
       mode: constants.COPYFILE_FICLONE,
     });
-    await completeLinks(native, join(unfinished, "native"));
+    await createMissingLinks(native, join(unfinished, "native"));
     await chmod(unfinished, 0o755);
     await rename(unfinished, directory).catch(() => rm(unfinished, { recursive: true }));
   }

@@ -8,9 +8,9 @@ import { type Binaries, isOpenToAll } from "./binaries.ts";
 import { processesIn, signal, waitUntil } from "./processes.ts";
 
 /** Who the server runs as: PostgreSQL refuses root. Absent where this process is no root. */
-export type User = { uid: number; gid: number };
+export type ServerUser = { uid: number; gid: number };
 
-const nobody: User = { uid: 65534, gid: 65534 };
+const nobody: ServerUser = { uid: 65534, gid: 65534 };
 const minimalEnvironment = { PATH: "/usr/bin:/bin", TZ: "UTC" };
 
 /** What `DATA_DIR` holds of the server. */
@@ -27,7 +27,7 @@ export function clusterPaths(dataDir: string) {
 type Paths = ReturnType<typeof clusterPaths>;
 
 /** Root lends the server the existing cluster's owner, or nobody. */
-export async function serverUser({ cluster }: Paths): Promise<User | undefined> {
+export async function serverUser({ cluster }: Paths): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   if (!existsSync(cluster)) return nobody;
   const { uid, gid } = await stat(cluster);
@@ -47,11 +47,11 @@ export function directoryArgument(directory: string): string {
 export async function ensureCluster(
   paths: Paths,
   binaries: Binaries,
-  user: User | undefined,
+  user: ServerUser | undefined,
   durable: boolean,
 ): Promise<void> {
   if (existsSync(paths.cluster)) return assertVersion(paths.cluster, binaries);
-  await endProcessesIn(paths.unfinished);
+  await stopProcessesIn(paths.unfinished);
   await rm(paths.unfinished, { recursive: true, force: true });
   await mkdir(paths.unfinished, { mode: 0o700 });
   await rm(paths.password, { force: true });
@@ -72,7 +72,7 @@ export async function ensureCluster(
 async function runInitdb(
   directory: string,
   binaries: Binaries,
-  user: User | undefined,
+  user: ServerUser | undefined,
   [passwordFd, durable]: [number, boolean],
 ): Promise<void> {
   const child = spawn(
@@ -106,19 +106,19 @@ async function assertVersion(cluster: string, { major }: Binaries): Promise<void
 }
 
 /** Ends a server that an earlier run left behind, and whatever still works in its directory. */
-export async function endProcessesIn(directory: string): Promise<boolean> {
+export async function stopProcessesIn(directory: string): Promise<boolean> {
   const pidFile = join(directory, "postmaster.pid");
-  const main = readPidFile(directory)?.pid;
-  const left = () => processesIn(directory, main);
-  if (left().length === 0) {
+  const mainPid = readPidFile(directory)?.pid;
+  const remaining = () => processesIn(directory, mainPid);
+  if (remaining().length === 0) {
     // The system may have given the noted id to a stranger, for whom the server would wait in vain.
     await rm(pidFile, { force: true });
     return false;
   }
-  if (main !== undefined && left().includes(main)) signal(main, "SIGINT");
-  if (!(await waitUntil(() => left().length === 0, 10_000))) {
-    for (const pid of left()) signal(pid, "SIGKILL");
-    await waitUntil(() => left().length === 0, 5_000);
+  if (mainPid !== undefined && remaining().includes(mainPid)) signal(mainPid, "SIGINT");
+  if (!(await waitUntil(() => remaining().length === 0, 10_000))) {
+    for (const pid of remaining()) signal(pid, "SIGKILL");
+    await waitUntil(() => remaining().length === 0, 5_000);
   }
   await rm(pidFile, { force: true });
   return true;

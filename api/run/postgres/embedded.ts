@@ -6,16 +6,16 @@ import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { locateBinaries } from "./binaries.ts";
-import { claim } from "./claim.ts";
 import {
   clusterPaths,
   directoryArgument,
-  endProcessesIn,
   ensureCluster,
   openServerLog,
   readPidFile,
   serverUser,
+  stopProcessesIn,
 } from "./cluster.ts";
+import { lockDirectory } from "./directory-lock.ts";
 import { waitUntil } from "./processes.ts";
 
 export type EmbeddedPostgres = {
@@ -28,7 +28,7 @@ export type EmbeddedPostgres = {
   stop(timeoutMs?: number): Promise<void>;
 };
 
-type Options = {
+type EmbeddedPostgresOptions = {
   dataDir: string;
   logger: Logger;
   /** The port to keep across a restart; a free one when absent. */
@@ -43,16 +43,16 @@ const recoveryTimeoutMs = 300_000;
 const fastShutdownMs = 7_000;
 
 /** Runs PostgreSQL on the loopback address, its data in `dataDir`; deleting that directory resets it. */
-export async function startPostgres(options: Options): Promise<EmbeddedPostgres> {
+export async function startPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   await mkdir(options.dataDir, { recursive: true });
   const paths = clusterPaths(realpathSync(options.dataDir));
-  const release = claim(paths.owner);
+  const release = lockDirectory(paths.owner);
   try {
     const durable = options.durable ?? true;
     const user = await serverUser(paths);
     const binaries = await locateBinaries(user !== undefined);
     await ensureCluster(paths, binaries, user, durable);
-    if (await endProcessesIn(paths.cluster)) {
+    if (await stopProcessesIn(paths.cluster)) {
       options.logger.warn("stopped a PostgreSQL that an earlier run had left behind");
     }
     const port = options.port ?? (await freePort());
@@ -79,7 +79,7 @@ export async function startPostgres(options: Options): Promise<EmbeddedPostgres>
       port,
       pid: child.pid ?? 0,
       exited,
-      stop: (timeoutMs = fastShutdownMs) => endServer(child, exited, timeoutMs),
+      stop: (timeoutMs = fastShutdownMs) => stopServer(child, exited, timeoutMs),
     };
   } catch (error) {
     release();
@@ -93,15 +93,15 @@ async function urlOf(passwordFile: string, port: number): Promise<string> {
 }
 
 /** Bytes that this machine, or the container, has. */
-const memoryHere = () => Math.min(totalmem(), process.constrainedMemory() || totalmem());
+const availableMemory = () => Math.min(totalmem(), process.constrainedMemory() || totalmem());
 
 /** What was in memory is noted every five minutes and at the end, and read back at the start: lists are as fast as before. */
-const lasting = { shared_preload_libraries: "pg_prewarm" };
-const passing = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
+const durableSettings = { shared_preload_libraries: "pg_prewarm" };
+const temporarySettings = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
 
 /** A quarter of the memory is shared, and touched as data come: books that do not fit cost a copy a page. */
 function settings(port: number, durable: boolean): string[] {
-  const sharedMb = Math.min(durable ? 4096 : 128, Math.floor(memoryHere() / 4 / 2 ** 20));
+  const sharedMb = Math.min(durable ? 4096 : 128, Math.floor(availableMemory() / 4 / 2 ** 20));
   const values: Record<string, string> = {
     listen_addresses: "127.0.0.1",
     port: `${port}`,
@@ -125,7 +125,7 @@ function settings(port: number, durable: boolean): string[] {
     jit: "off",
     log_line_prefix: "%m [%p] %a ",
     log_checkpoints: "off",
-    ...(durable ? lasting : passing),
+    ...(durable ? durableSettings : temporarySettings),
   };
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
@@ -137,28 +137,31 @@ function exitOf(child: ChildProcess): Promise<string> {
   });
 }
 
-const isOver = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
+const hasExited = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
 
 async function untilReady(child: ChildProcess, cluster: string, logFile: string): Promise<void> {
   const isReady = () => {
     const server = readPidFile(cluster);
     return server?.pid === child.pid && server?.isReady === true;
   };
-  await waitUntil(() => child.pid === undefined || isOver(child) || isReady(), recoveryTimeoutMs);
+  await waitUntil(
+    () => child.pid === undefined || hasExited(child) || isReady(),
+    recoveryTimeoutMs,
+  );
   if (isReady()) return;
   const end = child.exitCode ?? child.signalCode ?? "not ready in time";
   child.kill("SIGQUIT");
-  const words = (await readFile(logFile, "utf8")).trim().split("\n").slice(-6).join("\n");
-  throw new Error(`PostgreSQL did not start (${end}). ${logFile} ends with:\n${words}`);
+  const logTail = (await readFile(logFile, "utf8")).trim().split("\n").slice(-6).join("\n");
+  throw new Error(`PostgreSQL did not start (${end}). ${logFile} ends with:\n${logTail}`);
 }
 
-async function endServer(
+async function stopServer(
   child: ChildProcess,
   exited: Promise<string>,
   timeoutMs: number,
 ): Promise<void> {
-  if (!isOver(child)) child.kill("SIGINT");
-  if (await waitUntil(() => isOver(child), timeoutMs)) return;
+  if (!hasExited(child)) child.kill("SIGINT");
+  if (await waitUntil(() => hasExited(child), timeoutMs)) return;
   child.kill("SIGQUIT");
   await exited;
 }

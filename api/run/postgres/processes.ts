@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const onLinux = process.platform === "linux";
 
 /** When a process was born, in the system's own words: with its id, a name that is not given twice. */
-export function birthOf(pid: number): string | undefined {
+export function startTimeOf(pid: number): string | undefined {
   try {
     if (!onLinux) return ps(pid, "lstart") || undefined;
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -27,12 +27,12 @@ export function processesIn(directory: string, mainPid: number | undefined): num
   }
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => worksIn(pid, directory))
+    .filter((pid) => hasWorkingDirectory(pid, directory))
     .map(Number)
-    .filter((pid) => birthOf(pid) !== undefined);
+    .filter((pid) => startTimeOf(pid) !== undefined);
 }
 
-function worksIn(pid: string, directory: string): boolean {
+function hasWorkingDirectory(pid: string, directory: string): boolean {
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === directory;
   } catch {
@@ -59,9 +59,9 @@ export function signal(pid: number, name: NodeJS.Signals): void {
 }
 
 /** Asks again until the answer is yes or the time is over; says which. */
-export async function waitUntil(isSo: () => boolean, timeoutMs: number): Promise<boolean> {
+export async function waitUntil(condition: () => boolean, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
-  while (!isSo()) {
+  while (!condition()) {
     if (Date.now() > deadline) return false;
     await delay(20);
   }

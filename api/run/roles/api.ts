@@ -5,15 +5,15 @@ import { openAccounts } from "../../serve/accounts/open-accounts.ts";
 import { createApp } from "../../serve/app.ts";
 import { answerFeed } from "../../serve/feed/answer-feed.ts";
 import { startFeed } from "../../serve/feed/start-feed.ts";
-import { openKeptAnswers } from "../../serve/http/kept-answers.ts";
+import { openResponseCache } from "../../serve/http/response-cache.ts";
 import { type Listening, listen } from "../../serve/http/server.ts";
 import { openAccess } from "../../serve/keys/open-access.ts";
 import { openNftData } from "../../serve/nft-data/open.ts";
-import { lateSeconds, lookMs } from "../../serve/status/limits.ts";
+import { maxLagSeconds, statusPollMs } from "../../serve/status/limits.ts";
 import { openStatusReader } from "../../serve/status/status-reader.ts";
 import { openHashReader } from "../../work/chain/clients.ts";
 import { openHeadReader } from "../../work/chain/head.ts";
-import { openMarket } from "../../work/orders/market.ts";
+import { openMarket } from "../../work/orders/market/market.ts";
 import type { RoleContext, Running } from "./role.ts";
 
 const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };
@@ -38,7 +38,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
     projections: allProjections({ feeRecipient: config.fees.recipient }).map(({ name }) => name),
     now: () => new Date(),
     logger,
-    lateSeconds,
+    lateSeconds: maxLagSeconds,
     maxAgeMs: 500,
   });
   const { host, port, baseUrl, siteUrl, accountApiPath } = config.http;
@@ -59,7 +59,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
   const nftData = accountApi && { ...accountApi, stream: answerFeed(feed) };
   const now = () => new Date();
   const context = { db, siteUrl, chains, readStatus, market, instantKeys, now };
-  const answers = openKeptAnswers({ readStanding: () => readStanding(look), now });
+  const answers = openResponseCache({ readDataVersion: () => readStanding(look), now });
   const served = { developers, nftData, feed, answers };
   const app = createApp({ context, baseUrl, logger, limiter, ...served, trustProxy });
   const closeParts = () =>
@@ -70,7 +70,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
   const listening = await start(() => listen(app, host, port));
   const looking = setInterval(() => {
     readStatus().catch((error) => logger.error({ err: error }, "the parts cannot be looked at"));
-  }, lookMs);
+  }, statusPollMs);
 
   async function start(open: () => Promise<Listening>): Promise<Listening> {
     try {

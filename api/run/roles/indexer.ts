@@ -1,7 +1,7 @@
 import { openDatabase } from "../../../projections/database.ts";
 import { migrate } from "../../../projections/log/migrate.ts";
 import { indexedSources } from "../indexer/indexed-sources.ts";
-import { keepPonder } from "../indexer/launch.ts";
+import { runPonder } from "../indexer/run-ponder.ts";
 import type { RoleContext, Running } from "./role.ts";
 
 /** One Ponder per chain, each in a schema of its own on the shared cache of chain data. */
@@ -22,7 +22,7 @@ export async function runRole({ config, logger, signal }: RoleContext): Promise<
     let kept = Promise.resolve();
     const live = new Promise<void>((onLive) => {
       const signal = stopping.signal;
-      kept = keepPonder({ chain, sources, databaseUrl: url, db, logger, signal, onLive });
+      kept = runPonder({ chain, sources, databaseUrl: url, db, logger, signal, onLive });
     });
     return { live, over: kept };
   });

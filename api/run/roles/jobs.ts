@@ -1,23 +1,23 @@
 import { once } from "node:events";
 import { openChain } from "../../work/chain/clients.ts";
-import { keepChecking } from "../../work/jobs/keep-checking.ts";
-import { keepClock } from "../../work/jobs/keep-clock.ts";
-import { keepDescribing } from "../../work/jobs/keep-describing.ts";
-import { keepFloors } from "../../work/jobs/keep-floors.ts";
-import { keepMetadata } from "../../work/jobs/keep-metadata.ts";
-import { keepPartner } from "../../work/jobs/keep-partners.ts";
-import { keepPrices } from "../../work/jobs/keep-prices.ts";
-import { keepRanking } from "../../work/jobs/keep-ranking.ts";
-import { keepTwins } from "../../work/jobs/keep-twins.ts";
-import { keepWatch } from "../../work/jobs/keep-watch.ts";
-import { registerCurated } from "../../work/jobs/register-curated.ts";
-import { untilProjected } from "../../work/jobs/until-projected.ts";
+import { runClockTicks } from "../../work/jobs/append-clock-ticks.ts";
+import { runContractDescriptions } from "../../work/jobs/describe-contracts.ts";
+import { runCrossListingPosts } from "../../work/jobs/post-cross-listings.ts";
+import { runRarityRanking } from "../../work/jobs/rank-rarity.ts";
+import { runContractRechecks } from "../../work/jobs/recheck-contracts.ts";
+import { runMetadataRefresh } from "../../work/jobs/refresh-metadata.ts";
+import { registerCuratedCollections } from "../../work/jobs/register-curated.ts";
+import { runFloorSnapshots } from "../../work/jobs/snapshot-floors.ts";
+import { runOrderSweep } from "../../work/jobs/sweep-orders.ts";
+import { runPartnerSync } from "../../work/jobs/sync-partners.ts";
+import { runPriceUpdates } from "../../work/jobs/update-prices.ts";
+import { waitUntilDerived } from "../../work/jobs/wait-until-derived.ts";
 import { openListener } from "../../work/log-signal/listener.ts";
-import { createCalmWake, createWake, type Wake } from "../../work/log-signal/wake.ts";
+import { createSignal, createThrottledSignal, type Signal } from "../../work/log-signal/signal.ts";
 import { openPartners } from "../../work/marketplaces/open-partners.ts";
-import { patient } from "../../work/marketplaces/transport.ts";
-import { openDocumentFetcher } from "../../work/metadata/open-fetcher.ts";
-import { type Led, runLedRole } from "./led-role.ts";
+import { background } from "../../work/marketplaces/transport.ts";
+import { openDocumentFetcher } from "../../work/metadata/document-fetcher.ts";
+import { type LeaderContext, runLeaderRole } from "./leader-role.ts";
 import type { RoleContext, Running } from "./role.ts";
 
 /** What is not awaited by anybody looks this often while much happens. */
@@ -28,20 +28,20 @@ const doubtMs = 100;
 /** Observations the service makes by itself: curated collections, contracts' names. One process works, others stand by. */
 export async function runRole(context: RoleContext): Promise<Running> {
   const connections = 4 + 3 * context.config.chains.length;
-  return runLedRole(context, { name: "jobs", connections, work });
+  return runLeaderRole(context, { name: "jobs", connections, work });
 }
 
-async function work({ context, db, signal, onReady }: Led): Promise<void> {
+async function work({ context, db, signal, onReady }: LeaderContext): Promise<void> {
   const { config, logger } = context;
   const intervalMs = config.checkIntervalSeconds * 1_000;
   const partnerIntervalMs = config.partners.intervalSeconds * 1_000;
-  const wakes: Wake[] = [];
+  const wakes: Signal[] = [];
   const now = () => new Date();
-  const rungWithAll = (one: Wake) => {
+  const rungWithAll = (one: Signal) => {
     wakes.push(one);
     return one;
   };
-  const calmWake = (everyMs = calmMs) => rungWithAll(createCalmWake(everyMs));
+  const calmWake = (everyMs = calmMs) => rungWithAll(createThrottledSignal(everyMs));
   const chainIds = config.chains.map(({ chainId }) => chainId);
   const clients = config.chains.map(openChain);
   const ethereum = clients.find(({ chainId }) => chainId === 1);
@@ -50,50 +50,62 @@ async function work({ context, db, signal, onReady }: Led): Promise<void> {
     channels: ["projected"],
     logger,
     onNotify: () => {
-      for (const one of wakes) one.ring();
+      for (const one of wakes) one.notify();
     },
   });
   const fetcher = openDocumentFetcher(config.metadata);
-  const partners = openPartners(config.partners, patient);
+  const partners = openPartners(config.partners, background);
   /** Before its tables are derived for the first time a job has nothing to look at. */
   const after = async (names: readonly string[], keep: () => Promise<void>) => {
-    await untilProjected(names, { db, wake: rungWithAll(createWake()), signal });
+    await waitUntilDerived(names, { db, changeSignal: rungWithAll(createSignal()), signal });
     if (!signal.aborted) await keep();
   };
   const books = ["listings", "bids"];
   const keepAll = () => [
-    after(books, () => keepClock({ db, wake: calmWake(), logger, signal })),
-    after(["collection_stats", "floors"], () => keepFloors({ db, chainIds, logger, signal })),
-    keepPrices({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
-    after(["collections", "traits"], () => keepRanking({ db, wake: calmWake(), logger, signal })),
+    after(books, () => runClockTicks({ db, changeSignal: calmWake(), logger, signal })),
+    after(["collection_stats", "floors"], () =>
+      runFloorSnapshots({ db, chainIds, logger, signal }),
+    ),
+    runPriceUpdates({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
+    after(["collections", "traits"], () =>
+      runRarityRanking({ db, changeSignal: calmWake(), logger, signal }),
+    ),
     ...partners.flatMap((partner) => [
       after(["collections", "listings"], () =>
-        keepPartner({
+        runPartnerSync({
           ...{ db, partner, chainIds, now, logger, signal },
           intervalMs: partnerIntervalMs,
         }),
       ),
       after(["twins", "listings"], () =>
-        keepTwins({ db, partner, chainIds, wake: calmWake(), now, logger, signal }),
+        runCrossListingPosts({
+          db,
+          partner,
+          chainIds,
+          changeSignal: calmWake(),
+          now,
+          logger,
+          signal,
+        }),
       ),
     ]),
     ...clients.flatMap((client) => [
       after(["collections"], () =>
-        keepDescribing({ db, client, wake: calmWake(), logger, signal }),
+        runContractDescriptions({ db, client, changeSignal: calmWake(), logger, signal }),
       ),
       after(books, () =>
-        keepChecking({ db, client, wake: calmWake(doubtMs), intervalMs, logger, signal }),
+        runOrderSweep({ db, client, changeSignal: calmWake(doubtMs), intervalMs, logger, signal }),
       ),
-      after(books, () => keepWatch({ db, client, logger, signal })),
+      after(books, () => runContractRechecks({ db, client, logger, signal })),
       after(["metadata", "ownership"], () =>
-        keepMetadata({ db, client, fetcher, wake: calmWake(), now, logger, signal }),
+        runMetadataRefresh({ db, client, fetcher, changeSignal: calmWake(), now, logger, signal }),
       ),
     ]),
   ];
   try {
     const served = new Set<number>(chainIds);
     const curated = config.curated.collections.filter(({ chainId }) => served.has(chainId));
-    const registered = await registerCurated(db, curated, new Date());
+    const registered = await registerCuratedCollections(db, curated, new Date());
     if (registered > 0) logger.info(`registered ${registered} curated collections`);
     onReady();
     await Promise.race([

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Session } from "../../../projections/database.ts";
-import { createWake, type Wake } from "../../work/log-signal/wake.ts";
+import { createSignal, type Signal } from "../../work/log-signal/signal.ts";
 
 /**
  * A lease is renewed often enough that one lost renewal costs nothing, and a holder that could not renew stops before
@@ -12,9 +12,9 @@ import { createWake, type Wake } from "../../work/log-signal/wake.ts";
  */
 export const leaseMs = 2_500;
 const renewMs = 1_000;
-const stopBeforeEndMs = 500;
+const safetyMarginMs = 500;
 /** A standby looks this often, and at once when the holder tells that it is done. */
-const lookMs = 200;
+const pollMs = 200;
 const channel = "lease";
 
 export type Leadership = {
@@ -23,64 +23,69 @@ export type Leadership = {
   /** Rejects when that happens. */
   lost: Promise<never>;
   /** Whether the work may go on: asked before each piece of it. False at the latest half a second before the lease ends. */
-  holds(): Promise<boolean>;
+  isHeld(): Promise<boolean>;
   /** Throws in a transaction whose work another may be doing by now. */
   fence(session: Session): Promise<void>;
   /** Lets a standby begin at once. */
   release(): Promise<void>;
 };
 
-type Options = { url: string; role: string; logger: Logger; signal: AbortSignal };
+type LeadershipOptions = { url: string; role: string; logger: Logger; signal: AbortSignal };
 
 /**
  * Waits until this process alone holds a role: a row in the database that it renews. A row and no lock, since a lock
  * lives as long as its connection, which may outlive its process. It spares work done twice; what is written stays
  * right without it (checkpoints, identities).
  */
-export async function lead(options: Options): Promise<Leadership | null> {
+export async function acquireLeadership(options: LeadershipOptions): Promise<Leadership | null> {
   const { role, logger, signal } = options;
   const owner = `${hostname()} ${process.pid} ${randomUUID()}`;
-  const wake = createWake();
-  let told = false;
-  let failing = false;
+  const wake = createSignal();
+  let hasLoggedStandby = false;
+  let hasFailed = false;
   let client: pg.Client | undefined;
   while (!signal.aborted) {
     try {
       client ??= await connect(options, wake);
-      const askedAt = performance.now();
-      const epoch = await take(client, role, owner);
-      if (epoch !== null) return keep({ client, options, owner, epoch, askedAt });
-      failing = false;
-      if (!told) logger.info(`another process leads ${role}, standing by`);
-      told = true;
+      const requestedAt = performance.now();
+      const epoch = await tryAcquireLease(client, role, owner);
+      if (epoch !== null)
+        return startRenewing({ client, options, owner, epoch, askedAt: requestedAt });
+      hasFailed = false;
+      if (!hasLoggedStandby) logger.info(`another process leads ${role}, standing by`);
+      hasLoggedStandby = true;
     } catch (error) {
-      if (!failing)
+      if (!hasFailed)
         logger.warn({ err: error }, `the lease of ${role} cannot be looked at, trying again`);
-      failing = true;
+      hasFailed = true;
       await client?.end().catch(() => undefined);
       client = undefined;
     }
-    await wake.wait(lookMs, signal);
+    await wake.wait(pollMs, signal);
   }
   await client?.end().catch(() => undefined);
   return null;
 }
 
-async function connect({ url, role }: Options, wake: Wake): Promise<pg.Client> {
+async function connect({ url, role }: LeadershipOptions, wake: Signal): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
     application_name: `leader ${role}`,
     connectionTimeoutMillis: leaseMs,
     query_timeout: renewMs,
   });
-  client.on("error", () => wake.ring());
-  client.on("notification", () => wake.ring());
+  client.on("error", () => wake.notify());
+  client.on("notification", () => wake.notify());
   await client.connect();
   await client.query(`listen ${channel}`);
   return client;
 }
 
-async function take(client: pg.Client, role: string, owner: string): Promise<bigint | null> {
+async function tryAcquireLease(
+  client: pg.Client,
+  role: string,
+  owner: string,
+): Promise<bigint | null> {
   const { rows } = await client.query<{ epoch: string }>(
     `insert into ops.lease as held (role, owner, epoch, expires_at)
      values ($1, $2, 1, clock_timestamp() + make_interval(secs => $3 / 1000.0))
@@ -93,9 +98,9 @@ async function take(client: pg.Client, role: string, owner: string): Promise<big
   return rows[0] === undefined ? null : BigInt(rows[0].epoch);
 }
 
-type Held = {
+type HeldLease = {
   client: pg.Client;
-  options: Options;
+  options: LeadershipOptions;
   owner: string;
   epoch: bigint;
   /** When the lease was asked for that is held now; it was given no earlier. */
@@ -106,58 +111,58 @@ type Held = {
  * Renews a lease until it is released or lost. A process that was merely slow finds its epoch unchanged when it asks
  * again, so nobody worked meanwhile, and goes on.
  */
-function keep(held: Held): Leadership {
+function startRenewing(held: HeldLease): Leadership {
   const { client, options, epoch } = held;
   const { role } = options;
-  const ended = new AbortController();
-  let until = held.askedAt + leaseMs - stopBeforeEndMs;
+  const ending = new AbortController();
+  let heldUntil = held.askedAt + leaseMs - safetyMarginMs;
   let reject = (_: Error) => {};
   const lost = new Promise<never>((_, refuse) => {
     reject = refuse;
   });
   lost.catch(() => undefined);
-  const end = (why: string) => {
-    if (ended.signal.aborted) return;
+  const endLeadership = (reason: string) => {
+    if (ending.signal.aborted) return;
     clearInterval(timer);
-    reject(new Error(`the lease of ${role} was lost: ${why}`));
-    ended.abort();
+    reject(new Error(`the lease of ${role} was lost: ${reason}`));
+    ending.abort();
   };
-  const ask = async () => {
+  const renewLease = async () => {
     const askedAt = performance.now();
-    const isOurs = await renew(held).catch(() => undefined);
-    if (isOurs === false) end("another process holds it");
-    if (isOurs) until = askedAt + leaseMs - stopBeforeEndMs;
-    asking = undefined;
+    const isRenewed = await renew(held).catch(() => undefined);
+    if (isRenewed === false) endLeadership("another process holds it");
+    if (isRenewed) heldUntil = askedAt + leaseMs - safetyMarginMs;
+    pendingRenewal = undefined;
   };
-  let asking: Promise<void> | undefined;
+  let pendingRenewal: Promise<void> | undefined;
   const renewOnce = async () => {
-    asking ??= ask();
-    await asking;
+    pendingRenewal ??= renewLease();
+    await pendingRenewal;
   };
   const holds = async () => {
-    for (let attempts = 0; performance.now() > until && attempts < 2; attempts += 1) {
-      if (!ended.signal.aborted) await renewOnce();
+    for (let attempts = 0; performance.now() > heldUntil && attempts < 2; attempts += 1) {
+      if (!ending.signal.aborted) await renewOnce();
     }
-    if (performance.now() > until) end("it could not be renewed in time");
-    return !ended.signal.aborted;
+    if (performance.now() > heldUntil) endLeadership("it could not be renewed in time");
+    return !ending.signal.aborted;
   };
   const timer = setInterval(() => void renewOnce().then(holds), renewMs);
-  client.on("end", () => end("its connection ended"));
+  client.on("end", () => endLeadership("its connection ended"));
   return {
-    signal: ended.signal,
+    signal: ending.signal,
     lost,
-    holds,
-    fence: (session) => assertHeld(session, role, epoch),
+    isHeld: holds,
+    fence: (session) => assertLeaseHeld(session, role, epoch),
     async release() {
       clearInterval(timer);
-      ended.abort();
-      await give(held).catch(() => undefined);
+      ending.abort();
+      await releaseLease(held).catch(() => undefined);
       await client.end().catch(() => undefined);
     },
   };
 }
 
-async function renew({ client, options, owner, epoch }: Held): Promise<boolean> {
+async function renew({ client, options, owner, epoch }: HeldLease): Promise<boolean> {
   const { rowCount } = await client.query(
     `update ops.lease set expires_at = clock_timestamp() + make_interval(secs => $4 / 1000.0)
      where role = $1 and owner = $2 and epoch = $3`,
@@ -166,14 +171,14 @@ async function renew({ client, options, owner, epoch }: Held): Promise<boolean> 
   return rowCount === 1;
 }
 
-async function assertHeld(session: Session, role: string, epoch: bigint): Promise<void> {
+async function assertLeaseHeld(session: Session, role: string, epoch: bigint): Promise<void> {
   const { rows } = await sql`
     select 1 from ops.lease where role = ${role} and epoch = ${epoch} and expires_at > clock_timestamp()
   `.execute(session);
   if (rows.length === 0) throw new Error(`the lease of ${role} was lost: nothing is written`);
 }
 
-async function give({ client, options, owner, epoch }: Held): Promise<void> {
+async function releaseLease({ client, options, owner, epoch }: HeldLease): Promise<void> {
   const { rowCount } = await client.query(
     "update ops.lease set expires_at = clock_timestamp() where role = $1 and owner = $2 and epoch = $3",
     [options.role, owner, epoch],

@@ -4,44 +4,44 @@ import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { readPonderSchema } from "../../../projections/log/recorder-reads.ts";
 import { canonicalHashes, openChain } from "../../work/chain/clients.ts";
-import { keepProjecting } from "../../work/jobs/project.ts";
-import { keepRecording } from "../../work/jobs/record.ts";
+import { runProjector } from "../../work/jobs/project.ts";
+import { runRecorder } from "../../work/jobs/record.ts";
 import { type Listener, openListener } from "../../work/log-signal/listener.ts";
-import { createWake, type Wake } from "../../work/log-signal/wake.ts";
-import { type Led, runLedRole } from "./led-role.ts";
+import { createSignal, type Signal } from "../../work/log-signal/signal.ts";
+import { type LeaderContext, runLeaderRole } from "./leader-role.ts";
 import type { RoleContext, Running } from "./role.ts";
 
 /** Ponder's tables → the log → the projections. One process works, others stand by. */
 export async function runRole(context: RoleContext): Promise<Running> {
   const connections = 2 + 2 * context.config.chains.length;
-  return runLedRole(context, { name: "projector", connections, work });
+  return runLeaderRole(context, { name: "projector", connections, work });
 }
 
-async function work({ context, db, leadership, signal, onReady }: Led): Promise<void> {
+async function work({ context, db, leadership, signal, onReady }: LeaderContext): Promise<void> {
   const { config, logger } = context;
-  const wakes = new Map(config.chains.map(({ chainId }) => [chainId, createWake()]));
-  const projecting = createWake();
+  const wakes = new Map(config.chains.map(({ chainId }) => [chainId, createSignal()]));
+  const projecting = createSignal();
   const listener = openListener({
     url: config.database.url,
     channels: ["log"],
     logger,
     onNotify: (channel) => {
-      if (channel === "log") projecting.ring();
+      if (channel === "log") projecting.notify();
       else
         for (const [chainId, wake] of wakes)
-          if (channel.startsWith(`ponder_${chainId}_`)) wake.ring();
+          if (channel.startsWith(`ponder_${chainId}_`)) wake.notify();
     },
   });
   try {
     const targets = await prepare(context, db);
     await Promise.all([
-      keepProjecting({
+      runProjector({
         db,
         targets,
-        wake: projecting,
+        changeSignal: projecting,
         logger,
         signal,
-        holds: leadership.holds,
+        holds: leadership.isHeld,
         onTick: ({ outcome }) => outcome === "idle" && onReady(),
       }),
       ...record({ context, db, signal, leadership, wakes, projecting, listener }),
@@ -59,9 +59,9 @@ async function prepare({ config, logger }: RoleContext, db: Database): Promise<T
   return projections.map((projection) => ({ projection, schema: projection.name }));
 }
 
-type Recording = Omit<Led, "onReady"> & {
-  wakes: Map<number, Wake>;
-  projecting: Wake;
+type Recording = Omit<LeaderContext, "onReady"> & {
+  wakes: Map<number, Signal>;
+  projecting: Signal;
   listener: Listener;
 };
 
@@ -70,7 +70,7 @@ function record(recording: Recording): Promise<void>[] {
   const { context, db, signal, leadership, wakes, projecting, listener } = recording;
   return context.config.chains.map(({ chainId, rpcUrls, finalityBlocks }) => {
     const client = openChain({ chainId, rpcUrls });
-    return keepRecording({
+    return runRecorder({
       db,
       recording: {
         chainId,
@@ -78,11 +78,11 @@ function record(recording: Recording): Promise<void>[] {
         fence: leadership.fence,
       },
       finalityBlocks,
-      wake: wakes.get(chainId) ?? createWake(),
+      changeSignal: wakes.get(chainId) ?? createSignal(),
       logger: context.logger,
       signal,
-      holds: leadership.holds,
-      onAppended: () => projecting.ring(),
+      holds: leadership.isHeld,
+      onAppended: () => projecting.notify(),
       beforePass: async () => {
         const schema = await readPonderSchema(db, chainId);
         if (schema !== null) await listener.listen(`${schema}_live_query`);

@@ -4,8 +4,8 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { LogSink } from "../logger.ts";
-import type { Exit, Life } from "./keep-running.ts";
-import type { Leash } from "./leash.ts";
+import type { ChildRun, Exit } from "./keep-running.ts";
+import type { OrphanGuard } from "./orphan-guard.ts";
 
 const projectRoot = resolve(import.meta.dirname, "../../..");
 
@@ -15,7 +15,7 @@ export type ChildOptions = {
   /** A module of the project and its arguments. */
   script: string[];
   environment: Record<string, string | undefined>;
-  leash: Leash;
+  orphanGuard: OrphanGuard;
   sink: LogSink;
   /** Told each line of its output first; true keeps it out of the log. */
   onLine?: (line: string) => boolean;
@@ -26,8 +26,8 @@ export type ChildOptions = {
  * Runs a module in a process group of its own: a signal from the terminal reaches the supervisor
  * alone, and what the process started and left behind can be swept up with it.
  */
-export function launchChild(options: ChildOptions): Life & { pid: number | undefined } {
-  const { name, script, environment, leash, sink } = options;
+export function startChild(options: ChildOptions): ChildRun & { pid: number | undefined } {
+  const { name, script, environment, orphanGuard, sink } = options;
   const child = spawn(process.execPath, ["--import", "tsx", ...script], {
     cwd: projectRoot,
     env: environment,
@@ -36,7 +36,7 @@ export function launchChild(options: ChildOptions): Life & { pid: number | undef
     stdio: ["pipe", "pipe", "pipe", "ipc"],
   });
   const { pid } = child;
-  if (pid !== undefined) leash.hold(pid, "SIGTERM");
+  if (pid !== undefined) orphanGuard.add(pid, "SIGTERM");
   if (options.onMessage) child.on("message", options.onMessage);
   // Writing to a process that has just died is no fault of this one.
   child.on("error", () => {});
@@ -46,30 +46,34 @@ export function launchChild(options: ChildOptions): Life & { pid: number | undef
   }
   const exited = exitOf(child).then(async (exit) => {
     if (pid !== undefined) {
-      await sweepGroup(pid);
-      leash.release(pid);
+      await endGroup(pid);
+      orphanGuard.remove(pid);
     }
     return exit;
   });
-  return { pid, exited, stop: (timeoutMs) => end(child, exited, timeoutMs) };
+  return { pid, exited, stop: (timeoutMs) => terminate(child, exited, timeoutMs) };
 }
 
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((settle) => {
-    child.once("error", (error) => settle({ code: null, words: error.message }));
-    child.once("exit", (code, signal) => settle({ code, words: signal ?? `exit ${code}` }));
+    child.once("error", (error) => settle({ code: null, reason: error.message }));
+    child.once("exit", (code, signal) => settle({ code, reason: signal ?? `exit ${code}` }));
   });
 }
 
-async function end(child: ChildProcess, exited: Promise<Exit>, timeoutMs: number): Promise<void> {
-  const insist = setTimeout(() => child.pid && signalGroup(child.pid, "SIGKILL"), timeoutMs);
+async function terminate(
+  child: ChildProcess,
+  exited: Promise<Exit>,
+  timeoutMs: number,
+): Promise<void> {
+  const killTimer = setTimeout(() => child.pid && signalGroup(child.pid, "SIGKILL"), timeoutMs);
   child.kill("SIGTERM");
   await exited;
-  clearTimeout(insist);
+  clearTimeout(killTimer);
 }
 
 /** Ends what the process had started and did not end itself. */
-async function sweepGroup(pid: number): Promise<void> {
+async function endGroup(pid: number): Promise<void> {
   if (!signalGroup(pid, "SIGINT")) return;
   for (let tries = 0; tries < 40; tries += 1) {
     if (!signalGroup(pid, 0)) return;

@@ -5,7 +5,7 @@ import { ConfigurationError } from "../config/config.ts";
 /** Makes `DATA_DIR`; one that cannot be made or written is the operator's to change. */
 export function makeDataDirectory(path: string): void {
   try {
-    makeBelow(path);
+    makeWithParents(path);
     accessSync(path, constants.W_OK | constants.X_OK);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
@@ -16,12 +16,12 @@ export function makeDataDirectory(path: string): void {
 }
 
 /** Step by step: Node's own recursive mkdir does not come back from a file system that refuses directories. */
-function makeBelow(path: string): void {
+function makeWithParents(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found !== undefined) {
     if (found.isDirectory()) return;
     throw Object.assign(new Error(`${path} is no directory`), { code: "ENOTDIR" });
   }
-  makeBelow(dirname(path));
+  makeWithParents(dirname(path));
   mkdirSync(path);
 }

@@ -28,7 +28,7 @@ export type LocalChains = z.output<typeof ReadyLine>;
 const ProgressLine = z.object({ progress: z.string() });
 
 /** A line of the local chains: that they are ready, how far they are, or something else. */
-export function parseLine(line: string): LocalChains | string | undefined {
+export function parseDevnetLine(line: string): LocalChains | string | undefined {
   try {
     const content: unknown = JSON.parse(line);
     return ReadyLine.safeParse(content).data ?? ProgressLine.safeParse(content).data?.progress;
@@ -49,7 +49,7 @@ export function portFlags({ chains, priceFeed, partners }: LocalChains): string[
 }
 
 /** The local chains, told to a role in the words that name any other chain; the operator's own words stand. */
-export function environmentOfLocalChains(
+export function localChainsEnvironment(
   config: Config,
   given: Variables,
   local: LocalChains,

@@ -1,12 +1,12 @@
 import { ConfigurationError } from "../config/config.ts";
-import { InUseError } from "../postgres/claim.ts";
+import { DirectoryInUseError } from "../postgres/directory-lock.ts";
 import { startPostgres } from "../postgres/embedded.ts";
 import { keepRunning } from "./keep-running.ts";
-import type { Supervision } from "./supervision.ts";
+import type { SupervisorContext } from "./supervisor-context.ts";
 
 /** Runs the embedded PostgreSQL as a part; its address stays the same across restarts. */
-export async function startDatabase(supervision: Supervision): Promise<string> {
-  const { config, logger, leash, refuse, addStage } = supervision;
+export async function startDatabase(supervision: SupervisorContext): Promise<string> {
+  const { config, logger, orphanGuard, onConfigurationError, addStopStage } = supervision;
   logger.info("starting PostgreSQL");
   let address: { url: string; port: number } | undefined;
   const launch = async () => {
@@ -14,20 +14,22 @@ export async function startDatabase(supervision: Supervision): Promise<string> {
       dataDir: config.dataDir,
       logger,
       ...(address === undefined ? {} : { port: address.port }),
-      onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+      onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
     });
     address = server;
     const exited = server.exited.then((words) => {
-      leash.release(server.pid);
+      orphanGuard.remove(server.pid);
       return { code: null, words };
     });
     return { exited, stop: server.stop };
   };
-  const stage = addStage();
+  const stage = addStopStage();
   try {
-    stage.push(await keepRunning({ name: "postgres", launch, logger, onRefusal: refuse }));
+    stage.push(
+      await keepRunning({ name: "postgres", start: launch, logger, onConfigurationError }),
+    );
   } catch (error) {
-    if (!(error instanceof InUseError)) throw error;
+    if (!(error instanceof DirectoryInUseError)) throw error;
     throw new ConfigurationError([
       `DATA_DIR: expected a directory of this start's own; ${error.message}. Example: DATA_DIR=.data-2`,
     ]);

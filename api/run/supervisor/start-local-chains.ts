@@ -1,17 +1,26 @@
 import { once } from "node:events";
-import { launchChild } from "./child.ts";
+import { startChild } from "./child.ts";
 import { keepRunning } from "./keep-running.ts";
-import { type LocalChains, parseLine, portFlags } from "./local-chains.ts";
-import type { Supervision } from "./supervision.ts";
+import { type LocalChains, parseDevnetLine, portFlags } from "./local-chains.ts";
+import type { SupervisorContext } from "./supervisor-context.ts";
 
 /** Runs the local chains as a part and waits until they can be used; started anew they keep their ports. */
-export async function startLocalChains(supervision: Supervision): Promise<LocalChains> {
-  const { config, environment, logger, leash, sink, signal, refuse, addStage } = supervision;
+export async function startLocalChains(supervision: SupervisorContext): Promise<LocalChains> {
+  const {
+    config,
+    environment,
+    logger,
+    orphanGuard,
+    sink,
+    signal,
+    onConfigurationError,
+    addStopStage,
+  } = supervision;
   logger.info("starting the local chains");
   const ready = new EventTarget();
   let chains: LocalChains | undefined;
   const onLine = (line: string): boolean => {
-    const said = parseLine(line);
+    const said = parseDevnetLine(line);
     if (typeof said === "string") logger.info(said);
     else if (said !== undefined) {
       chains = said;
@@ -20,7 +29,7 @@ export async function startLocalChains(supervision: Supervision): Promise<LocalC
     return said !== undefined;
   };
   const launch = async () =>
-    launchChild({
+    startChild({
       name: "devnet",
       script: [
         ...["devnet/main.ts", "--data-dir", config.dataDir],
@@ -28,11 +37,13 @@ export async function startLocalChains(supervision: Supervision): Promise<LocalC
         ...(chains === undefined ? [] : portFlags(chains)),
       ],
       environment,
-      leash,
+      orphanGuard,
       sink,
       onLine,
     });
-  addStage().push(await keepRunning({ name: "devnet", launch, logger, onRefusal: refuse }));
+  addStopStage().push(
+    await keepRunning({ name: "devnet", start: launch, logger, onConfigurationError }),
+  );
   if (chains === undefined) await once(ready, "ready", { signal });
   if (chains === undefined) throw new Error("The local chains have no address");
   return chains;

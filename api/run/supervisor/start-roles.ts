@@ -1,8 +1,8 @@
-import { launchChild } from "./child.ts";
-import { keepRunning, type Part } from "./keep-running.ts";
+import { startChild } from "./child.ts";
+import { keepRunning, type RestartedProcess } from "./keep-running.ts";
 import { withOneChain } from "./local-chains.ts";
 import type { RoleName } from "./role-modules.ts";
-import type { Supervision } from "./supervision.ts";
+import type { SupervisorContext } from "./supervisor-context.ts";
 
 type Variables = Record<string, string | undefined>;
 
@@ -11,15 +11,15 @@ type RoleProcess = { name: string; role: RoleName; environment: Variables };
 
 /** Starts every role's processes, without waiting for one another. Returns how to ask whether all have said that they work. */
 export async function startRoles(
-  supervision: Supervision,
+  supervision: SupervisorContext,
   environment: Variables,
 ): Promise<() => boolean> {
   const processes = supervision.roles.flatMap((role) =>
     processesOf(role, supervision, environment),
   );
   const ready = new Set<string>();
-  const workers = supervision.addStage();
-  const front = supervision.addStage();
+  const workers = supervision.addStopStage();
+  const front = supervision.addStopStage();
   for (const each of processes) {
     if (supervision.signal.aborted) break;
     const stage = each.role === "api" ? front : workers;
@@ -30,7 +30,7 @@ export async function startRoles(
 
 function processesOf(
   role: RoleName,
-  { config }: Supervision,
+  { config }: SupervisorContext,
   environment: Variables,
 ): RoleProcess[] {
   if (role !== "indexer") return [{ name: role, role, environment }];
@@ -43,22 +43,22 @@ function processesOf(
 
 function startRole(
   { name, role, environment }: RoleProcess,
-  { logger, leash, sink, refuse }: Supervision,
+  { logger, orphanGuard, sink, onConfigurationError }: SupervisorContext,
   onReady: () => void,
-): Promise<Part> {
+): Promise<RestartedProcess> {
   logger.info(`starting ${name}`);
   const launch = async () =>
-    launchChild({
+    startChild({
       name,
       script: ["api/main.ts", "--only", role, "--name", name],
       environment,
-      leash,
+      orphanGuard,
       sink,
       onMessage: (message) => {
         if (isReadyMessage(message)) onReady();
       },
     });
-  return keepRunning({ name, launch, logger, onRefusal: refuse });
+  return keepRunning({ name, start: launch, logger, onConfigurationError });
 }
 
 const isReadyMessage = (message: unknown): boolean =>

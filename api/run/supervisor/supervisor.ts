@@ -1,11 +1,11 @@
 import { createServer } from "node:net";
 import { type Config, ConfigurationError, configurationExitCode } from "../config/config.ts";
-import { announce } from "./announce.ts";
-import { bringUp } from "./bring-up.ts";
 import { makeDataDirectory } from "./data-directory.ts";
-import type { Part } from "./keep-running.ts";
-import { startLeash } from "./leash.ts";
-import { keepsData, type Supervision } from "./supervision.ts";
+import type { RestartedProcess } from "./keep-running.ts";
+import { startOrphanGuard } from "./orphan-guard.ts";
+import { printReady } from "./print-ready.ts";
+import { startService } from "./start-service.ts";
+import { type SupervisorContext, usesDataDirectory } from "./supervisor-context.ts";
 
 /** From the signal to the last process gone. */
 const stopBudgetMs = 9_300;
@@ -14,21 +14,21 @@ const stageReserveMs = 1_200;
 
 /** Runs the parts until the signal, then stops them in reverse order. Settles with the exit code. */
 export async function supervise(
-  options: Omit<Supervision, "leash" | "signal" | "addStage" | "refuse">,
+  options: Omit<SupervisorContext, "leash" | "signal" | "addStage" | "refuse">,
   signals: { stop: AbortSignal; kill: AbortSignal },
 ): Promise<number> {
-  const leash = startLeash();
-  signals.kill.addEventListener("abort", () => leash.killAll());
+  const orphanGuard = startOrphanGuard();
+  signals.kill.addEventListener("abort", () => orphanGuard.killAll());
   const refusal = new AbortController();
   const ended = AbortSignal.any([signals.stop, refusal.signal]);
-  const stages: Part[][] = [];
-  const supervision: Supervision = {
+  const stages: RestartedProcess[][] = [];
+  const supervision: SupervisorContext = {
     ...options,
-    leash,
+    orphanGuard: orphanGuard,
     signal: ended,
-    refuse: () => refusal.abort(),
-    addStage: () => {
-      const stage: Part[] = [];
+    onConfigurationError: () => refusal.abort(),
+    addStopStage: () => {
+      const stage: RestartedProcess[] = [];
       stages.push(stage);
       return stage;
     },
@@ -47,15 +47,15 @@ export async function supervise(
   return refusal.signal.aborted ? configurationExitCode : 0;
 }
 
-async function serve(supervision: Supervision): Promise<void> {
+async function serve(supervision: SupervisorContext): Promise<void> {
   const { config, roles } = supervision;
   if (roles.includes("api")) await assertPortIsFree(config.http);
-  if (keepsData(config)) makeDataDirectory(config.dataDir);
-  announce(supervision, await bringUp(supervision));
+  if (usesDataDirectory(config)) makeDataDirectory(config.dataDir);
+  printReady(supervision, await startService(supervision));
   await untilAborted(supervision.signal);
 }
 
-async function stopStages(stages: Part[][], deadline: number): Promise<void> {
+async function stopStages(stages: RestartedProcess[][], deadline: number): Promise<void> {
   for (const [stillToStop, stage] of [...stages.entries()].reverse()) {
     const timeoutMs = Math.max(500, deadline - Date.now() - stillToStop * stageReserveMs);
     await Promise.all(stage.map((part) => part.stop(timeoutMs)));

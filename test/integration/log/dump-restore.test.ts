@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { expect, it } from "vitest";
 import { type EmbeddedPostgres, startPostgres } from "../../../api/run/postgres/embedded.ts";
-import { startLeash } from "../../../api/run/supervisor/leash.ts";
+import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { migrate } from "../../../projections/log/migrate.ts";
@@ -17,12 +17,12 @@ import { createDatabase } from "../../support/database/postgres.ts";
 /** A server of its own: its transaction ids and sequences begin anew. */
 async function withFreshCluster(work: (db: Database) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "fresh-cluster-"));
-  const leash = startLeash();
+  const leash = startOrphanGuard();
   const server: EmbeddedPostgres = await startPostgres({
     dataDir: directory,
     logger: pino({ level: "silent" }),
     durable: false,
-    onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+    onSpawn: (pid) => leash.add(pid, "SIGINT"),
   });
   const db = openDatabase({ url: server.url, applicationName: "test", onIdleError: () => {} });
   try {

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Leadership, lead, leaseMs } from "../../../api/run/roles/leader.ts";
+import { acquireLeadership, type Leadership, leaseMs } from "../../../api/run/roles/leader.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
 let database: TestDatabase;
@@ -21,7 +21,7 @@ afterEach(async () => {
 /** Begins to wait for a role, as a process does when it starts. */
 function apply(role = "work"): Promise<Leadership> {
   const stopping = new AbortController();
-  const leadership = lead({
+  const leadership = acquireLeadership({
     url: database.url,
     role,
     logger: pino({ level: "silent" }),
@@ -64,7 +64,7 @@ describe("a role that several apply for", () => {
     const first = await apply();
     const second = apply();
     expect(await inTime(second, leaseMs + 500)).toBe("late");
-    expect(await first.holds()).toBe(true);
+    expect(await first.isHeld()).toBe(true);
     await fence(first);
 
     const releasedAt = performance.now();
@@ -72,7 +72,7 @@ describe("a role that several apply for", () => {
     const next = await second;
 
     expect(performance.now() - releasedAt).toBeLessThan(1_000);
-    expect([await first.holds(), await next.holds()]).toEqual([false, true]);
+    expect([await first.isHeld(), await next.isHeld()]).toEqual([false, true]);
     await expect(fence(first)).rejects.toThrow("nothing is written");
     await fence(next);
   });
@@ -92,7 +92,7 @@ describe("a role that several apply for", () => {
     expect(performance.now() - cutAt).toBeLessThan(500);
     const next = await apply();
     expect(performance.now() - cutAt).toBeLessThan(3_000);
-    expect(await next.holds()).toBe(true);
+    expect(await next.isHeld()).toBe(true);
   });
 
   it("is worked in no more by a holder that cannot renew, before it expires", async () => {
@@ -100,7 +100,7 @@ describe("a role that several apply for", () => {
     const lock = await lockLease();
     const expiresAt = performance.now() + (await expiresInMs());
     let heldAt = 0;
-    for (let askedAt = performance.now(); await first.holds(); askedAt = performance.now()) {
+    for (let askedAt = performance.now(); await first.isHeld(); askedAt = performance.now()) {
       heldAt = askedAt;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -116,7 +116,7 @@ describe("a role that several apply for", () => {
     while (performance.now() < deadline) {
       // Nothing else runs in this process meanwhile: the lease cannot be renewed before its end.
     }
-    expect(await first.holds()).toBe(true);
+    expect(await first.isHeld()).toBe(true);
     expect(await expiresInMs()).toBeGreaterThan(0);
   });
 

@@ -4,6 +4,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../../../projections/database.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import { firstBlockId } from "../../../projections/log/block-id.ts";
+import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { readLogHead } from "../../../projections/log/status.ts";
 import {
   addressOf,
@@ -63,7 +64,7 @@ async function positions(): Promise<bigint[]> {
 async function counting(): Promise<number> {
   const { rows } = await sql<{ facts: bigint }>`
     select count(*) as facts from log.fact f
-    where f.kind not in (1, 2) and not exists (
+    where f.kind not in ${kindList("block_retracted", "block_readopted")} and not exists (
       select from log.dropped((select position from log.head)) d where d.block_id = f.block_id)`.execute(
     db,
   );

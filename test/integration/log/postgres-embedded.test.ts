@@ -20,8 +20,8 @@ import { pino } from "pino";
 import ts from "typescript";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { startPostgres } from "../../../api/run/postgres/embedded.ts";
-import { birthOf, processesIn } from "../../../api/run/postgres/processes.ts";
-import { startLeash } from "../../../api/run/supervisor/leash.ts";
+import { processesIn, startTimeOf } from "../../../api/run/postgres/processes.ts";
+import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import { createDatabase } from "../../support/database/postgres.ts";
 
 const sources = resolve(import.meta.dirname, "../../../api/run/postgres");
@@ -49,13 +49,13 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const leash = startLeash();
+const leash = startOrphanGuard();
 const start = (dataDir: string, durable = false) =>
   startPostgres({
     dataDir,
     logger: pino({ level: "silent" }),
     durable,
-    onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+    onSpawn: (pid) => leash.add(pid, "SIGINT"),
   });
 
 async function query(url: string, text: string): Promise<unknown[]> {
@@ -194,11 +194,11 @@ describe("embedded PostgreSQL", () => {
     const orphan = await launch(script, dataDir);
     await query(orphan.url, "create table kept as select 42 as value");
     await end(orphan.child, "SIGKILL");
-    expect(birthOf(orphan.pid)).toBeDefined();
+    expect(startTimeOf(orphan.pid)).toBeDefined();
 
     const heir = await launch(script, dataDir);
 
-    expect(birthOf(orphan.pid)).toBeUndefined();
+    expect(startTimeOf(orphan.pid)).toBeUndefined();
     expect(heir.warnings).toEqual(["stopped a PostgreSQL that an earlier run had left behind"]);
     expect(await query(heir.url, "select value from kept")).toEqual([42]);
     await end(heir.child, "SIGTERM");

@@ -3,6 +3,7 @@ import { type Address, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { reviewBasis } from "../../../projections/log/basis-review.ts";
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { recordChain } from "../../../projections/log/recorder.ts";
 import { addressOf, type Block, block, zeroAddress } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -312,7 +313,7 @@ describe("an observation", () => {
   async function believed(): Promise<string[]> {
     const { rows } = await sql<{ hash: string | null }>`
       select b.hash from log.fact f left join log.block b using (block_id)
-      where f.kind = 61
+      where f.kind = ${kindLiteral("contract_described")}
         and not exists (
           select from log.dropped((select position from log.head)) d where d.block_id = f.block_id)`.execute(
       database.db,
@@ -445,6 +446,7 @@ describe("what an event becomes", () => {
     [
       "TransferSingle",
       {
+        source: "Erc1155",
         name: "TransferSingle",
         address: nft,
         args: { operator: conduit, from: alice, to: bob, id: "7", value: maximum },
@@ -454,6 +456,7 @@ describe("what an event becomes", () => {
     [
       "ApprovalForAll",
       {
+        source: "ConduitApproval",
         name: "ApprovalForAll",
         address: nft,
         args: { owner: alice, operator: conduit, approved: false },
@@ -463,6 +466,7 @@ describe("what an event becomes", () => {
     [
       "Approval",
       {
+        source: "ExchangeApproval",
         name: "Approval",
         address: weth,
         args: { owner: alice, spender: exchange, value: maximum },
@@ -471,22 +475,33 @@ describe("what an event becomes", () => {
     ],
     [
       "Transfer of wrapped money",
-      { name: "Transfer", address: weth, args: { src: alice, dst: bob, wad: "3" } },
+      {
+        source: "WrappedNative",
+        name: "Transfer",
+        address: weth,
+        args: { src: alice, dst: bob, wad: "3" },
+      },
       { kind: 22, contract: weth, from: alice, to: bob, amount: 3n },
     ],
     [
       "Deposit",
-      { name: "Deposit", address: weth, args: { dst: alice, wad: "3" } },
+      { source: "WrappedNative", name: "Deposit", address: weth, args: { dst: alice, wad: "3" } },
       { kind: 23, contract: weth, to: alice, amount: 3n },
     ],
     [
       "Withdrawal",
-      { name: "Withdrawal", address: weth, args: { src: alice, wad: "3" } },
+      {
+        source: "WrappedNative",
+        name: "Withdrawal",
+        address: weth,
+        args: { src: alice, wad: "3" },
+      },
       { kind: 24, contract: weth, from: alice, amount: 3n },
     ],
     [
       "OrderFulfilled",
       {
+        source: "Seaport",
         name: "OrderFulfilled",
         address: exchange,
         sender: bob,
@@ -512,12 +527,18 @@ describe("what an event becomes", () => {
     ],
     [
       "OrderCancelled",
-      { name: "OrderCancelled", address: exchange, args: { orderHash, offerer: alice, zone } },
+      {
+        source: "Seaport",
+        name: "OrderCancelled",
+        address: exchange,
+        args: { orderHash, offerer: alice, zone },
+      },
       { kind: 31, contract: exchange, from: alice, order_hash: orderHash, payload: { zone } },
     ],
     [
       "CounterIncremented",
       {
+        source: "Seaport",
         name: "CounterIncremented",
         address: exchange,
         args: { newCounter: maximum, offerer: alice },
@@ -527,6 +548,7 @@ describe("what an event becomes", () => {
     [
       "OrderValidated",
       {
+        source: "Seaport",
         name: "OrderValidated",
         address: exchange,
         args: { orderHash, orderParameters: { offerer: alice, salt: "1" } },
@@ -541,12 +563,46 @@ describe("what an event becomes", () => {
     ],
     [
       "OrdersMatched",
-      { name: "OrdersMatched", address: exchange, args: { orderHashes: [orderHash] } },
+      {
+        source: "Seaport",
+        name: "OrdersMatched",
+        address: exchange,
+        args: { orderHashes: [orderHash] },
+      },
       { kind: 34, contract: exchange, payload: { orderHashes: [orderHash] } },
     ],
     [
+      "an event of another exchange, named like a known one",
+      {
+        source: "Bazaar",
+        name: "OrderFulfilled",
+        address: exchange,
+        sender: bob,
+        target: exchange,
+        calldataTail: "0x01020304",
+        args: { orderHash: "not a hash", tokenId: ["7"], value: { of: "it" } },
+      },
+      {
+        kind: 35,
+        contract: exchange,
+        payload: {
+          source: "Bazaar",
+          event: "OrderFulfilled",
+          args: { orderHash: "not a hash", tokenId: ["7"], value: { of: "it" } },
+          sender: bob,
+          target: exchange,
+          calldataTail: "0x01020304",
+        },
+      },
+    ],
+    [
       "ChannelUpdated",
-      { name: "ChannelUpdated", address: conduit, args: { channel: exchange, open: true } },
+      {
+        source: "Conduit",
+        name: "ChannelUpdated",
+        address: conduit,
+        args: { channel: exchange, open: true },
+      },
       { kind: 40, contract: conduit, to: exchange, amount: 1n },
     ],
   ];
@@ -572,7 +628,7 @@ describe("what an event becomes", () => {
   it("a TransferBatch is a fact per element, an empty one none", async () => {
     const batch = (logIndex: number, ids: string[], values: string[]): Emitted => {
       const args = { operator: bob, from: alice, to: bob, ids, values };
-      return { block: b1, logIndex, name: "TransferBatch", address: nft, args };
+      return { block: b1, logIndex, source: "Erc1155", name: "TransferBatch", address: nft, args };
     };
     await emit(database.db, schema, [
       batch(0, [], []),
@@ -595,7 +651,7 @@ describe("what an event becomes", () => {
   it("a block of empty batches asks nothing of the log again", async () => {
     const args = { operator: bob, from: alice, to: bob, ids: [], values: [] };
     await emit(database.db, schema, [
-      { block: b1, logIndex: 0, name: "TransferBatch", address: nft, args },
+      { block: b1, logIndex: 0, source: "Erc1155", name: "TransferBatch", address: nft, args },
       transfer(b1, 1),
     ]);
     await recordAll();

@@ -7,24 +7,24 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { birthOf } from "../../../api/run/postgres/processes.ts";
-import { launchChild } from "../../../api/run/supervisor/child.ts";
+import { startTimeOf } from "../../../api/run/postgres/processes.ts";
+import { startChild } from "../../../api/run/supervisor/child.ts";
 import { keepRunning } from "../../../api/run/supervisor/keep-running.ts";
-import { type Leash, startLeash } from "../../../api/run/supervisor/leash.ts";
+import { type OrphanGuard, startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 let directory: string;
-let leash: Leash;
+let orphanGuard: OrphanGuard;
 let lines: string[];
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "supervisor-"));
-  leash = startLeash();
+  orphanGuard = startOrphanGuard();
   lines = [];
 });
 
 afterEach(async () => {
-  leash.killAll();
+  orphanGuard.killAll();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -49,11 +49,11 @@ async function outcome(child: ChildProcess): Promise<{ code: number; words: stri
 async function launch(program: string) {
   const script = join(directory, "part.mjs");
   await writeFile(script, program);
-  return launchChild({
+  return startChild({
     name: "part",
     script: [script],
     environment: { PATH: "/usr/bin:/bin" },
-    leash,
+    orphanGuard: orphanGuard,
     sink: (line) => lines.push((JSON.parse(line) as { msg: string }).msg),
   });
 }
@@ -107,9 +107,9 @@ describe("a part", () => {
     const { logger, said } = watchedLogger();
     const part = await keepRunning({
       name: "part",
-      launch: () => launch("console.log('alive'); process.exit(3)"),
+      start: () => launch("console.log('alive'); process.exit(3)"),
       logger,
-      onRefusal: () => {},
+      onConfigurationError: () => {},
       firstDelayMs: 50,
     });
 
@@ -130,12 +130,12 @@ describe("a part", () => {
     const refused = new Promise<void>((onRefusal) => {
       void keepRunning({
         name: "part",
-        launch: () => {
+        start: () => {
           lives += 1;
           return launch("process.exit(78)");
         },
         logger,
-        onRefusal,
+        onConfigurationError: onRefusal,
       });
     });
 
@@ -157,7 +157,7 @@ describe("a part", () => {
     await life.stop(500);
 
     expect(Date.now() - askedAt).toBeLessThan(3_000);
-    await until(() => birthOf(grandchild) === undefined);
+    await until(() => startTimeOf(grandchild) === undefined);
   });
 
   it("that dies leaves nothing behind of what it had started", async () => {
@@ -171,7 +171,7 @@ describe("a part", () => {
     process.kill(life.pid ?? 0, "SIGKILL");
 
     expect(await life.exited).toEqual({ code: null, words: "SIGKILL" });
-    expect(birthOf(Number(lines[0]))).toBeUndefined();
+    expect(startTimeOf(Number(lines[0]))).toBeUndefined();
   });
 });
 
@@ -184,7 +184,7 @@ describe("the leash", () => {
       `
       import { spawn } from "node:child_process";
       import { writeFileSync } from "node:fs";
-      import { startLeash } from ${JSON.stringify(join(root, "api/run/supervisor/leash.ts"))};
+      import { startLeash } from ${JSON.stringify(join(root, "api/run/supervisor/orphan-guard.ts"))};
       const leash = startLeash();
       const children = ["SIGINT", "SIGTERM", "SIGTERM"].map((signal) => {
         const child = spawn("sleep", ["1000"], { detached: true, stdio: "ignore" });
@@ -202,8 +202,10 @@ describe("the leash", () => {
 
     supervisor.kill("SIGKILL");
 
-    await until(() => birthOf(first ?? 0) === undefined && birthOf(second ?? 0) === undefined);
-    expect(birthOf(released ?? 0)).toBeDefined();
+    await until(
+      () => startTimeOf(first ?? 0) === undefined && startTimeOf(second ?? 0) === undefined,
+    );
+    expect(startTimeOf(released ?? 0)).toBeDefined();
     process.kill(released ?? 0, "SIGKILL");
   });
 });

@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { seedMarket } from "../../../devnet/market/seed.ts";
+import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { dumpFacts, replayChain } from "../../support/chain/chain-replay.ts";
 import { type Market, openMarket } from "../../support/chain/market.ts";
 import {
@@ -169,7 +170,7 @@ async function readIndexer({ db }: TestDatabase) {
   const { rows } = await sql<{ schema: string; settled: string | null; facts: number }>`
     select i.ponder_schema as schema,
            (select settled_id from ops.recorder r where r.ponder_schema = i.ponder_schema) as settled,
-           (select count(*)::integer from log.fact where log_index is not null or kind in (1, 2)) as facts
+           (select count(*)::integer from log.fact where log_index is not null or kind in ${kindList("block_retracted", "block_readopted")}) as facts
     from ops.indexer i`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error("nothing is indexed");

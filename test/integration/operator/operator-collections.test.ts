@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { registerCurated } from "../../../api/work/jobs/register-curated.ts";
+import { registerCuratedCollections } from "../../../api/work/jobs/register-curated.ts";
 import type { Target } from "../../../projections/engine/checkpoint.ts";
 import {
   addressOf,
@@ -163,26 +163,30 @@ describe("op collections", () => {
   it("the operator's word stands over the curated file's after restarts; remove brings the file's back", async () => {
     const entry = { chainId: 33139 as const, primary: cats, contracts: [cats], verified: true };
     const file = [{ ...entry, slug: "cats", name: "Cats" }];
-    await registerCurated(database.db, file, new Date());
+    await registerCuratedCollections(database.db, file, new Date());
     await op("add", `33139:${cats}`, "--slug", "kittens");
 
-    expect(await registerCurated(database.db, file, new Date())).toBe(0);
+    expect(await registerCuratedCollections(database.db, file, new Date())).toBe(0);
     expect(await read("kittens")).toMatchObject({ data: { name: "Cats", verified: true } });
 
     await op("remove", "33139:kittens");
-    expect(await registerCurated(database.db, file, new Date())).toBe(0);
+    expect(await registerCuratedCollections(database.db, file, new Date())).toBe(0);
     expect((await read("cats")).data.name).toBe("Cats");
     expect(JSON.parse((await op("remove", "33139:cats", "--json")).out)).toMatchObject({
       hasChanged: false,
     });
 
     await op("remove", "33139:cats", "--entirely");
-    expect(await registerCurated(database.db, file, new Date())).toBe(0);
+    expect(await registerCuratedCollections(database.db, file, new Date())).toBe(0);
     await project(database.db, targets);
     expect(await read(cats)).toMatchObject({ data: { slug: cats, verified: false } });
 
     expect(
-      await registerCurated(database.db, [{ ...entry, slug: "cats", name: "New" }], new Date()),
+      await registerCuratedCollections(
+        database.db,
+        [{ ...entry, slug: "cats", name: "New" }],
+        new Date(),
+      ),
     ).toBe(1);
     await op("remove", "33139:cats", "--entirely");
   });

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { keepProjecting } from "../../../api/work/jobs/project.ts";
-import { keepRecording } from "../../../api/work/jobs/record.ts";
-import { createWake } from "../../../api/work/log-signal/wake.ts";
+import { runProjector } from "../../../api/work/jobs/project.ts";
+import { runRecorder } from "../../../api/work/jobs/record.ts";
+import { createSignal } from "../../../api/work/log-signal/signal.ts";
 import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
 import { readLogHead } from "../../../projections/log/status.ts";
 import { appendTrades, operate, prepare } from "../../support/database/operator.ts";
@@ -22,10 +22,10 @@ beforeAll(async () => {
   targets = await prepare(db);
   const common = { db, logger, signal: ending.signal, holds: async () => true };
   work.push(
-    keepProjecting({ ...common, targets, wake: createWake(), onTick: () => {} }),
-    keepRecording({
+    runProjector({ ...common, targets, changeSignal: createSignal(), onTick: () => {} }),
+    runRecorder({
       ...common,
-      wake: createWake(),
+      changeSignal: createSignal(),
       recording: { chainId: 1, canonicalHashes: async () => new Map(), fence: async () => {} },
       finalityBlocks: 1,
       onAppended: () => {},

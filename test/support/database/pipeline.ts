@@ -6,9 +6,9 @@ import { pino } from "pino";
 import { readConfig } from "../../../api/run/config/config.ts";
 import type { LogSink } from "../../../api/run/logger.ts";
 import type { RoleConfig, Running } from "../../../api/run/roles/role.ts";
-import { launchChild } from "../../../api/run/supervisor/child.ts";
-import { keepRunning, type Part } from "../../../api/run/supervisor/keep-running.ts";
-import type { Leash } from "../../../api/run/supervisor/leash.ts";
+import { startChild } from "../../../api/run/supervisor/child.ts";
+import { keepRunning, type RestartedProcess } from "../../../api/run/supervisor/keep-running.ts";
+import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import { loadRole, type RoleName } from "../../../api/run/supervisor/role-modules.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 
@@ -112,18 +112,18 @@ export function spawnRole(role: RoleName, settings: Record<string, string>): Chi
   });
 }
 
-export type KeptRole = Part & {
+export type KeptRole = RestartedProcess & {
   /** Of its present life. */
   pid(): number;
   /** Settles when its first life calls itself ready. */
   ready: Promise<void>;
 };
 
-type KeepOptions = { settings: Record<string, string>; leash: Leash; sink: LogSink };
+type KeepOptions = { settings: Record<string, string>; orphanGuard: OrphanGuard; sink: LogSink };
 
 /** Runs a role as the supervisor does: in a process of its own, started again whenever it dies. */
 export async function keepRole(role: RoleName, options: KeepOptions): Promise<KeptRole> {
-  const { settings, leash, sink } = options;
+  const { settings, orphanGuard, sink } = options;
   let pid = 0;
   let onReady = () => {};
   const ready = new Promise<void>((resolve) => {
@@ -131,12 +131,12 @@ export async function keepRole(role: RoleName, options: KeepOptions): Promise<Ke
   });
   const part = await keepRunning({
     name: role,
-    launch: async () => {
-      const life = launchChild({
+    start: async () => {
+      const life = startChild({
         name: role,
         script: ["api/main.ts", "--only", role],
         environment: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
-        leash,
+        orphanGuard,
         sink,
         onMessage: () => onReady(),
       });
@@ -144,7 +144,7 @@ export async function keepRole(role: RoleName, options: KeepOptions): Promise<Ke
       return life;
     },
     logger: pino({ level: "warn" }, { write: sink }),
-    onRefusal: () => sink(`${role} refuses its configuration`),
+    onConfigurationError: () => sink(`${role} refuses its configuration`),
   });
   return { ...part, pid: () => pid, ready };
 }

@@ -5,8 +5,8 @@ import pg from "pg";
 import { pino } from "pino";
 import type { TestProject } from "vitest/node";
 import { type EmbeddedPostgres, startPostgres } from "../../../api/run/postgres/embedded.ts";
-import { birthOf } from "../../../api/run/postgres/processes.ts";
-import { startLeash } from "../../../api/run/supervisor/leash.ts";
+import { startTimeOf } from "../../../api/run/postgres/processes.ts";
+import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import { openDatabase } from "../../../projections/database.ts";
 import { migrate } from "../../../projections/log/migrate.ts";
 
@@ -25,14 +25,14 @@ let directory: string | undefined;
 export async function setup(project: TestProject): Promise<void> {
   await removeLeftovers();
   directory = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`));
-  const leash = startLeash();
+  const leash = startOrphanGuard();
   server = await startPostgres({
     dataDir: directory,
     logger: pino({ level: "silent" }),
     durable: false,
-    onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+    onSpawn: (pid) => leash.add(pid, "SIGINT"),
   });
-  void server.exited.then(() => leash.release(server?.pid ?? 0));
+  void server.exited.then(() => leash.remove(server?.pid ?? 0));
   await makeTemplate(server.url);
   project.provide("postgresUrl", server.url);
 }
@@ -60,7 +60,7 @@ async function makeTemplate(url: string): Promise<void> {
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length).split("-")[0]) : 0;
-    if (pid === 0 || birthOf(pid) !== undefined) continue;
+    if (pid === 0 || startTimeOf(pid) !== undefined) continue;
     const path = join(tmpdir(), name);
     await rm(path, { recursive: true, force: true }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EACCES" && error.code !== "EPERM") throw error;

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { birthOf } from "../../../api/run/postgres/processes.ts";
+import { startTimeOf } from "../../../api/run/postgres/processes.ts";
 
 type Process = { pid: number; command: string };
 
@@ -17,10 +17,10 @@ export function descendantsOf(ancestor: number): Process[] {
 
 /** Says later which of these processes are still there; another one with the same id is not. */
 export function watchProcesses(processes: readonly Process[]): () => Process[] {
-  const births = new Map(processes.map(({ pid }) => [pid, birthOf(pid)]));
+  const births = new Map(processes.map(({ pid }) => [pid, startTimeOf(pid)]));
   return () =>
     processes.filter(({ pid }) => {
-      const birth = birthOf(pid);
+      const birth = startTimeOf(pid);
       return birth !== undefined && birth === births.get(pid);
     });
 }

@@ -1,0 +1,76 @@
+import { getWebSocketRpcClient } from "viem/utils";
+import { openHeadReader } from "../../work/chain/head.ts";
+import type { ChainConfig } from "../config/config.ts";
+import { maskUrl } from "../config/setting.ts";
+
+/** RPCs that Ponder may use, and what is wrong with any of the configured ones, in words without keys. */
+export type CheckedRpcs = {
+  rpcUrls: string[];
+  wsUrl: string | null;
+  /** Those that serve another chain. */
+  wrongUrls: string[];
+  faults: string[];
+};
+
+const answerTimeoutMs = 5_000;
+
+/**
+ * Ponder does not stop at a wrong chain id. So one that answers with another chain's is left out; one that gives no
+ * answer stays as a fallback, as long as another is proven. Without a proven one there is nothing to start with.
+ */
+export async function checkRpcs(chain: ChainConfig): Promise<CheckedRpcs> {
+  const [https, wsFault] = await Promise.all([
+    Promise.all(chain.rpcUrls.map((url) => checkHttp(url, chain.chainId))),
+    chain.wsUrl === null ? undefined : checkWebsocket(chain.wsUrl, chain.chainId),
+  ]);
+  const checks = wsFault === undefined ? https : [...https, wsFault];
+  const verifiedFirst = https.toSorted((a, b) => Number(b.proven) - Number(a.proven));
+  return {
+    rpcUrls: https.some(({ proven: isVerified }) => isVerified)
+      ? verifiedFirst.filter(({ wrong: isWrongChain }) => !isWrongChain).map(({ url }) => url)
+      : [],
+    wsUrl: wsFault?.wrong ? null : chain.wsUrl,
+    wrongUrls: checks.filter(({ wrong }) => wrong).map(({ url }) => url),
+    faults: checks.flatMap(({ fault }) => fault ?? []),
+  };
+}
+
+type RpcCheck = { url: string; proven: boolean; wrong: boolean; fault?: string };
+
+async function checkHttp(url: string, chainId: number): Promise<RpcCheck> {
+  const read = openHeadReader({
+    chainId,
+    rpcUrls: [url],
+    timeoutMs: answerTimeoutMs,
+    maxAgeMs: 0,
+    staleBlocks: 0,
+  });
+  const { head, faults } = await read();
+  const [fault] = faults;
+  return {
+    url,
+    proven: head !== null,
+    wrong: fault?.kind === "wrong_chain",
+    ...(fault ? { fault: `RPC ${fault.message}` } : {}),
+  };
+}
+
+async function checkWebsocket(url: string, chainId: number): Promise<RpcCheck | undefined> {
+  const socket = await getWebSocketRpcClient(url, { keepAlive: false, reconnect: false }).catch(
+    () => undefined,
+  );
+  if (socket === undefined) {
+    return { url, proven: false, wrong: false, fault: `websocket ${maskUrl(url)} is down` };
+  }
+  try {
+    const body = { method: "eth_chainId" };
+    const { result } = await socket.requestAsync({ body, timeout: answerTimeoutMs });
+    if (Number(result) === chainId) return undefined;
+    const fault = `websocket ${maskUrl(url)} serves chain ${Number(result)}, not ${chainId}`;
+    return { url, proven: false, wrong: true, fault };
+  } catch {
+    return { url, proven: false, wrong: false, fault: `websocket ${maskUrl(url)} gave no answer` };
+  } finally {
+    socket.close();
+  }
+}

@@ -1,0 +1,40 @@
+import { sql } from "kysely";
+import type { Database } from "../../../projections/database.ts";
+
+/** Where a walk over a chain's blocks stands, so that one that was cut off goes on there. */
+export type ResumePoint<State> = {
+  read(): Promise<State | null>;
+  save(state: State & { next: number | null; to: number }): Promise<void>;
+  /** It came to its end. */
+  clear(): Promise<void>;
+};
+
+/** `asked` names the walk: the same command goes on, another one begins anew. */
+export function openResumePoint<Findings>(
+  db: Database,
+  chainId: number,
+  command: string,
+): ResumePoint<Findings> {
+  return {
+    async read() {
+      const { rows } = await sql<{ findings: Findings }>`
+        select findings from ops.audit where chain_id = ${chainId} and asked = ${command}`.execute(
+        db,
+      );
+      return rows[0]?.findings ?? null;
+    },
+    async save(findings) {
+      await sql`
+        insert into ops.audit (chain_id, asked, next_number, last_number, findings, updated_at)
+        values (${chainId}, ${command}, ${findings.next}, ${findings.to}, ${JSON.stringify(findings)}, now())
+        on conflict (chain_id, asked) do update
+          set next_number = excluded.next_number, findings = excluded.findings, updated_at = excluded.updated_at
+      `.execute(db);
+    },
+    async clear() {
+      await sql`delete from ops.audit where chain_id = ${chainId} and asked = ${command}`.execute(
+        db,
+      );
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import type { Command } from "commander";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import { parseEmail } from "../../../serve/accounts/email.ts";
+import { endSessions } from "../../../serve/accounts/sessions.ts";
+import {
+  type AccountSelector,
+  readAccount,
+  readAccounts,
+  type StoredAccount,
+  setSuspended,
+} from "../../../serve/accounts/stored-accounts.ts";
+import { readKeys } from "../../../serve/keys/stored-keys.ts";
+import { type Opened, withDatabase } from "../cli/open-database.ts";
+import { print, tableLines } from "../cli/output.ts";
+import { keyLines } from "./keys.ts";
+
+type Json = { json?: boolean };
+
+/** `op accounts list`, `show`, `suspend`, `resume` and `delete-sessions` */
+export function addAccounts(program: Command): void {
+  const accounts = program.command("accounts").description("accounts of the developer section");
+  accounts
+    .command("list")
+    .description("print all accounts, the newest first")
+    .option("--json", "for machines")
+    .exitOverride()
+    .action(list);
+  const one = (name: string, description: string, work: Work) =>
+    accounts
+      .command(name)
+      .description(description)
+      .argument("<account>", "its number in the list, or its e-mail address")
+      .option("--json", "for machines")
+      .exitOverride()
+      .action((which: string, options: Json, command: Command) =>
+        withAccount(name, which, options, command, work),
+      );
+  one("show", "print an account and its keys, ended ones too", show);
+  one(
+    "suspend",
+    "shut an account out: its keys, tokens and sessions fail on their next request",
+    suspend,
+  );
+  one("resume", "let a suspended account go on: its keys and tokens work again", resume);
+  one("delete-sessions", "end all sessions of an account", deleteSessions);
+}
+
+async function list({ json }: Json): Promise<void> {
+  await withDatabase("accounts list", async ({ db }) => {
+    const accounts = await readAccounts(db);
+    print(json, { accounts }, accountLines(accounts));
+  });
+}
+
+function accountLines(accounts: readonly StoredAccount[]): string[] {
+  const head = ["number", "e-mail address", "created", "last seen", "keys", "client key", "tokens"];
+  const rows = accounts.map((account) => {
+    const { id, email, createdAt, lastSeenAt, keys, hasClientKey, tokens } = account;
+    const counts = [`${keys}`, hasClientKey ? "yes" : "no", `${tokens}`, `${account.sessions}`];
+    return [`${id}`, email, day(createdAt), day(lastSeenAt), ...counts, stateOf(account)];
+  });
+  return tableLines([[...head, "sessions", "state"], ...rows]);
+}
+
+const day = (date: Date | null) => date?.toISOString().slice(0, 16) ?? "never";
+
+const stateOf = ({ suspendedAt }: StoredAccount) =>
+  suspendedAt === null ? "active" : `suspended ${day(suspendedAt)}`;
+
+type Work = (opened: Opened, account: StoredAccount, json: boolean | undefined) => Promise<void>;
+
+async function withAccount(
+  name: string,
+  text: string,
+  { json }: Json,
+  command: Command,
+  work: Work,
+): Promise<void> {
+  const which = chosenAccount(text);
+  if (which === undefined) {
+    command.error("neither an e-mail address nor the number of an account", { exitCode: 2 });
+    return;
+  }
+  await withDatabase(`accounts ${name}`, async (opened) => {
+    const account = await readAccount(opened.db, which);
+    if (account !== null) return work(opened, account, json);
+    process.stderr.write("there is no such account\n");
+    process.exitCode = 1;
+  });
+}
+
+function chosenAccount(text: string): AccountSelector | undefined {
+  if (/^\d{1,9}$/.test(text)) return { id: Number(text) };
+  const email = parseEmail(text);
+  return isRejection(email) ? undefined : { email };
+}
+
+const show: Work = async ({ db, config }, account, json) => {
+  const keys = await readKeys(db, { type: null, includeEnded: true, accountId: account.id });
+  const lines = keys.length === 0 ? [] : ["", ...keyLines(keys, config.access.limits)];
+  print(json, { account, keys }, [...accountLines([account]), ...lines]);
+};
+
+const suspend: Work = async ({ db }, { id, email }, json) => {
+  const hasChanged = await setSuspended(db, id, true);
+  // Also after it is resumed somebody has to sign in anew.
+  await endSessions(db, id);
+  print(json, { id, hasChanged }, [`${email} ${hasChanged ? "is" : "was already"} suspended`]);
+};
+
+const resume: Work = async ({ db }, { id, email }, json) => {
+  const hasChanged = await setSuspended(db, id, false);
+  print(json, { id, hasChanged }, [`${email} ${hasChanged ? "goes on" : "was not suspended"}`]);
+};
+
+const deleteSessions: Work = async ({ db }, { id, email }, json) => {
+  const ended = await endSessions(db, id);
+  print(json, { id, ended }, [`${ended} sessions of ${email} are ended`]);
+};

@@ -1,0 +1,79 @@
+import { allProjections } from "../../../../projections/all.ts";
+import { type Database, openDatabase } from "../../../../projections/database.ts";
+import type { Projection } from "../../../../projections/engine/projection.ts";
+import { pendingMigrations } from "../../../../projections/log/migrate.ts";
+import {
+  type Config,
+  ConfigurationError,
+  readConfig,
+  readEnvironment,
+} from "../../config/config.ts";
+import { createLogger } from "../../logger.ts";
+import { startPostgres } from "../../postgres/embedded.ts";
+import { mergeInstallation } from "../../supervisor/installation.ts";
+import { startOrphanGuard } from "../../supervisor/orphan-guard.ts";
+
+export type Opened = { db: Database; config: Config; url: string };
+
+/** Milliseconds after which the server ends the statement of a command that was killed. */
+const CHECK_CLIENT_MS = 1_000;
+
+/** Opens the database of the configuration for a command; an embedded one that is not running is started meanwhile. */
+export async function withDatabase<Result>(
+  command: string,
+  work: (opened: Opened) => Promise<Result>,
+  { mayLackMigrations = false } = {},
+): Promise<Result> {
+  const config = readConfig(mergeInstallation(readEnvironment()));
+  const server = config.database.url === null ? await startEmbedded(config) : undefined;
+  const url = server?.url ?? config.database.url ?? "";
+  const db = openDatabase({
+    url: watched(url),
+    applicationName: `op ${command}`,
+    max: 4,
+    onIdleError: () => {},
+  });
+  try {
+    if (!mayLackMigrations) await assertMigrated(db);
+    return await work({ db, config, url });
+  } finally {
+    await db.destroy();
+    await server?.stop();
+  }
+}
+
+/** The projections as this configuration has them. */
+export function configuredProjections({ fees }: Config): Projection[] {
+  const feeRecipient = fees.recipient;
+  if (feeRecipient !== null) return allProjections({ feeRecipient });
+  throw new ConfigurationError([
+    "FEE_RECIPIENT: expected, unless `npm start` runs in the same DATA_DIR. " +
+      "Example: FEE_RECIPIENT=0x00000000000000000000000000000000000fee01",
+  ]);
+}
+
+async function startEmbedded({ dataDir, log }: Config) {
+  const orphanGuard = startOrphanGuard();
+  const sink = (line: string) => void process.stderr.write(`${line}\n`);
+  return await startPostgres({
+    dataDir,
+    logger: createLogger("op", log.level, sink),
+    onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
+  });
+}
+
+function watched(url: string): string {
+  const parsed = new URL(url);
+  const given = parsed.searchParams.get("options");
+  const option = `-c client_connection_check_interval=${CHECK_CLIENT_MS}`;
+  parsed.searchParams.set("options", given === null ? option : `${given} ${option}`);
+  return parsed.href;
+}
+
+async function assertMigrated(db: Database): Promise<void> {
+  const pending = await pendingMigrations(db);
+  if (pending.length === 0) return;
+  throw new Error(
+    `the database lacks ${pending.join(", ")}: run \`op migrate\` or start the service`,
+  );
+}

@@ -1,0 +1,86 @@
+import { statfs } from "node:fs/promises";
+import { sql } from "kysely";
+import type { Database } from "../../../../projections/database.ts";
+import type { Config } from "../../config/config.ts";
+
+/** What is not as it should be. A fault keeps something from working or from being right. */
+export type Finding = { about: string; isFault: boolean; finding: string; advice: string };
+
+/** Bytes below which a disk is nearly full. */
+const LEAST_BYTES = 5e9;
+/** Seconds after which an open transaction is worth a word: what it has read cannot be cleaned up. */
+const LONG_SECONDS = 60;
+
+type Server = {
+  version: number;
+  fsync: string;
+  fullPageWrites: string;
+  autovacuum: string;
+  connections: number;
+};
+
+/** The server's version and settings, and transactions that stay open. */
+export async function checkServer(db: Database): Promise<Finding[]> {
+  const { rows } = await sql<Server>`
+    select current_setting('server_version_num')::int as version, current_setting('fsync') as fsync,
+           current_setting('full_page_writes') as "fullPageWrites", current_setting('autovacuum') as autovacuum,
+           current_setting('max_connections')::int as connections`.execute(db);
+  const open = await sql<{ pid: number; name: string; seconds: number }>`
+    select pid, application_name as name, extract(epoch from now() - xact_start)::int as seconds
+    from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and xact_start < now() - make_interval(secs => ${LONG_SECONDS})
+    order by xact_start`.execute(db);
+  return [
+    ...rows.flatMap(checkSettings),
+    ...open.rows.map(({ pid, name, seconds }) => ({
+      about: "database",
+      isFault: false,
+      finding: `a transaction of "${name}" (process ${pid}) has been open for ${seconds} s`,
+      advice: `if nobody needs it: select pg_terminate_backend(${pid})`,
+    })),
+  ];
+}
+
+function checkSettings(server: Server): Finding[] {
+  const findings: [boolean, boolean, string, string][] = [
+    [
+      server.version < 150_000 || server.version >= 190_000,
+      true,
+      `PostgreSQL ${Math.floor(server.version / 10_000)}`,
+      "versions 15 to 18 are tested",
+    ],
+    [server.fsync === "off", true, "fsync is off", "a crash of the machine may lose the log"],
+    [
+      server.fullPageWrites === "off",
+      true,
+      "full_page_writes is off",
+      "a crash of the machine may damage the log",
+    ],
+    [server.autovacuum === "off", true, "autovacuum is off", "tables grow without end"],
+    [
+      server.connections < 50,
+      false,
+      `max_connections is ${server.connections}`,
+      "the service with its indexers takes up to 50",
+    ],
+  ];
+  return findings
+    .filter(([applies]) => applies)
+    .map(([, isFault, finding, advice]) => ({ about: "database", isFault, finding, advice }));
+}
+
+/** The disk of the embedded PostgreSQL; of another one's nothing is known. */
+export async function checkDisk({ database, dataDir }: Config): Promise<Finding[]> {
+  if (database.url !== null && !/@(localhost|127\.0\.0\.1)[:/]/.test(database.url)) return [];
+  const disk = await statfs(dataDir).catch(() => undefined);
+  const free = disk === undefined ? Number.POSITIVE_INFINITY : disk.bavail * disk.bsize;
+  if (free >= LEAST_BYTES) return [];
+  return [
+    {
+      about: "disk",
+      isFault: true,
+      finding: `${(free / 1e9).toFixed(1)} GB are free where DATA_DIR is`,
+      advice: "make room: op prune shows what may go",
+    },
+  ];
+}

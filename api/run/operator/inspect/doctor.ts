@@ -1,0 +1,135 @@
+import type { Command } from "commander";
+import type { Database } from "../../../../projections/database.ts";
+import { besides } from "../../../../projections/engine/beside.ts";
+import { isOf } from "../../../../projections/engine/checkpoint.ts";
+import { findDrift } from "../../../../projections/engine/drift.ts";
+import { owedBy, readAside } from "../../../../projections/engine/left-out.ts";
+import type { Projection } from "../../../../projections/engine/projection.ts";
+import { leftOutWords, readLeftOut } from "../../../../projections/engine/quarantine.ts";
+import { readRebuilds } from "../../../../projections/engine/rebuild-run.ts";
+import { pendingMigrations } from "../../../../projections/log/migrate.ts";
+import { openHeadReader } from "../../../work/chain/head.ts";
+import type { ChainConfig, Config } from "../../config/config.ts";
+import { configuredProjections, withDatabase } from "../cli/open-database.ts";
+import { megabytes, print } from "../cli/output.ts";
+import { findStaleSchemas } from "../projections/stale-schemas.ts";
+import { checkDisk, checkServer, type Finding } from "./doctor-server.ts";
+
+/** Milliseconds an RPC is given to tell its head. */
+const TIMEOUT_MS = 5_000;
+
+/** `op doctor` */
+export function addDoctor(program: Command): void {
+  program
+    .command("doctor")
+    .description("check the database, nodes, tables and disk; exit 1 when something is wrong")
+    .option("--json", "for machines")
+    .action(async ({ json }: { json?: boolean }) => {
+      await withDatabase(
+        "doctor",
+        async ({ db, config }) => {
+          const findings = await examine(db, config);
+          print(
+            json,
+            { findings },
+            findings.length === 0 ? ["nothing is wrong"] : findings.map(lineOf),
+          );
+          if (findings.some(({ isFault }) => isFault)) process.exitCode = 1;
+        },
+        { mayLackMigrations: true },
+      );
+    });
+}
+
+const lineOf = ({ about, isFault, finding, advice }: Finding): string =>
+  `${isFault ? "FAULT " : "note  "} ${about}: ${finding}\n       ${advice}`;
+
+async function examine(db: Database, config: Config): Promise<Finding[]> {
+  const nodes = config.chains.map(checkNodes);
+  const general = [
+    ...(await checkServer(db)),
+    ...(await checkDisk(config)),
+    ...(await Promise.all(nodes)).flat(),
+  ];
+  const pending = await pendingMigrations(db);
+  if (pending.length > 0) {
+    const advice = "op migrate, or start the service";
+    return [...general, fault("migrations", `the database lacks ${pending.join(", ")}`, advice)];
+  }
+  const projections = configuredProjections(config);
+  const checked = await Promise.all(projections.map((one) => checkProjection(db, one)));
+  return [
+    ...general,
+    ...checked.flat(),
+    ...(await checkLeftOut(db)),
+    ...(await checkSchemas(db, config, projections)),
+  ];
+}
+
+async function checkNodes({ chainId, rpcUrls }: ChainConfig): Promise<Finding[]> {
+  const about = `chain ${chainId}`;
+  if (rpcUrls.length === 0) {
+    return [note(about, "its local node does not run", "npm start starts it")];
+  }
+  const readHead = openHeadReader({
+    chainId,
+    rpcUrls,
+    timeoutMs: TIMEOUT_MS,
+    maxAgeMs: 0,
+    staleBlocks: 10,
+  });
+  const { head, faults } = await readHead();
+  return faults.map(({ message }) => ({
+    about,
+    isFault: head === null,
+    finding: message,
+    advice: `check RPC_URL_${chainId}`,
+  }));
+}
+
+async function checkProjection(db: Database, projection: Projection): Promise<Finding[]> {
+  const { name } = projection;
+  const aside = await readAside(db);
+  const stored = aside.checkpoints.get(name);
+  if (stored === undefined) return [note(name, "has no tables yet", "a projector makes them")];
+  if (!isOf(stored, projection)) {
+    const finding = `holds rows of version ${stored.version} or of other parameters`;
+    return [fault(name, finding, `op rebuild ${name}, or start the projector again`)];
+  }
+  const owes = owedBy(projection, aside).map(
+    (fact) => `leaves out ${fact} still, which was let in again`,
+  );
+  const drift = await findDrift(db, projection);
+  return [...owes, ...drift].map((words) => fault(name, words, `op rebuild ${name}`));
+}
+
+/** Rows are missing there, so something is not right. */
+async function checkLeftOut(db: Database): Promise<Finding[]> {
+  const advice = "op quarantine list tells why; op quarantine release, once that is mended";
+  return (await readLeftOut(db)).map((one) => fault(one.projection, leftOutWords(one), advice));
+}
+
+async function checkSchemas(
+  db: Database,
+  config: Config,
+  projections: readonly Projection[],
+): Promise<Finding[]> {
+  const begun = await readRebuilds(db, projections);
+  const stale = await findStaleSchemas(db, config, projections);
+  return [
+    ...begun.map(({ name, words, goesOn }) =>
+      note(name, `${besides(name).next} ${words}`, `${goesOn} goes on with it`),
+    ),
+    ...stale.map(({ schema, bytes, why }) =>
+      note(schema, `${megabytes(Number(bytes))}, ${why}`, "op prune --yes drops it"),
+    ),
+  ];
+}
+
+function fault(about: string, finding: string, advice: string): Finding {
+  return { about, isFault: true, finding, advice };
+}
+
+function note(about: string, finding: string, advice: string): Finding {
+  return { about, isFault: false, finding, advice };
+}

@@ -1,0 +1,24 @@
+import type { Hex } from "viem";
+import type { ChainId } from "../../../../abis/deployments.ts";
+import type { Config } from "../../config/config.ts";
+
+/** Where people look at blocks and transactions. Not among `abis/`: what stands there makes Ponder index anew. */
+const explorers: Record<ChainId, string> = {
+  1: "https://etherscan.io",
+  33139: "https://apescan.io",
+};
+
+/** Null for local chains, which no explorer knows. */
+export function linksOf(
+  { localChains, chains }: Config,
+  { chainId, block, transaction }: { chainId: number; block: bigint; transaction: Hex | null },
+): { block: string; transaction: string | null } | null {
+  const chain = chains.find((one) => one.chainId === chainId);
+  const isLocal = chain?.rpcUrls.some((url) => /^https?:\/\/(localhost|127\.|\[::1\])/.test(url));
+  if (localChains || isLocal || chain === undefined) return null;
+  const explorer = explorers[chain.chainId];
+  return {
+    block: `${explorer}/block/${block}`,
+    transaction: transaction === null ? null : `${explorer}/tx/${transaction}`,
+  };
+}

@@ -1,0 +1,100 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { chainIds } from "../../../../abis/deployments.ts";
+import type { Database } from "../../../../projections/database.ts";
+import { factKind } from "../../../../projections/log/fact-kind.ts";
+import { type FactFilter, readFactsAfter } from "../../../../projections/log/facts-behind.ts";
+import { readLogHead } from "../../../../projections/log/status.ts";
+import { openListener } from "../../../work/log-signal/listener.ts";
+import { createSignal } from "../../../work/log-signal/signal.ts";
+import { createLogger } from "../../logger.ts";
+import { isKind, lineOf, presentFact } from "../cli/fact-lines.ts";
+import { withDatabase } from "../cli/open-database.ts";
+import { stringify } from "../cli/output.ts";
+
+const AT_ONCE = 1_000;
+const POLL_MS = 1_000;
+
+type Options = { kind: number[]; chain: number[]; after?: bigint; json?: boolean };
+
+/** `op tail` */
+export function addTail(program: Command): void {
+  program
+    .command("tail")
+    .description("print facts as they come, a line each, until it is stopped")
+    .option("--kind <kind>", "only facts of this kind; may be repeated", parseKind, [])
+    .option("--chain <id>", "only facts of this chain; may be repeated", parseChain, [])
+    .option(
+      "--after <position>",
+      "begin after this position instead of the log's head",
+      parsePosition,
+    )
+    .option("--json", "for machines")
+    .action(async (options: Options) => {
+      await withDatabase("tail", async ({ db, url }) => {
+        const ending = new AbortController();
+        const end = () => ending.abort();
+        for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, end);
+        process.stdout.once("error", end);
+        await follow(db, url, options, ending.signal);
+      });
+    });
+}
+
+async function follow(
+  db: Database,
+  url: string,
+  options: Options,
+  signal: AbortSignal,
+): Promise<void> {
+  const wake = createSignal();
+  const listener = openListener({
+    url,
+    channels: ["log"],
+    onNotify: () => wake.notify(),
+    logger: createLogger("op", "error", (line) => void process.stderr.write(`${line}\n`)),
+  });
+  let after = options.after ?? (await readLogHead(db));
+  try {
+    while (!signal.aborted) {
+      const next = await printFrom(db, { ...filterOf(options), after }, options.json === true);
+      if (next === after) await wake.wait(POLL_MS, signal);
+      after = next;
+    }
+  } finally {
+    await listener.stop();
+  }
+}
+
+/** Prints one portion. Returns how far the log was looked through. */
+async function printFrom(db: Database, filter: FactFilter, json: boolean): Promise<bigint> {
+  const head = await readLogHead(db);
+  const facts = await readFactsAfter(db, filter, head, AT_ONCE);
+  for (const fact of facts) {
+    process.stdout.write(`${json ? stringify(presentFact(fact)) : lineOf(fact)}\n`);
+  }
+  const last = facts.at(-1);
+  return facts.length === AT_ONCE && last !== undefined ? last.position : head;
+}
+
+function filterOf({ kind, chain }: Options): Omit<FactFilter, "after"> {
+  return {
+    kinds: kind.length === 0 ? null : kind,
+    chainIds: chain.length === 0 ? null : chain,
+  };
+}
+
+function parseKind(text: string, before: number[]): number[] {
+  if (isKind(text)) return [...before, factKind[text]];
+  throw new InvalidArgumentError(`kinds are ${Object.keys(factKind).join(", ")}`);
+}
+
+function parseChain(text: string, before: number[]): number[] {
+  const chain = chainIds.find((one) => `${one}` === text);
+  if (chain !== undefined) return [...before, chain];
+  throw new InvalidArgumentError(`chains are ${chainIds.join(" and ")}`);
+}
+
+function parsePosition(text: string): bigint {
+  if (/^\d{1,18}$/.test(text)) return BigInt(text);
+  throw new InvalidArgumentError("a position is a whole number from 0");
+}

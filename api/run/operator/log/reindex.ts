@@ -1,0 +1,38 @@
+import type { Command } from "commander";
+import { indexedSources } from "../../indexer/indexed-sources.ts";
+import { reindexChain } from "../../indexer/reindex.ts";
+import { createLogger } from "../../logger.ts";
+import { withDatabase } from "../cli/open-database.ts";
+import { print } from "../cli/output.ts";
+import { chosenChain } from "./chosen-chain.ts";
+
+export function addReindex(program: Command): void {
+  program
+    .command("reindex")
+    .description("index a chain anew beside what serves, from the store; then move over")
+    .requiredOption("--chain <id>", "the chain")
+    .option("--json", "for machines")
+    .exitOverride()
+    .action(reindex);
+}
+
+async function reindex({ chain: chainId, json }: { chain: string; json?: boolean }): Promise<void> {
+  await withDatabase("reindex", async ({ db, config, url }) => {
+    const chain = chosenChain(config, chainId);
+    const sink = (line: string) => void process.stderr.write(`${line}\n`);
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    process.once("SIGINT", end).once("SIGTERM", end);
+    const schema = await reindexChain({
+      chain,
+      sources: indexedSources(chain, config.curated),
+      databaseUrl: url,
+      db,
+      logger: createLogger("op", config.log.level, sink),
+      signal: ending.signal,
+    });
+    print(json, { chainId: chain.chainId, schema }, [
+      `chain ${chainId}: indexed into ${schema}, from which the log is recorded now; op prune drops the one before`,
+    ]);
+  });
+}

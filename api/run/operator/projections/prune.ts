@@ -1,0 +1,47 @@
+import type { Command } from "commander";
+import { configuredProjections, withDatabase } from "../cli/open-database.ts";
+import { megabytes, print, tableLines } from "../cli/output.ts";
+import { dropStaleSchema, findStaleSchemas, type StaleSchema } from "./stale-schemas.ts";
+
+/** `op prune` */
+export function addPrune(program: Command): void {
+  program
+    .command("prune")
+    .description("list schemas that serve nobody, and drop them with --yes")
+    .option("--yes", "drop them")
+    .option("--json", "for machines")
+    .action(async ({ yes, json }: { yes?: boolean; json?: boolean }) => {
+      await withDatabase("prune", async ({ db, config }) => {
+        const found = await findStaleSchemas(db, config, configuredProjections(config));
+        const stale = [];
+        for (const one of found) {
+          stale.push(present(one, yes ? await dropStaleSchema(db, one) : "not asked to"));
+        }
+        print(json, { stale }, linesOf(stale, yes === true));
+        if (yes && stale.some(({ isDropped }) => !isDropped)) process.exitCode = 1;
+      });
+    });
+}
+
+type Pruned = {
+  schema: string;
+  bytes: number;
+  why: string;
+  isDropped: boolean;
+  left: string | null;
+};
+
+function present({ schema, bytes, why }: StaleSchema, left: string | null): Pruned {
+  return { schema, bytes: Number(bytes), why, isDropped: left === null, left };
+}
+
+function linesOf(stale: readonly Pruned[], isAsked: boolean): string[] {
+  if (stale.length === 0) return ["nothing to drop"];
+  const rows = stale.map(({ schema, bytes, why, left }) => [
+    schema,
+    megabytes(bytes),
+    why,
+    left === null ? "dropped" : `kept: ${left}`,
+  ]);
+  return [...tableLines(rows), ...(isAsked ? [] : ["op prune --yes drops them"])];
+}

@@ -1,0 +1,81 @@
+import { sql } from "kysely";
+import type { Database } from "../../../../projections/database.ts";
+import { besides } from "../../../../projections/engine/beside.ts";
+import type { Projection } from "../../../../projections/engine/projection.ts";
+import type { Config } from "../../config/config.ts";
+import { readGeneration } from "../../indexer/active-schema.ts";
+import { indexedSources } from "../../indexer/indexed-sources.ts";
+import { schemaName } from "../../indexer/schema-name.ts";
+
+/** A schema that serves nobody, and the key of the advisory lock that whoever works in it holds. */
+export type StaleSchema = { schema: string; bytes: bigint; why: string; lockKey: string };
+
+/** What may be dropped without a loss: Ponder's schemas that nobody records from, and what rebuilds have replaced. */
+export async function findStaleSchemas(
+  db: Database,
+  config: Config,
+  projections: readonly Projection[],
+): Promise<StaleSchema[]> {
+  const { rows } = await sql<{ schema: string; bytes: bigint }>`
+    select n.nspname as schema, coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint as bytes
+    from pg_namespace n
+    left join pg_class c on c.relnamespace = n.oid and c.relkind in ('r', 'm')
+    group by n.nspname order by n.nspname`.execute(db);
+  const used = await readUsedSchemas(db, config);
+  const replaced = new Map(projections.flatMap(({ name }) => reasonsFor(name)));
+  return rows.flatMap(({ schema, bytes }) => {
+    if (/^ponder_\d+_[0-9a-f]{8}$/.test(schema) && !used.has(schema)) {
+      const why = "indexed under an earlier configuration";
+      return [{ schema, bytes, why, lockKey: `ponder ${schema}` }];
+    }
+    const reason = replaced.get(schema);
+    return reason === undefined ? [] : [{ schema, bytes, ...reason }];
+  });
+}
+
+/** Those recorded from, and those that this configuration indexes into, whether it has caught up or not. */
+async function readUsedSchemas(db: Database, { chains, curated }: Config): Promise<Set<string>> {
+  const { rows } = await sql<{ schema: string }>`
+    select ponder_schema as schema from ops.indexer`.execute(db);
+  const configured = await Promise.all(
+    chains.map(async (chain) =>
+      schemaName(indexedSources(chain, curated), await readGeneration(db, chain.chainId)),
+    ),
+  );
+  return new Set([...rows.map(({ schema }) => schema), ...configured]);
+}
+
+function reasonsFor(name: string): [string, { why: string; lockKey: string }][] {
+  const { previous, replaced, verify } = besides(name);
+  const lockKey = `beside ${name}`;
+  return [
+    [previous, { why: `kept for op rollback ${name}`, lockKey }],
+    [replaced, { why: `replaced by op rollback ${name}`, lockKey }],
+    [verify, { why: "left behind by a killed op verify", lockKey }],
+  ];
+}
+
+/** Drops a schema unless somebody works in it or reads it. Tells, in words, why it was left. */
+export async function dropStaleSchema(
+  db: Database,
+  { schema, lockKey }: StaleSchema,
+): Promise<string | null> {
+  try {
+    return await db.transaction().execute(async (session) => {
+      await sql`set local lock_timeout = '2s'`.execute(session);
+      const { rows } = await sql<{ isFree: boolean }>`
+        select pg_try_advisory_xact_lock(hashtextextended(${lockKey}, 0)) as "isFree"`.execute(
+        session,
+      );
+      if (rows[0]?.isFree !== true) return "somebody works in it";
+      await sql`drop schema if exists ${sql.id(schema)} cascade`.execute(session);
+      await sql`delete from engine.checkpoint where projection = ${schema}`.execute(session);
+      return null;
+    });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "55P03") {
+      return "a transaction is open that has read it";
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { Database } from "../../../../projections/database.ts";
+import type { Difference } from "../../../../projections/engine/compare.ts";
+import type { Projection } from "../../../../projections/engine/projection.ts";
+import { type Verification, verify } from "../../../../projections/engine/verify.ts";
+import { configuredProjections, withDatabase } from "../cli/open-database.ts";
+import { print, stringify } from "../cli/output.ts";
+import { openProgress } from "../cli/progress.ts";
+import { chooseProjections } from "./choose-projections.ts";
+
+/** Differing rows that are printed of each projection; all are counted. */
+const MOST = 20;
+
+/** `op verify [projection]` */
+export function addVerify(program: Command): void {
+  program
+    .command("verify")
+    .description("derive projections anew and compare every row; exit 1 when one differs")
+    .argument("[projection]", "all of them when none is named")
+    .option("--sample <keys>", "compare the rows of that many keys only", parseCount)
+    .option("--json", "for machines")
+    .action(async (name: string | undefined, options: Options, command: Command) => {
+      await withDatabase("verify", async ({ db, config }) => {
+        const found: Verification[] = [];
+        for (const projection of choose(command, configuredProjections(config), name, options)) {
+          found.push(await verifyOne(db, projection, options.sample));
+        }
+        print(options.json, { verified: found.map(present) }, found.flatMap(linesOf));
+        if (found.some(({ different }) => different > 0n)) process.exitCode = 1;
+      });
+    });
+}
+
+/** The one named, or of all those that can be verified as asked; says which are left out. */
+function choose(
+  command: Command,
+  all: readonly Projection[],
+  name: string | undefined,
+  { sample }: Options,
+): readonly Projection[] {
+  const named = chooseProjections(command, all, name === undefined ? [] : [name]);
+  if (name !== undefined || sample === undefined) {
+    return all.filter((one) => named.includes(one.name));
+  }
+  const whole = all.filter((one) => one.sample === undefined).map((one) => one.name);
+  if (whole.length > 0) {
+    process.stderr.write(`left out, as they can only be verified whole: ${whole.join(", ")}\n`);
+  }
+  return all.filter((one) => one.sample !== undefined);
+}
+
+async function verifyOne(db: Database, projection: Projection, sample: number | undefined) {
+  const progress = openProgress("deriving");
+  const found = await verify(db, projection, {
+    most: MOST,
+    ...(sample === undefined ? {} : { sample }),
+    onProgress: progress.report,
+  });
+  progress.end();
+  return found;
+}
+
+type Options = { sample?: number; json?: boolean };
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new InvalidArgumentError("a whole number above 0 is expected");
+}
+
+function present({ projection, position, compared, different, examples }: Verification) {
+  return {
+    projection,
+    position: Number(position),
+    compared: Number(compared),
+    different: Number(different),
+    differences: examples,
+  };
+}
+
+function linesOf({ projection, position, compared, different, examples }: Verification): string[] {
+  const verdict = different === 0n ? "no row differs" : `${different} differ`;
+  const lines = [`${projection}: ${compared} rows compared at position ${position}, ${verdict}`];
+  for (const example of examples) lines.push(...linesOfDifference(example));
+  const untold = Number(different) - examples.length;
+  if (untold > 0) lines.push(`  … and ${untold} more`);
+  return lines;
+}
+
+function linesOfDifference({ table, stored, derived }: Difference): string[] {
+  return [
+    `  ${table} holds   ${stored === null ? "no such row" : stringify(stored)}`,
+    `  ${" ".repeat(table.length)} log says ${derived === null ? "no such row" : stringify(derived)}`,
+  ];
+}

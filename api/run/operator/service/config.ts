@@ -1,0 +1,22 @@
+import { readConfig, readEnvironment } from "../../config/config.ts";
+import { renderExample, renderInForce, renderTable } from "../../config/render.ts";
+
+type Options = { json?: boolean; table?: boolean; example?: boolean };
+
+export function config(options: Options): void {
+  process.stdout.write(`${text(options).trimEnd()}\n`);
+}
+
+function text({ json, table, example }: Options): string {
+  if (table) return renderTable();
+  if (example) return renderExample();
+  const environment = readEnvironment();
+  readConfig(environment);
+  const settings = renderInForce(environment);
+  if (json) return JSON.stringify(settings);
+  return settings
+    .map(
+      ({ name, value, isDefault }) => `${name.padEnd(30)}${value}${isDefault ? "  (default)" : ""}`,
+    )
+    .join("\n");
+}

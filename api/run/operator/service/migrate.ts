@@ -1,0 +1,21 @@
+import {
+  migrate as migrateDatabase,
+  pendingMigrations,
+} from "../../../../projections/log/migrate.ts";
+import { withDatabase } from "../cli/open-database.ts";
+import { print } from "../cli/output.ts";
+
+/** Migrates the database of the configuration. */
+export async function migrate({ json }: { json?: boolean }): Promise<void> {
+  await withDatabase(
+    "migrate",
+    async ({ db }) => {
+      const ran = await pendingMigrations(db);
+      await migrateDatabase(db);
+      print(json, { ran }, [
+        ran.length === 0 ? "the database is up to date" : `ran ${ran.join(", ")}`,
+      ]);
+    },
+    { mayLackMigrations: true },
+  );
+}

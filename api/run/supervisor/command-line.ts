@@ -1,0 +1,94 @@
+import { parseArgs } from "node:util";
+import {
+  type Config,
+  ConfigurationError,
+  configurationExitCode,
+  readConfig,
+  readEnvironment,
+} from "../config/config.ts";
+import { createLogger, openLogSink } from "../logger.ts";
+import { mergeInstallation } from "./installation.ts";
+import { type RoleName, roleNames } from "./role-modules.ts";
+import { runRole } from "./run-role.ts";
+import { supervise } from "./supervisor.ts";
+
+type Variables = Record<string, string | undefined>;
+
+/** npm and the terminal both pass one Ctrl-C on; a second signal counts after this time. */
+const repeatedSignalMs = 1_000;
+
+/** The command line of the service: everything, or the roles named. Settles with the exit code. */
+export async function run(argv: string[]): Promise<number> {
+  try {
+    const { only, name } = parseCommand(argv);
+    const given = readEnvironment();
+    const environment = only === undefined ? given : mergeInstallation(given);
+    const config = readConfig(environment);
+    return await start(only ?? roleNames, name, config, environment);
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n`);
+    if (error instanceof UsageError) return 2;
+    return error instanceof ConfigurationError ? configurationExitCode : 1;
+  }
+}
+
+function start(
+  roles: RoleName[],
+  name: string | undefined,
+  config: Config,
+  environment: Variables,
+): Promise<number> {
+  const sink = openLogSink(config.log);
+  const [role] = roles;
+  if (role !== undefined && roles.length === 1) {
+    const logger = createLogger(name ?? role, config.log.level, sink);
+    return runRole(role, config, logger, listenToSignals().stop);
+  }
+  const logger = createLogger("supervisor", config.log.level, sink);
+  return supervise({ config, environment, roles, logger, sink }, listenToSignals());
+}
+
+class UsageError extends Error {}
+
+function parseCommand(argv: string[]): { only: RoleName[] | undefined; name: string | undefined } {
+  const { values } = parseOptions(argv);
+  if (values.only === undefined) return { only: undefined, name: undefined };
+  const named = new Set(values.only.split(",").map((part) => part.trim()));
+  const roles = roleNames.filter((role) => named.delete(role));
+  if (named.size > 0 || roles.length === 0) {
+    throw new UsageError(`--only takes roles, comma-separated: ${roleNames.join(", ")}`);
+  }
+  return { only: roles, name: values.name };
+}
+
+function parseOptions(args: string[]) {
+  try {
+    // `--name` is the supervisor's: it tells the indexers of several chains apart in the log.
+    return parseArgs({ args, options: { only: { type: "string" }, name: { type: "string" } } });
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}
+
+/** The first signal, or the death of the supervisor, asks for an orderly end; the next one for a quick one. */
+function listenToSignals(): { stop: AbortSignal; kill: AbortSignal } {
+  const stop = new AbortController();
+  const kill = new AbortController();
+  let firstAt = 0;
+  const onSignal = () => {
+    if (firstAt === 0) firstAt = Date.now();
+    else if (Date.now() - firstAt > repeatedSignalMs) {
+      kill.abort();
+      process.exit(1);
+    }
+    stop.abort();
+  };
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, onSignal);
+  process.once("disconnect", onSignal);
+  return { stop: stop.signal, kill: kill.signal };
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof ConfigurationError || error instanceof UsageError
+    ? error.message
+    : String(error instanceof Error ? error.stack : error);
