@@ -1,55 +1,58 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { factKind } from "../log/fact-kind.ts";
+import type { FactWindow } from "../engine/projection.ts";
+import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
 import { isBurnAddress, zeroAddress } from "../sql/burn-address.ts";
 
-const {
-  erc721_transfer,
-  erc721_consecutive_transfer,
-  erc1155_transfer,
-  order_cancelled,
-  counter_incremented,
-  order_fulfilled,
-  orders_matched,
-} = factKind;
-const kinds = (...numbers: number[]) => sql.raw(`(${numbers.join(", ")})`);
-const transferKinds = kinds(erc721_transfer, erc721_consecutive_transfer, erc1155_transfer);
-const cancelKinds = kinds(order_cancelled, counter_incremented);
+const transferKinds = kindList(
+  "erc721_transfer",
+  "erc721_consecutive_transfer",
+  "erc1155_transfer",
+);
+const cancelKinds = kindList("order_cancelled", "counter_incremented");
 /** Facts that sales are made of. */
-const saleKinds = kinds(order_fulfilled, orders_matched);
+const saleKinds = kindList("order_fulfilled", "orders_matched");
 
 const eventTable = (schema: string): RawBuilder<unknown> => sql.table(`${schema}.event`);
 
 /** Transfers and cancels that ceased to count take their rows with them, and transactions that changed their sales. */
-export async function removeCeased(session: Session, schema: string): Promise<void> {
+export async function removeCeased(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<void> {
   const event = eventTable(schema);
   await sql`
     with ceased as (
-      delete from ${event} e using change c
+      delete from ${event} e using ${window.changes} c
       where c.weight < 0 and (c.kind in ${transferKinds} or c.kind in ${cancelKinds})
         and e.block_id = c.block_id and e.log_index = c.log_index and e.sub_index = coalesce(c.sub_index, 0)
     )
-    delete from ${event} e using (${changedTransactions}) d
+    delete from ${event} e using (${changedTransactions(window)}) d
     where e.type = 'sale' and e.block_id = d.block_id and e.transaction_index = d.transaction_index
   `.execute(session);
 }
 
 /** Adds the transfers and cancels that began to count, and the sales of transactions that changed. */
-export async function foldBegun(session: Session, schema: string): Promise<void> {
+export async function foldBegun(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<void> {
   const ofChanged = sql`
-    join (${changedTransactions}) d on d.block_id = s.block_id and d.transaction_index = s.transaction_index`;
+    join (${changedTransactions(window)}) d on d.block_id = s.block_id and d.transaction_index = s.transaction_index`;
   await addEvents(
     session,
     schema,
-    sql`${transfers} union all ${cancels} union all ${sales} ${ofChanged}`,
+    sql`${transfers(window)} union all ${cancels(window)} union all ${sales} ${ofChanged}`,
   );
 }
 
 /** All transfers, for the empty table; the next two the same of cancels and sales. */
-export const foldTransfers = (session: Session, schema: string) =>
-  addEvents(session, schema, transfers);
-export const foldCancels = (session: Session, schema: string) =>
-  addEvents(session, schema, cancels);
+export const foldTransfers = (session: Session, schema: string, window: FactWindow) =>
+  addEvents(session, schema, transfers(window));
+export const foldCancels = (session: Session, schema: string, window: FactWindow) =>
+  addEvents(session, schema, cancels(window));
 export const copySales = (session: Session, schema: string) => addEvents(session, schema, sales);
 
 async function addEvents(
@@ -64,26 +67,26 @@ async function addEvents(
     ${events}`.execute(session);
 }
 
-const changedTransactions = sql`
-  select distinct block_id, transaction_index from change where kind in ${saleKinds}`;
+const changedTransactions = (window: FactWindow) => sql`
+  select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}`;
 
-const transfers = sql`
+const transfers = (window: FactWindow) => sql`
   select block_id, log_index, coalesce(sub_index, 0), transaction_index, contract_id,
          case
            when from_address = ${zeroAddress} then 'mint'
            when ${isBurnAddress(sql`to_address`)} then 'burn'
            else 'transfer'
          end,
-         token_id, case kind when ${erc721_transfer} then 1 else amount end, null::numeric, from_address, to_address,
+         token_id, case kind when ${kindLiteral("erc721_transfer")} then 1 else amount end, null::numeric, from_address, to_address,
          null::bytea, null::bytea
-  from change
+  from ${window.changes}
   where weight > 0 and kind in ${transferKinds}`;
 
 /** A raised counter cancels all of the maker's orders: a cancel without an order hash. */
-const cancels = sql`
+const cancels = (window: FactWindow) => sql`
   select block_id, log_index, coalesce(sub_index, 0), transaction_index, null::integer, 'cancel', null::numeric,
          null::numeric, null::numeric, from_address, null::bytea, null::bytea, order_hash
-  from change
+  from ${window.changes}
   where weight > 0 and kind in ${cancelKinds}`;
 
 /** Copies of sales as they stand; `sub_index` is the sale's ordinal in its transaction. */

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Projection } from "../engine/projection.ts";
 import { copySales, foldBegun, foldCancels, foldTransfers, removeCeased } from "./derive.ts";
 import { tables } from "./tables.ts";
@@ -10,7 +11,7 @@ export function activityProjection(sales: Projection): Projection {
   return {
     name: "activity",
     version: 1,
-    folds: [
+    handles: [
       "erc721_transfer",
       "erc721_consecutive_transfer",
       "erc1155_transfer",
@@ -23,13 +24,13 @@ export function activityProjection(sales: Projection): Projection {
     reads: ["sales"],
     sample: {
       key: ["block_id", "transaction_index"],
-      where: "log_index is not null",
+      where: sql`log_index is not null`,
       tables: ["event"],
     },
     tables,
-    async apply(session, schema) {
-      await removeCeased(session, schema);
-      await foldBegun(session, schema);
+    async apply(session, schema, window) {
+      await removeCeased(session, schema, window);
+      await foldBegun(session, schema, window);
     },
     deriveAll: [
       { name: "sales", derive: copySales },

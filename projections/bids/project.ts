@@ -1,7 +1,7 @@
 import type { Session } from "../database.ts";
-import type { Projection, Window } from "../engine/projection.ts";
-import { readKinds } from "../engine/window.ts";
-import { judgeAll, judgedBids, judgeTouched, openJudged } from "./judged.ts";
+import type { FactWindow, Projection } from "../engine/projection.ts";
+import { withKinds } from "../engine/window.ts";
+import { judgeAll, judgedBids, judgeTouched, openJudged } from "./recompute-set.ts";
 import { storeStates } from "./store.ts";
 import { bidTables } from "./table.ts";
 
@@ -10,17 +10,20 @@ export const bidsProjection: Projection = {
   name: "bids",
   version: 2,
   tables: bidTables,
-  async apply(session, schema, { upTo }, known) {
+  async apply(session, schema, window) {
     await openJudged(session);
-    const kinds = known ?? (await readKinds(session));
-    if ((await judgeTouched(session, schema, upTo, kinds)) === 0) return;
-    await storeStates(session, schema, { orders: judgedBids, from: "log", upTo });
+    if ((await judgeTouched(session, schema, await withKinds(session, window))) === 0) return;
+    await storeStates(session, schema, { ...window, orders: judgedBids });
   },
   deriveAll: [{ name: "bids", derive: deriveBids }],
 };
 
-async function deriveBids(session: Session, schema: string, { upTo }: Window): Promise<void> {
+async function deriveBids(session: Session, schema: string, window: FactWindow): Promise<void> {
   await openJudged(session);
-  await judgeAll(session);
-  await storeStates(session, schema, { orders: judgedBids, from: "change", upTo });
+  await judgeAll(session, window);
+  await storeStates(session, schema, {
+    ...window,
+    orders: judgedBids,
+    history: window.changes,
+  });
 }

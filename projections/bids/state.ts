@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
 import { bidReasons } from "../domain/orders/order-status.ts";
 import { clockAt } from "../order-state/clock.ts";
-import { counters, fillsAndCancels } from "../order-state/ended.ts";
-import type { Judged } from "../order-state/evidence.ts";
+import { counters, fillsAndCancels } from "../order-state/fills-and-cancels.ts";
+import type { RecomputeSet } from "../order-state/select-facts.ts";
 import { reasonCase, statusCase } from "../order-state/status-sql.ts";
 
 /** What the log tells of the judged bids themselves: their columns, what ended them, and when that happened. */
-export function ownStates(judged: Judged): RawBuilder<unknown> {
-  const clock = sql`(select ${clockAt(judged.upTo)})`;
+export function ownStates(judged: RecomputeSet): RawBuilder<unknown> {
+  const clock = sql`(select ${clockAt(judged)})`;
   /** Counters that were dropped with their block never come back: what was signed with one is as good as cancelled. */
   const isStale = sql`coalesce(counter.amount, 0) <> o.counter`;
   return sql`

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Judged } from "../order-state/evidence.ts";
-import { accountStates } from "./accounts.ts";
+import type { RecomputeSet } from "../order-state/select-facts.ts";
+import { makerFunds } from "./maker-funds.ts";
 import { blockedBy, ownStates, status, updatedAt } from "./state.ts";
 
 /** Columns of `bid`. */
@@ -21,16 +21,20 @@ const sameCount = sql`
   c.chain_id = m.chain_id and c.contract_id = m.contract_id and c.kind = m.kind and c.status = m.status`;
 
 /** Judges the listed bids by the log, stores what differs, and moves the counts by the difference. */
-export async function storeStates(session: Session, schema: string, judged: Judged): Promise<void> {
+export async function storeStates(
+  session: Session,
+  schema: string,
+  judged: RecomputeSet,
+): Promise<void> {
   const bid = sql.table(`${schema}.bid`);
   const count = sql.table(`${schema}.count`);
-  const replacing = judged.from === "change" ? sql`` : onConflict;
+  const replacing = judged.history === undefined ? onConflict : sql``;
   await sql`
     with own as materialized (
       ${ownStates(judged)}
     ), account as materialized (
       select distinct chain_id, currency, maker from own where not (is_filled or is_cancelled or is_expired)
-    ), ${accountStates(schema, judged)}, weighed as (
+    ), ${makerFunds(schema, judged)}, weighed as (
       select *, ${blockedBy} as blocked_by from own left join paid using (chain_id, currency, maker)
     ), named as (
       select *, ${status} as status from weighed

@@ -1,9 +1,11 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
+import { logFacts } from "../engine/window.ts";
 import { readingFact, readingObserved } from "../facts/reading-observed.ts";
 import type { Observation } from "../log/append.ts";
 import { blockIdRange, firstBlockId } from "../log/block-id.ts";
 import { factKind } from "../log/fact-kind.ts";
+import { kindLiteral } from "../log/fact-kind-sql.ts";
 import type { ChainReading, ChainReadings } from "./chain-reading.ts";
 import { type Asked, tellsAnew } from "./told.ts";
 
@@ -23,12 +25,14 @@ export async function newReadings(
   const kinds = [...new Set(readings.map(({ kind }) => kind))];
   const asked: Asked = {
     upTo: NO_LIMIT,
+    facts: logFacts,
+    retractedBlocks: sql`retracted_block`,
     beforeBlock: firstBlockId(chainId, basis.number + 1n),
     endOfChain: blockIdRange(chainId).to,
-    of: (kind) => sql`(select * from asked where kind = ${sql.lit(factKind[kind])}) o`,
+    of: (kind) => sql`(select * from asked where kind = ${kindLiteral(kind)}) o`,
   };
   const { rows } = await sql<{ ord: bigint }>`
-    with dropped as materialized (select block_id from log.dropped(${NO_LIMIT})),
+    with retracted_block as materialized (select block_id from log.dropped(${NO_LIMIT})),
     asked as materialized (
       select row.ord, row.kind, k.contract_id, row.token_id, row.amount,
              decode(row.from_address, 'hex') as maker, decode(row.to_address, 'hex') as to_address,

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { counts, type Judged, kindsIn, newestFacts } from "../order-state/evidence.ts";
-import { venues } from "../order-state/venue.ts";
+import { kindList } from "../log/fact-kind-sql.ts";
+import { exchangeContracts } from "../order-state/exchange-contracts.ts";
+import { isEffective, latestFacts, type RecomputeSet } from "../order-state/select-facts.ts";
 
 /** An allowance that spending does not reduce. WETH9 `transferFrom`. */
 const UNLIMITED = sql.raw(`${2n ** 256n - 1n}`);
@@ -8,10 +9,10 @@ const UNLIMITED = sql.raw(`${2n ** 256n - 1n}`);
 const account = { contract_id: "contract_id", from_address: "maker" };
 
 /** What the log tells of the balances of `judged.orders`: `ord`, `amount`. Nothing known is nothing there. */
-export function balanceTold(judged: Judged): RawBuilder<unknown> {
-  const read = newestFacts(judged, { kinds: ["balance_read"], subject: account });
+export function balanceTold(judged: RecomputeSet): RawBuilder<unknown> {
+  const read = latestFacts(judged, { kinds: ["balance_read"], subject: account });
   const since = sql`
-    f.contract_id = o.contract_id and f.block_id >= coalesce(((r.block_id >> 12) + 1) << 12, 0) and ${counts(judged)}`;
+    f.contract_id = o.contract_id and f.block_id >= coalesce(((r.block_id >> 12) + 1) << 12, 0) and ${isEffective(judged)}`;
   return sql`
     select o.ord, coalesce(r.amount, 0) + moved.wei as amount
     from ${judged.orders}
@@ -19,18 +20,18 @@ export function balanceTold(judged: Judged): RawBuilder<unknown> {
     cross join lateral (
       select coalesce(sum(leg.wei), 0) as wei
       from (
-        select f.amount as wei from log.fact f
-        where f.to_address = o.maker and f.kind in ${kindsIn("erc20_transfer", "wrapped_deposit")} and ${since}
+        select f.amount as wei from ${judged.facts} f
+        where f.to_address = o.maker and f.kind in ${kindList("erc20_transfer", "wrapped_deposit")} and ${since}
         union all
-        select -f.amount from log.fact f
-        where f.from_address = o.maker and f.kind in ${kindsIn("erc20_transfer", "wrapped_withdrawal")} and ${since}
+        select -f.amount from ${judged.facts} f
+        where f.from_address = o.maker and f.kind in ${kindList("erc20_transfer", "wrapped_withdrawal")} and ${since}
       ) leg
     ) moved`;
 }
 
 /** What the log tells of the allowances to the exchange of `judged.orders`: `ord`, `amount`; fills of bids taken off. */
-export function allowanceTold(judged: Judged): RawBuilder<unknown> {
-  const approved = newestFacts(judged, {
+export function allowanceTold(judged: RecomputeSet): RawBuilder<unknown> {
+  const approved = latestFacts(judged, {
     kinds: ["erc20_approval", "allowance_read"],
     subject: { ...account, to_address: "to_address" },
   });
@@ -43,14 +44,14 @@ export function allowanceTold(judged: Judged): RawBuilder<unknown> {
     cross join lateral (
       select coalesce(sum(item.wei), 0) as wei
       from bids.bid b
-      join log.fact f on f.order_hash = b.order_hash and f.kind in ${kindsIn("order_fulfilled")}
+      join ${judged.facts} f on f.order_hash = b.order_hash and f.kind in ${kindList("order_fulfilled")}
       cross join lateral (
         select sum((entry ->> 'amount')::numeric) as wei
         from jsonb_array_elements(f.payload -> 'offer') entry where (entry ->> 'itemType')::int = 1
       ) item
       where b.maker = o.maker and b.chain_id = o.chain_id and b.filled_block_id is not null
-        and f.contract_id = (select v.exchange_id from (${venues}) v where v.chain_id = o.chain_id)
+        and f.contract_id = (select v.exchange_id from (${exchangeContracts}) v where v.chain_id = o.chain_id)
         and (f.block_id >> 12, f.log_index) > (a.block_id >> 12, coalesce(a.log_index, 2147483647))
-        and ${counts(judged)}
+        and ${isEffective(judged)}
     ) spent`;
 }

@@ -1,17 +1,18 @@
 import { type RawBuilder, sql } from "kysely";
-import { fillsAndCancels } from "../order-state/ended.ts";
-import { type Evidence, type Judged, kindsIn, newestFacts } from "../order-state/evidence.ts";
-import { unitsMovedUpTo } from "../order-state/units.ts";
-import { venues } from "../order-state/venue.ts";
+import type { EffectiveFacts } from "../engine/projection.ts";
+import { kindList } from "../log/fact-kind-sql.ts";
+import { exchangeContracts } from "../order-state/exchange-contracts.ts";
+import { fillsAndCancels } from "../order-state/fills-and-cancels.ts";
+import { type FactSelection, latestFacts, type RecomputeSet } from "../order-state/select-facts.ts";
+import { unitsTransferredUpTo } from "../order-state/transferred-units.ts";
 import { zeroAddress } from "../sql/burn-address.ts";
 import type { ChainReading } from "./chain-reading.ts";
 import { allowanceTold, balanceTold } from "./told-currency.ts";
 
-/** Readings of a block, asked about in one statement that holds `dropped` and their relation. */
-export type Asked = {
+/** Readings of a block, compared with the effective facts in one statement. */
+export type Asked = EffectiveFacts & {
   /** Those of a kind as rows `o`: `ord`, `chain_id`, `contract_id`, `token_id`, `maker`, `to_address`, `order_hash`, `amount`, `payload`. */
   of: (kind: ChainReading["kind"]) => RawBuilder<unknown>;
-  upTo: bigint;
   /** Block ids of the chain from the block after the readings' on. */
   beforeBlock: bigint;
   endOfChain: bigint;
@@ -19,10 +20,11 @@ export type Asked = {
 
 /** Selects `ord` of the readings of a kind that say what the log does not. */
 export function tellsAnew(kind: ChainReading["kind"], asked: Asked): RawBuilder<unknown> {
-  const judged: Judged = {
+  const judged: RecomputeSet = {
     orders: asked.of(kind),
-    from: "log",
     upTo: asked.upTo,
+    facts: asked.facts,
+    retractedBlocks: asked.retractedBlocks,
     beforeBlock: asked.beforeBlock,
   };
   switch (kind) {
@@ -75,17 +77,21 @@ const newest = {
     otherwise: 1,
   },
 } as const satisfies Partial<
-  Record<ChainReading["kind"], { evidence: Evidence; otherwise: number }>
+  Record<ChainReading["kind"], { evidence: FactSelection; otherwise: number }>
 >;
 
-function newestAnew(asked: Asked, kind: keyof typeof newest, judged: Judged): RawBuilder<unknown> {
+function newestAnew(
+  asked: Asked,
+  kind: keyof typeof newest,
+  judged: RecomputeSet,
+): RawBuilder<unknown> {
   const { evidence, otherwise } = newest[kind];
   const same = Object.values(evidence.subject).map(
     (column) => sql`t.${sql.ref(column)} = o.${sql.ref(column)}`,
   );
   return sql`
     select o.ord from ${asked.of(kind)}
-    left join (${newestFacts(judged, evidence)}) t on ${sql.join(same, sql` and `)}
+    left join (${latestFacts(judged, evidence)}) t on ${sql.join(same, sql` and `)}
     where o.amount <> coalesce(t.amount, ${sql.lit(otherwise)})`;
 }
 
@@ -100,18 +106,18 @@ function amountsAnew(
 }
 
 /** Of an order that the log does not hold it cannot tell how many units are filled. */
-function statusesAnew(asked: Asked, judged: Judged): RawBuilder<unknown> {
+function statusesAnew(asked: Asked, judged: RecomputeSet): RawBuilder<unknown> {
   const told = (side: "ask" | "bid") =>
     fillsAndCancels({ ...judged, orders: sql`(select * from known where side = ${side}) o` }, side);
   return sql`
     select ord from (
-      with venue as materialized (${venues}), known as materialized (
+      with venue as materialized (${exchangeContracts}), known as materialized (
         select o.ord, o.order_hash, v.exchange_id, o.payload, f.amount as quantity, f.payload -> 'terms' ->> 'side' as side
         from ${asked.of("order_status_read")}
         left join venue v using (chain_id)
         left join lateral (
-          select f.amount, f.payload from log.fact f join log.contract k using (contract_id)
-          where f.order_hash = o.order_hash and f.kind in ${kindsIn("order_submitted", "partner_listing_seen")}
+          select f.amount, f.payload from ${judged.facts} f join log.contract k using (contract_id)
+          where f.order_hash = o.order_hash and f.kind in ${kindList("order_submitted", "partner_listing_seen")}
             and k.chain_id = o.chain_id
           limit 1
         ) f on true
@@ -129,8 +135,8 @@ function statusesAnew(asked: Asked, judged: Judged): RawBuilder<unknown> {
 }
 
 /** A token that moved after the readings' block has an owner that they do not know. */
-function ownersAnew(asked: Asked, judged: Judged): RawBuilder<unknown> {
-  const read = newestFacts(judged, {
+function ownersAnew(asked: Asked, judged: RecomputeSet): RawBuilder<unknown> {
+  const read = latestFacts(judged, {
     kinds: ["owner_read"],
     subject: { contract_id: "contract_id", token_id: "token_id" },
   });
@@ -147,8 +153,8 @@ function ownersAnew(asked: Asked, judged: Judged): RawBuilder<unknown> {
 }
 
 /** The balance now, less what moved since the readings' block; or what was read before and what moved from there. */
-function unitsAnew(asked: Asked, judged: Judged): RawBuilder<unknown> {
-  const read = newestFacts(judged, {
+function unitsAnew(asked: Asked, judged: RecomputeSet): RawBuilder<unknown> {
+  const read = latestFacts(judged, {
     kinds: ["units_read"],
     subject: { ...byMaker, token_id: "token_id" },
   });
@@ -156,11 +162,11 @@ function unitsAnew(asked: Asked, judged: Judged): RawBuilder<unknown> {
     select ord from (
       with since as materialized (
         select f.contract_id, f.token_id, f.from_address, f.to_address, f.amount
-        from log.fact f
+        from ${judged.facts} f
         where f.block_id >= ${asked.beforeBlock} and f.block_id < ${asked.endOfChain} and f.log_index is not null
-          and f.kind in ${kindsIn("erc1155_transfer")}
+          and f.kind in ${kindList("erc1155_transfer")}
           and f.position <= (select position from engine.checkpoint where projection = 'ownership')
-          and not exists (select from dropped d where d.block_id = f.block_id)
+          and not exists (select from ${judged.retractedBlocks} d where d.block_id = f.block_id)
       )
       select o.ord
       from ${asked.of("units_read")}
@@ -168,7 +174,7 @@ function unitsAnew(asked: Asked, judged: Judged): RawBuilder<unknown> {
         on b.contract_id = o.contract_id and b.token_id = o.token_id and b.owner = o.maker
       left join (${read}) r
         on r.contract_id = o.contract_id and r.token_id = o.token_id and r.maker = o.maker
-      left join lateral (${unitsMovedUpTo(judged)}) before on r.amount is not null
+      left join lateral (${unitsTransferredUpTo(judged)}) before on r.amount is not null
       cross join lateral (
         select coalesce(sum(case when s.to_address = o.maker then s.amount else 0 end
                             - case when s.from_address = o.maker then s.amount else 0 end), 0) as units

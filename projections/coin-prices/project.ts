@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Projection } from "../engine/projection.ts";
+import type { FactWindow, Projection } from "../engine/projection.ts";
 import { isObservation } from "../engine/window.ts";
 import { tables } from "./table.ts";
 
@@ -10,13 +10,13 @@ const isTick = isObservation("price_ticked");
 export const coinPricesProjection: Projection = {
   name: "coin_prices",
   version: 1,
-  folds: ["price_ticked"],
+  handles: ["price_ticked"],
   tables,
-  async apply(session, schema) {
-    await addTicks(session, schema);
+  async apply(session, schema, window) {
+    await addTicks(session, schema, window);
     const touched = sql`
       select distinct payload ->> 'type' as coin, ${hourOf(sql`recorded_at`)} as hour
-      from change where ${isTick}`;
+      from ${window.changes} where ${isTick}`;
     const hours = sql.table(`${schema}.hour`);
     await sql`
       delete from ${hours} h using (${touched}) t where h.coin = t.coin and h.hour = t.hour
@@ -42,11 +42,11 @@ function hourOf(time: RawBuilder<unknown>): RawBuilder<Date> {
   return sql<Date>`date_bin('1 hour', ${time}, timestamptz '2000-01-01 00:00:00+00')`;
 }
 
-async function addTicks(session: Session, schema: string): Promise<void> {
+async function addTicks(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
     insert into ${sql.table(`${schema}.tick`)} (coin, minute, price_e8)
     select distinct on (1, 2) payload ->> 'type', recorded_at, amount::bigint
-    from change where ${isTick}
+    from ${window.changes} where ${isTick}
     order by 1, 2, position
     on conflict do nothing`.execute(session);
 }

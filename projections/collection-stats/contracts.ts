@@ -1,68 +1,65 @@
 import { type RawBuilder, sql } from "kysely";
-import { touchedBy } from "../bids/touched.ts";
 import type { Session } from "../database.ts";
+import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
 import { openScratches } from "../engine/scratch.ts";
-import { factKind } from "../log/fact-kind.ts";
-import { tradedColumns } from "./periods.ts";
+import { holdsAny } from "../engine/window.ts";
+import type { FactKind } from "../log/fact-kind.ts";
+import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
+import { affectedBids } from "../order-state/affected-bids.ts";
+import { salesColumns } from "./periods.ts";
 
-const {
-  erc721_transfer,
-  erc721_consecutive_transfer,
-  erc1155_transfer,
-  collection_registered,
-  contract_described,
-  order_submitted,
-} = factKind;
-const transfers = [erc721_transfer, erc721_consecutive_transfer, erc1155_transfer];
-const figures = ["listed", ...tradedColumns];
+const transfers = [
+  "erc721_transfer",
+  "erc721_consecutive_transfer",
+  "erc1155_transfer",
+] as const satisfies readonly FactKind[];
+const figures = ["listed", ...salesColumns];
 
 /**
- * Where a call notes whose figures it moves, and by how much. No index: one that is emptied at commit has every plan that
- * names its table made anew.
+ * Session tables for what a window changes: affected contracts and collections, and differences of figures. Without
+ * indexes: emptying an indexed one at commit would invalidate every plan that uses it.
  */
-export async function openTouched(session: Session): Promise<void> {
+export async function openAffected(session: Session): Promise<void> {
   const sums = figures.map((name) => `"${name}" numeric not null default 0`);
   await openScratches(session, {
-    touched_contract: "contract_id integer",
-    moved_figures: `contract_id integer, ${sums.join(", ")}`,
-    touched_family:
-      "collection_id integer not null, recounts boolean not null, regroups boolean not null",
+    affected_contract: "contract_id integer",
+    figure_delta: `contract_id integer, ${sums.join(", ")}`,
+    affected_collection:
+      "collection_id integer not null, recount_holders boolean not null, contracts_changed boolean not null",
   });
   await sql`
-    with contracts as (delete from pg_temp.touched_contract), figures as (delete from pg_temp.moved_figures)
-    delete from pg_temp.touched_family`.execute(session);
+    with contracts as (delete from pg_temp.affected_contract), figures as (delete from pg_temp.figure_delta)
+    delete from pg_temp.affected_collection`.execute(session);
 }
 
-/** Contracts of which a window's facts may change what the books, owners or the registry say. */
-export async function touchContracts(
+/** Lists contracts whose orders, owners or registry entries a window's facts may change. */
+export async function findAffectedContracts(
   session: Session,
   schema: string,
-  kinds: ReadonlySet<number>,
-  upTo: bigint,
+  window: WindowWithKinds,
 ): Promise<void> {
-  const named = [contract_described, ...transfers].filter((kind) => kinds.has(kind));
-  const touched: RawBuilder<unknown>[] = [
-    sql`select contract_id from pg_temp.moved_figures`,
-    ...(named.length > 0
-      ? [sql`select contract_id from change where kind in (${sql.join(named)})`]
+  const named = [...transfers, "contract_described", "order_submitted"] as const;
+  const affected: RawBuilder<unknown>[] = [
+    sql`select contract_id from pg_temp.figure_delta`,
+    ...(holdsAny(window.kinds, named)
+      ? [sql`select contract_id from ${window.changes} where kind in ${kindList(...named)}`]
       : []),
-    ...(kinds.has(order_submitted)
-      ? [sql`select contract_id from change where kind = ${order_submitted}`]
+    ...(holdsAny(window.kinds, ["collection_registered"])
+      ? [registryContracts(schema, window)]
       : []),
-    ...(kinds.has(collection_registered) ? [registryContracts(schema)] : []),
-    ...bidContracts(kinds, upTo),
+    ...contractsOfAffectedBids(window),
   ];
   await sql`
-    insert into pg_temp.touched_contract ${sql.join(touched, sql` union `)}`.execute(session);
+    insert into pg_temp.affected_contract ${sql.join(affected, sql` union `)}`.execute(session);
 }
 
 /** Of the bids that facts may change those on whole contracts. */
-function bidContracts(kinds: ReadonlySet<number>, upTo: bigint): RawBuilder<unknown>[] {
-  const touched = touchedBy(kinds, sql.table("bids.bid"), upTo);
-  if (touched.length === 0) return [];
+function contractsOfAffectedBids(window: WindowWithKinds): RawBuilder<unknown>[] {
+  const affected = affectedBids(window, sql.table("bids.bid"));
+  if (affected.length === 0) return [];
   return [
     sql`
-    select b.contract_id from (${sql.join(touched, sql` union `)}) t
+    select b.contract_id from (${sql.join(affected, sql` union `)}) t
     cross join lateral (
       select o.contract_id from bids.bid o
       where o.order_hash = t.order_hash and o.chain_id = t.chain_id and o.token_id is null offset 0
@@ -70,34 +67,35 @@ function bidContracts(kinds: ReadonlySet<number>, upTo: bigint): RawBuilder<unkn
   ];
 }
 
-/** All that an entry of the registry is or was about: few beside all contracts. */
-function registryContracts(schema: string): RawBuilder<unknown> {
+/** All contracts that registry entries name or named: few compared with all contracts. */
+function registryContracts(schema: string, window: FactWindow): RawBuilder<unknown> {
   return sql`
-    select contract_id from change where kind = ${collection_registered}
+    select contract_id from ${window.changes} where kind = ${kindLiteral("collection_registered")}
     union all
-    select k.contract_id from collections.claim c
+    select k.contract_id from collections.registry_contract c
     join log.contract k on k.chain_id = c.chain_id and k.address = c.address
     union all
     select contract_id from ${sql.table(`${schema}.contract`)} where collection_id <> contract_id`;
 }
 
-/** Every contract there is something to say about, for empty tables. */
-export async function touchAllContracts(session: Session): Promise<void> {
+/** Lists every contract with figures or a collection, for empty tables. */
+export async function addAllContracts(session: Session): Promise<void> {
   await sql`
-    insert into pg_temp.touched_contract
-    select contract_id from collections.member union select contract_id from pg_temp.moved_figures`.execute(
+    insert into pg_temp.affected_contract
+    select contract_id from collections.contract union select contract_id from pg_temp.figure_delta`.execute(
     session,
   );
 }
 
 /**
- * Adds what moved to the touched contracts, and says whose they are. Touched families are those that have them and
- * those that had them. Returns whether any of them is made up otherwise than before.
+ * Adds the differences to the affected contracts and updates their collections. Lists the collections that have or had
+ * them as affected. Returns whether the contracts of any collection changed.
  */
-export async function storeContracts(
+export async function updateContracts(
   session: Session,
   schema: string,
-  recounted: { all: boolean },
+  window: FactWindow,
+  recount: { all: boolean },
 ): Promise<boolean> {
   const contract = sql.table(`${schema}.contract`);
   const columns = sql.join(figures.map((name) => sql.id(name)));
@@ -108,46 +106,46 @@ export async function storeContracts(
   const zeroes = sql.join(
     figures.map((name) => sql`coalesce(d.${sql.id(name)}, 0) as ${sql.id(name)}`),
   );
-  const { rows } = await sql<{ regroups: boolean }>`
-    with moved as materialized (
+  const { rows } = await sql<{ contracts_changed: boolean }>`
+    with delta as materialized (
       select t.contract_id, k.chain_id, n.collection_id, o.collection_id as old_collection_id,
-             o.contract_id is null as is_new, o.collection_id is distinct from n.collection_id as is_regrouped,
+             o.contract_id is null as is_new, o.collection_id is distinct from n.collection_id as is_reassigned,
              n.collection_id is not null or coalesce(o.sales_all, 0) + coalesce(d.sales_all, 0) <> 0
                or coalesce(o.listed, 0) + coalesce(d.listed, 0) <> 0 as is_known,
              ${zeroes}
-      from (select distinct contract_id from pg_temp.touched_contract) t
+      from (select distinct contract_id from pg_temp.affected_contract) t
       join log.contract k using (contract_id)
-      left join collections.member n using (contract_id)
+      left join collections.contract n using (contract_id)
       left join ${contract} o using (contract_id)
-      left join (select contract_id, ${sums} from pg_temp.moved_figures group by contract_id) d using (contract_id)
-    ), stored as (
+      left join (select contract_id, ${sums} from pg_temp.figure_delta group by contract_id) d using (contract_id)
+    ), updated as (
       update ${contract} c set collection_id = m.collection_id, ${added}
-      from moved m
-      where m.is_known and not m.is_new and c.contract_id = m.contract_id and (m.is_regrouped or ${anyMoved})
-    ), forgotten as (
-      delete from ${contract} c using moved m where not m.is_known and c.contract_id = m.contract_id
-    ), found as (
+      from delta m
+      where m.is_known and not m.is_new and c.contract_id = m.contract_id and (m.is_reassigned or ${hasDelta})
+    ), removed as (
+      delete from ${contract} c using delta m where not m.is_known and c.contract_id = m.contract_id
+    ), inserted as (
       insert into ${contract} (contract_id, chain_id, collection_id, ${columns})
-      select contract_id, chain_id, collection_id, ${columns} from moved m
+      select contract_id, chain_id, collection_id, ${columns} from delta m
       where is_new and is_known
-    ), recounted as (
-      select distinct contract_id from change where kind in (${sql.join(transfers)}) and ${!recounted.all}
+    ), transferred as (
+      select distinct contract_id from ${window.changes} where kind in ${kindList(...transfers)} and ${!recount.all}
     )
-    insert into pg_temp.touched_family (collection_id, recounts, regroups)
-    select f.collection_id, bool_or(f.is_regrouped or ${recounted.all} or r.contract_id is not null),
-           bool_or(f.is_regrouped)
+    insert into pg_temp.affected_collection (collection_id, recount_holders, contracts_changed)
+    select f.collection_id, bool_or(f.is_reassigned or ${recount.all} or r.contract_id is not null),
+           bool_or(f.is_reassigned)
     from (
-      select collection_id, contract_id, is_regrouped from moved where collection_id is not null
+      select collection_id, contract_id, is_reassigned from delta where collection_id is not null
       union all
-      select old_collection_id, contract_id, is_regrouped from moved where old_collection_id is not null
+      select old_collection_id, contract_id, is_reassigned from delta where old_collection_id is not null
     ) f
-    left join recounted r using (contract_id)
+    left join transferred r using (contract_id)
     group by f.collection_id
-    returning regroups`.execute(session);
-  return rows.some(({ regroups }) => regroups);
+    returning contracts_changed`.execute(session);
+  return rows.some(({ contracts_changed }) => contracts_changed);
 }
 
-const anyMoved = sql`(${sql.join(
+const hasDelta = sql`(${sql.join(
   figures.map((name) => sql`m.${sql.id(name)} <> 0`),
   sql` or `,
 )})`;

@@ -1,65 +1,66 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Projection } from "../engine/projection.ts";
-import { holdsAny, readKinds } from "../engine/window.ts";
+import type { FactWindow, Projection } from "../engine/projection.ts";
+import { holdsAny, withKinds } from "../engine/window.ts";
 import { factKind } from "../log/fact-kind.ts";
-import { moveClock } from "./clock.ts";
-import { openTouched, storeContracts, touchAllContracts, touchContracts } from "./contracts.ts";
-import { deriveFamilies, deriveFigures, touchTurning } from "./families.ts";
-import { deriveAllListed, deriveListed } from "./listed.ts";
-import { tables } from "./table.ts";
-import { deriveAllTraded, deriveTraded } from "./traded.ts";
+import { addTimeAffected, deriveCollections, deriveFigures } from "./collections.ts";
+import {
+  addAllContracts,
+  findAffectedContracts,
+  openAffected,
+  updateContracts,
+} from "./contracts.ts";
+import { deriveAllHourlySales, deriveHourlySales } from "./hourly-sales.ts";
+import { deriveAllListedTokens, deriveListedTokens } from "./listed-tokens.ts";
+import { advanceClock } from "./snapshot-clock.ts";
+import { tables } from "./tables.ts";
 
 /** Figures of what people browse, ranked. It is made of the tables of `read`: when one derives other rows, so does it. */
 export function collectionStatsProjection(read: readonly Projection[]): Projection {
   return {
     name: "collection_stats",
-    version: 3,
+    version: 4,
     parameters: read
       .map(({ name, version, parameters }) => [name, version, parameters].join(" ").trim())
       .join(", "),
     reads: read.map(({ name }) => name),
     tables,
     // Before the first fact the tables are empty: all is derived from what it reads, which stands at the window's end.
-    apply: (session, schema, { after, upTo }, kinds) =>
-      after === 0n ? deriveAll(session, schema) : derive(session, schema, upTo, kinds),
+    apply: (session, schema, window) =>
+      window.after === 0n ? deriveAll(session, schema, window) : derive(session, schema, window),
   };
 }
 
 /** Of facts that call a collection something, or have it verified. */
 const namingKinds = ["collection_registered", "contract_described"] as const;
 
-async function derive(
-  session: Session,
-  schema: string,
-  upTo: bigint,
-  known?: ReadonlySet<number>,
-): Promise<void> {
-  const kinds = known ?? (await readKinds(session));
+async function derive(session: Session, schema: string, opened: FactWindow): Promise<void> {
+  const window = await withKinds(session, opened);
+  const { kinds } = window;
   if (kinds.size === 0) return;
-  await openTouched(session);
-  await deriveListed(session, schema, kinds, upTo);
-  await deriveTraded(session, schema, kinds);
-  if (kinds.has(factKind.floor_snapshotted)) await moveClock(session, schema);
-  await touchContracts(session, schema, kinds, upTo);
-  const isRegrouped = await storeContracts(session, schema, { all: false });
-  if (kinds.has(factKind.clock_ticked)) await touchTurning(session, schema, upTo);
+  await openAffected(session);
+  await deriveListedTokens(session, schema, window);
+  await deriveHourlySales(session, schema, window);
+  if (kinds.has(factKind.floor_snapshotted)) await advanceClock(session, schema);
+  await findAffectedContracts(session, schema, window);
+  const isRegrouped = await updateContracts(session, schema, window, { all: false });
+  if (kinds.has(factKind.clock_ticked)) await addTimeAffected(session, schema, window);
   // Only then may a collection come, go, or be called or made up otherwise.
-  if (isRegrouped || holdsAny(kinds, namingKinds)) await deriveFamilies(session, schema);
+  if (isRegrouped || holdsAny(kinds, namingKinds)) await deriveCollections(session, schema);
   else await deriveFigures(session, schema);
 }
 
 /** All of it from the tables read alone. */
-async function deriveAll(session: Session, schema: string): Promise<void> {
-  await openTouched(session);
-  await deriveAllListed(session, schema);
-  await deriveAllTraded(session, schema);
-  await moveClock(session, schema);
-  await touchAllContracts(session);
-  await sql`analyze pg_temp.touched_contract`.execute(session);
-  await storeContracts(session, schema, { all: true });
-  for (const table of ["token", "hour", "contract"]) {
+async function deriveAll(session: Session, schema: string, window: FactWindow): Promise<void> {
+  await openAffected(session);
+  await deriveAllListedTokens(session, schema);
+  await deriveAllHourlySales(session, schema);
+  await advanceClock(session, schema);
+  await addAllContracts(session);
+  await sql`analyze pg_temp.affected_contract`.execute(session);
+  await updateContracts(session, schema, window, { all: true });
+  for (const table of ["token", "hourly_sales", "contract"]) {
     await sql`analyze ${sql.id(schema, table)}`.execute(session);
   }
-  await deriveFamilies(session, schema);
+  await deriveCollections(session, schema);
 }

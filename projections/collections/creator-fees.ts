@@ -1,19 +1,24 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Session } from "../database.ts";
+import type { FactWindow } from "../engine/projection.ts";
 import { isObservation } from "../engine/window.ts";
 
 const isReading = isObservation("creator_fee_read");
 
 /** Keeps what partners require for creators: one share, for whom it gives most, of equals the first. */
-export async function foldCreatorFees(session: Session, schema: string): Promise<void> {
+export async function foldCreatorFees(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<void> {
   const creatorFee = sql.table(`${schema}.creator_fee`);
   await sql`
-    delete from ${creatorFee} f using change c
+    delete from ${creatorFee} f using ${window.changes} c
     where ${isReading} and c.weight < 0 and f.position = c.position`.execute(session);
   await sql`
     insert into ${creatorFee}
     select c.position, c.contract_id, decode(substr(due.recipient, 3), 'hex'), least(due.bps, 10000)
-    from change c
+    from ${window.changes} c
     cross join lateral (
       select (array_agg(fee.value ->> 'recipient' order by (fee.value ->> 'bps')::int desc, fee.ordinality))[1] as recipient,
              coalesce(sum((fee.value ->> 'bps')::int), 0)::int as bps
@@ -21,15 +26,4 @@ export async function foldCreatorFees(session: Session, schema: string): Promise
       where fee.value -> 'isRequired' = 'true'::jsonb and (fee.value ->> 'bps')::int > 0
     ) due
     where ${isReading} and c.weight > 0`.execute(session);
-}
-
-/** What stands of contract `contractId` now, in a lateral join; no row where a partner requires nothing. */
-export function partnerRoyalty(contractId: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    select told.recipient, told.bps
-    from (
-      select recipient, bps from collections.creator_fee
-      where contract_id = ${contractId} order by position desc limit 1
-    ) told
-    where told.recipient is not null`;
 }

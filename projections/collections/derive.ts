@@ -8,7 +8,7 @@ export async function deriveMembers(
   contracts: readonly number[],
 ): Promise<number[]> {
   if (contracts.length === 0) return [];
-  const member = sql.table(`${schema}.member`);
+  const member = sql.table(`${schema}.contract`);
   const left = await sql<{ collection_id: number }>`
     delete from ${member} where contract_id = any (${contracts}::int[]) returning collection_id
   `.execute(session);
@@ -16,8 +16,8 @@ export async function deriveMembers(
     insert into ${member}
     select k.contract_id, coalesce(c.collection_id, k.contract_id), ${standard}, s.contract_id is not null
     from log.contract k
-    left join ${sql.table(`${schema}.discovery`)} d on d.contract_id = k.contract_id
-    left join ${sql.table(`${schema}.claim`)} c on c.chain_id = k.chain_id and c.address = k.address
+    left join ${sql.table(`${schema}.first_transfer`)} d on d.contract_id = k.contract_id
+    left join ${sql.table(`${schema}.registry_contract`)} c on c.chain_id = k.chain_id and c.address = k.address
     left join lateral (${newestDescription(schema)}) s on true
     where k.contract_id = any (${contracts}::int[])
       and (d.contract_id is not null
@@ -43,7 +43,7 @@ export async function deriveCollections(
 ): Promise<void> {
   if (collections.length === 0) return;
   const collection = sql.table(`${schema}.collection`);
-  const member = sql.table(`${schema}.member`);
+  const member = sql.table(`${schema}.contract`);
   await sql`
     delete from ${collection} where collection_id = any (${collections}::int[])
   `.execute(session);
@@ -55,11 +55,11 @@ export async function deriveCollections(
            greatest(b.timestamp, r.latest_at, s.recorded_at), r.royalty_recipient, r.royalty_bps
     from log.contract k
     join ${member} m on m.contract_id = k.contract_id and m.collection_id = k.contract_id
-    left join ${sql.table(`${schema}.registered`)} r on r.collection_id = k.contract_id
+    left join ${sql.table(`${schema}.registry_collection`)} r on r.collection_id = k.contract_id
     left join lateral (${newestDescription(schema)}) s on true
     cross join lateral (
       select min(least(d.erc721_block_id, d.erc1155_block_id)) as block_id
-      from ${member} one join ${sql.table(`${schema}.discovery`)} d on d.contract_id = one.contract_id
+      from ${member} one join ${sql.table(`${schema}.first_transfer`)} d on d.contract_id = one.contract_id
       where one.collection_id = k.contract_id
     ) first
     left join log.block b on b.block_id = first.block_id

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Window } from "../engine/projection.ts";
+import type { FactWindow } from "../engine/projection.ts";
 import { isObservation } from "../engine/window.ts";
-import { type FactKind, factKind } from "../log/fact-kind.ts";
+import type { FactKind } from "../log/fact-kind.ts";
+import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
 
-const { erc721_transfer, erc721_consecutive_transfer, erc1155_transfer } = factKind;
-const kinds = (...numbers: number[]) => sql.raw(`(${numbers.join(", ")})`);
+const erc1155 = kindLiteral("erc1155_transfer");
 
 /** A contract is known from its first fact of these. */
 export const discovering = [
@@ -13,21 +13,25 @@ export const discovering = [
   "erc721_consecutive_transfer",
   "erc1155_transfer",
 ] as const satisfies readonly FactKind[];
-const transfers = kinds(...discovering.map((kind) => factKind[kind]));
+const transfers = kindList(...discovering);
 
 /** Keeps the descriptions that count. Returns the contracts they are about. */
-export async function foldDescriptions(session: Session, schema: string): Promise<number[]> {
+export async function foldDescriptions(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<number[]> {
   const description = sql.table(`${schema}.description`);
   const { rows } = await sql<{ contract_id: number }>`
     with gone as (
-      delete from ${description} d using change c
+      delete from ${description} d using ${window.changes} c
       where ${isObservation("contract_described")} and c.weight < 0 and d.position = c.position
       returning d.contract_id
     ), come as (
       insert into ${description}
       select c.position, c.contract_id, c.block_id, c.payload ->> 'name', c.payload ->> 'symbol',
              case c.payload ->> 'standard' when 'erc721' then 721 when 'erc1155' then 1155 end, c.recorded_at
-      from change c
+      from ${window.changes} c
       where ${isObservation("contract_described")} and c.weight > 0
       returning contract_id
     )
@@ -36,11 +40,15 @@ export async function foldDescriptions(session: Session, schema: string): Promis
 }
 
 /** Keeps the registry's entries that count. Returns whether any came or went. */
-export async function foldRegistrations(session: Session, schema: string): Promise<boolean> {
+export async function foldRegistrations(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<boolean> {
   const registration = sql.table(`${schema}.registration`);
   const { rows } = await sql`
     with gone as (
-      delete from ${registration} r using change c
+      delete from ${registration} r using ${window.changes} c
       where ${isObservation("collection_registered")} and c.weight < 0 and r.position = c.position
       returning 1
     ), come as (
@@ -58,7 +66,7 @@ export async function foldRegistrations(session: Session, schema: string): Promi
                order by 1
              ),
              c.recorded_at, royalty.recipient, royalty.bps
-      from change c join log.contract k on k.contract_id = c.contract_id
+      from ${window.changes} c join log.contract k on k.contract_id = c.contract_id
       cross join lateral (${royalty}) royalty
       where ${isObservation("collection_registered")} and c.weight > 0
       returning 1
@@ -80,26 +88,30 @@ const royalty = sql`
 export async function foldDiscoveries(
   session: Session,
   schema: string,
-  window: Window,
+  window: FactWindow,
 ): Promise<number[]> {
-  const found = await addDiscoveries(session, schema);
+  const found = await addDiscoveries(session, schema, window);
   const lost = await recountLost(session, schema, window);
   if (lost.length > 0) {
     await sql`
-      delete from ${sql.table(`${schema}.discovery`)}
+      delete from ${sql.table(`${schema}.first_transfer`)}
       where contract_id = any (${lost}::int[]) and erc721_block_id is null and erc1155_block_id is null
     `.execute(session);
   }
   return [...found, ...lost];
 }
 
-async function addDiscoveries(session: Session, schema: string): Promise<number[]> {
+async function addDiscoveries(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<number[]> {
   const { rows } = await sql<{ contract_id: number }>`
-    insert into ${sql.table(`${schema}.discovery`)} as d
+    insert into ${sql.table(`${schema}.first_transfer`)} as d
     select c.contract_id,
-           min(c.block_id) filter (where c.kind <> ${erc1155_transfer}),
-           min(c.block_id) filter (where c.kind = ${erc1155_transfer})
-    from change c
+           min(c.block_id) filter (where c.kind <> ${erc1155}),
+           min(c.block_id) filter (where c.kind = ${erc1155})
+    from ${window.changes} c
     where c.weight > 0 and c.kind in ${transfers}
     group by c.contract_id
     on conflict (contract_id) do update set
@@ -112,27 +124,31 @@ async function addDiscoveries(session: Session, schema: string): Promise<number[
 }
 
 /** A contract whose first block was dropped is looked up in the log again. */
-async function recountLost(session: Session, schema: string, window: Window): Promise<number[]> {
-  const discovery = sql.table(`${schema}.discovery`);
+async function recountLost(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<number[]> {
+  const discovery = sql.table(`${schema}.first_transfer`);
   const { rows } = await sql<{ contract_id: number }>`
     with lost as (
       select distinct d.contract_id
-      from change c join ${discovery} d on d.contract_id = c.contract_id
+      from ${window.changes} c join ${discovery} d on d.contract_id = c.contract_id
       where c.weight < 0 and c.kind in ${transfers}
-        and c.block_id = case c.kind when ${erc1155_transfer} then d.erc1155_block_id else d.erc721_block_id end
+        and c.block_id = case c.kind when ${erc1155} then d.erc1155_block_id else d.erc721_block_id end
     )
     update ${discovery} d set erc721_block_id = first.erc721, erc1155_block_id = first.erc1155
     from lost cross join lateral (
-      select min(f.block_id) filter (where f.kind <> ${erc1155_transfer}) as erc721,
-             min(f.block_id) filter (where f.kind = ${erc1155_transfer}) as erc1155
+      select min(f.block_id) filter (where f.kind <> ${erc1155}) as erc721,
+             min(f.block_id) filter (where f.kind = ${erc1155}) as erc1155
       from (
-        select block_id, kind, position from log.fact
-        where contract_id = lost.contract_id and kind in ${kinds(erc721_transfer, erc1155_transfer)}
+        select block_id, kind, position from ${window.facts}
+        where contract_id = lost.contract_id and kind in ${kindList("erc721_transfer", "erc1155_transfer")}
         union all
-        select block_id, kind, position from log.fact
-        where contract_id = lost.contract_id and kind in ${kinds(erc721_consecutive_transfer)}
+        select block_id, kind, position from ${window.facts}
+        where contract_id = lost.contract_id and kind in ${kindList("erc721_consecutive_transfer")}
       ) f
-      where f.position <= ${window.upTo} and not exists (select from dropped x where x.block_id = f.block_id)
+      where f.position <= ${window.upTo} and not exists (select from ${window.retractedBlocks} x where x.block_id = f.block_id)
     ) first
     where d.contract_id = lost.contract_id
     returning d.contract_id`.execute(session);

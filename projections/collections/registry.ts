@@ -23,10 +23,12 @@ export async function deriveRegistry(session: Session, schema: string): Promise<
 async function readTouched(session: Session, schema: string): Promise<Touched> {
   const { rows } = await sql<{ contract_id: number; is_contract: boolean }>`
     select k.contract_id, true as is_contract
-    from ${sql.table(`${schema}.claim`)} c
+    from ${sql.table(`${schema}.registry_contract`)} c
     join log.contract k on k.chain_id = c.chain_id and k.address = c.address
     union all
-    select collection_id, false from ${sql.table(`${schema}.registered`)}`.execute(session);
+    select collection_id, false from ${sql.table(`${schema}.registry_collection`)}`.execute(
+    session,
+  );
   const ids = (contract: boolean) =>
     rows.filter((row) => row.is_contract === contract).map((row) => row.contract_id);
   return { contracts: ids(true), collections: ids(false) };
@@ -35,7 +37,7 @@ async function readTouched(session: Session, schema: string): Promise<Touched> {
 /** A slug that several claim is theirs who has claimed it longest without a break; the others go by address. */
 async function deriveRegistered(session: Session, schema: string): Promise<void> {
   const registration = sql.table(`${schema}.registration`);
-  const registered = sql.table(`${schema}.registered`);
+  const registered = sql.table(`${schema}.registry_collection`);
   await sql`delete from ${registered}`.execute(session);
   await sql`
     with latest as (
@@ -71,7 +73,7 @@ async function deriveRegistered(session: Session, schema: string): Promise<void>
 
 /** A contract that several families name belongs to the one that named it last. */
 async function deriveClaims(session: Session, schema: string): Promise<void> {
-  const claim = sql.table(`${schema}.claim`);
+  const claim = sql.table(`${schema}.registry_contract`);
   await sql`delete from ${claim}`.execute(session);
   await sql`
     insert into ${claim}
@@ -80,7 +82,7 @@ async function deriveClaims(session: Session, schema: string): Promise<void> {
       select distinct on (collection_id) * from ${sql.table(`${schema}.registration`)}
       order by collection_id, position desc
     ) r
-    join ${sql.table(`${schema}.registered`)} standing on standing.collection_id = r.collection_id
+    join ${sql.table(`${schema}.registry_collection`)} standing on standing.collection_id = r.collection_id
     cross join unnest(r.contracts) named (address)
     order by r.chain_id, named.address, r.position desc`.execute(session);
 }

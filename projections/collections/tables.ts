@@ -20,16 +20,16 @@ export function tables(schema: string): readonly string[] {
     `create index collection_slug on ${table("collection")} (chain_id, slug)`,
     `create index collection_name on ${table("collection")} (chain_id, lower(name) text_pattern_ops)`,
 
-    `create table ${table("member")} (
+    `create table ${table("contract")} (
        contract_id   integer  primary key,
        collection_id integer  not null,
        standard      smallint,
        described     boolean  not null
      )`,
-    `create index member_collection on ${table("member")} (collection_id)`,
-    `create index member_undescribed on ${table("member")} (contract_id) where not described`,
+    `create index member_collection on ${table("contract")} (collection_id)`,
+    `create index member_undescribed on ${table("contract")} (contract_id) where not described`,
 
-    `create table ${table("discovery")} (
+    `create table ${table("first_transfer")} (
        contract_id      integer primary key,
        erc721_block_id  bigint,
        erc1155_block_id bigint
@@ -66,7 +66,7 @@ export function tables(schema: string): readonly string[] {
        royalty_recipient bytea,
        royalty_bps       integer
      )`,
-    `create table ${table("registered")} (
+    `create table ${table("registry_collection")} (
        collection_id integer primary key,
        slug          text    not null,
        name          text,
@@ -76,7 +76,7 @@ export function tables(schema: string): readonly string[] {
        royalty_recipient bytea,
        royalty_bps       integer
      )`,
-    `create table ${table("claim")} (
+    `create table ${table("registry_contract")} (
        chain_id      integer not null,
        address       bytea   not null,
        collection_id integer not null,

@@ -1,67 +1,76 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Projection } from "../engine/projection.ts";
-import { factKind } from "../log/fact-kind.ts";
-import { tables } from "./table.ts";
+import type { FactWindow, Projection } from "../engine/projection.ts";
+import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
+import { crossListingTables } from "./table.ts";
 
-const { twin_submitted, twin_answered } = factKind;
-
-/** Twins that wait for a partner's answer. */
-export const twinsProjection: Projection = {
-  name: "twins",
+/** Cross-listings, and which of them have no answer from their partner. */
+export const crossListingsProjection: Projection = {
+  name: "cross_listings",
   version: 1,
-  folds: ["twin_submitted", "twin_answered"],
-  tables,
-  async apply(session, schema) {
-    await foldTwins(session, schema);
-    await foldAnswers(session, schema);
-    await queue(session, schema);
+  handles: ["cross_listing_submitted", "cross_listing_answered"],
+  tables: crossListingTables,
+  async apply(session, schema, window) {
+    await applySubmissions(session, schema, window);
+    await applyAnswers(session, schema, window);
+    await updateQueue(session, schema, window);
   },
 };
 
-const hashOf = (member: string) => sql`decode(substr(c.payload ->> ${sql.lit(member)}, 3), 'hex')`;
+/** The hash of the order signed for the partner. The payload's key is older than the word cross-listing. */
+const partnerOrderHash = sql`decode(substr(c.payload ->> 'twinHash', 3), 'hex')`;
 
-async function foldTwins(session: Session, schema: string): Promise<void> {
-  const twin = sql.table(`${schema}.twin`);
+async function applySubmissions(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<void> {
+  const crossListing = sql.table(`${schema}.cross_listing`);
+  const isSubmission = sql`c.kind = ${kindLiteral("cross_listing_submitted")}`;
   await sql`
-    delete from ${twin} t using change c
-    where c.kind = ${twin_submitted} and c.weight < 0 and t.position = c.position`.execute(session);
+    delete from ${crossListing} t using ${window.changes} c
+    where ${isSubmission} and c.weight < 0 and t.position = c.position`.execute(session);
   await sql`
-    insert into ${twin}
-    select c.position, k.chain_id, c.order_hash, ${hashOf("twinHash")}, c.payload ->> 'marketplace',
+    insert into ${crossListing}
+    select c.position, k.chain_id, c.order_hash, ${partnerOrderHash}, c.payload ->> 'marketplace',
            (c.payload #>> '{components,endTime}')::numeric, true
-    from change c join log.contract k using (contract_id)
-    where c.kind = ${twin_submitted} and c.weight > 0`.execute(session);
+    from ${window.changes} c join log.contract k using (contract_id)
+    where ${isSubmission} and c.weight > 0`.execute(session);
 }
 
-async function foldAnswers(session: Session, schema: string): Promise<void> {
+async function applyAnswers(session: Session, schema: string, window: FactWindow): Promise<void> {
   const answer = sql.table(`${schema}.answer`);
+  const isAnswer = sql`c.kind = ${kindLiteral("cross_listing_answered")}`;
   await sql`
-    delete from ${answer} a using change c
-    where c.kind = ${twin_answered} and c.weight < 0 and a.position = c.position`.execute(session);
+    delete from ${answer} a using ${window.changes} c
+    where ${isAnswer} and c.weight < 0 and a.position = c.position`.execute(session);
   await sql`
     insert into ${answer}
-    select c.position, k.chain_id, c.order_hash, ${hashOf("twinHash")}, c.payload ->> 'marketplace'
-    from change c join log.contract k using (contract_id)
-    where c.kind = ${twin_answered} and c.weight > 0`.execute(session);
+    select c.position, k.chain_id, c.order_hash, ${partnerOrderHash}, c.payload ->> 'marketplace'
+    from ${window.changes} c join log.contract k using (contract_id)
+    where ${isAnswer} and c.weight > 0`.execute(session);
 }
 
-/** Of the listings that the window says something of. */
-async function queue(session: Session, schema: string): Promise<void> {
+/** Queues what has no answer, among the cross-listings that the window's facts name. */
+async function updateQueue(session: Session, schema: string, window: FactWindow): Promise<void> {
+  const crossListing = sql.table(`${schema}.cross_listing`);
   await sql`
-    update ${sql.table(`${schema}.twin`)} t set is_queued = told.is_queued
+    update ${crossListing} t set is_queued = current.is_queued
     from (
       select w.position, not exists (
                select from ${sql.table(`${schema}.answer`)} a
-               where a.chain_id = w.chain_id and a.order_hash = w.order_hash and a.twin_hash = w.twin_hash
-                 and a.marketplace = w.marketplace
+               where a.chain_id = w.chain_id and a.order_hash = w.order_hash
+                 and a.partner_order_hash = w.partner_order_hash and a.marketplace = w.marketplace
              ) as is_queued
-      from (
-        select distinct k.chain_id, c.order_hash
-        from change c join log.contract k using (contract_id)
-        where c.kind in (${twin_submitted}, ${twin_answered})
-      ) touched
-      join ${sql.table(`${schema}.twin`)} w using (chain_id, order_hash)
-    ) told
-    where t.position = told.position and t.is_queued <> told.is_queued`.execute(session);
+      from (${affectedListings(window)}) affected
+      join ${crossListing} w using (chain_id, order_hash)
+    ) current
+    where t.position = current.position and t.is_queued <> current.is_queued`.execute(session);
+}
+
+function affectedListings({ changes }: FactWindow): RawBuilder<unknown> {
+  return sql`
+    select distinct k.chain_id, c.order_hash
+    from ${changes} c join log.contract k using (contract_id)
+    where c.kind in ${kindList("cross_listing_submitted", "cross_listing_answered")}`;
 }

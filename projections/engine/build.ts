@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { applyWindow, readOpenWindow } from "./apply-window.ts";
 import { deriveInBulk } from "./bulk.ts";
 import {
   endOf,
@@ -15,7 +16,6 @@ import { isConflict } from "./failure.ts";
 import type { Window } from "./projection.ts";
 import { clearBeside } from "./rebuild-run.ts";
 import { notePace, readPace } from "./schema-note.ts";
-import { applyWindow, readSifted } from "./sieve.ts";
 import { tick } from "./tick.ts";
 import { openWindow } from "./window.ts";
 
@@ -127,9 +127,9 @@ export async function fold(session: Session, target: Target, window: Window): Pr
   if (window.upTo <= window.after) return;
   const { schema } = target;
   await lockCheckpoints(session, [schema]);
-  await openWindow(session, window);
-  const sifted = await readSifted(session, await readCheckpoints(session));
-  await applyWindow(session, target, window, sifted);
+  const opened = await openWindow(session, window);
+  const open = await readOpenWindow(session, opened, await readCheckpoints(session));
+  await applyWindow(session, target, open);
   if ((await moveCheckpoints(session, [schema], window)) !== 1) {
     throw new Error(`${schema} is being moved elsewhere`);
   }

@@ -24,8 +24,7 @@ import { inLanes } from "./lanes.ts";
 import { heldFor } from "./left-out.ts";
 import type { Parts } from "./projection.ts";
 import { readVerdicts } from "./quarantine.ts";
-import { sieved } from "./sieve.ts";
-import { closeHistory, openHistory } from "./window.ts";
+import { withHistory } from "./window.ts";
 
 /** Memory for a sort or a hash of the session, and for building an index. */
 const WORK_MEMORY = "128MB";
@@ -131,15 +130,12 @@ async function derive(
   { upTo, left, done, part }: Draft,
 ): Promise<Parts | undefined> {
   const { deriveAll, apply } = projection;
-  const window = { after: 0n, upTo };
   let parts: Parts | undefined;
-  await openHistory(session, upTo, left);
-  await sieved(session, left, async (through) => {
+  await withHistory(session, upTo, left, async (window) => {
     const step = deriveAll?.[done.length];
-    if (step === undefined) await apply(through, schema, window);
-    else parts = (await step.derive(through, schema, window, part)) ?? undefined;
+    if (step === undefined) await apply(session, schema, window);
+    else parts = (await step.derive(session, schema, window, part)) ?? undefined;
   });
-  await closeHistory(session);
   return parts;
 }
 

@@ -1,14 +1,45 @@
+import type { RawBuilder } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 
 /** Facts with after < position ≤ upTo. */
 export type Window = { readonly after: bigint; readonly upTo: bigint };
 
+/** A table or view that statements read from. */
+export type Relation = RawBuilder<unknown>;
+
+/** Which facts are effective: those of `facts` up to `upTo` whose blocks are not among `retractedBlocks`. */
+export type EffectiveFacts = {
+  readonly upTo: bigint;
+  /** All facts of the log, without those that are excluded from the projection; columns of `log.fact`. */
+  readonly facts: Relation;
+  /** Blocks that are retracted at `upTo`: `block_id`. */
+  readonly retractedBlocks: Relation;
+};
+
+/** What a projection reads while a window is applied to its tables. */
+export type FactWindow = Window &
+  EffectiveFacts & {
+    /**
+     * Facts that became effective (`weight` +1) or are no longer effective (`weight` -1) between the window's two ends,
+     * with the columns of `log.fact`. While tables are derived in bulk: all effective facts, in a view to read once.
+     */
+    readonly changes: Relation;
+    /** Kinds of the facts in `changes`, where they were read already. */
+    readonly kinds?: ReadonlySet<number>;
+    /**
+     * By the schema of a projection's tables, the keys of rows that it changed in this window, for projections that
+     * follow; none where its tables came to the window's end in another transaction.
+     */
+    readonly changedKeys: Map<string, Relation>;
+  };
+export type WindowWithKinds = FactWindow & Required<Pick<FactWindow, "kinds">>;
+
 /** The facts with a key, of those that hold `where`, make the rows of `tables` with that key, and no others do. */
 export type Sample = {
   /** Columns of `log.fact` and of each table. */
   readonly key: readonly string[];
-  readonly where: string;
+  readonly where: RawBuilder<unknown>;
   readonly tables: readonly string[];
 };
 
@@ -26,7 +57,7 @@ export type Step = {
   readonly derive: (
     session: Session,
     schema: string,
-    window: Window,
+    window: FactWindow,
     part: number,
   ) => Promise<Parts> | Promise<void>;
 };
@@ -45,26 +76,16 @@ export type Projection = {
   /** Projections whose tables it reads, by their own names. */
   readonly reads?: readonly string[];
   /** Kinds of the facts that `apply` looks for: over a window without them only the checkpoint moves. Absent: all. */
-  readonly folds?: readonly FactKind[];
+  readonly handles?: readonly FactKind[];
   /** How a few of its keys are verified without the rest; absent: only the whole is. */
   readonly sample?: Sample;
   /** Statements that make its empty tables in `schema`. */
   readonly tables: (schema: string) => readonly string[];
+  /** Brings the tables of `schema` from `window.after` to `window.upTo`. */
+  readonly apply: (session: Session, schema: string, window: FactWindow) => Promise<void>;
   /**
-   * Brings the tables of `schema` from `window.after` to `window.upTo`. The session holds two temporary tables:
-   * `change`, the facts that began (+1) or ceased (-1) to count in the window, and
-   * `dropped`, the blocks that do not count at its end. `kinds` are those of the facts in
-   * `change`, where somebody has looked already.
-   */
-  readonly apply: (
-    session: Session,
-    schema: string,
-    window: Window,
-    kinds?: ReadonlySet<number>,
-  ) => Promise<void>;
-  /**
-   * Steps that fill empty tables without indexes from all of the log up to `window.upTo`; there `change` is a view of
-   * it that is read once where possible. Without them `apply` does the same, on tables with their indexes.
+   * Steps that fill empty tables without indexes from all of the log up to `window.upTo`. Without them `apply` does the
+   * same, on tables with their indexes.
    */
   readonly deriveAll?: readonly Step[];
 };

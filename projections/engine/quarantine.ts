@@ -3,6 +3,7 @@ import { keccak256, stringToHex } from "viem";
 import type { Database, Session } from "../database.ts";
 import { appendObservationsIn, type Observation } from "../log/append.ts";
 import { factKind } from "../log/fact-kind.ts";
+import { kindList } from "../log/fact-kind-sql.ts";
 import { lockCheckpoints, readCheckpoints, refuseTicks } from "./checkpoint.ts";
 import type { DerivationFailed } from "./failure.ts";
 
@@ -25,7 +26,7 @@ const verdicts = sql<Verdict>`
   select distinct on (payload ->> 'projection', amount)
          payload ->> 'projection' as projection, amount::bigint as fact, position as "saidAt", kind,
          payload ->> 'error' as error, recorded_at as "recordedAt"
-  from log.fact where kind in (95, 96)
+  from log.fact where kind in ${kindList("fact_quarantined", "fact_released")}
   order by payload ->> 'projection', amount, position desc`;
 
 /** The last word on every fact that was ever put aside: by projection, then by position. */

@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { kindList } from "../log/fact-kind-sql.ts";
+import { applyWindow, readOpenWindow } from "./apply-window.ts";
 import { createTarget, readCheckpoints, type Target } from "./checkpoint.ts";
 import { type Comparison, compareSchemas } from "./compare.ts";
 import type { Sample } from "./projection.ts";
-import { applyWindow, readSifted } from "./sieve.ts";
-import { openWindow } from "./window.ts";
+import { addChanges, logFacts, openWindow } from "./window.ts";
 
 /** Positions that are looked at for each key wanted: most facts are of no use to a projection. */
 const LOOKS = 50;
@@ -21,19 +22,19 @@ export async function compareSample(
     throw new Error(`${projection.name} cannot be verified by a sample, only as a whole`);
   }
   await createTarget(session, target);
-  await openWindow(session, { after: position, upTo: position });
+  const opened = await openWindow(session, { after: position, upTo: position });
   await pickKeys(session, projection.name, sample, position, keys);
-  await sql`
-    insert into change (weight, position, block_id, transaction_index, log_index, contract_id, sub_index, kind,
-                        token_id, amount, from_address, to_address, order_hash, recorded_at, payload)
-    select 1, f.position, f.block_id, f.transaction_index, f.log_index, f.contract_id, f.sub_index, f.kind,
-           f.token_id, f.amount, f.from_address, f.to_address, f.order_hash, f.recorded_at, f.payload
-    from log.fact f join sampled using (${columnsOf(sample)})
-    where (${sql.raw(sample.where)}) and f.position <= ${position} and f.kind not in (1, 2)
-      and not exists (select from dropped d where d.block_id = f.block_id)`.execute(session);
-  const window = { after: 0n, upTo: position };
-  const sifted = await readSifted(session, await readCheckpoints(session));
-  await applyWindow(session, target, window, sifted);
+  await addChanges(
+    session,
+    sql`
+    ${logFacts} f join sampled using (${columnsOf(sample)})
+    where (${sample.where}) and f.position <= ${position}
+      and f.kind not in ${kindList("block_retracted", "block_readopted")}
+      and not exists (select from ${opened.retractedBlocks} r where r.block_id = f.block_id)`,
+  );
+  const window = { ...opened, after: 0n };
+  const open = await readOpenWindow(session, window, await readCheckpoints(session));
+  await applyWindow(session, target, open);
   return await compareSchemas(
     session,
     { stored: projection.name, derived: schema },
@@ -60,8 +61,8 @@ async function pickKeys(
       select distinct 1 + floor(random() * ${position})::bigint as position
       from generate_series(1, ${keys * LOOKS})
     ) place
-    join log.fact using (position)
-    where ${sql.raw(sample.where)}`;
+    join ${logFacts} f using (position)
+    where ${sample.where}`;
   const tables = await Promise.all(
     sample.tables.map(async (table) => rowsOf(session, stored, table, sample, keys)),
   );
@@ -101,7 +102,7 @@ async function rowsOf(
   return sql`
     select ${columnsOf(sample)}
     from ${sql.id(schema, table)} r tablesample bernoulli (${sql.raw(percent.toFixed(6))})
-    where exists (select from log.fact f where (${sql.raw(sample.where)}) and ${same})`;
+    where exists (select from ${logFacts} f where (${sample.where}) and ${same})`;
 }
 
 function columnsOf({ key }: Sample): RawBuilder<unknown> {

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { applyWindow, type OpenWindow, readOpenWindow } from "./apply-window.ts";
 import {
   type Checkpoint,
   isOf,
@@ -11,7 +12,6 @@ import {
 } from "./checkpoint.ts";
 import { DerivationFailed, isConflict, isLasting } from "./failure.ts";
 import type { Window } from "./projection.ts";
-import { applyWindow, readSifted, type Sifted } from "./sieve.ts";
 import { openWindow } from "./window.ts";
 
 export type Tick =
@@ -57,9 +57,8 @@ export async function tick(
         const due = standing.filter(({ position }) => position === window.after);
         const schemas = due.map(({ target }) => target.schema);
         await lockCheckpoints(session, schemas);
-        await openWindow(session, window);
-        const sifted = await readSifted(session, checkpoints);
-        for (const { target } of due) await applyTo(session, target, window, sifted);
+        const open = await readOpenWindow(session, await openWindow(session, window), checkpoints);
+        for (const { target } of due) await applyTo(session, target, open);
         if ((await moveCheckpoints(session, schemas, window)) !== schemas.length)
           throw new Fenced();
         await sql`select pg_notify('projected', ${window.upTo.toString()})`.execute(session);
@@ -85,16 +84,11 @@ async function setUp(session: Session, { after, upTo }: Window): Promise<void> {
 
 class Fenced extends Error {}
 
-async function applyTo(
-  session: Session,
-  target: Target,
-  window: Window,
-  sifted: Sifted,
-): Promise<void> {
+async function applyTo(session: Session, target: Target, open: OpenWindow): Promise<void> {
   try {
-    await applyWindow(session, target, window, sifted);
+    await applyWindow(session, target, open);
   } catch (error) {
-    if (isLasting(error)) throw new DerivationFailed(target.schema, window, error);
+    if (isLasting(error)) throw new DerivationFailed(target.schema, open.window, error);
     throw error;
   }
 }

@@ -1,91 +1,104 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Projection } from "../engine/projection.ts";
-import { factKind } from "../log/fact-kind.ts";
+import type { FactWindow, Projection } from "../engine/projection.ts";
+import { kindLiteral } from "../log/fact-kind-sql.ts";
 import { tables } from "./table.ts";
 
-const kind = sql.raw(`${factKind.floor_snapshotted}`);
+const kind = kindLiteral("floor_snapshotted");
 
-/** Thirty days, and one more so that the first bucket of a window of thirty is whole. */
-const kept = sql.raw("interval '31 days'");
+/** Thirty days, and one more so that the first bucket of a thirty-day period is complete. */
+const retention = sql.raw("interval '31 days'");
 
-/** What contracts' cheapest listings cost at each snapshot. No block stands behind one, so none ceases to count. */
+/** Floor prices of contracts at each snapshot. Snapshots belong to no block, so they are always effective. */
 export const floorsProjection: Projection = {
   name: "floors",
-  version: 1,
-  folds: ["floor_snapshotted"],
+  version: 2,
+  handles: ["floor_snapshotted"],
   tables,
-  async apply(session, schema) {
-    const counted = await countedSnapshots(session, schema);
-    if (counted.length === 0) return;
-    await addFloors(session, schema, counted);
-    await dropOld(session, schema);
+  async apply(session, schema, window) {
+    const effective = await effectiveSnapshots(session, schema, window);
+    if (effective.length === 0) return;
+    await addFloors(session, schema, window, effective);
+    await deleteOld(session, schema);
   },
 };
 
-type Snapshot = { position: bigint; chainId: number; moment: number; base: number | null };
+type Snapshot = { position: bigint; chainId: number; takenAt: number; base: number | null };
 
 /**
- * A snapshot tells differences, so it counts only after the one that it names. One that was taken without knowing the
- * last is left out; the next names the last again.
+ * Positions of effective snapshots. A snapshot holds the differences to its `base`, so it is effective only directly
+ * after it. One taken without knowing the last is ignored; the next one names the last again.
  */
-async function countedSnapshots(session: Session, schema: string): Promise<bigint[]> {
+async function effectiveSnapshots(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<bigint[]> {
   const { rows } = await sql<Snapshot>`
-    select position, (payload ->> 'chainId')::integer as "chainId", amount::float8 as moment,
+    select position, (payload ->> 'chainId')::integer as "chainId", amount::float8 as "takenAt",
            (payload ->> 'base')::float8 as base
-    from change where kind = ${kind} order by position`.execute(session);
+    from ${window.changes} where kind = ${kind} order by position`.execute(session);
   if (rows.length === 0) return [];
   const last = await readLast(session, schema);
   return rows
-    .filter(({ chainId, moment, base }) => {
-      const before = last.get(chainId) ?? null;
-      if (base !== before || (before !== null && moment <= before)) return false;
-      last.set(chainId, moment);
+    .filter(({ chainId, takenAt, base }) => {
+      const previous = last.get(chainId) ?? null;
+      if (base !== previous || (previous !== null && takenAt <= previous)) return false;
+      last.set(chainId, takenAt);
       return true;
     })
     .map(({ position }) => position);
 }
 
 async function readLast(session: Session, schema: string): Promise<Map<number, number>> {
-  const { rows } = await sql<{ chainId: number; moment: number }>`
-    select chain_id as "chainId", extract(epoch from max(moment))::float8 as moment
+  const { rows } = await sql<{ chainId: number; takenAt: number }>`
+    select chain_id as "chainId", extract(epoch from max(taken_at))::float8 as "takenAt"
     from ${sql.table(`${schema}.snapshot`)} group by chain_id`.execute(session);
-  return new Map(rows.map(({ chainId, moment }) => [chainId, moment]));
+  return new Map(rows.map(({ chainId, takenAt }) => [chainId, takenAt]));
 }
 
-async function addFloors(session: Session, schema: string, counted: readonly bigint[]) {
+async function addFloors(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+  positions: readonly bigint[],
+) {
   const floor = sql.table(`${schema}.floor`);
   await sql`
-    with counted as materialized (
-      select (payload ->> 'chainId')::integer as chain_id, recorded_at as moment, payload -> 'floors' as floors
-      from change where kind = ${kind} and position = any (${counted}::bigint[])
-    ), seen as (
-      insert into ${sql.table(`${schema}.snapshot`)} (chain_id, moment) select chain_id, moment from counted
-    ), told as materialized (
-      select k.contract_id, c.chain_id, c.moment, (one.value #>> '{}')::numeric as price_wei,
-             lead(c.moment) over (partition by k.contract_id order by c.moment) as until
-      from counted c
+    with effective as materialized (
+      select (payload ->> 'chainId')::integer as chain_id, recorded_at as taken_at, payload -> 'floors' as floors
+      from ${window.changes} where kind = ${kind} and position = any (${positions}::bigint[])
+    ), stored_snapshot as (
+      insert into ${sql.table(`${schema}.snapshot`)} (chain_id, taken_at) select chain_id, taken_at from effective
+    ), floor_change as materialized (
+      select k.contract_id, c.chain_id, c.taken_at, (one.value #>> '{}')::numeric as price_wei,
+             lead(c.taken_at) over (partition by k.contract_id order by c.taken_at) as valid_until
+      from effective c
       cross join lateral jsonb_each(c.floors) one
       join log.contract k on k.chain_id = c.chain_id and k.address = decode(substr(one.key, 3), 'hex')
-    ), ended as (
-      update ${floor} f set until = t.moment
-      from (select contract_id, min(moment) as moment from told group by contract_id) t
-      where f.contract_id = t.contract_id and f.until is null
+    ), closed as (
+      update ${floor} f set valid_until = t.taken_at
+      from (select contract_id, min(taken_at) as taken_at from floor_change group by contract_id) t
+      where f.contract_id = t.contract_id and f.valid_until is null
     )
-    insert into ${floor} (contract_id, since, until, chain_id, price_wei)
-    select contract_id, moment, until, chain_id, price_wei from told where price_wei is not null`.execute(
+    insert into ${floor} (contract_id, valid_from, valid_until, chain_id, price_wei)
+    select contract_id, taken_at, valid_until, chain_id, price_wei from floor_change where price_wei is not null`.execute(
     session,
   );
 }
 
-/** Old by the snapshots themselves: no clock is read. */
-async function dropOld(session: Session, schema: string): Promise<void> {
+/** Deletes what is older than the retention, measured from the last snapshot: no clock is read. */
+async function deleteOld(session: Session, schema: string): Promise<void> {
   const snapshot = sql.table(`${schema}.snapshot`);
-  const last = sql`(select chain_id, max(moment) as moment from ${snapshot} group by chain_id) last`;
+  const last = sql`(select chain_id, max(taken_at) as taken_at from ${snapshot} group by chain_id) last`;
   await sql`
     delete from ${sql.table(`${schema}.floor`)} f using ${last}
-    where f.chain_id = last.chain_id and f.until <= last.moment - ${kept}`.execute(session);
+    where f.chain_id = last.chain_id and f.valid_until <= last.taken_at - ${retention}`.execute(
+    session,
+  );
   await sql`
     delete from ${snapshot} s using ${last}
-    where s.chain_id = last.chain_id and s.moment < last.moment - ${kept}`.execute(session);
+    where s.chain_id = last.chain_id and s.taken_at < last.taken_at - ${retention}`.execute(
+    session,
+  );
 }

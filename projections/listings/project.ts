@@ -1,8 +1,10 @@
+import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Projection, Window } from "../engine/projection.ts";
-import { readKinds } from "../engine/window.ts";
-import { judgeAll, judgedListing, judgeTouched, openJudged } from "./judged.ts";
-import { beginMoves } from "./moved.ts";
+import type { FactWindow, Projection } from "../engine/projection.ts";
+import { withKinds } from "../engine/window.ts";
+import { kindList } from "../log/fact-kind-sql.ts";
+import { openChangedTokens } from "./changed-tokens.ts";
+import { judgeAll, judgedListing, judgeTouched, openJudged } from "./recompute-set.ts";
 import { insertStates, storeStates } from "./store.ts";
 import { listingTables } from "./table.ts";
 
@@ -13,23 +15,25 @@ export const listingsProjection: Projection = {
   reads: ["ownership"],
   sample: {
     key: ["contract_id", "token_id"],
-    where: "kind in (63, 70) and payload -> 'terms' ->> 'side' = 'ask'",
+    where: sql`kind in ${kindList("partner_listing_seen", "order_submitted")} and payload -> 'terms' ->> 'side' = 'ask'`,
     tables: ["listing"],
   },
   tables: listingTables,
-  async apply(session, schema, window, known) {
-    const { upTo } = window;
-    await beginMoves(session, schema, window);
+  async apply(session, schema, window) {
+    window.changedKeys.set(schema, await openChangedTokens(session, schema));
     await openJudged(session);
-    const kinds = known ?? (await readKinds(session));
-    if ((await judgeTouched(session, schema, upTo, kinds)) === 0) return;
-    await storeStates(session, schema, window, { orders: judgedListing, from: "log", upTo });
+    if ((await judgeTouched(session, schema, await withKinds(session, window))) === 0) return;
+    await storeStates(session, schema, { ...window, orders: judgedListing });
   },
   deriveAll: [{ name: "listings", derive: deriveListings }],
 };
 
-async function deriveListings(session: Session, schema: string, { upTo }: Window): Promise<void> {
+async function deriveListings(session: Session, schema: string, window: FactWindow): Promise<void> {
   await openJudged(session);
-  await judgeAll(session);
-  await insertStates(session, schema, { orders: judgedListing, from: "change", upTo });
+  await judgeAll(session, window);
+  await insertStates(session, schema, {
+    ...window,
+    orders: judgedListing,
+    history: window.changes,
+  });
 }

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { listingReasons } from "../domain/orders/order-status.ts";
-import type { Judged } from "../order-state/evidence.ts";
+import type { RecomputeSet } from "../order-state/select-facts.ts";
 import { reasonCase, statusCase } from "../order-state/status-sql.ts";
-import { listingEvidence } from "./evidence.ts";
+import { listingConditions } from "./listing-conditions.ts";
 
 /** The house hides what it would undersell; what partners show is theirs to hide. */
 const isSuperseded = sql`place > 1 and own_status = 'active' and marketplace = 'native'`;
@@ -34,9 +34,9 @@ const lastBlock = sql`
  * `new_filled`, `new_fillable`, `new_updated_at`. Of a maker's listings of a token in the house's own book that could be
  * filled only the cheapest is active, of equal ones the newest. What has ended rests on nothing but what ended it.
  */
-export function listingStates(judged: Judged): RawBuilder<unknown> {
+export function listingStates(judged: RecomputeSet): RawBuilder<unknown> {
   return sql`
-    with evident as materialized (${listingEvidence(judged)}),
+    with evident as materialized (${listingConditions(judged)}),
     reasoned as materialized (
       select *, ${ownReason} as own_reason from evident
     ), standing as materialized (

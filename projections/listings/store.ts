@@ -1,18 +1,17 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Window } from "../engine/projection.ts";
-import type { Judged } from "../order-state/evidence.ts";
-import { movedListing } from "./moved.ts";
-import { offered, offeredNames } from "./offered.ts";
+import type { RecomputeSet } from "../order-state/select-facts.ts";
+import { changedToken } from "./changed-tokens.ts";
+import { termColumnNames, termColumns } from "./listing-terms.ts";
 import { listingStates } from "./state.ts";
 
 /** Columns of `listing` and what fills them, of a judged listing. */
-const stored = sql`${offered}, status, reason, filled, fillable, updated_at`;
-const values = sql`${offered}, new_status, new_reason, new_filled, new_fillable, new_updated_at`;
+const stored = sql`${termColumns}, status, reason, filled, fillable, updated_at`;
+const values = sql`${termColumns}, new_status, new_reason, new_filled, new_fillable, new_updated_at`;
 
 /** An order may be told otherwise than before: by a better marketplace, or withdrawn. */
 const replaced = sql.raw(
-  [...offeredNames, "status", "reason", "filled", "fillable", "updated_at"]
+  [...termColumnNames, "status", "reason", "filled", "fillable", "updated_at"]
     .filter((name) => name !== "order_hash" && name !== "chain_id")
     .map((name) => `${name} = excluded.${name}`)
     .join(", "),
@@ -23,7 +22,7 @@ const differs = sql`
                is distinct from (new_status, new_reason, new_filled, new_fillable, new_updated_at)`;
 
 /** The judged listings, each with its new state. */
-function states(judged: Judged): RawBuilder<unknown> {
+function states(judged: RecomputeSet): RawBuilder<unknown> {
   return sql`${judged.orders} join (${listingStates(judged)}) s using (order_hash, chain_id)`;
 }
 
@@ -31,8 +30,7 @@ function states(judged: Judged): RawBuilder<unknown> {
 export async function storeStates(
   session: Session,
   schema: string,
-  { after, upTo }: Window,
-  judged: Judged,
+  judged: RecomputeSet,
 ): Promise<void> {
   const count = sql.table(`${schema}.count`);
   await sql`
@@ -43,8 +41,8 @@ export async function storeStates(
       select ${values} from changed
       on conflict (order_hash, chain_id) do update set ${replaced}
     ), told as (
-      insert into ${movedListing} (schema, after, up_to, contract_id, token_id)
-      select distinct ${schema}, ${after}::bigint, ${upTo}::bigint, contract_id, token_id from changed
+      insert into ${changedToken} (schema, contract_id, token_id)
+      select distinct ${schema}, contract_id, token_id from changed
     ), moved as materialized (
       select m.*, c.rows is null as is_new, coalesce(c.rows, 0) + m.by as after
       from (
@@ -76,7 +74,7 @@ const sameCount = sql`
 export async function insertStates(
   session: Session,
   schema: string,
-  judged: Judged,
+  judged: RecomputeSet,
 ): Promise<void> {
   await sql`
     insert into ${sql.table(`${schema}.listing`)} (${stored})

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import { firstBlockId } from "./block-id.ts";
 import { appendBlockStates } from "./block-states.ts";
+import { kindList } from "./fact-kind-sql.ts";
 import type { RecordedBlock } from "./reconcile.ts";
 import { orphans } from "./reconcile.ts";
 import type { Recording } from "./recorder.ts";
@@ -81,7 +82,7 @@ async function readBasisBlocks(
     select b.block_id as "blockId", b.number, b.hash, d.block_id is not null as dropped
     from (
       select distinct f.block_id from log.fact f
-      where f.block_id >= ${from} and f.block_id < ${to} and f.log_index is null and f.kind not in (1, 2)
+      where f.block_id >= ${from} and f.block_id < ${to} and f.log_index is null and f.kind not in ${kindList("block_retracted", "block_readopted")}
     ) observed
     join log.block b using (block_id)
     left join log.dropped((select position from log.head)) d using (block_id)

@@ -21,6 +21,7 @@ export const factKind = {
   counter_incremented: 32,
   order_validated: 33,
   orders_matched: 34,
+  exchange_event: 35,
 
   channel_updated: 40,
 
@@ -30,8 +31,8 @@ export const factKind = {
 
   partner_listing_seen: 63,
   partner_listing_withdrawn: 64,
-  twin_submitted: 65,
-  twin_answered: 66,
+  cross_listing_submitted: 65,
+  cross_listing_answered: 66,
 
   order_submitted: 70,
   order_status_read: 71,

@@ -3,6 +3,7 @@ import type { Address, Hex } from "viem";
 import { commonConduit, seaport } from "../../abis/deployments.ts";
 import type { Database } from "../database.ts";
 import { factKind } from "./fact-kind.ts";
+import { kindList, kindLiteral } from "./fact-kind-sql.ts";
 
 /** A fact with its place. `counts` is told for the position asked about, like the retraction that is in its way. */
 export type PlacedFact = {
@@ -55,7 +56,7 @@ export async function readFactsBehind(
     select ${placed}, d.block_id is null and f.position <= ${position} as counts,
            case when d.block_id is not null then (
              select max(s.position) from log.fact s
-             where s.block_id = f.block_id and s.kind = 1 and s.position <= ${position}
+             where s.block_id = f.block_id and s.kind = ${kindLiteral("block_retracted")} and s.position <= ${position}
            ) end as "droppedAt",
            count(*) over () as total
     from chosen f ${joins} left join dropped d on d.block_id = f.block_id
@@ -103,7 +104,7 @@ function choice(about: About): RawBuilder<unknown> {
     const { contractId, tokenId } = about.token;
     return sql`f.position in (
       select position from log.fact
-      where kind in (10, 12) and contract_id = ${contractId} and token_id = ${tokenId}
+      where kind in ${kindList("erc721_transfer", "erc1155_transfer")} and contract_id = ${contractId} and token_id = ${tokenId}
       union all
       select position from log.fact where ${rangesOver(contractId, tokenId)})`;
   }
@@ -127,7 +128,7 @@ function choice(about: About): RawBuilder<unknown> {
 /** Ranges of ids given out at once that a token is in. */
 function rangesOver(contractId: number, tokenId: bigint | null): RawBuilder<unknown> {
   return sql`
-    kind = 11 and contract_id = ${contractId} and token_id <= ${tokenId}
+    kind = ${kindLiteral("erc721_consecutive_transfer")} and contract_id = ${contractId} and token_id <= ${tokenId}
     and token_id > ${tokenId}::numeric - ${RANGE_TOKENS} and ${tokenId}::numeric < token_id + amount`;
 }
 
@@ -145,27 +146,37 @@ function factsOfOrder(order: OrderSubject): RawBuilder<unknown> {
   const of = (where: RawBuilder<unknown>) => sql`select position from log.fact where ${where}`;
   const parts = [
     of(sql`order_hash = ${hash}`),
-    of(sql`kind in (32, 72) and from_address = ${maker} and contract_id = ${idOf(exchange)}`),
-    sql`(${of(sql`kind = 81 and amount >= ${order.endTime}`)} order by amount limit 1)`,
+    of(
+      sql`kind in ${kindList("counter_incremented", "counter_read")} and from_address = ${maker} and contract_id = ${idOf(exchange)}`,
+    ),
+    sql`(${of(sql`kind = ${kindLiteral("clock_ticked")} and amount >= ${order.endTime}`)} order by amount limit 1)`,
   ];
   if (currencyId === null) {
     const token = sql`contract_id = ${contractId} and token_id = ${tokenId}`;
     parts.push(
       of(
-        sql`kind in (20, 73) and contract_id = ${contractId} and from_address = ${maker} and to_address = ${conduit}`,
+        sql`kind in ${kindList("approval_for_all", "approval_read")} and contract_id = ${contractId} and from_address = ${maker} and to_address = ${conduit}`,
       ),
-      of(sql`kind in (40, 80) and contract_id = ${idOf(conduit)} and to_address = ${exchange}`),
-      of(sql`kind in (10, 12) and ${token} and ${maker} in (from_address, to_address)`),
+      of(
+        sql`kind in ${kindList("channel_updated", "channel_read")} and contract_id = ${idOf(conduit)} and to_address = ${exchange}`,
+      ),
+      of(
+        sql`kind in ${kindList("erc721_transfer", "erc1155_transfer")} and ${token} and ${maker} in (from_address, to_address)`,
+      ),
       of(rangesOver(contractId, tokenId)),
-      of(sql`kind in (74, 75, 78) and ${token}`),
+      of(sql`kind in ${kindList("owner_read", "units_read", "transfer_read")} and ${token}`),
     );
   } else {
     parts.push(
-      of(sql`kind in (22, 24, 76) and contract_id = ${currencyId} and from_address = ${maker}`),
       of(
-        sql`kind in (21, 77) and contract_id = ${currencyId} and from_address = ${maker} and to_address = ${exchange}`,
+        sql`kind in ${kindList("erc20_transfer", "wrapped_withdrawal", "balance_read")} and contract_id = ${currencyId} and from_address = ${maker}`,
       ),
-      of(sql`kind in (22, 23) and contract_id = ${currencyId} and to_address = ${maker}`),
+      of(
+        sql`kind in ${kindList("erc20_approval", "allowance_read")} and contract_id = ${currencyId} and from_address = ${maker} and to_address = ${exchange}`,
+      ),
+      of(
+        sql`kind in ${kindList("erc20_transfer", "wrapped_deposit")} and contract_id = ${currencyId} and to_address = ${maker}`,
+      ),
     );
   }
   return sql.join(parts, sql` union `);

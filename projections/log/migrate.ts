@@ -16,6 +16,7 @@ import { up as scratch } from "./migrations/0013-scratch.ts";
 import { up as submissions } from "./migrations/0015-submissions.ts";
 import { up as appendOnce } from "./migrations/0016-append-once.ts";
 import { up as leftOut } from "./migrations/0017-left-out.ts";
+import { up as crossListings } from "./migrations/0018-cross-listings.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -35,6 +36,7 @@ const migrations: Record<string, Migration> = {
   "0015-submissions": { up: submissions },
   "0016-append-once": { up: appendOnce },
   "0017-left-out": { up: leftOut },
+  "0018-cross-listings": { up: crossListings },
 };
 
 function migrator(db: Database): Migrator {

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Step } from "../engine/projection.ts";
+import type { FactWindow, Step } from "../engine/projection.ts";
 import { insertFetched } from "./fold.ts";
 
 /** One step: what is pending is what `ownership` holds in the snapshot, without what was fetched. */
 export const metadataSteps: readonly Step[] = [{ name: "metadata", derive: deriveMetadata }];
 
-async function deriveMetadata(session: Session, schema: string): Promise<void> {
-  await insertFetched(session, schema);
+async function deriveMetadata(session: Session, schema: string, window: FactWindow): Promise<void> {
+  await insertFetched(session, schema, window);
   for (const table of ["token", "contract"]) {
     await sql`analyze ${sql.id(schema, table)}`.execute(session);
   }

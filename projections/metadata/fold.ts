@@ -1,11 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { refreshSeconds, retrySeconds } from "../domain/metadata/fetching-schedule.ts";
+import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
 import { holdsAny } from "../engine/window.ts";
-import { type FactKind, factKind } from "../log/fact-kind.ts";
+import type { FactKind } from "../log/fact-kind.ts";
+import { kindLiteral } from "../log/fact-kind-sql.ts";
 
 const number = (value: number) => sql.raw(String(value));
-const confirmed = number(factKind.metadata_confirmed);
+const confirmed = kindLiteral("metadata_confirmed");
 
 type Told = {
   table: "token" | "contract";
@@ -49,24 +51,34 @@ const contracts: Told = {
 export async function foldFetched(
   session: Session,
   schema: string,
-  kinds: ReadonlySet<number>,
+  window: WindowWithKinds,
 ): Promise<void> {
   for (const told of [tokens, contracts]) {
-    if (holdsAny(kinds, [told.kind, "metadata_confirmed"])) await foldTold(session, schema, told);
+    if (holdsAny(window.kinds, [told.kind, "metadata_confirmed"]))
+      await foldTold(session, schema, window, told);
   }
 }
 
 /** The same of all facts, for empty tables without indexes. */
-export async function insertFetched(session: Session, schema: string): Promise<void> {
+export async function insertFetched(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<void> {
   for (const told of [tokens, contracts]) {
     await sql`
-      with told as materialized (${toldSince(told)})
+      with told as materialized (${toldSince(window, told)})
       insert into ${sql.table(`${schema}.${told.table}`)} (${columnsOf(told)})
-      ${rowsOf(told)}`.execute(session);
+      ${rowsOf(window, told)}`.execute(session);
   }
 }
 
-async function foldTold(session: Session, schema: string, told: Told): Promise<void> {
+async function foldTold(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+  told: Told,
+): Promise<void> {
   const target = sql.table(`${schema}.${told.table}`);
   const isSame = sql.join(
     told.key.map((name) => sql`${sql.ref(`t.${name}`)} = ${sql.ref(`d.${name}`)}`),
@@ -76,14 +88,14 @@ async function foldTold(session: Session, schema: string, told: Told): Promise<v
     namesOf(told).map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`),
   );
   await sql`
-    with told as materialized (${toldSince(told)}), stood as (
+    with told as materialized (${toldSince(window, told)}), stood as (
       update ${target} t
       set attempt = d.attempt, last_position = d.last_position, due_at = ${dueAt}
       from told d
       where ${isSame} and d.ok_position is null and (t.status = 'ok' or d.position is null)
     )
     insert into ${target} (${columnsOf(told)})
-    ${rowsOf(told)}
+    ${rowsOf(window, told)}
     where d.ok_position is not null
        or not exists (select from ${target} t where ${isSame} and t.status = 'ok')
     on conflict (${listed(told.key)}) do update
@@ -98,7 +110,7 @@ const columnsOf = (told: Told) => sql`
   ${listed(told.key)}, position, status, ${listed(namesOf(told))}, updated_at, chain_id, attempt, last_position, due_at`;
 
 /** What the facts of \`told\` make rows of, in the order of the columns. */
-function rowsOf({ key, columns, lists }: Told): RawBuilder<unknown> {
+function rowsOf(window: FactWindow, { key, columns, lists }: Told): RawBuilder<unknown> {
   const values = sql.join([
     ...columns.map(([, member]) => sql`f.payload ->> ${sql.lit(member)}`),
     ...lists.map((name) => sql`coalesce(f.payload -> ${sql.lit(name)}, '[]')`),
@@ -107,12 +119,12 @@ function rowsOf({ key, columns, lists }: Told): RawBuilder<unknown> {
     select ${listed(key, "d")}, d.position, f.payload ->> 'status', ${values}, f.recorded_at, d.chain_id,
            d.attempt, d.last_position, ${dueAt}
     from told d
-    join log.fact f on f.position = d.position`;
+    join ${window.facts} f on f.position = d.position`;
 }
 
 /** For each key its last fact of the window, the last that is ok, and which of them the row would tell. */
-function toldSince({ kind: name, isOwn, key }: Told): RawBuilder<unknown> {
-  const kind = number(factKind[name]);
+function toldSince(window: FactWindow, { kind: name, isOwn, key }: Told): RawBuilder<unknown> {
+  const kind = kindLiteral(name);
   const isOk = sql`kind = ${kind} and payload ->> 'status' = 'ok'`;
   return sql`
     select ${listed(key, "r")}, r.last_position, r.ok_position, k.chain_id, last.recorded_at as last_at,
@@ -122,12 +134,12 @@ function toldSince({ kind: name, isOwn, key }: Told): RawBuilder<unknown> {
     from (
       select ${listed(key)}, max(position) as last_position, max(position) filter (where ${isOk}) as ok_position,
              max(position) filter (where kind = ${kind}) as told_position
-      from change
+      from ${window.changes}
       where kind = ${kind} or (kind = ${confirmed} and ${isOwn})
       group by ${listed(key)}
     ) r
     join log.contract k using (contract_id)
-    join log.fact last on last.position = r.last_position`;
+    join ${window.facts} last on last.position = r.last_position`;
 }
 
 const listed = (names: readonly string[], of?: string) =>

@@ -1,12 +1,18 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import type { FactWindow } from "../engine/projection.ts";
+import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
 
 /** Keeps the lists of what nobody has asked for yet: tokens alive, and contracts that have tokens. */
-export async function derivePending(session: Session, schema: string): Promise<void> {
+export async function derivePending(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<void> {
   const pending = sql.table(`${schema}.pending_token`);
   const token = sql.table(`${schema}.token`);
   await sql`
-    with dirty as materialized (select distinct contract_id, token_id from (${touchedTokens(pending)}) touched),
+    with dirty as materialized (select distinct contract_id, token_id from (${touchedTokens(window, pending)}) touched),
     awaited as materialized (
       select d.contract_id, d.token_id from dirty d
       where exists (
@@ -25,27 +31,31 @@ export async function derivePending(session: Session, schema: string): Promise<v
     insert into ${pending} (chain_id, contract_id, token_id)
     select k.chain_id, a.contract_id, a.token_id from awaited a join log.contract k using (contract_id)
     on conflict do nothing`.execute(session);
-  await deriveContracts(session, schema);
+  await deriveContracts(session, schema, window);
 }
 
 /** Of a range only the tokens that it gave owners, and those that are pending, are looked at: it may be of any length. */
-function touchedTokens(pending: RawBuilder<unknown>): RawBuilder<unknown> {
+function touchedTokens(window: FactWindow, pending: RawBuilder<unknown>): RawBuilder<unknown> {
   const ofRange = sql`t.contract_id = c.contract_id and t.token_id >= c.token_id and t.token_id < c.token_id + c.amount`;
   return sql`
-    select contract_id, token_id from change where kind in (10, 12, 92)
+    select contract_id, token_id from ${window.changes} where kind in ${kindList("erc721_transfer", "erc1155_transfer", "token_metadata_fetched")}
     union all
-    select t.contract_id, t.token_id from change c join ownership.token t on ${ofRange} where c.kind = 11
+    select t.contract_id, t.token_id from ${window.changes} c join ownership.token t on ${ofRange} where c.kind = ${kindLiteral("erc721_consecutive_transfer")}
     union all
     select t.contract_id, t.token_id
-    from change c join log.contract k on k.contract_id = c.contract_id
-    join ${pending} t on t.chain_id = k.chain_id and ${ofRange} where c.kind = 11`;
+    from ${window.changes} c join log.contract k on k.contract_id = c.contract_id
+    join ${pending} t on t.chain_id = k.chain_id and ${ofRange} where c.kind = ${kindLiteral("erc721_consecutive_transfer")}`;
 }
 
-async function deriveContracts(session: Session, schema: string): Promise<void> {
+async function deriveContracts(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<void> {
   const pending = sql.table(`${schema}.pending_contract`);
   await sql`
     with dirty as materialized (
-      select distinct contract_id from change where kind in (10, 11, 12, 93)
+      select distinct contract_id from ${window.changes} where kind in ${kindList("erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer", "contract_metadata_fetched")}
     ), awaited as materialized (
       select d.contract_id from dirty d join ownership.collection o using (contract_id)
       where not exists (

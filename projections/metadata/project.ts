@@ -1,5 +1,7 @@
+import { sql } from "kysely";
 import type { Projection } from "../engine/projection.ts";
-import { readKinds } from "../engine/window.ts";
+import { withKinds } from "../engine/window.ts";
+import { kindList } from "../log/fact-kind-sql.ts";
 import { metadataSteps } from "./derive-all.ts";
 import { foldFetched } from "./fold.ts";
 import { derivePending } from "./pending.ts";
@@ -9,7 +11,7 @@ import { tables } from "./table.ts";
 export const metadataProjection: Projection = {
   name: "metadata",
   version: 1,
-  folds: [
+  handles: [
     "erc721_transfer",
     "erc721_consecutive_transfer",
     "erc1155_transfer",
@@ -20,14 +22,13 @@ export const metadataProjection: Projection = {
   reads: ["ownership"],
   sample: {
     key: ["contract_id", "token_id"],
-    where: "kind in (92, 94)",
+    where: sql`kind in ${kindList("token_metadata_fetched", "metadata_confirmed")}`,
     tables: ["token"],
   },
   tables,
-  async apply(session, schema, _window, known) {
-    const kinds = known ?? (await readKinds(session));
-    await foldFetched(session, schema, kinds);
-    await derivePending(session, schema);
+  async apply(session, schema, window) {
+    await foldFetched(session, schema, await withKinds(session, window));
+    await derivePending(session, schema, window);
   },
   deriveAll: metadataSteps,
 };

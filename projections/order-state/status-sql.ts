@@ -5,6 +5,9 @@ import {
   statusPrecedence,
 } from "../domain/orders/order-status.ts";
 
+/** Whether the order `o` has not ended: it may become fillable again. Worded as the predicates of partial indexes. */
+export const isOpen = sql`o.status in ('active', 'inactive')`;
+
 /** `orderStatus` as an expression over conditions that are never null. */
 export function statusCase(
   conditions: Readonly<Record<keyof OrderFacts, RawBuilder<unknown>>>,

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Step } from "../engine/projection.ts";
+import type { FactWindow, Step } from "../engine/projection.ts";
+import { kindLiteral } from "../log/fact-kind-sql.ts";
 import { isBurnAddress, zeroAddress } from "../sql/burn-address.ts";
 import { movedErc721 } from "./erc721.ts";
 
@@ -16,7 +17,7 @@ export const ownershipSteps: readonly Step[] = [
 const table = (schema: string, name: string): RawBuilder<unknown> => sql.table(`${schema}.${name}`);
 
 /** In the order of the key, which then is quickly made. */
-async function deriveOwners(session: Session, schema: string): Promise<void> {
+async function deriveOwners(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
     insert into ${table(schema, "token")}
       (contract_id, token_id, standard, owner, supply, is_burned, block_id, log_index)
@@ -24,26 +25,26 @@ async function deriveOwners(session: Session, schema: string): Promise<void> {
     from (
       select distinct on (contract_id, token_id) contract_id, token_id, to_address, block_id, log_index,
              ${isBurnAddress(sql`to_address`)} as is_burned
-      from (${movedErc721}) moved
+      from (${movedErc721(window)}) moved
       order by contract_id, token_id, block_id desc, log_index desc
     ) last`.execute(session);
 }
 
-async function deriveBalances(session: Session, schema: string): Promise<void> {
+async function deriveBalances(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
     insert into ${table(schema, "balance")} (contract_id, token_id, owner, units)
     select contract_id, token_id, owner, sum(units)
     from (
       select contract_id, token_id, owner, units
-      from change cross join lateral (values (to_address, amount), (from_address, -amount)) moved (owner, units)
-      where kind = 12
+      from ${window.changes} cross join lateral (values (to_address, amount), (from_address, -amount)) moved (owner, units)
+      where kind = ${kindLiteral("erc1155_transfer")}
     ) leg
     where owner <> ${zeroAddress}
     group by contract_id, token_id, owner
     having sum(units) <> 0`.execute(session);
 }
 
-async function deriveSupplies(session: Session, schema: string): Promise<void> {
+async function deriveSupplies(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
     insert into ${table(schema, "token")} (contract_id, token_id, standard, supply, is_burned, transfers)
     select contract_id, token_id, 1155, units, units <= 0, transfers
@@ -51,7 +52,7 @@ async function deriveSupplies(session: Session, schema: string): Promise<void> {
       select contract_id, token_id, count(*) as transfers,
              sum(case when ${isBurnAddress(sql`to_address`)} then 0 else amount end)
              - sum(case when ${isBurnAddress(sql`from_address`)} then 0 else amount end) as units
-      from change where kind = 12
+      from ${window.changes} where kind = ${kindLiteral("erc1155_transfer")}
       group by contract_id, token_id
     ) moved`.execute(session);
 }

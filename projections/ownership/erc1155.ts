@@ -1,24 +1,30 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
+import type { FactWindow } from "../engine/projection.ts";
+import { kindLiteral } from "../log/fact-kind-sql.ts";
 import { isBurnAddress, zeroAddress } from "../sql/burn-address.ts";
 
 /**
  * An ERC-1155 balance is the sum of what came in less what went out. The sum is kept by what begins and ceases to
  * count: an id may have millions of transfers, and sums do not depend on their order.
  */
-export async function applyErc1155(session: Session, schema: string): Promise<void> {
-  await applyBalances(session, schema);
-  await applySupplies(session, schema);
+export async function applyErc1155(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<void> {
+  await applyBalances(session, schema, window);
+  await applySupplies(session, schema, window);
 }
 
-async function applyBalances(session: Session, schema: string): Promise<void> {
+async function applyBalances(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
     with moved as (
       select contract_id, token_id, owner, sum(units) as units
       from (
-        select contract_id, token_id, to_address as owner, weight * amount as units from change where kind = 12
+        select contract_id, token_id, to_address as owner, weight * amount as units from ${window.changes} where kind = ${kindLiteral("erc1155_transfer")}
         union all
-        select contract_id, token_id, from_address, -weight * amount from change where kind = 12
+        select contract_id, token_id, from_address, -weight * amount from ${window.changes} where kind = ${kindLiteral("erc1155_transfer")}
       ) leg
       where owner <> ${zeroAddress}
       group by contract_id, token_id, owner
@@ -45,13 +51,13 @@ async function applyBalances(session: Session, schema: string): Promise<void> {
     where (after > 0) <> (before > 0) and not ${isBurnAddress(sql`owner`)}`.execute(session);
 }
 
-async function applySupplies(session: Session, schema: string): Promise<void> {
+async function applySupplies(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
     with moved as (
       select contract_id, token_id, sum(weight) as transfers,
              sum(case when ${isBurnAddress(sql`to_address`)} then 0 else weight * amount end)
              - sum(case when ${isBurnAddress(sql`from_address`)} then 0 else weight * amount end) as units
-      from change where kind = 12
+      from ${window.changes} where kind = ${kindLiteral("erc1155_transfer")}
       group by contract_id, token_id
     ), changed as materialized (
       select m.contract_id, m.token_id, t.transfers is null as is_new, coalesce(t.transfers, 0) as transfers_before,

@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import type { FactWindow } from "../engine/projection.ts";
+import { kindLiteral } from "../log/fact-kind-sql.ts";
 import { isBurnAddress } from "../sql/burn-address.ts";
 
 /**
@@ -10,12 +12,12 @@ const RANGE_TOKENS = 10_000;
 const range = sql.raw(String(RANGE_TOKENS));
 
 /** A window's transfers, a range as one for each of its tokens. */
-export const movedErc721 = sql`
-  select contract_id, token_id, weight, block_id, log_index, to_address from change where kind = 10
+export const movedErc721 = (window: FactWindow) => sql`
+  select contract_id, token_id, weight, block_id, log_index, to_address from ${window.changes} where kind = ${kindLiteral("erc721_transfer")}
   union all
   select contract_id, token_id + step, weight, block_id, log_index, to_address
-  from change cross join lateral generate_series(0, least(amount, ${range}) - 1) step
-  where kind = 11`;
+  from ${window.changes} cross join lateral generate_series(0, least(amount, ${range}) - 1) step
+  where kind = ${kindLiteral("erc721_consecutive_transfer")}`;
 
 /**
  * An ERC-721 token's owner is the receiver of its last transfer in chain order, single or in a range. Its row keeps
@@ -23,12 +25,16 @@ export const movedErc721 = sql`
  * token the last alone decides, and only when that is the row's own transfer, which ceased to count, is the log asked
  * for the one before.
  */
-export async function applyErc721(session: Session, schema: string, upTo: bigint): Promise<void> {
+export async function applyErc721(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<void> {
   const token = sql.table(`${schema}.token`);
   await sql`
     with last_moved as materialized (
       select distinct on (contract_id, token_id) contract_id, token_id, weight, to_address, block_id, log_index
-      from (${movedErc721}) moved
+      from (${movedErc721(window)}) moved
       order by contract_id, token_id, block_id desc, log_index desc
     ), changed as materialized (
       select u.contract_id, u.token_id, d.to_address as owner, d.block_id, d.log_index,
@@ -46,7 +52,7 @@ export async function applyErc721(session: Session, schema: string, upTo: bigint
       left join lateral (
         select u.to_address, u.block_id, u.log_index where u.weight > 0
         union all
-        select * from (${lastTransfer(upTo)}) before where u.weight < 0
+        select * from (${lastTransfer(window)}) before where u.weight < 0
       ) d on true
     ), removed as (
       delete from ${token} t using changed c
@@ -79,16 +85,16 @@ export async function applyErc721(session: Session, schema: string, upTo: bigint
 }
 
 /** The last transfer that counts of a token of `u`. */
-function lastTransfer(upTo: bigint): RawBuilder<unknown> {
-  const counts = sql`f.position <= ${upTo} and f.block_id not in (select block_id from dropped)`;
+function lastTransfer(window: FactWindow): RawBuilder<unknown> {
+  const counts = sql`f.position <= ${window.upTo} and f.block_id not in (select block_id from ${window.retractedBlocks})`;
   return sql`
     select e.to_address, e.block_id, e.log_index from (
-      (select f.to_address, f.block_id, f.log_index from log.fact f
-       where f.kind = 10 and f.contract_id = u.contract_id and f.token_id = u.token_id and ${counts}
+      (select f.to_address, f.block_id, f.log_index from ${window.facts} f
+       where f.kind = ${kindLiteral("erc721_transfer")} and f.contract_id = u.contract_id and f.token_id = u.token_id and ${counts}
        order by f.block_id desc, f.log_index desc limit 1)
       union all
-      (select f.to_address, f.block_id, f.log_index from log.fact f
-       where f.kind = 11 and f.contract_id = u.contract_id and ${counts}
+      (select f.to_address, f.block_id, f.log_index from ${window.facts} f
+       where f.kind = ${kindLiteral("erc721_consecutive_transfer")} and f.contract_id = u.contract_id and ${counts}
          and f.token_id <= u.token_id and f.token_id > u.token_id - ${range}
          and u.token_id < f.token_id + f.amount
        order by f.block_id desc, f.log_index desc limit 1)

@@ -1,5 +1,7 @@
+import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Projection, Window } from "../engine/projection.ts";
+import type { FactWindow, Projection } from "../engine/projection.ts";
+import { kindList } from "../log/fact-kind-sql.ts";
 import { openChanges, storeCollections, storeHolders } from "./counters.ts";
 import { ownershipSteps } from "./derive-all.ts";
 import { applyErc721 } from "./erc721.ts";
@@ -10,10 +12,10 @@ import { ownershipTables } from "./table.ts";
 export const ownershipProjection: Projection = {
   name: "ownership",
   version: 2,
-  folds: ["erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer"],
+  handles: ["erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer"],
   sample: {
     key: ["contract_id", "token_id"],
-    where: "kind in (10, 12)",
+    where: sql`kind in ${kindList("erc721_transfer", "erc1155_transfer")}`,
     tables: ["token", "balance"],
   },
   tables: ownershipTables,
@@ -21,10 +23,10 @@ export const ownershipProjection: Projection = {
   deriveAll: ownershipSteps,
 };
 
-async function derive(session: Session, schema: string, { upTo }: Window): Promise<void> {
+async function derive(session: Session, schema: string, window: FactWindow): Promise<void> {
   await openChanges(session);
-  await applyErc721(session, schema, upTo);
-  await applyErc1155(session, schema);
+  await applyErc721(session, schema, window);
+  await applyErc1155(session, schema, window);
   await storeHolders(session, schema);
   await storeCollections(session, schema);
 }

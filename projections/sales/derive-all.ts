@@ -1,84 +1,108 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
 import type { Session } from "../database.ts";
-import type { Parts, Step } from "../engine/projection.ts";
-import { insertPlainSales } from "./plain-sales.ts";
-import { type Located, orderKinds, readTransactions } from "./read-facts.ts";
+import type { FactWindow, Parts, Step } from "../engine/projection.ts";
+import { exchanges } from "../exchanges/exchanges.ts";
+import { simpleSaleColumns } from "../exchanges/model/exchange.ts";
+import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
+import { type LocatedTransaction, readTransactions } from "./read-transactions.ts";
 import { saleRows } from "./row.ts";
-import { countSales, insertSales } from "./store.ts";
+import { fillCounters, insertSales } from "./store.ts";
 
-/** Order facts that are in memory at a time, about. */
+/** Facts that are in memory at a time, about. */
 const CHUNK_FACTS = 1_000;
-/** Chunks that are committed together: translated again by who goes on after a kill. */
+/** Chunks that are committed together; after a kill they are translated again. */
 const CHUNKS = 20;
 
-/** Plain sales in one statement, finding all other order facts, translating them chunk by chunk, counting all. */
+/** Simple sales by SQL, then the facts of all other transactions, translated chunk by chunk, then the counters. */
 export function salesSteps(feeRecipient: Address): readonly Step[] {
   return [
     {
-      name: "plain sales",
-      derive: (session, schema) => insertPlainSales(session, schema, feeRecipient),
+      name: "simple sales",
+      derive: (session, schema, window) => insertSimpleSales(session, schema, window, feeRecipient),
     },
-    { name: "orders", derive: placeOrderFacts },
+    { name: "chunks", derive: chunkFacts },
     {
       name: "sales",
-      derive: (session, schema, _window, part) =>
-        translateChunks(session, schema, feeRecipient, part * CHUNKS),
+      derive: (session, schema, window, part) =>
+        translateChunks(session, schema, window, feeRecipient, part * CHUNKS),
     },
-    { name: "counts", derive: countAll },
+    { name: "counters", derive: finish },
   ];
 }
 
-/** Where the order facts stand, beside the sales until these are counted. */
-const places = (schema: string): RawBuilder<unknown> => sql.id(schema, "order_place");
+async function insertSimpleSales(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+  feeRecipient: Address,
+): Promise<void> {
+  const columns = sql.join(simpleSaleColumns.map((column) => sql.ref(column)));
+  for (const { selectSimpleSales } of exchanges) {
+    if (selectSimpleSales === undefined) continue;
+    await sql`
+      insert into ${sql.id(schema, "sale")} (${columns})
+      ${selectSimpleSales(window, { feeRecipient, saleKinds })}`.execute(session);
+  }
+}
 
-/** Of transactions without a sale so far, in chunks that cut none. */
-async function placeOrderFacts(session: Session, schema: string): Promise<void> {
+/** Positions of the facts to translate, and their chunks. Dropped when all are translated. */
+const factChunks = (schema: string): RawBuilder<unknown> => sql.id(schema, "fact_chunk");
+
+/** Facts of the transactions without a simple sale. A transaction is in one chunk. */
+async function chunkFacts(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
-    create table ${places(schema)} as
-    select position, min(place) over (partition by block_id, transaction_index) / ${CHUNK_FACTS}::int as chunk
+    create table ${factChunks(schema)} as
+    select position, min(number) over (partition by block_id, transaction_index) / ${CHUNK_FACTS}::int as chunk
     from (
-      select position, block_id, transaction_index, row_number() over (order by block_id, transaction_index) as place
-      from change f where kind in (${orderKinds})
+      select position, block_id, transaction_index,
+             row_number() over (order by block_id, transaction_index) as number
+      from ${window.changes} f where kind in ${saleKinds}
         and not exists (
           select from ${sql.id(schema, "sale")} sold
           where sold.block_id = f.block_id and sold.transaction_index = f.transaction_index
         )
-    ) placed`.execute(session);
-  await sql`create index on ${places(schema)} (chunk)`.execute(session);
-  await sql`analyze ${places(schema)}`.execute(session);
+    ) numbered`.execute(session);
+  await sql`create index on ${factChunks(schema)} (chunk)`.execute(session);
+  await sql`analyze ${factChunks(schema)}`.execute(session);
 }
 
-/** The database reads the next chunk and stores the last one while one is translated. */
+/** While one chunk is translated the database reads the next one and stores the one before. */
 async function translateChunks(
   session: Session,
   schema: string,
+  window: FactWindow,
   feeRecipient: Address,
   first: number,
 ): Promise<Parts> {
   const { rows } = await sql<{ chunks: number }>`
-    select coalesce(max(chunk) + 1, 0)::int as chunks from ${places(schema)}`.execute(session);
+    select coalesce(max(chunk) + 1, 0)::int as chunks from ${factChunks(schema)}`.execute(session);
   const chunks = rows[0]?.chunks ?? 0;
   const end = Math.min(chunks, first + CHUNKS);
   let stored = Promise.resolve();
-  let read = readChunk(session, schema, first);
+  let read = readChunk(session, schema, window, first);
   for (let chunk = first; chunk < end; chunk += 1) {
     const [transactions] = await Promise.all([read, stored]);
-    if (chunk + 1 < end) read = readChunk(session, schema, chunk + 1);
+    if (chunk + 1 < end) read = readChunk(session, schema, window, chunk + 1);
     stored = insertSales(session, schema, saleRows(transactions, feeRecipient));
   }
   await Promise.all([read, stored]);
   return { done: Math.ceil(end / CHUNKS), of: Math.ceil(chunks / CHUNKS) };
 }
 
-async function readChunk(session: Session, schema: string, chunk: number): Promise<Located[]> {
+async function readChunk(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+  chunk: number,
+): Promise<LocatedTransaction[]> {
   return await readTransactions(
     session,
-    sql`select f.* from ${places(schema)} p join log.fact f using (position) where p.chunk = ${chunk}`,
+    sql`select f.* from ${factChunks(schema)} p join ${window.facts} f using (position) where p.chunk = ${chunk}`,
   );
 }
 
-async function countAll(session: Session, schema: string): Promise<void> {
-  await countSales(session, schema);
-  await sql`drop table ${places(schema)}`.execute(session);
+async function finish(session: Session, schema: string): Promise<void> {
+  await fillCounters(session, schema);
+  await sql`drop table ${factChunks(schema)}`.execute(session);
 }

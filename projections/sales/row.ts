@@ -1,18 +1,24 @@
 import type { Address, Hex } from "viem";
-import type { Located } from "./read-facts.ts";
-import { type Sale, translateSales } from "./trades.ts";
+import { type Sale, translateSales } from "../exchanges/translate-sales.ts";
+import { factKind } from "../log/fact-kind.ts";
+import type { LocatedTransaction } from "./read-transactions.ts";
 
-/** A sale as the statement that inserts it reads it. */
+/** A sale as the statement that inserts it expects it. */
 export type SaleRow = ReturnType<typeof rowOf>;
 
-export function saleRows(transactions: readonly Located[], feeRecipient: Address): SaleRow[] {
+export function saleRows(
+  transactions: readonly LocatedTransaction[],
+  feeRecipient: Address,
+): SaleRow[] {
   return transactions.flatMap((located) =>
     translateSales(located.transaction, feeRecipient).map((sale) => rowOf(located, sale)),
   );
 }
 
-function rowOf({ blockId, transactionIndex }: Located, sale: Sale) {
+function rowOf({ blockId, transactionIndex, transaction }: LocatedTransaction, sale: Sale) {
   return {
+    // The log registers the contracts that typed order facts name; those in other events it cannot know.
+    isContractRegistered: transaction.facts.every(({ kind }) => kind !== factKind.exchange_event),
     block_id: blockId.toString(),
     transaction_index: transactionIndex,
     ordinal: sale.ordinal,
@@ -27,9 +33,10 @@ function rowOf({ blockId, transactionIndex }: Located, sale: Sale) {
     buyer: bytea(sale.buyer),
     side: sale.side,
     marketplace: sale.marketplace,
+    protocol: sale.protocol,
     protocol_version: sale.protocolVersion,
     exchange: bytea(sale.exchange),
-    order_hash: bytea(sale.orderHash),
+    order_hash: sale.orderHash && bytea(sale.orderHash),
     fees: JSON.stringify(sale.fees.map((fee) => ({ ...fee, wei: fee.wei.toString() }))),
     bundle_size: sale.bundle?.size ?? null,
     bundle_total_wei: sale.bundle?.totalWei.toString() ?? null,

@@ -1,20 +1,26 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "../database.ts";
-import { countAllPlanes, planesMoved } from "./planes.ts";
-import { orderKinds } from "./read-facts.ts";
-import { bytea, type SaleRow } from "./row.ts";
+import type { FactWindow } from "../engine/projection.ts";
+import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
+import { registerContracts } from "../log/contracts.ts";
+import { bytea, type SaleRow, unregisteredContracts } from "./row.ts";
+import { adjustSaleCountBits, fillSaleCountBits } from "./sale-count-bits.ts";
 
 /** Deletes the sales of the window's transactions and takes them out of the counters. */
-export async function deleteSales(session: Session, schema: string): Promise<void> {
+export async function deleteSales(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<void> {
   const { rows } = await sql<{ contract_id: number; currency: Hex; hour: Date }>`
-    with dirty as (
-      select distinct block_id, transaction_index from change where kind in (${orderKinds})
+    with changed as (
+      select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
     ), counted as (
-      delete from ${sql.id(schema, "sale")} sale using dirty
-      where sale.block_id = dirty.block_id and sale.transaction_index = dirty.transaction_index
+      delete from ${sql.id(schema, "sale")} sale using changed
+      where sale.block_id = changed.block_id and sale.transaction_index = changed.transaction_index
       returning sale.chain_id, sale.contract_id, sale.token_id, sale.currency, sale.timestamp, sale.total_wei
-    ), ${countersMoved(schema, -1)}, ${planesMoved(schema, -1)}
+    ), ${adjustCounters(schema, -1)}, ${adjustSaleCountBits(schema, -1)}
     select distinct contract_id, currency, ${hour} as hour from counted`.execute(session);
   if (rows.length === 0) return;
   await sql`
@@ -23,9 +29,9 @@ export async function deleteSales(session: Session, schema: string): Promise<voi
       ${rows.map((row) => row.contract_id)}::int[],
       ${rows.map((row) => bytea(row.currency))}::bytea[],
       ${rows.map((row) => row.hour)}::timestamptz[]
-    ) as touched (contract_id, currency, hour)
-    where volume.contract_id = touched.contract_id and volume.currency = touched.currency
-      and volume.hour = touched.hour and volume.sales = 0`.execute(session);
+    ) as changed (contract_id, currency, hour)
+    where volume.contract_id = changed.contract_id and volume.currency = changed.currency
+      and volume.hour = changed.hour and volume.sales = 0`.execute(session);
   await sql`delete from ${sql.id(schema, "total")} where sales = 0`.execute(session);
 }
 
@@ -36,25 +42,28 @@ export async function addSales(
   rows: readonly SaleRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
+  await registerContracts(session, unregisteredContracts(rows));
   await sql`
     with counted as (
       ${inserted(schema, rows)}
       returning chain_id, contract_id, token_id, currency, timestamp, total_wei
-    ), ${countersMoved(schema, 1)}, ${planesMoved(schema, 1)}
+    ), ${adjustCounters(schema, 1)}, ${adjustSaleCountBits(schema, 1)}
     select count(*) from counted`.execute(session);
 }
 
-/** Inserts sales; `countSales` follows when all are there. */
+/** Inserts sales; `fillCounters` follows when all are there. */
 export async function insertSales(
   session: Session,
   schema: string,
   rows: readonly SaleRow[],
 ): Promise<void> {
-  if (rows.length > 0) await inserted(schema, rows).execute(session);
+  if (rows.length === 0) return;
+  await registerContracts(session, unregisteredContracts(rows));
+  await inserted(schema, rows).execute(session);
 }
 
 /** Fills the empty counters. */
-export async function countSales(session: Session, schema: string): Promise<void> {
+export async function fillCounters(session: Session, schema: string): Promise<void> {
   await sql`
     insert into ${sql.id(schema, "volume")} (contract_id, currency, hour, sales, wei)
     select contract_id, currency, ${hour}, count(*), sum(total_wei)
@@ -65,10 +74,10 @@ export async function countSales(session: Session, schema: string): Promise<void
     from ${sql.id(schema, "sale")} group by grouping sets ((chain_id, contract_id), (chain_id))`.execute(
     session,
   );
-  await countAllPlanes(session, schema);
+  await fillSaleCountBits(session, schema);
 }
 
-/** What a sale's row brings, and its types. */
+/** Fields of a sale's row, and their types. */
 const columns = [
   ["block_id", "bigint"],
   ["transaction_index", "integer"],
@@ -84,6 +93,7 @@ const columns = [
   ["buyer", "bytea"],
   ["side", "text"],
   ["marketplace", "text"],
+  ["protocol", "text"],
   ["protocol_version", "text"],
   ["exchange", "bytea"],
   ["order_hash", "bytea"],
@@ -93,22 +103,22 @@ const columns = [
   ["log_index", "integer"],
 ] as const satisfies readonly (readonly [keyof SaleRow, string])[];
 
-/** One text a column: the driver escapes an array's values one by one, and a record of JSON is read slower still. */
+/** One text per column: the driver escapes an array's values one by one, and parsing JSON is slower still. */
 function column(rows: readonly SaleRow[], name: keyof SaleRow, type: string): RawBuilder<unknown> {
   const text = rows.map((row) => row[name] ?? "").join("\n");
   return sql`string_to_array(${text}, E'\\n', '')::${sql.raw(type)}[]`;
 }
 
-/** A contract that the log does not know is a fault. */
+/** A contract without an id is an error. */
 function inserted(schema: string, rows: readonly SaleRow[]): RawBuilder<unknown> {
   return sql`insert into ${sql.id(schema, "sale")} (
       block_id, transaction_index, ordinal, sale_id, chain_id, contract_id, token_id, quantity, price_wei,
-      total_wei, currency, seller, buyer, side, marketplace, protocol_version, exchange, order_hash, fees,
+      total_wei, currency, seller, buyer, side, marketplace, protocol, protocol_version, exchange, order_hash, fees,
       bundle_size, bundle_total_wei, log_index, transaction_hash, block_number, block_hash, timestamp
     )
     select row.block_id, row.transaction_index, ordinal, sale_id, block.chain_id, contract.contract_id,
            token_id, quantity, price_wei, total_wei, currency, seller, buyer, side, marketplace,
-           protocol_version, exchange, order_hash, fees, bundle_size, bundle_total_wei, log_index,
+           protocol, protocol_version, exchange, order_hash, fees, bundle_size, bundle_total_wei, log_index,
            transaction.hash, block.number, block.hash, block.timestamp
     from unnest(${sql.join(columns.map(([name, type]) => column(rows, name, type)))})
       as row (${sql.join(columns.map(([name]) => sql.ref(name)))})
@@ -122,17 +132,17 @@ function inserted(schema: string, rows: readonly SaleRow[]): RawBuilder<unknown>
 
 const hour = sql`date_trunc('hour', timestamp, 'UTC')`;
 
-/** Moves the counters by the rows of the statement's `counted`. The rows of a bundle sum to its price. */
-function countersMoved(schema: string, sign: 1 | -1): RawBuilder<unknown> {
+/** Changes the counters by the rows of the statement's `counted`. The rows of a bundle sum to its price. */
+function adjustCounters(schema: string, sign: 1 | -1): RawBuilder<unknown> {
   const direction = sql.raw(String(sign));
   return sql`
-    volume_moved as (
+    changed_volume as (
       insert into ${sql.id(schema, "volume")} as volume (contract_id, currency, hour, sales, wei)
       select contract_id, currency, ${hour}, ${direction} * count(*), ${direction} * sum(total_wei)
       from counted group by 1, 2, 3
       on conflict (contract_id, currency, hour) do update
         set sales = volume.sales + excluded.sales, wei = volume.wei + excluded.wei
-    ), total_moved as (
+    ), changed_total as (
       insert into ${sql.id(schema, "total")} as total (chain_id, contract_id, sales)
       select chain_id, coalesce(contract_id, 0), ${direction} * count(*)
       from counted group by grouping sets ((chain_id, contract_id), (chain_id))

@@ -2,7 +2,7 @@ import { bitsType } from "../sql/token-bits.ts";
 
 /**
  * Statements that make the projection's empty tables.
- * Sums of wei have no width: a worthless currency's legs may add up to more than a uint256 holds.
+ * Sums of wei have no width: amounts of a worthless currency may add up to more than a uint256 holds.
  */
 export function tables(schema: string): readonly string[] {
   return [
@@ -22,9 +22,10 @@ export function tables(schema: string): readonly string[] {
        buyer             bytea            not null,
        side              text             not null,
        marketplace       text             not null,
+       protocol          text             not null,
        protocol_version  text             not null,
        exchange          bytea            not null,
-       order_hash        bytea            not null,
+       order_hash        bytea,
        fees              jsonb            not null,
        bundle_size       integer,
        bundle_total_wei  numeric,
@@ -51,14 +52,14 @@ export function tables(schema: string): readonly string[] {
      )`,
     `comment on table ${schema}.total is 'Rows of sale; contract_id 0 is the whole chain.'`,
 
-    `create table ${schema}.plane (
+    `create table ${schema}.sale_count_bits (
        contract_id integer       not null,
        chunk       numeric(78,0) not null,
        digit       smallint      not null,
        bits        ${bitsType}   not null,
        primary key (contract_id, chunk, digit)
      )`,
-    `comment on table ${schema}.plane is 'Of each token in a chunk of ids, one binary digit of how many sales it has'`,
+    `comment on table ${schema}.sale_count_bits is 'Bit-sliced sale counts: of each token in a chunk of ids, one binary digit of its number of sales'`,
 
     `create table ${schema}.volume (
        contract_id integer       not null,

@@ -15,14 +15,14 @@ export async function deriveAllTraits(session: Session, schema: string): Promise
     from metadata.token t join log.contract k using (contract_id)
     where t.status = 'ok' and ${isKnown}`.execute(session);
   await sql`
-    insert into ${table("listed")} (contract_id, token_id, standard, order_hash, unit_price_wei, position, listed_at)
+    insert into ${table("listed_token")} (contract_id, token_id, standard, order_hash, unit_price_wei, position, listed_at)
     select t.contract_id, t.token_id, l.standard, l.order_hash, l.unit_price_wei, l.position, l.listed_at
     from (select distinct contract_id, token_id from listings.listing where status = 'active') t
     cross join lateral (${cheapestListing}) l`.execute(session);
   await sql`
-    insert into ${table("listed_trait")} (contract_id, trait_key, unit_price_wei, position, token_id)
+    insert into ${table("listed_token_trait")} (contract_id, trait_key, unit_price_wei, position, token_id)
     select contract_id, u.trait_key, l.unit_price_wei, l.position, token_id
-    from ${table("listed")} l join ${table("token")} t using (contract_id, token_id)
+    from ${table("listed_token")} l join ${table("token")} t using (contract_id, token_id)
     cross join unnest(t.trait_keys) u (trait_key)
     order by 1, 2, 3, 4`.execute(session);
   await deriveAllMembers(session, schema);
@@ -33,7 +33,7 @@ export async function deriveAllTraits(session: Session, schema: string): Promise
 /** What a key stands for is looked up in the metadata of one token that has it. */
 async function countAllValues(session: Session, schema: string): Promise<void> {
   await sql`
-    insert into ${sql.table(`${schema}.value`)}
+    insert into ${sql.table(`${schema}.trait`)}
       (contract_id, trait_key, match_key, type, type_key, value, is_number, is_numeric, tokens, live, listed,
        floor_wei, floor_position, floor_token)
     select v.contract_id, v.trait_key, named.match_key, named.type, named.type_key, named.value, named.is_number,
@@ -47,7 +47,7 @@ async function countAllValues(session: Session, schema: string): Promise<void> {
     left join (
       select distinct on (contract_id, trait_key) contract_id, trait_key, unit_price_wei, position, token_id,
              count(*) over (partition by contract_id, trait_key) as listed
-      from ${sql.table(`${schema}.listed_trait`)}
+      from ${sql.table(`${schema}.listed_token_trait`)}
       order by contract_id, trait_key, unit_price_wei, position
     ) l using (contract_id, trait_key)
     join log.contract k using (contract_id)
@@ -68,6 +68,6 @@ async function countAllContracts(session: Session, schema: string): Promise<void
       from ${sql.table(`${schema}.token`)} group by contract_id
     ) t
     full join (
-      select contract_id, count(*) as listed from ${sql.table(`${schema}.listed`)} group by contract_id
+      select contract_id, count(*) as listed from ${sql.table(`${schema}.listed_token`)} group by contract_id
     ) l using (contract_id)`.execute(session);
 }

@@ -78,7 +78,7 @@ export async function deriveTouched(
              ${traits}.trait_keys, ${traits}.is_live, ${listing("w", "old_")}, ${listing("l", "")}
       from ${touchedToken} t
       left join lateral (select * from ${sql.table(`${schema}.token`)} o where ${ofToken}) b on true
-      left join lateral (select * from ${sql.table(`${schema}.listed`)} o where ${ofToken}) w on true
+      left join lateral (select * from ${sql.table(`${schema}.listed_token`)} o where ${ofToken}) w on true
       ${isRetold ? traitsNow : sql``}
       left join lateral (${cheapestListing}) l on true
     ) d

@@ -1,5 +1,5 @@
+import { isConcerned } from "../engine/apply-window.ts";
 import type { Projection } from "../engine/projection.ts";
-import { isConcerned } from "../engine/sieve.ts";
 import { listingsProjection } from "../listings/project.ts";
 import { metadataProjection } from "../metadata/project.ts";
 import { ownershipProjection } from "../ownership/project.ts";
@@ -20,11 +20,12 @@ const telling = [metadataProjection, ownershipProjection];
  */
 export const traitsProjection: Projection = {
   name: "traits",
-  version: 3,
+  version: 4,
   parameters: read.map(({ name, version }) => `${name} ${version}`).join(", "),
   reads: read.map(({ name }) => name),
   tables: traitTables,
-  async apply(session, schema, window, kinds) {
+  async apply(session, schema, window) {
+    const { kinds } = window;
     await openTables(session);
     if ((await findTouched(session, schema, window)) === 0) return;
     const isRetold = kinds === undefined || telling.some((one) => isConcerned(one, kinds));

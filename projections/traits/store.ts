@@ -13,8 +13,8 @@ export async function storeChanged(
     await storeTokens(session, sql.table(`${schema}.token`));
     await flipMembers(session, schema);
   }
-  await storeListed(session, sql.table(`${schema}.listed`));
-  await storeListedTraits(session, sql.table(`${schema}.listed_trait`));
+  await storeListed(session, sql.table(`${schema}.listed_token`));
+  await storeListedTraits(session, sql.table(`${schema}.listed_token_trait`));
   await countValues(session, schema);
   await countContracts(session, sql.table(`${schema}.contract`));
 }
@@ -74,7 +74,7 @@ async function storeListedTraits(
 
 /** Moves counts by the difference and looks floors up, where a token with the trait differs. */
 async function countValues(session: Session, schema: string): Promise<void> {
-  const value = sql.table(`${schema}.value`);
+  const value = sql.table(`${schema}.trait`);
   await sql`
     with moved as materialized (
       select m.*, v.contract_id is null as is_new, coalesce(v.tokens, 0) + m.tokens as tokens_after, f.*
@@ -93,7 +93,7 @@ async function countValues(session: Session, schema: string): Promise<void> {
       left join ${value} v using (contract_id, trait_key)
       left join lateral (
         select l.unit_price_wei as floor_wei, l.position as floor_position, l.token_id as floor_token
-        from ${sql.table(`${schema}.listed_trait`)} l
+        from ${sql.table(`${schema}.listed_token_trait`)} l
         where l.contract_id = m.contract_id and l.trait_key = m.trait_key
         order by l.unit_price_wei, l.position limit 1
       ) f on true

@@ -12,16 +12,16 @@ export function traitTables(schema: string): readonly string[] {
      )`,
     `comment on column ${schema}.token.trait_keys is 'Of its attributes, in their order'`,
 
-    `create table ${schema}.member (
+    `create table ${schema}.token_bitmap (
        contract_id integer       not null,
        trait_key   uuid          not null,
        chunk       numeric(78,0) not null,
        bits        ${bitsType}   not null,
        primary key (contract_id, trait_key, chunk)
      )`,
-    `comment on table ${schema}.member is 'Which tokens in a chunk of ids have a trait'`,
+    `comment on table ${schema}.token_bitmap is 'Which tokens in a chunk of ids have a trait'`,
 
-    `create table ${schema}.value (
+    `create table ${schema}.trait (
        contract_id    integer not null,
        trait_key      uuid    not null,
        match_key      uuid    not null,
@@ -38,17 +38,17 @@ export function traitTables(schema: string): readonly string[] {
        floor_token    numeric(78,0),
        primary key (contract_id, trait_key)
      )`,
-    `comment on column ${schema}.value.trait_key is 'Hash of contract, type and value as they are written'`,
-    `comment on column ${schema}.value.match_key is 'Hash of the type in any spelling and the value as text'`,
-    `comment on column ${schema}.value.is_number is 'Written as a number'`,
-    `comment on column ${schema}.value.is_numeric is 'Reads as a number'`,
-    `comment on column ${schema}.value.tokens is 'Token ids, burned ones included'`,
-    `comment on column ${schema}.value.live is 'Token ids that are not burned'`,
-    `comment on column ${schema}.value.listed is 'Token ids with an active listing as of the last clock_ticked'`,
-    `comment on column ${schema}.value.floor_wei is 'Of its first row in listed_trait, like the next two; null: none'`,
-    `create index on ${schema}.value (contract_id, match_key)`,
+    `comment on column ${schema}.trait.trait_key is 'Hash of contract, type and value as they are written'`,
+    `comment on column ${schema}.trait.match_key is 'Hash of the type in any spelling and the value as text'`,
+    `comment on column ${schema}.trait.is_number is 'Written as a number'`,
+    `comment on column ${schema}.trait.is_numeric is 'Reads as a number'`,
+    `comment on column ${schema}.trait.tokens is 'Token ids, burned ones included'`,
+    `comment on column ${schema}.trait.live is 'Token ids that are not burned'`,
+    `comment on column ${schema}.trait.listed is 'Token ids with an active listing as of the last clock_ticked'`,
+    `comment on column ${schema}.trait.floor_wei is 'Of its first row in listed_trait, like the next two; null: none'`,
+    `create index on ${schema}.trait (contract_id, match_key)`,
 
-    `create table ${schema}.listed (
+    `create table ${schema}.listed_token (
        contract_id    integer       not null,
        token_id       numeric(78,0) not null,
        standard       smallint      not null,
@@ -58,12 +58,12 @@ export function traitTables(schema: string): readonly string[] {
        listed_at      timestamptz   not null,
        primary key (contract_id, token_id)
      )`,
-    `comment on table ${schema}.listed is 'The cheapest active listing of each token that has one, as of the last clock_ticked'`,
-    `comment on column ${schema}.listed.listed_at is 'When the newest of its active listings was taken in'`,
-    `create index on ${schema}.listed (contract_id, unit_price_wei, token_id)`,
-    `create index on ${schema}.listed (contract_id, listed_at, token_id)`,
+    `comment on table ${schema}.listed_token is 'The cheapest active listing of each token that has one, as of the last clock_ticked'`,
+    `comment on column ${schema}.listed_token.listed_at is 'When the newest of its active listings was taken in'`,
+    `create index on ${schema}.listed_token (contract_id, unit_price_wei, token_id)`,
+    `create index on ${schema}.listed_token (contract_id, listed_at, token_id)`,
 
-    `create table ${schema}.listed_trait (
+    `create table ${schema}.listed_token_trait (
        contract_id    integer       not null,
        trait_key      uuid          not null,
        unit_price_wei numeric(78,0) not null,
@@ -71,7 +71,7 @@ export function traitTables(schema: string): readonly string[] {
        token_id       numeric(78,0) not null,
        primary key (contract_id, trait_key, unit_price_wei, position)
      )`,
-    `comment on table ${schema}.listed_trait is 'A row of listed for each trait of its token'`,
+    `comment on table ${schema}.listed_token_trait is 'A row of listed for each trait of its token'`,
 
     `create table ${schema}.contract (
        contract_id integer primary key,

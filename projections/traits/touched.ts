@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { Window } from "../engine/projection.ts";
-import { findMoves } from "../listings/moved.ts";
+import type { FactWindow } from "../engine/projection.ts";
 import { factKind } from "../log/fact-kind.ts";
 
 /** Tokens to derive anew, in a table of the session. */
@@ -22,21 +21,22 @@ const ANALYZE_ROWS = 500;
 export async function findTouched(
   session: Session,
   schema: string,
-  window: Window,
+  window: FactWindow,
 ): Promise<number> {
   const moves =
-    (await findMoves(session, "listings", window)) ??
-    sql`
+    window.changedKeys.get("listings") ??
+    sql`(
       select contract_id, token_id from listings.listing where status = 'active'
       union all
-      select contract_id, token_id from ${sql.table(`${schema}.listed`)}`;
+      select contract_id, token_id from ${sql.table(`${schema}.listed_token`)}
+    )`;
   const { numAffectedRows } = await sql`
     with emptied as (delete from ${touchedToken})
     insert into ${touchedToken}
-    select contract_id, token_id from change where kind = ${fetched} and token_id is not null
+    select contract_id, token_id from ${window.changes} where kind = ${fetched} and token_id is not null
     union
     select m.contract_id, m.token_id
-    from (select distinct contract_id, token_id from change where kind in ${single} offset 0) m
+    from (select distinct contract_id, token_id from ${window.changes} where kind in ${single} offset 0) m
     where exists (
             select from metadata.token d where d.contract_id = m.contract_id and d.token_id = m.token_id
           )
@@ -46,7 +46,7 @@ export async function findTouched(
           )
     union
     select r.contract_id, known.token_id
-    from (select contract_id, token_id as first, amount as tokens from change where kind = ${ranges} offset 0) r
+    from (select contract_id, token_id as first, amount as tokens from ${window.changes} where kind = ${ranges} offset 0) r
     cross join lateral (
       select d.token_id from metadata.token d
       where d.contract_id = r.contract_id and d.token_id >= r.first and d.token_id < r.first + r.tokens
@@ -56,7 +56,7 @@ export async function findTouched(
         and l.status in ('active', 'inactive')
     ) known
     union
-    (${moves})`.execute(session);
+    select contract_id, token_id from ${moves} listed_token`.execute(session);
   const rows = Number(numAffectedRows ?? 0n);
   if (rows > ANALYZE_ROWS) await sql`analyze ${touchedToken}`.execute(session);
   return rows;

@@ -96,9 +96,8 @@ async function judgeTransfer(
     .transaction()
     .setIsolationLevel("repeatable read")
     .execute(async (session) => {
-      const window = { after: upTo - 1n, upTo };
+      const window = await openWindow(session, { after: upTo - 1n, upTo });
       let took = 0;
-      await openWindow(session, window);
       for (const { projection, schema } of targets) {
         const ms = await timed(() => projection.apply(session, schema, window));
         if (projection.name === "listings") took = ms;

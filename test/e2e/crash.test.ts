@@ -146,10 +146,10 @@ function connect(url: string): Database {
 
 type KeptPostgres = RestartedProcess & { url: string; pid(): number };
 
-/** PostgreSQL as the supervisor keeps it: durable, started again on its port when it dies. */
+/** PostgreSQL as the supervisor runs it: durable, restarted on its port when it exits. */
 async function keepPostgres(): Promise<KeptPostgres> {
   let life: Awaited<ReturnType<typeof startPostgres>> | undefined;
-  const launch = async () => {
+  const start = async () => {
     life = await startPostgres({
       dataDir: directory,
       logger: pino({ level: "silent" }),
@@ -158,12 +158,12 @@ async function keepPostgres(): Promise<KeptPostgres> {
     });
     const { pid, exited, stop } = life;
     void exited.then(() => leash.remove(pid));
-    return { exited: exited.then((words) => ({ code: null, words })), stop };
+    return { exited: exited.then((reason) => ({ code: null, reason })), stop };
   };
   const logger = pino({ level: "warn" }, { write: sink });
   const part = await keepRunning({
     name: "postgres",
-    start: launch,
+    start,
     logger,
     onConfigurationError: () => {},
   });

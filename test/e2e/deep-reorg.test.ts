@@ -1,6 +1,4 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -19,6 +17,7 @@ import {
   untilReady,
 } from "../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
+import { runOp, startOp } from "../support/processes/op.ts";
 
 /** Ponder holds the blocks 30 to 60 below the head of this chain for final. */
 const depth = 120;
@@ -71,20 +70,11 @@ async function untilIndexed(): Promise<void> {
   });
 }
 
-function start(...words: string[]) {
-  const root = join(import.meta.dirname, "../..");
-  return spawn(process.execPath, ["--import", "tsx", "api/run/operator/main.ts", ...words], {
-    cwd: root,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-}
-
 /** Runs the command up to its last step, and kills it there. */
 async function killRecovery(): Promise<void> {
   await database.db.transaction().execute(async (session) => {
     await sql`select from log.head for update`.execute(session);
-    const child = start("recover", "--chain", "33139");
+    const child = startOp(settings, ["recover", "--chain", "33139"]);
     const gone = once(child, "exit");
     await until("the command to come to the log", async () => {
       const { rows } = await sql`
@@ -99,11 +89,8 @@ async function killRecovery(): Promise<void> {
 }
 
 async function operate(...words: string[]): Promise<{ code: number; output: string }> {
-  const child = start(...words);
-  const chunks: Buffer[] = [];
-  child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
-  const [code] = await once(child, "close");
-  return { code: Number(code), output: Buffer.concat(chunks).toString() };
+  const { code, stdout } = await runOp(settings, ...words);
+  return { code, output: stdout };
 }
 
 const count = async (condition = sql`true`) => {

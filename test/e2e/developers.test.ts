@@ -13,7 +13,7 @@ import {
   openDesk,
   password,
   statusWith,
-} from "../integration/accounts/accounts-desk.ts";
+} from "../integration/accounts/accounts-fixture.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 
 let database: TestDatabase;
@@ -125,7 +125,7 @@ async function story(page: Page, name: string): Promise<void> {
   await page.goto(`${desk.url}${link.pathname}${link.search}`);
   await picture("5-confirm");
   await page.getByLabel("Password").fill(password);
-  await press("Create the account");
+  await press("Create account");
   await picture("6-empty");
 
   await page.getByLabel("Name of a new key").fill("price bot");
@@ -189,7 +189,7 @@ describe("the developer section in a browser", () => {
     const link = new URL(desk.mails.at(-1)?.link ?? "");
     await page.goto(`${desk.url}${link.pathname}${link.search}`);
     await page.getByLabel("Password").fill(password);
-    await send(page, "Create the account");
+    await send(page, "Create account");
     await page.getByLabel("Name of a new key").fill("no script");
     await send(page, "Create key");
     const key = (await page.locator("#new-key").textContent()) ?? "";

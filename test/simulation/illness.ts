@@ -26,16 +26,16 @@ export function begin(illness: Illness, random: Random): void {
 export function ailing(projection: Projection, illness: Illness): Projection {
   return {
     ...projection,
-    async apply(session, schema, window, kinds) {
+    async apply(session, schema, window) {
       if (illness.of === projection.name) {
         const { rows } = await sql`
-          select from change c
+          select from ${window.changes} c
           where c.position > ${window.after} and c.position % ${sql.lit(oneOf)} = ${illness.remainder} limit 1`.execute(
           session,
         );
         if (rows.length > 0) throw new RangeError("a fact that the program cannot read");
       }
-      await projection.apply(session, schema, window, kinds);
+      await projection.apply(session, schema, window);
     },
   };
 }

@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import pg from "pg";
 import { pino } from "pino";
 import { startPostgres } from "../../api/run/postgres/embedded.ts";
-import { startLeash } from "../../api/run/supervisor/leash.ts";
+import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { migrate } from "../../projections/log/migrate.ts";
 import { openPatient } from "./patient.ts";
 import { nothingReached, presentReached, summarize } from "./reached.ts";
@@ -23,14 +23,14 @@ const { values } = parseArgs({
 const TOLD_RUNS = 25;
 
 const directory = await mkdtemp(join(tmpdir(), "simulation-"));
-const leash = startLeash();
+const leash = startOrphanGuard();
 const server = await startPostgres({
   dataDir: directory,
   logger: pino({ level: "silent" }),
   durable: false,
-  onSpawn: (pid) => leash.hold(pid, "SIGINT"),
+  onSpawn: (pid) => leash.add(pid, "SIGINT"),
 });
-void server.exited.then(() => leash.release(server.pid));
+void server.exited.then(() => leash.remove(server.pid));
 try {
   const failed = await runAll([await makeDatabase("watched"), await makeDatabase("shuffled")]);
   process.exitCode = failed === 0 ? 0 : 1;

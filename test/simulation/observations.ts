@@ -168,7 +168,7 @@ function snapshot(random: Random, observed: Observed): Observation {
   const floors = new Map(listed.map((one) => [one, BigInt(random.int(1, 9)) * 1_000n] as const));
   const isForgetful = random.chance(0.1);
   if (!isForgetful || base === null) observed.floors = { momentMs, floors };
-  return floorSnapshotted({ chainId, momentMs, floors, base: isForgetful ? null : base });
+  return floorSnapshotted({ chainId, takenAtMs: momentMs, floors, base: isForgetful ? null : base });
 }
 
 function someContract(random: Random): Address {

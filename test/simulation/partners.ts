@@ -1,7 +1,10 @@
 import { concatHex, keccak256, toHex } from "viem";
 import { creatorFeeRead } from "../../projections/facts/creator-fee.ts";
-import { partnerNames } from "../../projections/facts/partner-listing.ts";
-import { twinAnswered, twinSubmitted } from "../../projections/facts/twin-facts.ts";
+import {
+  crossListingAnswered,
+  crossListingSubmitted,
+} from "../../projections/facts/cross-listing.ts";
+import { partnerNames } from "../../projections/domain/partners.ts";
 import type { Observation } from "../../projections/log/append.ts";
 import { type GivenOrder, type givenListing, receivedAt } from "../support/orders/order-facts.ts";
 import {
@@ -46,8 +49,8 @@ export function someTwin(random: Random, order: GivenOrder): Observation[] {
   const at = new Date(Number(receivedAt) * 1_000);
   const rejected = { status: "rejected", code: "partner_rejected", message: "no" } as const;
   return random.pick([
-    [twinSubmitted({ ...twin, components, signature: partnerSignature, receivedAt: at })],
-    [twinAnswered(twin, random.pick([{ status: "posted" }, rejected]), at)],
+    [crossListingSubmitted({ ...twin, components, signature: partnerSignature, receivedAt: at })],
+    [crossListingAnswered(twin, random.pick([{ status: "posted" }, rejected]), at)],
   ]);
 }
 

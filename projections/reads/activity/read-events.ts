@@ -2,8 +2,9 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "../../database.ts";
 import { blockIdRange } from "../../log/block-id.ts";
+import { kindLiteral } from "../../log/fact-kind-sql.ts";
 import { saleUsdE8 } from "../../sql/usd.ts";
-import { naming } from "../orders/read-shown.ts";
+import { collectionJoins } from "../orders/order-columns.ts";
 import {
   type ActivityFilter,
   allEventTypes,
@@ -60,7 +61,7 @@ export async function readEvents(
              coalesce(page.token_id, made.token_id) as token_id
       from page left join lateral (${cancelledOrder(filter)}) made on page.type = 'cancel'
     ) o
-    ${naming}
+    ${collectionJoins}
     join log.block b on b.block_id = o.block_id
     join log.transaction t on t.block_id = o.block_id and t.transaction_index = o.transaction_index
     left join sales.sale s on o.type = 'sale' and s.block_id = o.block_id
@@ -86,7 +87,7 @@ const newestFirst = sql`order by e.block_id desc, e.log_index desc, e.sub_index 
 function cancelledOrder({ chainId }: ActivityFilter): RawBuilder<unknown> {
   return sql`
     select f.contract_id, f.token_id from log.fact f join log.contract k using (contract_id)
-    where f.order_hash = page.order_hash and f.kind = 70 and k.chain_id = ${chainId} limit 1`;
+    where f.order_hash = page.order_hash and f.kind = ${kindLiteral("order_submitted")} and k.chain_id = ${chainId} limit 1`;
 }
 
 /** Whether rows of the walked indexes may be left out. */

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "../../database.ts";
-import { naming } from "../orders/read-shown.ts";
+import { kindLiteral } from "../../log/fact-kind-sql.ts";
+import { collectionJoins } from "../orders/order-columns.ts";
 import {
   type ActivityFilter,
   type Found,
@@ -47,7 +48,7 @@ export async function readOrders(
            (o.payload #>> '{terms,unitPriceWei}')::numeric as "priceWei",
            case when ${isBid} then decode(substr(o.payload #>> '{components,offer,0,token}', 3), 'hex') end as currency,
            o.order_hash as "orderHash", (o.payload #>> '{components,endTime}')::numeric as "endTime"
-    from (select * from (${matching(filter, before, limit)}) f ${newestFirst} limit ${limit}) o ${naming}
+    from (select * from (${matching(filter, before, limit)}) f ${newestFirst} limit ${limit}) o ${collectionJoins}
     order by o.position desc`.execute(session);
   if (rows.length === limit && isOneWalk(filter, false)) return { rows, stoppedAt: null };
   return upTo(
@@ -109,7 +110,7 @@ function ofWalks(
 ): RawBuilder<unknown> {
   const older = before === null ? sql`` : sql`and f.position < ${before}`;
   const walk = (where: RawBuilder<unknown>) => sql`
-    select f.* from log.fact f where f.kind = 70 and ${where} ${older}`;
+    select f.* from log.fact f where f.kind = ${kindLiteral("order_submitted")} and ${where} ${older}`;
   if (wallet !== null) return make(walk(sql`f.from_address = decode(${wallet.slice(2)}, 'hex')`));
   if (contractIds === null) return make(walk(sql`true`));
   return sql`

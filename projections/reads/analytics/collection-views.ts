@@ -7,20 +7,20 @@ const spanOf = { "24h": "of the last 24 hours", "7d": "of 7 days", "30d": "of 30
 const traded = ([...periods, "all"] as const).flatMap((period) => {
   const span = period === "all" ? "of all time" : spanOf[period];
   return [
-    [`sales_${period}`, `coalesce(f.sales_${period}, 0)`, `Sales ${span}`],
+    [`sales_${period}`, `coalesce(s.sales_${period}, 0)`, `Sales ${span}`],
     [
       `volume_wei_${period}`,
-      `coalesce(f.wei_${period}, 0)`,
+      `coalesce(s.wei_${period}, 0)`,
       `Wei paid ${span}, in the chain's currency and its wrapped form`,
     ],
     [
       `volume_native_${period}`,
-      inUnits(`coalesce(f.wei_${period}, 0)`),
+      inUnits(`coalesce(s.wei_${period}, 0)`),
       `volume_wei_${period} in ETH or APE`,
     ],
     [
       `volume_usd_${period}`,
-      `case when f.priced_${period} > 0 then (f.usd_e8_${period} * 0.00000001)::double precision end`,
+      `case when s.priced_${period} > 0 then (s.usd_e8_${period} * 0.00000001)::double precision end`,
       `Of these sales those with a price, in USD; null without one`,
     ],
   ] as const;
@@ -32,8 +32,8 @@ export const collectionsView: View = {
     "Collections with their figures, a family of contracts as one row; windows end with the last full hour",
   from: `collections.collection c
     join log.contract main on main.contract_id = c.collection_id
-    left join collection_stats.family f on f.collection_id = c.collection_id
-    left join collection_stats.held h on h.collection_id = c.collection_id`,
+    left join collection_stats.collection s on s.collection_id = c.collection_id
+    left join collection_stats.holder_stats h on h.collection_id = c.collection_id`,
   columns: [
     ["chain_id", "c.chain_id", "1: Ethereum; 33139: ApeChain"],
     ["collection", hex("main.address"), "Its primary contract"],
@@ -44,9 +44,9 @@ export const collectionsView: View = {
     ["is_verified", "c.verified", "Whether the market vouches for it"],
     ["supply", "coalesce(h.supply, 0)", "Token ids that are not burned"],
     ["holders", "coalesce(h.holders, 0)", "Distinct owners, burn addresses left out"],
-    ["listed", "coalesce(f.listed, 0)", "Tokens with an active listing"],
-    ["floor_wei", "f.floor_wei", "Cheapest active listing, in wei; null: none"],
-    ["floor_native", inUnits("f.floor_wei"), "floor_wei in ETH or APE"],
+    ["listed", "coalesce(s.listed, 0)", "Tokens with an active listing"],
+    ["floor_wei", "s.floor_wei", "Cheapest active listing, in wei; null: none"],
+    ["floor_native", inUnits("s.floor_wei"), "floor_wei in ETH or APE"],
     ...traded,
     ["created_at", "c.created_at", "Time of its first transfer, else of its registration"],
     ["updated_at", "c.updated_at", "When what is known of it changed last, figures apart"],
@@ -61,8 +61,8 @@ export const floorsView: View = {
   columns: [
     ["chain_id", "o.chain_id", "1: Ethereum; 33139: ApeChain"],
     ...named,
-    ["since", "o.since", "First snapshot with this floor"],
-    ["until", "o.until", "First snapshot with another floor or none; null: it is the floor"],
+    ["since", "o.valid_from", "First snapshot with this floor"],
+    ["until", "o.valid_until", "First snapshot with another floor or none; null: it is the floor"],
     ["floor_wei", "o.price_wei", "Price of the cheapest active listing, in wei"],
     ["floor_native", inUnits("o.price_wei"), "floor_wei in ETH or APE"],
   ],

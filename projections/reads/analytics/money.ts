@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
 import { chainIds, wrappedNative } from "../../../abis/deployments.ts";
-import { longestAge } from "../../coin-prices/read.ts";
+import { maxPriceAge } from "../../sql/coin-price.ts";
 import { nativeCoin } from "../../sql/native-coin.ts";
 
 const bytea = (address: string) => `'\\x${address.slice(2)}'::bytea`;
@@ -21,5 +21,5 @@ export const coinOf = (chain: string) =>
 export const usdAt = (chain: string, wei: string, at: string) => `(
   select (${wei} * p.price_e8 * 0.00000000000000000000000001)::double precision
   from coin_prices.tick p
-  where p.coin = ${coinOf(chain)} and p.minute <= ${at} and p.minute >= ${at} - ${longestAge}
+  where p.coin = ${coinOf(chain)} and p.minute <= ${at} and p.minute >= ${at} - ${maxPriceAge}
   order by p.minute desc limit 1)`;

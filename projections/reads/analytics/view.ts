@@ -31,7 +31,7 @@ export const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 /** Joins that name the contract and the collection of row `o`, and the columns made of them. */
 export const naming = `
   join log.contract k on k.contract_id = o.contract_id
-  left join collections.member m on m.contract_id = o.contract_id
+  left join collections.contract m on m.contract_id = o.contract_id
   left join collections.collection c on c.collection_id = coalesce(m.collection_id, o.contract_id)
   left join log.contract main on main.contract_id = c.collection_id`;
 

@@ -1,29 +1,29 @@
 import { type RawBuilder, sql } from "kysely";
-import { bookFigures, contractsOf } from "../../collection-stats/book-figures.ts";
-import { periods, tradedColumns } from "../../collection-stats/periods.ts";
-import { partnerRoyalty } from "../../collections/creator-fees.ts";
-import { hasEnded, unixSeconds } from "../orders/read-shown.ts";
+import { orderFigures, contractsOf } from "../../collection-stats/order-figures.ts";
+import { periods, salesColumns } from "../../collection-stats/periods.ts";
+import { hasEnded, unixSeconds } from "../orders/order-columns.ts";
+import { partnerRoyalty } from "./partner-royalty.ts";
 
-/** Of family `f` joined with `naming`. */
+/** SQL: the columns of `FlatRow`, of a collection's figures `f` with `collectionJoins`. */
 export function columns(now: Date): RawBuilder<unknown> {
-  const figures = [...tradedColumns, ...periods.map((period) => `change_${period}`)];
-  const shown = (column: string) =>
-    sql`case when ${hasTurned(now)} then live.${sql.ref(column)} else f.${sql.ref(column)} end`;
+  const figures = [...salesColumns, ...periods.map((period) => `change_${period}`)];
+  const current = (column: string) =>
+    sql`case when ${mayHaveChanged(now)} then live.${sql.ref(column)} else f.${sql.ref(column)} end`;
   return sql`
     f.sort_key as "sortKey", f.collection_id as "collectionId", f.chain_id as "chainId", k.address, c.slug, c.name,
-    c.symbol, c.standard, f.verified, c.created_at as "createdAt", c.updated_at as "updatedAt", made.contracts,
+    c.symbol, c.standard, f.verified, c.created_at as "createdAt", c.updated_at as "updatedAt", parts.contracts,
     md.description, md.image, md.banner, md.website, md.twitter, md.discord,
     coalesce(due.recipient, c.royalty_recipient) as recipient, coalesce(due.bps, c.royalty_bps) as bps,
     due.recipient is not null as "fromPartner", f.supply, f.holders,
-    f.listed - coalesce(ended.tokens, 0) as listed, ${shown("floor")} as floor,
-    ${shown("floor_buyable")} as "floorBuyable", ${shown("best_offer")} as "bestOffer",
+    f.listed - coalesce(ended.tokens, 0) as listed, ${current("floor")} as floor,
+    ${current("floor_buyable")} as "floorBuyable", ${current("best_offer")} as "bestOffer",
     ${sql.join(figures.map((figure) => sql`f.${sql.id(figure)}`))}`;
 }
 
-/** The clock of the tables is that of the last tick: what an order of family `f` may have ended since is read anew. */
-const hasTurned = (now: Date) => sql`f.turns_at <= ${unixSeconds(now)}::bigint`;
+/** Figures are as of the last clock tick: where an order of collection `f` may have ended since, they are read again. */
+const mayHaveChanged = (now: Date) => sql`f.next_change_at <= ${unixSeconds(now)}::bigint`;
 
-export function naming(now: Date): RawBuilder<unknown> {
+export function collectionJoins(now: Date): RawBuilder<unknown> {
   return sql`
     left join collections.collection c on c.collection_id = f.collection_id
     left join log.contract k on k.contract_id = f.collection_id
@@ -32,24 +32,24 @@ export function naming(now: Date): RawBuilder<unknown> {
     left join lateral (
       select jsonb_agg(jsonb_build_object('address', '0x' || encode(a.address, 'hex'), 'standard', m.standard)
                        order by m.contract_id <> f.collection_id, m.contract_id) as contracts
-      from collections.member m join log.contract a using (contract_id) where m.collection_id = f.collection_id
-    ) made on true
-    left join lateral (${whereTurned(bookFigures(contractsOf, sql`not ${hasEnded(now)}`), now)}) live on true
-    left join lateral (${whereTurned(endedTokens(now), now)}) ended on true`;
+      from collections.contract m join log.contract a using (contract_id) where m.collection_id = f.collection_id
+    ) parts on true
+    left join lateral (${whereMayHaveChanged(orderFigures(contractsOf, sql`not ${hasEnded(now)}`), now)}) live on true
+    left join lateral (${whereMayHaveChanged(endedTokens(now), now)}) ended on true`;
 }
 
-/** What is read of family `f` only where something has ended: a condition of the join would be asked afterwards. */
-function whereTurned(read: RawBuilder<unknown>, now: Date): RawBuilder<unknown> {
+/** Reads only where something may have ended: a join condition would be evaluated after the read. */
+function whereMayHaveChanged(read: RawBuilder<unknown>, now: Date): RawBuilder<unknown> {
   return sql`
-    select told.* from (select where ${hasTurned(now)} offset 0) turned cross join lateral (${read} offset 0) told`;
+    select figures.* from (select where ${mayHaveChanged(now)} offset 0) outdated cross join lateral (${read} offset 0) figures`;
 }
 
-/** Tokens of family `f` that count as listed, though the last of their listings has ended. */
+/** Number of tokens of collection `f` that are counted as listed although their last listing has ended. */
 function endedTokens(now: Date): RawBuilder<unknown> {
   return sql`
     select count(*) as tokens
     from collection_stats.contract n join collection_stats.token t using (contract_id)
-    where n.collection_id = f.collection_id and t.is_listed and t.turns_at <= ${unixSeconds(now)}::bigint
+    where n.collection_id = f.collection_id and t.is_listed and t.next_change_at <= ${unixSeconds(now)}::bigint
       and not exists (
         select from listings.listing o
         where o.contract_id = t.contract_id and o.token_id = t.token_id and o.status = 'active'

@@ -11,17 +11,17 @@ export type RegistryEntry = {
   slug: string | null;
   name: string | null;
   verified: boolean;
-  /** The primary's family, itself included; none where the entry takes it out of the registry. */
+  /** Contracts of the collection, the primary included; empty where the entry removes it from the registry. */
   contracts: Address[];
   source: string;
   payload: Record<string, unknown>;
-  /** What the curated file said last of it. */
+  /** The latest entry of the curated file. */
   curated: Record<string, unknown> | null;
 };
 
 type EntryRow = Omit<RegistryEntry, "contracts"> & { named: Address[]; isRemoved: boolean };
 
-/** The latest entry of each primary contract, straight from the log: the tables may lag behind it. */
+/** The latest entry of each primary contract, from the log itself: the tables may lag behind it. */
 export async function readRegistry(session: Session): Promise<RegistryEntry[]> {
   const { rows } = await sql<EntryRow>`
     with entry as (
@@ -52,8 +52,8 @@ export async function readRegistry(session: Session): Promise<RegistryEntry[]> {
   }));
 }
 
-/** The entries in force: not taken out, and not named by a later entry of another primary. */
-export function standingEntries(entries: readonly RegistryEntry[]): RegistryEntry[] {
+/** The entries in force: not removed, and not named by a later entry of another primary. */
+export function entriesInForce(entries: readonly RegistryEntry[]): RegistryEntry[] {
   return entries.filter(
     (entry) =>
       entry.contracts.length > 0 &&

@@ -1,12 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
-import { partnerRoyalty } from "../../collections/creator-fees.ts";
 import type { Database } from "../../database.ts";
+import { byteaArray } from "../../sql/bytea.ts";
+import { partnerRoyalty } from "./partner-royalty.ts";
 
-/** A share of the price for a creator, as the operator configured it or as a partner requires it. */
+/** A creator's share of the price, configured by the operator or required by a partner. */
 export type RoyaltyShare = { recipient: Address; bps: number };
 
-/** Of those of the chain's `contracts` (lower case) whose collection has one; paid where the contract tells none itself. */
+/** Configured royalties of the collections of the chain's `contracts` (lower case); used where a contract reports none. */
 export function readConfiguredRoyalties(
   db: Database,
   chainId: number,
@@ -17,14 +18,14 @@ export function readConfiguredRoyalties(
     contracts,
     sql`
     select c.address as contract, l.royalty_recipient as recipient, l.royalty_bps as bps
-    from asked
-    join collections.claim c on c.chain_id = ${chainId} and c.address = asked.address
+    from requested
+    join collections.registry_contract c on c.chain_id = ${chainId} and c.address = requested.address
     join collections.collection l on l.collection_id = c.collection_id
     where l.royalty_bps is not null`,
   );
 }
 
-/** Of those of the chain's `contracts` (lower case) for whose creators a partner requires something. */
+/** Creator fees that a partner requires for the chain's `contracts` (lower case). */
 export function readPartnerRoyalties(
   db: Database,
   chainId: number,
@@ -35,22 +36,21 @@ export function readPartnerRoyalties(
     contracts,
     sql`
     select k.address as contract, due.recipient, due.bps
-    from asked
-    join log.contract k on k.chain_id = ${chainId} and k.address = asked.address
+    from requested
+    join log.contract k on k.chain_id = ${chainId} and k.address = requested.address
     cross join lateral (${partnerRoyalty(sql`k.contract_id`)}) due`,
   );
 }
 
-/** `shares` reads `asked`, the addresses. */
+/** `shares` selects from the CTE `requested`, the addresses. */
 async function readShares(
   db: Database,
   contracts: readonly Address[],
   shares: RawBuilder<unknown>,
 ): Promise<Map<Address, RoyaltyShare>> {
   if (contracts.length === 0) return new Map();
-  const addresses = [...new Set(contracts)].map((address) => address.slice(2));
   const { rows } = await sql<RoyaltyShare & { contract: Address }>`
-    with asked as (select decode(digits, 'hex') as address from unnest(${addresses}::text[]) digits)
+    with requested as (select unnest(${byteaArray([...new Set(contracts)])}) as address)
     ${shares}`.execute(db);
   return new Map(rows.map(({ contract, recipient, bps }) => [contract, { recipient, bps }]));
 }

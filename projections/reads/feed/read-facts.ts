@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { Database } from "../../database.ts";
 import { factKind } from "../../log/fact-kind.ts";
+import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
 import {
   cancelKinds,
   chainKinds,
@@ -45,7 +46,7 @@ export async function readBefore(
     parts.push(eventsOf(turned, chainKinds, after));
     parts.push(sql`
       select * from log.fact
-      where block_id = any (${turned}::bigint[]) and kind in (1, 2) and position <= ${after}`);
+      where block_id = any (${turned}::bigint[]) and kind in ${kindList("block_retracted", "block_readopted")} and position <= ${after}`);
   }
   if (filled.length > 0) parts.push(eventsOf(filled, orderKinds, after));
   return parts.length === 0 ? [] : await readFacts(db, sql.join(parts, sql` union all `));
@@ -63,7 +64,7 @@ async function readTurned(
 ): Promise<bigint[]> {
   const { rows } = await sql<{ block_id: bigint }>`
     select distinct block_id from log.fact
-    where block_id = any (${blocks}::bigint[]) and kind in (1, 2) and position <= ${upTo}`.execute(
+    where block_id = any (${blocks}::bigint[]) and kind in ${kindList("block_retracted", "block_readopted")} and position <= ${upTo}`.execute(
     db,
   );
   return rows.map((row) => row.block_id);
@@ -87,7 +88,7 @@ async function readFacts(
            f.transaction_index as "transactionIndex", f.log_index as "logIndex", f.sub_index as "subIndex",
            c.address as contract, f.token_id as "tokenId", f.amount, f.from_address as "from", f.to_address as "to",
            f.order_hash as "orderHash", coalesce(b.timestamp, f.recorded_at) as timestamp,
-           case when f.kind in (30, 34, 70) then f.payload end as payload
+           case when f.kind in ${kindList("order_fulfilled", "orders_matched", "order_submitted")} then f.payload end as payload
     from (${facts}) f
     left join log.block b on b.block_id = f.block_id
     left join log.transaction t on t.block_id = f.block_id and t.transaction_index = f.transaction_index
@@ -113,7 +114,7 @@ export async function readCancelled(
     select f.position, c.chain_id as "chainId", f.order_hash as "orderHash", c.address as contract,
            f.token_id as "tokenId"
     from log.fact f join log.contract c on c.contract_id = f.contract_id
-    where f.order_hash = any (${hashes}::bytea[]) and f.kind = 70 and f.position <= ${upTo}`.execute(
+    where f.order_hash = any (${hashes}::bytea[]) and f.kind = ${kindLiteral("order_submitted")} and f.position <= ${upTo}`.execute(
     db,
   );
   return rows;

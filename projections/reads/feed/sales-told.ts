@@ -1,6 +1,5 @@
 import type { Address, Hex } from "viem";
 import { seaport } from "../../../abis/deployments.ts";
-import { factKind } from "../../log/fact-kind.ts";
 import type {
   FulfilledOrder,
   OrdersMatched,
@@ -8,8 +7,9 @@ import type {
   ReceivedItem,
   SeaportVersion,
   SpentItem,
-} from "../../sales/order-facts.ts";
-import { type Sale, translateSales } from "../../sales/trades.ts";
+} from "../../exchanges/seaport/order-facts.ts";
+import { type Sale, translateSales } from "../../exchanges/seaport/trades.ts";
+import { factKind } from "../../log/fact-kind.ts";
 import type { Told } from "./event.ts";
 import type { FeedFact } from "./fact.ts";
 import { placeOf } from "./told.ts";

@@ -3,20 +3,20 @@ import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
 import type { OrderSubject } from "../../log/facts-behind.ts";
 
-/** The row of an order as its projection holds it, and what its state rests on. */
+/** The stored row of an order, and the keys of the facts that its state depends on. */
 type FoundOrder = { row: Record<string, unknown>; subject: OrderSubject };
 
-/** Rows with an order's hash: components that are equal on two chains have one hash. */
+/** Rows with an order's hash, which is the same for equal components on two chains. */
 export async function findOrders(
   db: Database,
-  what: "listing" | "bid",
+  side: "listing" | "bid",
   orderHash: Hex,
 ): Promise<FoundOrder[]> {
   const hash = Buffer.from(orderHash.slice(2), "hex");
-  const table = sql.table(what === "listing" ? "listings.listing" : "bids.bid");
-  // What a listing is paid in is its buyer's.
+  const table = sql.table(side === "listing" ? "listings.listing" : "bids.bid");
+  // A listing does not depend on its maker's funds.
   const payerCurrency =
-    what === "listing"
+    side === "listing"
       ? sql`null::integer`
       : sql`(select contract_id from log.contract k where k.chain_id = o.chain_id and k.address = o.currency)`;
   const found = await sql<OrderSubject & { row: Record<string, unknown> }>`

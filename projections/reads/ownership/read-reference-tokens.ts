@@ -3,8 +3,8 @@ import type { Address } from "viem";
 import type { Database } from "../../database.ts";
 
 /**
- * The lowest token id alive of each of the chain's `contracts` (lower case): it stands for the whole contract where a
- * contract is asked something that depends on a token. Contracts without one are left out.
+ * The lowest token id not burned of each of the chain's `contracts` (lower case): the sample token for contract calls
+ * that need a token id. Contracts without one are omitted.
  */
 export async function readReferenceTokens(
   db: Database,
@@ -22,7 +22,7 @@ export async function readReferenceTokens(
       order by t.token_id limit 1
     ) lowest
     where k.chain_id = ${chainId}
-      and k.address in (select decode(asked, 'hex') from unnest(${addresses}::text[]) asked)`.execute(
+      and k.address in (select decode(digits, 'hex') from unnest(${addresses}::text[]) digits)`.execute(
     db,
   );
   return new Map(rows.map(({ contract, tokenId }) => [contract, tokenId]));

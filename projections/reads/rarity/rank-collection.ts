@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../../database.ts";
 import { type AttributeTable, type Rarity, rankTokens } from "../../domain/rarity.ts";
-import { fingerprint } from "./stale.ts";
+import { traitsFingerprint } from "./outdated-rankings.ts";
 
-/** A token with the numbers of its attributes, of two with one type the last. */
+/** A token with the numbers of its attributes; of two with the same type, the last. */
 type RankedToken = { contractId: number; tokenId: bigint; attributes: number[] };
 
 /**
- * Ranks a collection's live tokens by the traits they have now, and replaces what differs of the ranking it had. Where no
- * token has any trait, none has a rank.
+ * Ranks a collection's live tokens by their current traits and updates the stored ranks that differ. Without any traits
+ * no token has a rank.
  */
 export async function rankCollection(db: Database, collectionId: number): Promise<void> {
   await db
@@ -23,17 +23,17 @@ export async function rankCollection(db: Database, collectionId: number): Promis
 }
 
 type NumberedAttributes = AttributeTable & {
-  /** Number of the attribute that a trait's key stands for. */
+  /** Number of the attribute of a trait key. */
   readonly attributeOf: ReadonlyMap<string, number>;
 };
 
-/** The collection's attributes. Case and the space around do not tell them apart; numbers are not ranked by. */
+/** The collection's attributes. Case and outer space are ignored; JSON numbers are not ranked. */
 async function readAttributes(session: Session, collectionId: number): Promise<NumberedAttributes> {
   const { rows } = await sql<{ key: string; attribute: number; type: number; isNone: boolean }>`
     select v.trait_key as key, dense_rank() over (order by v.type_key, lower(btrim(v.value)))::int - 1 as attribute,
            dense_rank() over (order by v.type_key)::int - 1 as type,
            lower(btrim(v.value)) in ('', 'none') as "isNone"
-    from traits.value v join collections.member m using (contract_id)
+    from traits.trait v join collections.contract m using (contract_id)
     where m.collection_id = ${collectionId} and v.live > 0 and not v.is_number`.execute(session);
   const typeOf: number[] = [];
   const isNone: boolean[] = [];
@@ -54,7 +54,7 @@ async function readTokens(
 ): Promise<RankedToken[]> {
   const { rows } = await sql<{ contractId: number; tokenId: bigint; keys: string }>`
     select t.contract_id as "contractId", t.token_id as "tokenId", array_to_string(t.trait_keys, ',') as keys
-    from traits.token t join collections.member m using (contract_id)
+    from traits.token t join collections.contract m using (contract_id)
     where m.collection_id = ${collectionId} and t.is_live`.execute(session);
   return rows.map(({ contractId, tokenId, keys }) => {
     const byType = new Map<number, number>();
@@ -102,16 +102,20 @@ async function storeRanking(
     set collection_id = excluded.collection_id, rank = excluded.rank, score = excluded.score`.execute(
     session,
   );
-  await noteRanking(session, collectionId, tokens.length);
+  await recordRanking(session, collectionId, tokens.length);
 }
 
-/** Of the traits that the transaction sees. */
-async function noteRanking(session: Session, collectionId: number, tokens: number): Promise<void> {
+/** With the fingerprint of the traits in the same snapshot. */
+async function recordRanking(
+  session: Session,
+  collectionId: number,
+  tokens: number,
+): Promise<void> {
   await sql`delete from rarity.collection where collection_id = ${collectionId}`.execute(session);
   await sql`
     insert into rarity.collection (collection_id, fingerprint, tokens)
-    select ${collectionId}, ${fingerprint}, ${tokens}
-    from traits.contract t join collections.member m using (contract_id)
+    select ${collectionId}, ${traitsFingerprint}, ${tokens}
+    from traits.contract t join collections.contract m using (contract_id)
     where m.collection_id = ${collectionId}
     having sum(t.live) > 0`.execute(session);
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "../../sql/any-value.ts";
 import { tokensIn } from "../../sql/token-bits.ts";
-import { chunksHaving, hasAll, type TraitKeys } from "../traits/having.ts";
+import { chunksWithTraits, hasTraits, type TraitKeys } from "../traits/token-bitmaps.ts";
 import { newestFirst, olderThan, type SaleKey } from "./order.ts";
 
 type Asked = {
@@ -24,12 +24,12 @@ export function salesHaving(
   const key = sql`s.block_id, s.transaction_index, s.ordinal`;
   const ofToken = tokenId === null ? sql`` : sql`and s.token_id = ${anyValue(tokenId, "numeric")}`;
   return sql`
-    matching as materialized (${chunksHaving(contractIds, traitKeys, tokenId)}),
+    matching as materialized (${chunksWithTraits(contractIds, traitKeys, tokenId)}),
     sold as materialized (
       select m.contract_id, m.chunk, bit_or(m.bits & p.bits) as bits,
              sum(bit_count(m.bits & p.bits) << p.digit) as sales
       from matching m cross join lateral (
-        select p.* from sales.plane p where p.contract_id = m.contract_id and p.chunk = m.chunk offset 0
+        select p.* from sales.sale_count_bits p where p.contract_id = m.contract_id and p.chunk = m.chunk offset 0
       ) p
       group by 1, 2
     ),
@@ -46,7 +46,7 @@ export function salesHaving(
         union all
         select ${key} from unnest(${anyValue(contractIds, "int[]")}) wanted (contract_id) cross join lateral (
           select ${key} from sales.sale s
-          where s.contract_id = wanted.contract_id ${ofToken} ${olderThan(after)} and ${hasAll("s", traitKeys)}
+          where s.contract_id = wanted.contract_id ${ofToken} ${olderThan(after)} and ${hasTraits("s", traitKeys)}
           ${newestFirst} limit ${wanted}
         ) s where not ${areFew(asked, wanted)}
       ) s

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database.ts";
 import { blockIdRange } from "../../log/block-id.ts";
-import type { TraitKeys } from "../traits/having.ts";
+import type { TraitKeys } from "../traits/token-bitmaps.ts";
 import { newestFirst, olderThan, type SaleKey } from "./order.ts";
 import { salesHaving } from "./read-having.ts";
 import { naming, type SaleRow, saleColumns } from "./shown.ts";

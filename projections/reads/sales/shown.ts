@@ -53,6 +53,6 @@ export const saleColumns = sql`
 /** Names the contract and the collection of row `s`. */
 export const naming = sql`
   left join log.contract traded on traded.contract_id = s.contract_id
-  left join collections.member m on m.contract_id = s.contract_id
+  left join collections.contract m on m.contract_id = s.contract_id
   left join collections.collection c on c.collection_id = coalesce(m.collection_id, s.contract_id)
   left join log.contract main on main.contract_id = c.collection_id`;

@@ -1,112 +1,121 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "../../sql/any-value.ts";
-import { idsHaving, type Rows, type Source } from "./candidates.ts";
-import { familyOf, fitsTraits, isOfTraits, type TokenKey, type TokensFilter } from "./filter.ts";
-import { stands } from "./listed-now.ts";
+import { hasNoEndedListing } from "../traits/current-listings.ts";
+import { idsWithTraits, type RowsAfter, type Source } from "./access-path.ts";
+import {
+  contractsOf,
+  isByTraitsOnly,
+  matchesTraits,
+  type TokenKey,
+  type TokensFilter,
+} from "./filter.ts";
 
-export type Direction = { towards: RawBuilder<unknown>; than: RawBuilder<unknown> };
+/** SQL: `asc` and `>`, or `desc` and `<`. */
+export type Direction = { order: RawBuilder<unknown>; comparison: RawBuilder<unknown> };
 
-type ListedOrder = { direction: Direction; isTime: boolean };
+type ListedOrder = { direction: Direction; byTime: boolean };
 
-const priced = sql`l.contract_id, l.token_id, l.standard, l.unit_price_wei as value`;
-const timed = sql`
+const priceColumns = sql`l.contract_id, l.token_id, l.standard, l.unit_price_wei as value`;
+const timeColumns = sql`
   l.contract_id, l.token_id, l.standard, (extract(epoch from l.listed_at) * 1000000)::bigint::numeric as value`;
 
-/** Listed tokens by price, or by when they were listed: those that stand, and those that another listing still lists. */
-export function listedTokens(filter: TokensFilter, source: Source, order: ListedOrder): Rows {
-  const columns = order.isTime ? timed : priced;
-  const isMeant =
-    source === "chosen"
-      ? sql`(l.contract_id, l.token_id, l.standard) in (select * from chosen)`
-      : sql`l.contract_id = any (${familyOf(filter)}) and ${fitsTraits(filter, "l")}`;
+/** Listed tokens by price or by time of listing, with replacements of listings that have ended. */
+export function listedTokens(filter: TokensFilter, source: Source, order: ListedOrder): RowsAfter {
+  const columns = order.byTime ? timeColumns : priceColumns;
+  const isMatch =
+    source === "named"
+      ? sql`(l.contract_id, l.token_id, l.standard) in (select * from named_token)`
+      : sql`l.contract_id = any (${contractsOf(filter)}) and ${matchesTraits(filter, "l")}`;
   return (after, limit) => {
-    const place = placeOf(after, order);
+    const cursor = cursorConditions(after, order);
     return sql`
-      ${standing(filter, source, order, { ...place, limit })}
+      ${listedSource(filter, source, order, { ...cursor, limit })}
       union all
-      select ${columns} from relisted l where ${isMeant} and ${place.beyond}`;
+      select ${columns} from replacement_listing l where ${isMatch} and ${cursor.after}`;
   };
 }
 
-function standing(
+function listedSource(
   filter: TokensFilter,
   source: Source,
   order: ListedOrder,
   slice: Slice,
 ): RawBuilder<unknown> {
-  if (source === "walk") {
-    const walk = isOfTraits(filter) && !order.isTime ? walkOfTrait : walkOfAll;
-    return walk(filter, order, slice);
+  if (source === "scan") {
+    const scan = isByTraitsOnly(filter) && !order.byTime ? scanListedOfTrait : scanListed;
+    return scan(filter, order, slice);
   }
   const [candidates, isSame] =
-    source === "chosen" ? [sql`chosen`, sql`and l.standard = c.standard`] : [idsHaving, sql``];
+    source === "named"
+      ? [sql`named_token`, sql`and l.standard = c.standard`]
+      : [idsWithTraits, sql``];
   return sql`
     select l.* from ${candidates} c cross join lateral (
-      select ${order.isTime ? timed : priced} from traits.listed l
-      where l.contract_id = c.contract_id and l.token_id = c.token_id ${isSame} and ${stands("l")}
-        and ${slice.beyond}
+      select ${order.byTime ? timeColumns : priceColumns} from traits.listed_token l
+      where l.contract_id = c.contract_id and l.token_id = c.token_id ${isSame} and ${hasNoEndedListing("l")}
+        and ${slice.after}
       offset 0
     ) l`;
 }
 
-type Slice = Record<"beyond" | "from" | "limit", RawBuilder<unknown>>;
+type Slice = Record<"after" | "from" | "limit", RawBuilder<unknown>>;
 
-/** Along the listed tokens of each contract. */
-function walkOfAll(
+/** Scans the listed tokens of each contract. */
+function scanListed(
   filter: TokensFilter,
-  { direction: { towards }, isTime }: ListedOrder,
-  { beyond, limit }: Slice,
+  { direction: { order }, byTime }: ListedOrder,
+  { after, limit }: Slice,
 ): RawBuilder<unknown> {
   return sql`
-    select l.* from unnest(${familyOf(filter)}) family (contract_id) cross join lateral (
-      select ${isTime ? timed : priced} from traits.listed l
-      where l.contract_id = family.contract_id and ${stands("l")} and ${beyond} and ${fitsTraits(filter, "l")}
-      order by ${columnOf(isTime)} ${towards}, l.token_id ${towards} limit ${limit}
+    select l.* from unnest(${contractsOf(filter)}) contract (contract_id) cross join lateral (
+      select ${byTime ? timeColumns : priceColumns} from traits.listed_token l
+      where l.contract_id = contract.contract_id and ${hasNoEndedListing("l")} and ${after} and ${matchesTraits(filter, "l")}
+      order by ${columnOf(byTime)} ${order}, l.token_id ${order} limit ${limit}
     ) l`;
 }
 
 /**
- * Along those with the rarest trait, of each contract and each of its keys: a token has one of them. Its standard is
- * looked up of the page's tokens alone, and of the one at the cursor, which may have another.
+ * Scans the listed tokens with the rarest trait, of each contract and key: a token has one of the keys. The standard is
+ * looked up for the page's tokens only, and for the token at the cursor, which may have both.
  */
-function walkOfTrait(
+function scanListedOfTrait(
   filter: TokensFilter,
-  { direction: { towards } }: ListedOrder,
-  { beyond, from, limit }: Slice,
+  { direction: { order } }: ListedOrder,
+  { after, from, limit }: Slice,
 ): RawBuilder<unknown> {
   const [keys = []] = filter.traitKeys ?? [];
   return sql`
     select l.contract_id, l.token_id, l.standard, l.unit_price_wei as value
-    from unnest(${familyOf(filter)}) family (contract_id)
-    cross join unnest(${anyValue(keys, "uuid[]")}) own (trait_key)
+    from unnest(${contractsOf(filter)}) contract (contract_id)
+    cross join unnest(${anyValue(keys, "uuid[]")}) rarest (trait_key)
     cross join lateral (
-      select l.* from traits.listed_trait l
-      where l.contract_id = family.contract_id and l.trait_key = own.trait_key and ${stands("l")}
-        and ${from} and ${fitsTraits(filter, "l", 1)}
-      order by l.unit_price_wei ${towards}, l.token_id ${towards} limit ${limit} + 1
-    ) place
+      select l.* from traits.listed_token_trait l
+      where l.contract_id = contract.contract_id and l.trait_key = rarest.trait_key and ${hasNoEndedListing("l")}
+        and ${from} and ${matchesTraits(filter, "l", 1)}
+      order by l.unit_price_wei ${order}, l.token_id ${order} limit ${limit} + 1
+    ) listed_trait
     cross join lateral (
-      select l.* from traits.listed l
-      where l.contract_id = place.contract_id and l.token_id = place.token_id and ${beyond} offset 0
+      select l.* from traits.listed_token l
+      where l.contract_id = listed_trait.contract_id and l.token_id = listed_trait.token_id and ${after} offset 0
     ) l`;
 }
 
-const columnOf = (isTime: boolean) => (isTime ? sql`l.listed_at` : sql`l.unit_price_wei`);
+const columnOf = (byTime: boolean) => (byTime ? sql`l.listed_at` : sql`l.unit_price_wei`);
 
-/** Rows `l` behind the cursor; `from`: whatever their standard, so that the one at the cursor is among them. */
-function placeOf(
+/** SQL conditions on rows `l`: after the cursor; `from`: in any standard, with the token at the cursor itself. */
+function cursorConditions(
   after: TokenKey | null,
-  { direction: { than }, isTime }: ListedOrder,
-): Pick<Slice, "beyond" | "from"> {
-  if (after === null) return { beyond: sql`true`, from: sql`true` };
+  { direction: { comparison }, byTime }: ListedOrder,
+): Pick<Slice, "after" | "from"> {
+  if (after === null) return { after: sql`true`, from: sql`true` };
   const { value, tokenId, contractId, standard } = after;
-  const bound = isTime
+  const bound = byTime
     ? sql`(timestamptz 'epoch' + ${anyValue(Number(value), "float8")} * interval '1 microsecond')`
     : anyValue(String(value), "numeric");
-  const columns = sql`${columnOf(isTime)}, l.token_id, l.contract_id`;
-  const place = sql`${bound}, ${anyValue(String(tokenId), "numeric")}, ${anyValue(contractId, "int")}`;
+  const columns = sql`${columnOf(byTime)}, l.token_id, l.contract_id`;
+  const position = sql`${bound}, ${anyValue(String(tokenId), "numeric")}, ${anyValue(contractId, "int")}`;
   return {
-    beyond: sql`(${columns}, l.standard) ${than} (${place}, ${anyValue(standard, "smallint")})`,
-    from: sql`(${columns}) ${than}= (${place})`,
+    after: sql`(${columns}, l.standard) ${comparison} (${position}, ${anyValue(standard, "smallint")})`,
+    from: sql`(${columns}) ${comparison}= (${position})`,
   };
 }

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import { priceAt } from "../../coin-prices/read.ts";
+import { priceAt } from "../../sql/coin-price.ts";
 import { nativeCoins } from "../../sql/native-coin.ts";
 import { saleUsdE8 } from "../../sql/usd.ts";
-import type { BidRow } from "../bids/read.ts";
-import type { ListingRow } from "../listings/read.ts";
+import type { BidRow } from "../bids/read-bid.ts";
+import type { ListingRow } from "../listings/read-listing.ts";
 import type { SaleRow } from "../sales/shown.ts";
 
 /** SQL of each column, by its name in a row. */
@@ -19,14 +19,14 @@ type OrderPart =
   | "filled"
   | "endTime";
 
-/** What a token tells of its cheapest listing: an active one. */
+/** Columns of a token's cheapest active listing. */
 export type TokenListingRow = Pick<
   ListingRow,
   OrderPart | "marketplace" | "isBuyable" | "currency" | "fillable" | "startTime"
 >;
-/** What a token tells of the best bid: an active one. */
+/** Columns of a token's best active bid. */
 export type TokenBidRow = Pick<BidRow, OrderPart | "kind" | "sellerNetWei" | "currency">;
-/** What a token tells of its last sale. */
+/** Columns of a token's last sale. */
 export type TokenSaleRow = Pick<
   SaleRow,
   | "chainId"
@@ -43,11 +43,11 @@ export type TokenSaleRow = Pick<
   | "timestamp"
 >;
 
-/** CTE: what the coin of each chain costs at a moment, read once for all rows. */
-export function coinsAt(moment: RawBuilder<unknown>): RawBuilder<unknown> {
+/** CTE `coin`: the price of each chain's coin at a time, read once for all rows. */
+export function coinsAt(at: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     coin as materialized (
-      select native.chain_id, ${priceAt(sql`native.coin`, moment)} as price_e8 from ${nativeCoins}
+      select native.chain_id, ${priceAt(sql`native.coin`, at)} as price_e8 from ${nativeCoins}
     )`;
 }
 
@@ -97,7 +97,7 @@ const saleColumns: Columns<TokenSaleRow> = {
 
 const trades = { listing: listingColumns, bid: bidColumns, sale: saleColumns };
 
-/** Columns of rows `l`, `b` and `s`, each named after what it is of. */
+/** Columns of rows `l`, `b` and `s`, prefixed with `listing_`, `bid_` and `sale_`. */
 export const tradeColumns = sql.join(
   Object.entries(trades).flatMap(([of, columns]) =>
     Object.entries(columns).map(([name, column]) => sql`${column} as ${sql.ref(`${of}_${name}`)}`),
@@ -108,13 +108,13 @@ const namesOf = (of: keyof typeof trades) =>
   Object.keys(trades[of]).map((name) => [name, `${of}_${name}`] as const);
 const names = { listing: namesOf("listing"), bid: namesOf("bid"), sale: namesOf("sale") };
 
-/** What a row tells of its listing, bid or sale; null: there is none. */
-export function tradeIn<Row extends object>(
+/** The listing, bid or sale in a row; null: none. */
+export function tradeOfRow<Row extends object>(
   of: keyof typeof trades,
   row: Readonly<Record<string, unknown>>,
 ): Row | null {
   if (row[`${of}_chainId`] === null) return null;
-  const told: Record<string, unknown> = {};
-  for (const [name, column] of names[of]) told[name] = row[column];
-  return told as Row;
+  const trade: Record<string, unknown> = {};
+  for (const [name, column] of names[of]) trade[name] = row[column];
+  return trade as Row;
 }

@@ -6,7 +6,7 @@ import {
   readCheckpoints,
   type Target,
 } from "../../../projections/engine/checkpoint.ts";
-import type { Projection } from "../../../projections/engine/projection.ts";
+import type { FactWindow, Projection } from "../../../projections/engine/projection.ts";
 import { prepareProjections, rebuild } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import {
@@ -34,8 +34,8 @@ beforeEach(async () => {
 
 type Apply = Projection["apply"];
 
-const removal = (schema: string): RawBuilder<unknown> => sql`
-  delete from ${sql.id(schema, "seen")} s using change c where c.weight < 0 and s.token_id = c.token_id`;
+const removal = (schema: string, { changes }: FactWindow): RawBuilder<unknown> => sql`
+  delete from ${sql.id(schema, "seen")} s using ${changes} c where c.weight < 0 and s.token_id = c.token_id`;
 
 /** Keeps the ids of tokens whose transfers count, and remarks of its own. */
 function tokens(
@@ -48,9 +48,9 @@ function tokens(
     ...(more.parameters === undefined ? {} : { parameters: more.parameters }),
     tables: (schema) => [`create table ${schema}.seen (token_id numeric primary key, remark text)`],
     async apply(session, schema, window) {
-      await removal(schema).execute(session);
+      await removal(schema, window).execute(session);
       await sql`
-        insert into ${sql.id(schema, "seen")} select token_id, ${remark} from change where weight > 0`.execute(
+        insert into ${sql.id(schema, "seen")} select token_id, ${remark} from ${window.changes} where weight > 0`.execute(
         session,
       );
       await more.afterwards?.(session, schema, window);
@@ -63,11 +63,11 @@ const copies = (version = 1): Projection => ({
   name: "copies",
   version,
   tables: (schema) => [`create table ${schema}.seen (token_id numeric primary key, remark text)`],
-  async apply(session, schema) {
-    await removal(schema).execute(session);
+  async apply(session, schema, window) {
+    await removal(schema, window).execute(session);
     await sql`
       insert into ${sql.id(schema, "seen")}
-      select s.* from tokens.seen s join change c using (token_id) where c.weight > 0`.execute(
+      select s.* from tokens.seen s join ${window.changes} c using (token_id) where c.weight > 0`.execute(
       session,
     );
   },

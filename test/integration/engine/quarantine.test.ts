@@ -21,6 +21,7 @@ import {
 import { rebuild, rollBack } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import {
   addressOf,
   appendEvents,
@@ -47,19 +48,19 @@ const summed: Projection = {
   tables: (schema) => [
     `create table ${schema}.sum (contract_id int primary key, units numeric not null check (units > 0))`,
   ],
-  async apply(session, schema, { upTo }) {
+  async apply(session, schema, window) {
     const table = sql.table(`${schema}.sum`);
     await sql`
-      delete from ${table} where contract_id in (select contract_id from change where kind = 12)`.execute(
+      delete from ${table} where contract_id in (select contract_id from ${window.changes} where kind = ${kindLiteral("erc1155_transfer")})`.execute(
       session,
     );
     await sql`
       insert into ${table}
       select f.contract_id, sum(div(f.amount, (${sql.raw(`${ceiling}`)} >= f.amount)::int))
-      from log.fact f
-      where f.kind = 12 and f.position <= ${upTo}
-        and f.contract_id in (select contract_id from change where kind = 12)
-        and not exists (select from dropped d where d.block_id = f.block_id)
+      from ${window.facts} f
+      where f.kind = ${kindLiteral("erc1155_transfer")} and f.position <= ${window.upTo}
+        and f.contract_id in (select contract_id from ${window.changes} where kind = ${kindLiteral("erc1155_transfer")})
+        and not exists (select from ${window.retractedBlocks} r where r.block_id = f.block_id)
       group by f.contract_id`.execute(session);
   },
 };
@@ -69,11 +70,11 @@ const counted: Projection = {
   name: "counted",
   version: 1,
   tables: (schema) => [`create table ${schema}.total (kind int primary key, facts int not null)`],
-  async apply(session, schema) {
+  async apply(session, schema, window) {
     const table = sql.table(`${schema}.total`);
     await sql`
       insert into ${table} as t (kind, facts)
-      select kind, sum(weight) from change where kind = 12 group by kind
+      select kind, sum(weight) from ${window.changes} where kind = ${kindLiteral("erc1155_transfer")} group by kind
       on conflict (kind) do update set facts = t.facts + excluded.facts`.execute(session);
   },
 };
@@ -92,13 +93,13 @@ const numbered: Projection = {
   tables: (schema) => [
     `create table ${schema}.place (position bigint primary key, number int not null)`,
   ],
-  async apply(session, schema) {
+  async apply(session, schema, window) {
     const table = sql.table(`${schema}.place`);
     await sql`
       insert into ${table}
       select position, row_number() over (order by position)
                        + (select count(*) from ${table}) * div(1, (${sql.raw(`${ceiling}`)} >= amount)::int)
-      from change where kind = 12`.execute(session);
+      from ${window.changes} where kind = ${kindLiteral("erc1155_transfer")}`.execute(session);
   },
 };
 

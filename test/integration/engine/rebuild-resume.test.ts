@@ -84,11 +84,11 @@ describe("a derivation in bulk that fails in the middle", () => {
     };
     const step = (name: string, thirds: number): Step => ({
       name,
-      async derive(session, schema, _window, part) {
+      async derive(session, schema, window, part) {
         note(thirds === 1 ? name : `${name} ${part}`);
         await sql`
           insert into ${sql.id(schema, "seen")}
-          select position, ${name} from change where position % ${thirds} = ${part}`.execute(
+          select position, ${name} from ${window.changes} where position % ${thirds} = ${part}`.execute(
           session,
         );
         return { done: part + 1, of: thirds };
@@ -100,10 +100,10 @@ describe("a derivation in bulk that fails in the middle", () => {
       tables: (schema) => [
         `create table ${schema}.seen (position bigint, step text, primary key (position, step))`,
       ],
-      apply: async (session, schema) => {
+      apply: async (session, schema, window) => {
         for (const name of ["first", "second", "third"]) {
           await sql`
-            insert into ${sql.id(schema, "seen")} select position, ${name} from change`.execute(
+            insert into ${sql.id(schema, "seen")} select position, ${name} from ${window.changes}`.execute(
             session,
           );
         }

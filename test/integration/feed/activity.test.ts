@@ -1,3 +1,4 @@
+import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { type Hex, keccak256, stringToHex } from "viem";
@@ -267,7 +268,7 @@ async function countFacts(): Promise<unknown> {
   const { rows } = await sql`
     select counted.block_id, count(*) as events
     from (
-      select block_id from log.fact where kind in (10, 31)
+      select block_id from log.fact where kind in ${kindList("erc721_transfer", "order_cancelled")}
       union all
       select block_id from sales.sale
     ) counted

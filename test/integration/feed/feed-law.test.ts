@@ -1,3 +1,4 @@
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { activityProjection } from "../../../projections/activity/project.ts";
@@ -159,6 +160,6 @@ const told = (events: readonly FeedEvent[], type: string) =>
 
 async function countOrders(): Promise<number> {
   const { rows } = await sql<{ orders: bigint }>`
-    select count(*) as orders from log.fact where kind = 70`.execute(db);
+    select count(*) as orders from log.fact where kind = ${kindLiteral("order_submitted")}`.execute(db);
   return Number(rows[0]?.orders);
 }

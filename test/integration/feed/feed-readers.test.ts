@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const restarted = () => serveFeed(database.db, { lookMs: 20, tapeBytes: 64 * 1024 });
+const restarted = () => serveFeed(database.db, { pollMs: 20, bufferBytes: 64 * 1024 });
 
 const mined: Block[] = [];
 
@@ -41,7 +41,7 @@ async function happen(random: Random): Promise<void> {
   if (chance(0.3)) await setBlocks(db, "block_retracted", [random.pick(mined.slice(-5))]);
   if (chance(0.3)) await setBlocks(db, "block_readopted", [random.pick(mined.slice(-5))]);
   await catchUp(db);
-  if (chance(0.5)) server?.feed.ring();
+  if (chance(0.5)) server?.feed.notify();
 }
 
 /** The whole feed, folded from the log. */

@@ -32,7 +32,7 @@ afterEach(async () => {
   [readers, servers] = [[], []];
 });
 
-const quick: Partial<FeedLimits> = { lookMs: 20 };
+const quick: Partial<FeedLimits> = { pollMs: 20 };
 
 async function start(limits: Partial<FeedLimits> = {}): Promise<FeedServer> {
   const server = await serveFeed(database.db, { ...quick, ...limits });
@@ -209,7 +209,7 @@ describe("a stream that is refused", () => {
   });
 
   it("answers 503 with the time to wait where all places are taken, until one is free", async () => {
-    const server = await start({ readers: 2 });
+    const server = await start({ maxSubscribers: 2 });
     const [one, other] = [reading(server), reading(server)];
     await Promise.all([one.connect(), other.connect()]);
 
@@ -226,7 +226,7 @@ describe("a stream that is refused", () => {
 
 describe("a reader that does not read", () => {
   it("is cut, while others hear everything and memory stays bounded", async () => {
-    const server = await start({ unsentBytes: 64 * 1024, tapeBytes: 256 * 1024 });
+    const server = await start({ unsentBytes: 64 * 1024, bufferBytes: 256 * 1024 });
     const { port, hostname } = new URL(server.url);
     const sockets = Array.from({ length: 5 }, () => connect(Number(port), hostname));
     const closed = sockets.map((socket) => once(socket, "close"));
@@ -270,7 +270,7 @@ describe("a reader that does not read", () => {
 
 describe("a stream that is old", () => {
   it("ends in order, so that its reader shows its token again", async () => {
-    const server = await start({ lifeMs: 200, heartbeatMs: 100 });
+    const server = await start({ maxAgeMs: 200, heartbeatMs: 100 });
     const reader = reading(server);
     const response = await reader.connect();
     await once(response, "end");

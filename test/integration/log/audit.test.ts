@@ -1,6 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../../api/run/config/config.ts";
@@ -14,6 +11,7 @@ import { type Market, openMarket } from "../../support/chain/market.ts";
 import { addressOf, appendEvents, block } from "../../support/database/given.ts";
 import { pipelineSettings, startPipeline, until } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { runOp } from "../../support/processes/op.ts";
 
 /** Ponder's for this chain. */
 const finality = 30;
@@ -79,16 +77,8 @@ function audit({ db }: TestDatabase, more: Partial<AuditOptions> = {}) {
 }
 
 async function operate(...words: string[]): Promise<{ code: number; output: string }> {
-  const root = join(import.meta.dirname, "../../..");
-  const child = spawn(process.execPath, ["--import", "tsx", "api/run/operator/main.ts", ...words], {
-    cwd: root,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const chunks: Buffer[] = [];
-  child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
-  const [code] = await once(child, "close");
-  return { code: Number(code), output: Buffer.concat(chunks).toString() };
+  const { code, stdout } = await runOp(settings, ...words);
+  return { code, output: stdout };
 }
 
 /** A database in which the recorder has settled as much, and which lacks every fact. */

@@ -10,7 +10,7 @@ import { conduitAbi, seaportEvents } from "../../../abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../../abis/tokens.ts";
 import { readConfig } from "../../../api/run/config/config.ts";
 import { runRole } from "../../../api/run/roles/indexer.ts";
-import type { Running } from "../../../api/run/roles/role.ts";
+import type { RunningRole } from "../../../api/run/roles/role.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../../devnet/client.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
@@ -20,7 +20,7 @@ import { createDatabase } from "../../support/database/postgres.ts";
 
 type TestDatabase = Awaited<ReturnType<typeof createDatabase>>;
 type LocalChain = { anvil: Anvil; client: DevnetClient };
-type Indexer = { running: Running; lines: string[]; stop(): Promise<void> };
+type Indexer = { running: RunningRole; lines: string[]; stop(): Promise<void> };
 
 const curated = [contracts.punks, contracts.editions, contracts.consecutive];
 const played = [

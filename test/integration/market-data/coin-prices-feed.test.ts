@@ -1,20 +1,18 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { type Hex, numberToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openChain } from "../../../api/work/chain/clients.ts";
-import { keepPrices, tickPrices } from "../../../api/work/jobs/keep-prices.ts";
+import { runPriceUpdates, tickPrices } from "../../../api/work/jobs/update-prices.ts";
 import { backfillPrices } from "../../../api/work/prices/backfill-prices.ts";
 import { aggregators } from "../../../api/work/prices/chainlink.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect } from "../../../devnet/client.ts";
 import { priceAt } from "../../../devnet/price-feed-walk.ts";
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { until } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { runOp } from "../../support/processes/op.ts";
 import { type Exchanges, openExchanges } from "./coin-prices-exchanges.ts";
 
 let database: TestDatabase;
@@ -56,7 +54,9 @@ type Fact = { type: string; at: Date; price: bigint; sources: { name: string; pr
 async function facts(type?: string): Promise<Fact[]> {
   const { rows } = await sql<Fact>`
     select payload ->> 'type' as type, recorded_at as at, amount as price, payload -> 'sources' as sources
-    from log.fact where kind = 90 order by position`.execute(database.db);
+    from log.fact where kind = ${kindLiteral("price_ticked")} order by position`.execute(
+    database.db,
+  );
   return rows.filter((fact) => type === undefined || fact.type === type);
 }
 
@@ -194,7 +194,7 @@ describe("keeping prices", () => {
     const startedAt = Date.now();
     const run = async (isDone: () => Promise<boolean>) => {
       const ending = new AbortController();
-      const kept = keepPrices(work(ending.signal));
+      const kept = runPriceUpdates(work(ending.signal));
       await until("prices", isDone, 20_000);
       ending.abort();
       await kept;
@@ -215,7 +215,7 @@ describe("keeping prices", () => {
   it("ends at once while an exchange keeps it waiting", async () => {
     for (const { name } of exchanges.feeds) exchanges.mood(name, "silent");
     const ending = new AbortController();
-    const kept = keepPrices(work(ending.signal));
+    const kept = runPriceUpdates(work(ending.signal));
     await until("requests", async () => exchanges.asked.length >= 8);
     const begun = performance.now();
     ending.abort();
@@ -303,24 +303,13 @@ describe("hourly history", () => {
 describe("op prices backfill", () => {
   async function operate(...words: string[]) {
     const urls = exchanges.feeds.map(({ name, url }) => `${name}=${url}`).join(",");
-    const child = spawn(
-      process.execPath,
-      ["--import", "tsx", "api/run/operator/main.ts", "prices", ...words],
-      {
-        cwd: join(import.meta.dirname, "../../.."),
-        env: {
-          PATH: process.env.PATH,
-          DATABASE_URL: database.url,
-          DATA_DIR: "/nonexistent",
-          PRICE_FEED_URLS: urls,
-        },
-        stdio: ["ignore", "pipe", "pipe"],
-      },
-    );
-    const said = Promise.all([text(child.stdout), text(child.stderr)]);
-    const [code] = (await once(child, "exit")) as [number];
-    const [out, complaint] = await said;
-    return { code, out, complaint };
+    const settings = {
+      DATABASE_URL: database.url,
+      DATA_DIR: "/nonexistent",
+      PRICE_FEED_URLS: urls,
+    };
+    const { code, stdout, stderr } = await runOp(settings, "prices", ...words);
+    return { code, out: stdout, complaint: stderr };
   }
 
   it("fills both coins or one, says what it did, and may be repeated", async () => {

@@ -1,3 +1,4 @@
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { pino } from "pino";
@@ -5,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "../../../api/serve/app.ts";
 import { coinPricesProjection } from "../../../projections/coin-prices/project.ts";
-import { readPriceAt, readPricesAt } from "../../../projections/coin-prices/read.ts";
+import { readPriceAt, readPricesAt } from "../../../projections/reads/coin-prices/read-prices.ts";
 import { openDatabase } from "../../../projections/database.ts";
 import { deriveInBulk } from "../../../projections/engine/bulk.ts";
 import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
@@ -290,7 +291,7 @@ describe("GET /v1/crypto/history", () => {
 
     const { rows } = await sql<{ at: Date; price: bigint }>`
       select recorded_at as at, amount as price from log.fact
-      where kind = 90 and payload ->> 'type' = 'apecoin' order by recorded_at`.execute(database.db);
+      where kind = ${kindLiteral("price_ticked")} and payload ->> 'type' = 'apecoin' order by recorded_at`.execute(database.db);
     for (const [days, interval, length] of [
       [2, "1h", hour],
       [7, "1h", hour],

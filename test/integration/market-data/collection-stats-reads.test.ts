@@ -37,7 +37,7 @@ beforeAll(async () => {
   const minuteMs = Math.floor(Number(openedAt) / 60) * 60_000;
   await appendObservations(book.db, [
     floorSnapshotted({ chainId: 1, ...dayAgo, base: null }),
-    floorSnapshotted({ chainId: 1, momentMs, floors: dayAgo.floors, base: dayAgo }),
+    floorSnapshotted({ chainId: 1, takenAtMs: momentMs, floors: dayAgo.floors, base: dayAgo }),
     priceTicked({ coin: "ethereum", minuteMs, priceE8, sources: [] }),
   ]);
   await book.catchUp();

@@ -14,7 +14,7 @@ import {
 } from "../../support/market-data/stats-story.ts";
 import { type Fact, openBook } from "../../support/orders/order-book.ts";
 
-const tables = ["token", "hour", "contract", "clock", "family", "held", "name", "total"];
+const tables = ["token", "hourly_sales", "contract", "snapshot_clock", "collection", "holder_stats", "search_text", "collection_count"];
 
 let book: Awaited<ReturnType<typeof openBook>>;
 
@@ -51,7 +51,7 @@ describe("figures of collections", () => {
           await project(book.db, targets);
           const { rows } = await sql<{ family: unknown }>`
             select to_jsonb(f) || to_jsonb(h) as family
-            from collection_stats.family f full join collection_stats.held h using (collection_id)
+            from collection_stats.collection f full join collection_stats.holder_stats h using (collection_id)
             order by collection_id`.execute(book.db);
           expect(rows.map(({ family }) => family)).toEqual(await familiesFromBooks(book.db));
         });

@@ -19,7 +19,7 @@ import {
 } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
-const tables = ["collection", "member", "discovery", "registered", "claim"];
+const tables = ["collection", "contract", "first_transfer", "registry_collection", "registry_contract"];
 
 let database: TestDatabase;
 let target: Target;
@@ -254,7 +254,7 @@ async function dumpShown(): Promise<string[][]> {
   const { rows } = await sql<{ row: string }>`
     select (collection_id, slug, name, symbol, standard, verified, registered, first_block_id)::text as row
     from collections.collection order by 1`.execute(database.db);
-  return [rows.map(({ row }) => row), await dumpTable(database.db, "collections.member")];
+  return [rows.map(({ row }) => row), await dumpTable(database.db, "collections.contract")];
 }
 
 describe("a collection", () => {
@@ -291,7 +291,7 @@ describe("a collection", () => {
     const nameAfter = async (state: "block_retracted" | "block_readopted", blocks: Block[]) => {
       await setBlocks(database.db, state, blocks);
       await project(database.db, [target]);
-      const { rows } = await sql`select from collections.member where described`.execute(
+      const { rows } = await sql`select from collections.contract where described`.execute(
         database.db,
       );
       return [(await shown())[ape]?.name, rows.length];
@@ -383,7 +383,7 @@ describe("a collection", () => {
   async function families(): Promise<Record<Address, Address>> {
     const { rows } = await sql<{ address: Address; family: Address }>`
       select k.address, c.address as family
-      from collections.member m
+      from collections.contract m
       join log.contract k on k.contract_id = m.contract_id
       join log.contract c on c.contract_id = m.collection_id`.execute(database.db);
     return Object.fromEntries(rows.map(({ address, family }) => [address, family]));

@@ -1,9 +1,10 @@
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import fc from "fast-check";
 import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { snapshotFloors } from "../../../api/work/jobs/keep-floors.ts";
+import { snapshotFloors } from "../../../api/work/jobs/snapshot-floors.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import {
   type ContractFloors,
@@ -60,7 +61,7 @@ const history: fc.Arbitrary<Snapshot[]> = fc
   });
 
 async function tell(snapshots: readonly Snapshot[]): Promise<void> {
-  await sql`delete from log.fact where kind = 91`.execute(book.db);
+  await sql`delete from log.fact where kind = ${kindLiteral("floor_snapshotted")}`.execute(book.db);
   await sql`update log.head set position = (select max(position) from log.fact)`.execute(book.db);
   await appendObservations(
     book.db,
@@ -178,7 +179,7 @@ describe("floors", () => {
     const states = [await derive(1), await derive(7), await derive()];
     expect(states[1]).toEqual(states[0]);
     expect(states[2]).toEqual(states[0]);
-    const oldest = await sql<{ at: Date }>`select min(moment) as at from floors.snapshot`.execute(
+    const oldest = await sql<{ at: Date }>`select min(taken_at) as at from floors.snapshot`.execute(
       book.db,
     );
     expect(oldest.rows[0]?.at.getTime()).toBeGreaterThanOrEqual(lastMs - 31 * dayMs);
@@ -198,16 +199,16 @@ describe("floors", () => {
     ]);
     await derive();
     const { rows } = await sql<{
-      moment: Date;
-    }>`select moment from floors.snapshot order by 1`.execute(book.db);
-    expect(rows.map(({ moment }) => moment.getTime())).toEqual([first.momentMs, second.momentMs]);
+      at: Date;
+    }>`select taken_at as at from floors.snapshot order by 1`.execute(book.db);
+    expect(rows.map(({ at }) => at.getTime())).toEqual([first.momentMs, second.momentMs]);
   });
 });
 
 describe("a snapshot", () => {
   const recorded = async () => {
     const { rows } = await sql<{ at: Date; floors: Record<Address, string> }>`
-      select recorded_at as at, payload -> 'floors' as floors from log.fact where kind = 91 order by position`.execute(
+      select recorded_at as at, payload -> 'floors' as floors from log.fact where kind = ${kindLiteral("floor_snapshotted")} order by position`.execute(
       book.db,
     );
     return rows;

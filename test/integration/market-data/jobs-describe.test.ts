@@ -13,9 +13,9 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "../../../abis/deployments.ts";
 import { openChain } from "../../../api/work/chain/clients.ts";
-import { describeContracts, type Progress } from "../../../api/work/jobs/describe-contracts.ts";
-import { keepDescribing } from "../../../api/work/jobs/keep-describing.ts";
-import { createWake } from "../../../api/work/log-signal/wake.ts";
+import { describePending, type DescribeState } from "../../../api/work/jobs/describe-pending.ts";
+import { runContractDescriptions } from "../../../api/work/jobs/describe-contracts.ts";
+import { createSignal } from "../../../api/work/log-signal/signal.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../../devnet/client.ts";
 import { place } from "../../../devnet/deploy.ts";
@@ -138,7 +138,7 @@ async function move(moved: readonly Address[]): Promise<void> {
 }
 
 const chain = () => openChain({ chainId: 1, rpcUrls: [anvil.rpcUrl] });
-const progress = (): Progress => ({ head: 0n, postponed: new Set() });
+const progress = (): DescribeState => ({ head: 0n, postponed: new Set() });
 const never = new AbortController().signal;
 
 type Described = { name: string | null; symbol: string | null; standard: number | null };
@@ -172,7 +172,7 @@ describe("describing contracts", () => {
   it("bears with hostile ones, asked each by itself", async () => {
     await install();
     await move([...addresses.values()]);
-    expect(await describeContracts(database.db, chain(), progress(), never)).toBe(names.length);
+    expect(await describePending(database.db, chain(), progress(), never)).toBe(names.length);
     await expectHonestWords();
   });
 
@@ -181,7 +181,7 @@ describe("describing contracts", () => {
     await place(client, multicall3, "Multicall3");
     await client.mine({ blocks: 1 });
     await move([...addresses.values()]);
-    expect(await describeContracts(database.db, chain(), progress(), never)).toBe(names.length);
+    expect(await describePending(database.db, chain(), progress(), never)).toBe(names.length);
     await expectHonestWords();
     await client.setCode({ address: multicall3, bytecode: "0x" });
   });
@@ -189,7 +189,7 @@ describe("describing contracts", () => {
   it("records the block it read at, and asks again when that block is dropped", async () => {
     await install();
     await move([address("honest721")]);
-    await describeContracts(database.db, chain(), progress(), never);
+    await describePending(database.db, chain(), progress(), never);
     await project(database.db, [target]);
     const head = await client.getBlock();
     const { rows } = await sql<{ hash: Hex; number: bigint; timestamp: Date }>`
@@ -198,24 +198,24 @@ describe("describing contracts", () => {
     expect(rows).toEqual([
       { hash: head.hash, number: head.number, timestamp: new Date(Number(head.timestamp) * 1000) },
     ]);
-    expect(await describeContracts(database.db, chain(), progress(), never)).toBe(0);
+    expect(await describePending(database.db, chain(), progress(), never)).toBe(0);
 
     const { hash, number } = head;
     await setBlocks(database.db, "block_retracted", [{ ...block(1, Number(number)), hash }]);
     await client.mine({ blocks: 1 });
     await project(database.db, [target]);
-    expect(await describeContracts(database.db, chain(), progress(), never)).toBe(1);
+    expect(await describePending(database.db, chain(), progress(), never)).toBe(1);
   });
 
   it("leaves a contract without code until it has some", async () => {
     const later = addressOf(0x200);
     await move([later]);
     const asked = progress();
-    expect(await describeContracts(database.db, chain(), asked, never)).toBe(0);
+    expect(await describePending(database.db, chain(), asked, never)).toBe(0);
     expect([...asked.postponed]).toEqual([later]);
 
     await client.setCode({ address: later, bytecode: contracts.honest721 });
-    expect(await describeContracts(database.db, chain(), progress(), never)).toBe(1);
+    expect(await describePending(database.db, chain(), progress(), never)).toBe(1);
   });
 
   it("waits for an RPC that is down, and describes each contract once", async () => {
@@ -229,11 +229,11 @@ describe("describing contracts", () => {
       warn = resolve;
     });
     const logger = pino({ level: "warn" }, { write: () => warn() });
-    const wake = createWake();
-    const work = keepDescribing({
+    const wake = createSignal();
+    const work = runContractDescriptions({
       db: database.db,
       client: chain(),
-      wake,
+      changeSignal: wake,
       logger,
       signal: ending.signal,
     });
@@ -244,7 +244,7 @@ describe("describing contracts", () => {
     await install();
     await expect.poll(() => readHead(database.db), { timeout: 30_000 }).toBe(2n);
     // The collections have not read the description yet: it must not be made again.
-    for (let rings = 0; rings < 5; rings++) wake.ring();
+    for (let rings = 0; rings < 5; rings++) wake.notify();
     await project(database.db, [target]);
     ending.abort();
     await work;

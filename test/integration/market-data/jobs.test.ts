@@ -1,3 +1,4 @@
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { sql } from "kysely";
@@ -7,8 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../../api/run/config/config.ts";
 import type { CuratedCollection } from "../../../api/run/config/curated.ts";
 import { runRole } from "../../../api/run/roles/jobs.ts";
-import type { RoleContext, Running } from "../../../api/run/roles/role.ts";
-import { registerCurated } from "../../../api/work/jobs/register-curated.ts";
+import type { RoleContext, RunningRole } from "../../../api/run/roles/role.ts";
+import { registerCuratedCollections } from "../../../api/work/jobs/register-curated.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect } from "../../../devnet/client.ts";
 import { allProjections } from "../../../projections/all.ts";
@@ -21,7 +22,7 @@ import {
 } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
-import { readClock } from "../../../projections/order-state/clock.ts";
+import { readClock } from "../../../projections/reads/orders/read-clock.ts";
 import { addressOf, createProjection, project } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { givenListing } from "../../support/orders/order-facts.ts";
@@ -55,7 +56,7 @@ const bears: CuratedCollection = {
 const at = new Date(1_700_000_000_000);
 
 describe("registering the curated collections", () => {
-  const register = (...entries: CuratedCollection[]) => registerCurated(database.db, entries, at);
+  const register = (...entries: CuratedCollection[]) => registerCuratedCollections(database.db, entries, at);
 
   it("appends an entry once, however often the file is read and in whatever order it names contracts", async () => {
     expect(await register(apes, bears)).toBe(2);
@@ -109,7 +110,7 @@ async function readNames(): Promise<string[]> {
 describe("the jobs role", () => {
   let anvil: Anvil;
   let target: Target;
-  let running: Running[] = [];
+  let running: RunningRole[] = [];
   beforeAll(async () => {
     anvil = await startAnvil({ chainId: 1 });
   });
@@ -140,7 +141,7 @@ describe("the jobs role", () => {
       .poll(describedAfterFold, { timeout: 20_000 })
       .toEqual([...apes.contracts, ...bears.contracts]);
     const { rows } = await sql`
-      select contract_id from log.fact where kind = 61 group by 1 having count(*) > 1`.execute(
+      select contract_id from log.fact where kind = ${kindLiteral("contract_described")} group by 1 having count(*) > 1`.execute(
       database.db,
     );
     expect(rows).toEqual([]);
@@ -201,7 +202,7 @@ describe("the jobs role", () => {
     collections: CuratedCollection[],
     rpcUrl = anvil.rpcUrl,
     lines: string[] = [],
-  ): Promise<Running> {
+  ): Promise<RunningRole> {
     const config = readConfig({
       DATABASE_URL: database.url,
       RPC_URL_1: rpcUrl,

@@ -1,3 +1,4 @@
+import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import type { TokenMetadata } from "../../../projections/domain/metadata/token-metadata.ts";
@@ -12,7 +13,7 @@ import {
 import type { Observation } from "../../../projections/log/append.ts";
 import { metadataProjection } from "../../../projections/metadata/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { readDueAgain, readPendingTokens } from "../../../projections/reads/metadata/read-due.ts";
+import { readDueAgain, readPendingTokens } from "../../../projections/reads/metadata/read-due-metadata.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import {
   addressOf,
@@ -194,7 +195,7 @@ describe("what is pending", () => {
     const turn = async (after: number, resting: number[] = []) => {
       const rows = await readPendingTokens(
         db,
-        { ...choice, resting },
+        { ...choice, pausedContractIds: resting },
         { after, contracts: 2, limit: 4 },
       );
       return rows.map(({ contractId, tokenId, standard }) => [contractId, tokenId, standard]);
@@ -309,7 +310,7 @@ async function foldedByHand(): Promise<unknown[]> {
     payload: Told | null;
   }>`
     select contract_id as contract, token_id as token, position, payload from log.fact
-    where kind in (92, 94) and token_id is not null order by position`.execute(db);
+    where kind in ${kindList("token_metadata_fetched", "metadata_confirmed")} and token_id is not null order by position`.execute(db);
   const states = new Map<string, { told: bigint; last: bigint; payload: Told }>();
   for (const { contract, token, position, payload } of rows) {
     const key = `${contract}/${token}`;

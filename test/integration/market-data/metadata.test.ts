@@ -13,9 +13,9 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "../../../abis/deployments.ts";
 import { openChain } from "../../../api/work/chain/clients.ts";
-import { keepMetadata } from "../../../api/work/jobs/keep-metadata.ts";
-import { createWake } from "../../../api/work/log-signal/wake.ts";
-import { openDocumentFetcher } from "../../../api/work/metadata/open-fetcher.ts";
+import { runMetadataRefresh } from "../../../api/work/jobs/refresh-metadata.ts";
+import { createSignal } from "../../../api/work/log-signal/signal.ts";
+import { openDocumentFetcher } from "../../../api/work/metadata/document-fetcher.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../../devnet/client.ts";
 import { addressOf as fixtureOf } from "../../../devnet/contracts/addresses.ts";
@@ -121,7 +121,7 @@ const contractPath = "/{id}";
 /** The job as a process runs it. `until` folds and rings until the condition holds. */
 function startJob(rpcUrl = anvil.rpcUrl) {
   const ending = new AbortController();
-  const wake = createWake();
+  const wake = createSignal();
   const fetcher = openDocumentFetcher({
     ipfsGateways: [host.origin],
     arweaveGateway: host.origin,
@@ -129,11 +129,11 @@ function startJob(rpcUrl = anvil.rpcUrl) {
     now: () => now,
     allowedOrigins: [host.origin],
   });
-  const job = keepMetadata({
+  const job = runMetadataRefresh({
     db: database.db,
     client: openChain({ chainId: 1, rpcUrls: [rpcUrl], timeoutMs: 3_000 }),
     fetcher,
-    wake,
+    changeSignal: wake,
     now: () => new Date(now),
     logger: pino({ level: "silent" }),
     signal: ending.signal,
@@ -145,7 +145,7 @@ function startJob(rpcUrl = anvil.rpcUrl) {
         .poll(
           async () => {
             await project(database.db, targets);
-            wake.ring();
+            wake.notify();
             return await Promise.race([condition(), job.then(() => condition())]);
           },
           { timeout: 30_000, interval: 20 },

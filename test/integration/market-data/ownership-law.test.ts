@@ -1,3 +1,4 @@
+import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
@@ -67,7 +68,7 @@ const counted = async () =>
         select f.block_id, f.log_index, f.to_address, f.token_id + step as token_id
         from log.fact f
         cross join lateral generate_series(0, case f.kind when 11 then f.amount else 1 end - 1) step
-        where f.kind in (10, 11)
+        where f.kind in ${kindList("erc721_transfer", "erc721_consecutive_transfer")}
           and f.block_id not in (select block_id from log.dropped((select position from engine.checkpoint)))
           and f.position <= (select position from engine.checkpoint)
       ) moved

@@ -19,7 +19,7 @@ import {
 } from "../../support/database/given.ts";
 import { createDatabase } from "../../support/database/postgres.ts";
 
-const tables = ["sale", "total", "volume", "plane"];
+const tables = ["sale", "total", "volume", "sale_count_bits"];
 const [apes, punks, alice, bob, carol, fees] = [1, 2, 3, 4, 5, 6].map(addressOf) as [
   Address,
   Address,

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { keepRanking } from "../../../api/work/jobs/keep-ranking.ts";
-import { createWake } from "../../../api/work/log-signal/wake.ts";
+import { runRarityRanking } from "../../../api/work/jobs/rank-rarity.ts";
+import { createSignal } from "../../../api/work/log-signal/signal.ts";
 import { rankTokens } from "../../../projections/domain/rarity.ts";
-import { readStaleRankings } from "../../../projections/reads/rarity/stale.ts";
+import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
 import { addressOf, block } from "../../support/database/given.ts";
 import {
   type Attribute,
@@ -90,7 +90,7 @@ it("ranks the tokens alive of a whole family by their traits, numbers left out",
 
 it("ranks anew when traits, owners or the family change, and not otherwise", async () => {
   await openFamily();
-  const stale = async () => (await readStaleRankings(reads.db)).length;
+  const stale = async () => (await readOutdatedRankings(reads.db)).length;
   expect(await stale()).toBe(1);
   await reads.rank();
   expect(await stale()).toBe(0);
@@ -109,21 +109,21 @@ it("ranks anew when traits, owners or the family change, and not otherwise", asy
 
 it("is kept by a job that is rung when the tables have moved", async () => {
   await openFamily();
-  const [wake, end] = [createWake(), new AbortController()];
-  const job = keepRanking({
+  const [wake, end] = [createSignal(), new AbortController()];
+  const job = runRarityRanking({
     db: reads.db,
-    wake,
+    changeSignal: wake,
     logger: pino({ level: "silent" }),
     signal: end.signal,
   });
   await expect.poll(async () => Object.keys(await readRanks()).length, { timeout: 20_000 }).toBe(9);
   await reads.happens(described(twin, 4n, [fur("Blue")]));
-  wake.ring();
+  wake.notify();
   await expect
     .poll(async () => (await readRanks())["twin 4"]?.[0], { timeout: 20_000 })
     .toBeLessThan(3);
   end.abort();
-  wake.ring();
+  wake.notify();
   await job;
 });
 
@@ -131,7 +131,7 @@ it("gives no ranks where no token has a trait", async () => {
   await reads.clear();
   await reads.happens(...collectionsRegistered(), minted(kin, 1n), described(kin, 1n, []));
   await reads.rank();
-  expect(await readStaleRankings(reads.db)).toEqual([]);
+  expect(await readOutdatedRankings(reads.db)).toEqual([]);
   const { data } = await reads.list("/v1/collections/kin/tokens");
   expect(data.map(({ rarity, attributes }) => [rarity, attributes])).toEqual([[null, []]]);
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findCollection } from "../../../projections/reads/collections/read-reference.ts";
+import { findCollection } from "../../../projections/reads/collections/find-collection.ts";
 import { type TokenKey, tokenSorts } from "../../../projections/reads/tokens/filter.ts";
-import { readTokens } from "../../../projections/reads/tokens/read.ts";
-import { readTraitKeys } from "../../../projections/reads/traits/read-keys.ts";
+import { readTokens } from "../../../projections/reads/tokens/read-tokens.ts";
+import { readTraitKeys } from "../../../projections/reads/traits/read-trait-keys.ts";
 import { block } from "../../support/database/given.ts";
 import {
   collectionsRegistered,

@@ -22,7 +22,7 @@ import {
 import { openBook } from "../../support/orders/order-book.ts";
 
 const projections = [ownershipProjection, metadataProjection, listingsProjection, traitsProjection];
-const tables = ["token", "member", "value", "listed", "listed_trait", "contract"];
+const tables = ["token", "token_bitmap", "trait", "listed_token", "listed_token_trait", "contract"];
 
 let book: Awaited<ReturnType<typeof openBook>>;
 beforeAll(async () => {
@@ -97,10 +97,10 @@ async function readCounted(db: Database): Promise<string[]> {
            || case when v.is_number or v.value in ('true', 'false') then v.value else to_json(v.value)::text end
            || ' ' || v.tokens || ' ' || v.live || ' ' || v.listed || ' '
            || coalesce((
-             select min(unit_price_wei)::text from traits.listed_trait t
+             select min(unit_price_wei)::text from traits.listed_token_trait t
              where t.contract_id = v.contract_id and t.trait_key = v.trait_key
            ), 'null') as row
-    from traits.value v`.execute(db);
+    from traits.trait v`.execute(db);
   return rows.map(({ row }) => row);
 }
 
@@ -121,7 +121,7 @@ describe("traits", () => {
   it.each([4, 5])("are the same in one window and in bulk, in market %i", async (seed) => {
     await playMarket(seed, 50, async () => {});
     const live = await dump("traits");
-    expect(live.listed_trait?.length).toBeGreaterThan(0);
+    expect(live.listed_token_trait?.length).toBeGreaterThan(0);
 
     const beside = await createProjection(book.db, traitsProjection, "traits_beside");
     await project(book.db, [beside], 1_000_000);

@@ -1,7 +1,4 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
@@ -16,6 +13,7 @@ import {
   untilReady,
 } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { runOp, startOp } from "../../support/processes/op.ts";
 
 let market: Market;
 let head: number;
@@ -46,19 +44,9 @@ async function settingsOf(database: TestDatabase, more: Settings = {}): Promise<
   });
 }
 
-function start(settings: Settings, words: readonly string[]) {
-  return spawn(process.execPath, ["--import", "tsx", "api/run/operator/main.ts", ...words], {
-    cwd: join(import.meta.dirname, "../../.."),
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-}
-
 async function operate(settings: Settings, ...words: string[]) {
-  const child = start(settings, words);
-  const out = text(child.stdout);
-  const [code] = (await once(child, "close")) as [number];
-  return { code, out: await out };
+  const { code, stdout } = await runOp(settings, ...words);
+  return { code, out: stdout };
 }
 
 async function withDatabase(work: (database: TestDatabase) => Promise<void>): Promise<void> {
@@ -105,7 +93,7 @@ describe("op backfill", () => {
   it("goes on where a kill cut it off", async () => {
     await withDatabase(async (database) => {
       const settings = await settingsOf(database, { LOGS_BLOCK_RANGE_33139: "2" });
-      const child = start(settings, everything());
+      const child = startOp(settings, everything());
       const ended = once(child, "close");
       const reached = await until("some of it to be appended", async () => {
         const { rows } = await sql<{ next: bigint }>`

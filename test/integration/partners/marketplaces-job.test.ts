@@ -1,3 +1,4 @@
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { sql } from "kysely";
@@ -6,11 +7,11 @@ import { Registry } from "prom-client";
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { gaugePartners } from "../../../api/serve/status/partner-gauges.ts";
-import { keepPartner } from "../../../api/work/jobs/keep-partners.ts";
+import { runPartnerSync } from "../../../api/work/jobs/sync-partners.ts";
 import { openPartners } from "../../../api/work/marketplaces/open-partners.ts";
 import type { Partner } from "../../../api/work/marketplaces/partner.ts";
-import { syncTimes } from "../../../api/work/marketplaces/sync-step.ts";
-import { patient } from "../../../api/work/marketplaces/transport.ts";
+import { syncIntervals } from "../../../api/work/marketplaces/sync-step.ts";
+import { background } from "../../../api/work/marketplaces/transport.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { openPartnerA } from "../../../devnet/marketplaces/partner-a.ts";
@@ -70,7 +71,7 @@ describe("the creator fees of a partner's collections", () => {
     (
       await sql<Fee>`
         select k.address as at, f.payload from log.fact f join log.contract k using (contract_id)
-        where f.kind = 62 order by f.position`.execute(database.db)
+        where f.kind = ${kindLiteral("creator_fee_read")} order by f.position`.execute(database.db)
     ).rows;
 
   it("are one fact until they change, and another when they change back", async () => {
@@ -99,7 +100,7 @@ describe("the creator fees of a partner's collections", () => {
       [usual, 4],
     ] as const) {
       standIn.collections.push({ ...kept, creatorFees: [fee] });
-      sync.pass(syncTimes.describeMs);
+      sync.pass(syncIntervals.describeMs);
       await sync.run();
       standIn.collections.pop();
       expect(await told()).toHaveLength(count);
@@ -147,7 +148,7 @@ describe("the job", () => {
     await standIn.showMany({ chainId, contract: unknown, count: 5 });
     let shift = 0;
     const ending = new AbortController();
-    const kept = keepPartner({
+    const kept = runPartnerSync({
       intervalMs: 60_000,
       ...{ db: database.db, partner, chainIds: [1], logger: pino({ level: "silent" }) },
       now: () => new Date(Date.now() + shift),
@@ -212,9 +213,9 @@ describe("the job", () => {
   });
 
   it("is off for partners that are not configured", async () => {
-    expect(openPartners({ opensea: null, magiceden: null }, patient)).toEqual([]);
+    expect(openPartners({ opensea: null, magiceden: null }, background)).toEqual([]);
     const settings = { url: standIn.url, key: null, requestsPerMinute: 60 };
-    const opened = openPartners({ opensea: null, magiceden: settings }, patient);
+    const opened = openPartners({ opensea: null, magiceden: settings }, background);
     expect(opened.map(({ name }) => name)).toEqual(["magiceden"]);
     for (const one of opened) await one.close();
   });

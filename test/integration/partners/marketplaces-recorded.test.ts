@@ -5,16 +5,16 @@ import fc from "fast-check";
 import type { Hex } from "viem";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { readEntry as readAsk } from "../../../api/work/marketplaces/magiceden/fetch-listings.ts";
+import { parseEntry as readAsk } from "../../../api/work/marketplaces/magiceden/fetch-listings.ts";
 import { collectionOf } from "../../../api/work/marketplaces/opensea/fetch-collection.ts";
-import { readEntry } from "../../../api/work/marketplaces/opensea/fetch-listings.ts";
-import { readFulfillment } from "../../../api/work/marketplaces/opensea/read-fulfillment.ts";
+import { parseEntry } from "../../../api/work/marketplaces/opensea/fetch-listings.ts";
+import { parseFulfillment } from "../../../api/work/marketplaces/opensea/parse-fulfillment.ts";
 import {
-  CollectionAnswer,
-  FulfillmentAnswer,
-  ListingsAnswer,
-  OrdersAnswer,
-} from "../../../api/work/marketplaces/opensea/shapes.ts";
+  CollectionResponse,
+  FulfillmentResponse,
+  ListingsResponse,
+  OrdersResponse,
+} from "../../../api/work/marketplaces/opensea/response-schemas.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";
 
 const folder = join(
@@ -46,7 +46,7 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
     const recorded = Collections.parse(readRecorded("collections.json"));
     expect(recorded.length).toBeGreaterThan(100);
     for (const { body } of recorded) {
-      const { slug, fees } = collectionOf(CollectionAnswer.parse(body), 1);
+      const { slug, fees } = collectionOf(CollectionResponse.parse(body), 1);
       expect(slug).not.toBe("");
       for (const { bps, isService } of fees) {
         expect(Number.isInteger(bps)).toBe(true);
@@ -60,10 +60,10 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
     const [{ body } = { body: null }] = Orders.parse(
       readRecorded("orders_listings_xtransact.json"),
     );
-    const { orders, next } = OrdersAnswer.parse(body);
+    const { orders, next } = OrdersResponse.parse(body);
     expect(next).toBeNull();
     expect(orders).toHaveLength(4);
-    const reasons = orders.map((order) => readEntry(order, context));
+    const reasons = orders.map((order) => parseEntry(order, context));
     expect(reasons).toEqual(
       orders.map((order) => ({
         reason: "other_exchange",
@@ -77,14 +77,14 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
     const Told = z.object({ order_hash: z.string(), current_price: z.string() });
     for (const entry of movedListings()) {
       const told = Told.parse(entry);
-      expect(readEntry(entry, context)).toMatchObject({
+      expect(parseEntry(entry, context)).toMatchObject({
         ...{ marketplace: "opensea", orderHash: told.order_hash, signature: null },
         ...{ standard: "erc721", tokenId: 5333n, quantity: 1n, currency: null },
         unitPriceWei: BigInt(told.current_price),
         fees: [{ unitWei: BigInt(told.current_price) / 200n, kind: "service" }],
       });
     }
-    expect(movedListings().map((entry) => readEntry(entry, { ...context, now: later }))).toEqual(
+    expect(movedListings().map((entry) => parseEntry(entry, { ...context, now: later }))).toEqual(
       Array(4).fill(expect.objectContaining({ reason: "ended" })),
     );
   });
@@ -106,7 +106,7 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
 
   it("hand over orders for one fulfiller until the moment that the zone signed", () => {
     const [accepted] = Fulfillments.parse(readRecorded("fulfillment_data.json"));
-    const { transaction } = FulfillmentAnswer.parse(accepted?.body).fulfillment_data;
+    const { transaction } = FulfillmentResponse.parse(accepted?.body).fulfillment_data;
     const { orderHash, expectedFulfiller, expiration } = accepted?.zoneCheck ?? {};
     const asked = {
       orderHash: orderHash as Hex,
@@ -114,7 +114,7 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
       buyer: expectedFulfiller as Hex,
       units: null,
     };
-    expect(readFulfillment(transaction, 1, asked)).toMatchObject({
+    expect(parseFulfillment(transaction, 1, asked)).toMatchObject({
       to: "0x0000000000000068f116a894984e2db1123eb395",
       value: 0n,
       numerator: 1n,
@@ -124,12 +124,12 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
     const refused = [
       { ...asked, buyer: "0x0000000000000000000000000000000000000001" as const },
       { ...asked, counter: 1n },
-    ].map((other) => readFulfillment(transaction, 1, other));
+    ].map((other) => parseFulfillment(transaction, 1, other));
     expect(refused.map((one) => isRejection(one) && one.rejected)).toEqual([
       "order_mismatch",
       "order_mismatch",
     ]);
-    expect(readFulfillment(transaction, 33139, asked)).toMatchObject({
+    expect(parseFulfillment(transaction, 33139, asked)).toMatchObject({
       rejected: "order_mismatch",
     });
   });
@@ -140,7 +140,7 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
     expect(basic).toHaveLength(2);
     const Request = z.object({ listing: z.object({ hash: z.string() }) });
     for (const { body, request } of basic) {
-      const { transaction } = FulfillmentAnswer.parse(body).fulfillment_data;
+      const { transaction } = FulfillmentResponse.parse(body).fulfillment_data;
       expect(transaction.input_data.kind).toBe("basic");
       const hash = Request.safeParse(request).data?.listing.hash;
       if (hash === undefined) continue;
@@ -151,7 +151,7 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
         buyer: "0x0000000000000000000000000000000000000001",
         units: null,
       } as const;
-      expect(readFulfillment(onChain, 1, asked)).toMatchObject({
+      expect(parseFulfillment(onChain, 1, asked)).toMatchObject({
         value: 1_000_000_000_000_000n,
         extraData: "0x",
         validUntil: null,
@@ -167,7 +167,7 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
         signature: __,
         fees: ___,
         ...listing
-      } = taken(readEntry(entry, context));
+      } = taken(parseEntry(entry, context));
       expect(readAsk(asAsk(entry), context)).toMatchObject({
         marketplace: "magiceden",
         ...listing,
@@ -187,21 +187,21 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
     fc.assert(
       fc.property(fc.constantFrom(...answers), mutations, (answer, changes) => {
         const wrong = changes.reduce<unknown>(spoil, structuredClone(answer));
-        readEntry(wrong, context);
+        parseEntry(wrong, context);
         readAsk(wrong, context);
-        CollectionAnswer.safeParse(wrong);
-        ListingsAnswer.safeParse(wrong);
-        const parsed = FulfillmentAnswer.safeParse(wrong).data?.fulfillment_data;
+        CollectionResponse.safeParse(wrong);
+        ListingsResponse.safeParse(wrong);
+        const parsed = FulfillmentResponse.safeParse(wrong).data?.fulfillment_data;
         const asked = { orderHash: `0x${"11".repeat(32)}`, counter: 0n, units: null } as const;
         const buyer = "0x0000000000000000000000000000000000000001";
-        if (parsed) readFulfillment(parsed.transaction, 1, { ...asked, buyer });
+        if (parsed) parseFulfillment(parsed.transaction, 1, { ...asked, buyer });
       }),
       { numRuns: 3_000 },
     );
   });
 });
 
-function taken(read: ReturnType<typeof readEntry>) {
+function taken(read: ReturnType<typeof parseEntry>) {
   if ("reason" in read) throw new Error(read.reason);
   return read;
 }
@@ -209,7 +209,7 @@ function taken(read: ReturnType<typeof readEntry>) {
 /** Recorded orders are of an older exchange: the order itself does not say so. */
 function movedListings(): unknown[] {
   const [{ body } = { body: null }] = Orders.parse(readRecorded("orders_listings_xtransact.json"));
-  return OrdersAnswer.parse(body).orders.map((order) => ({
+  return OrdersResponse.parse(body).orders.map((order) => ({
     ...z.record(z.string(), z.unknown()).parse(order),
     protocol_address: "0x0000000000000068F116a894984e2DB1123eB395",
   }));

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { hearPartner } from "../../../api/work/jobs/hear-partners.ts";
+import { runPartnerStream } from "../../../api/work/jobs/stream-partners.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { until } from "../../support/database/pipeline.ts";
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await sql`
     insert into ops.partner_collection (marketplace, chain_id, contract, slug, due_at)
     values ('opensea', ${chainId}, ${contract}, 'punks', ${far})`.execute(book.db);
-  hearing = hearPartner({
+  hearing = runPartnerStream({
     ...{ db: book.db, partner, chainIds: [chainId], now: () => new Date() },
     onSkipped: () => {},
     logger: pino({ level: "silent" }),

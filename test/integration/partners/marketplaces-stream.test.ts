@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { HearingLimits } from "../../../api/work/jobs/hear-partners.ts";
-import { keepPartner } from "../../../api/work/jobs/keep-partners.ts";
+import type { StreamLimits } from "../../../api/work/jobs/stream-partners.ts";
+import { runPartnerSync } from "../../../api/work/jobs/sync-partners.ts";
 import type { Partner } from "../../../api/work/marketplaces/partner.ts";
-import { syncTimes } from "../../../api/work/marketplaces/sync-step.ts";
+import { syncIntervals } from "../../../api/work/marketplaces/sync-step.ts";
 import { openPartnerA } from "../../../devnet/marketplaces/partner-a.ts";
 import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
 import { until } from "../../support/database/pipeline.ts";
@@ -81,17 +81,17 @@ const skips = async () =>
   ).rows;
 
 /** Some collections read to their end, and the job that is in no hurry to read them again. */
-async function listen(contracts: Address[], limits: Partial<HearingLimits> = {}): Promise<void> {
+async function listen(contracts: Address[], limits: Partial<StreamLimits> = {}): Promise<void> {
   await sync.enrol(...contracts);
   await sync.run();
   await sql`update ops.partner_collection set due_at = ${new Date(Date.now() + farMs)}`.execute(
     database.db,
   );
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
-  running = keepPartner({
+  running = runPartnerSync({
     ...{ db: database.db, partner, chainIds: [chainId], intervalMs: farMs, logger },
     now: () => new Date(),
-    limits: { watchMs: 50, noteMs: 50, spreadMs: 0, ...limits },
+    streamLimits: { refreshMs: 50, recordMissedMs: 50, jitterMs: 0, ...limits },
     signal: ending.signal,
   });
   if (standIn.faults().stream === null)
@@ -122,7 +122,7 @@ describe("the partner's stream", () => {
     await listen([apes]);
     await show(apes, 1, 100n);
     await untilEqual();
-    sync.pass(syncTimes.fullMs + farMs);
+    sync.pass(syncIntervals.fullMs + farMs);
     await sync.run();
 
     const [byPass, heard, ...others] = await readTold(database.db, "opensea");
@@ -242,7 +242,7 @@ describe("a stream that fails", () => {
     await open({ apiKey: "right" });
     await show(apes, 1);
     standIn.fail({ stream: "refusing" });
-    await listen([apes], { refusedMs: 200 });
+    await listen([apes], { refusedKeyMs: 200 });
     await untilSaid("does not take the key");
     const before = standIn.upgrades();
     await until("further tries", async () => standIn.upgrades() >= before + 3);
@@ -256,7 +256,7 @@ describe("a stream that fails", () => {
   it("that tells more than is kept leaves the rest to a pass, which is due at once", async () => {
     await open();
     await show(apes, 1);
-    await listen([apes], { atMost: 5 });
+    await listen([apes], { maxQueued: 5 });
     await show(apes, 60, 100n);
     await untilEqual();
 

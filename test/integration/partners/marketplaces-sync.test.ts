@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Partner } from "../../../api/work/marketplaces/partner.ts";
-import { syncTimes } from "../../../api/work/marketplaces/sync-step.ts";
+import { syncIntervals } from "../../../api/work/marketplaces/sync-step.ts";
 import { openPartnerA } from "../../../devnet/marketplaces/partner-a.ts";
 import { openPartnerB } from "../../../devnet/marketplaces/partner-b.ts";
 import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
@@ -65,7 +65,7 @@ describe.each([
     expect(await told()).toHaveLength(1_233);
     expect(await shown()).toEqual(shownAt());
 
-    sync.pass(syncTimes.fullMs);
+    sync.pass(syncIntervals.fullMs);
     await sync.run();
     expect(await told()).toHaveLength(1_233);
   });
@@ -102,7 +102,7 @@ describe.each([
     await sync.run();
     await show(apes, 3, 9_000n);
     standIn.forgetRequests();
-    sync.pass(syncTimes.newestMs);
+    sync.pass(syncIntervals.pollMs);
     await sync.run();
 
     expect(await shown()).toEqual(shownAt());
@@ -115,22 +115,22 @@ describe.each([
     await sync.run();
     const gone = shownAt().slice(0, 610);
     for (const orderHash of gone) standIn.withdraw(chainId, orderHash);
-    sync.pass(syncTimes.newestMs);
+    sync.pass(syncIntervals.pollMs);
     await sync.run();
     expect(await shown()).toHaveLength(620);
 
-    sync.pass(syncTimes.fullMs);
+    sync.pass(syncIntervals.fullMs);
     await sync.run();
     expect(await shown()).toEqual(shownAt());
 
     const [back] = gone;
     for (let round = 0; round < 2 && back !== undefined; round += 1) {
       standIn.restore(chainId, back);
-      sync.pass(syncTimes.fullMs);
+      sync.pass(syncIntervals.fullMs);
       await sync.run();
       expect(await shown()).toContain(back);
       standIn.withdraw(chainId, back);
-      sync.pass(syncTimes.fullMs);
+      sync.pass(syncIntervals.fullMs);
       await sync.run();
       expect(await shown()).not.toContain(back);
     }
@@ -171,7 +171,7 @@ describe.each([
     await sync.run();
     for (const down of ["refusing", "reset"] as const) {
       standIn.fail({ down });
-      sync.pass(syncTimes.fullMs);
+      sync.pass(syncIntervals.fullMs);
       expect(await sync.run()).toMatchObject({ rejected: "upstream_error" });
       expect(await shown()).toHaveLength(40);
     }
@@ -181,7 +181,7 @@ describe.each([
     await partner.close();
     const fresh = openTestPartner(name, { url: standIn.url });
     const again = openSync(database.db, fresh);
-    again.pass(2 * syncTimes.fullMs + syncTimes.failedMs);
+    again.pass(2 * syncIntervals.fullMs + syncIntervals.failedMs);
     expect(await again.run()).toBe("idle");
     expect(await shown()).toEqual(shownAt());
     await fresh.close();
@@ -193,7 +193,7 @@ describe.each([
     await sync.run();
     await show(apes, 20, 500n);
     standIn.fail({ wrong: ["malformed"] });
-    sync.pass(syncTimes.fullMs);
+    sync.pass(syncIntervals.fullMs);
     await sync.run();
 
     const after = await told();
@@ -207,7 +207,7 @@ describe.each([
     expect(rows[0]?.entries).toBe(BigInt(sync.skipped.length));
 
     standIn.heal();
-    sync.pass(syncTimes.fullMs);
+    sync.pass(syncIntervals.fullMs);
     await sync.run();
     expect(await shown()).toEqual(shownAt());
     expect(await told()).toHaveLength(40);
@@ -222,7 +222,7 @@ describe.each([
     expect(sync.skipped.map(({ reason }) => reason)).toEqual(Array(5).fill("wrong_order_hash"));
 
     standIn.fail({ wrong: ["price"] });
-    sync.pass(syncTimes.fullMs);
+    sync.pass(syncIntervals.fullMs);
     await sync.run();
     const prices = [...standIn.book.all()].map(({ unitPriceWei }) => `${unitPriceWei}`);
     const terms = (await told()).map(({ payload }) => payload.terms as { unitPriceWei: string });
@@ -244,7 +244,7 @@ describe.each([
     const [gone] = shownAt();
     if (gone === undefined) throw new Error("nothing is shown");
     standIn.withdraw(chainId, gone);
-    sync.pass(syncTimes.fullMs);
+    sync.pass(syncIntervals.fullMs);
     await sync.run();
     standIn.restore(chainId, gone);
     await sql`truncate ops.partner_collection, ops.partner_listing`.execute(database.db);
@@ -263,7 +263,7 @@ describe.each([
     await sync.run();
     await sql`update ops.partner_listing set end_time = 1`.execute(database.db);
     for (const orderHash of shownAt()) standIn.withdraw(chainId, orderHash);
-    sync.pass(syncTimes.fullMs);
+    sync.pass(syncIntervals.fullMs);
     await sync.run();
 
     expect((await told()).filter(({ kind }) => kind === "withdrawn")).toEqual([]);

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openTransport, type Patience } from "../../../api/work/marketplaces/transport.ts";
+import { openTransport, type Timeouts } from "../../../api/work/marketplaces/transport.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { manualClock } from "../../support/orders/partner-sync.ts";
 
@@ -35,11 +35,11 @@ afterEach(async () => {
 const opened: ReturnType<typeof openTransport>[] = [];
 const secret = "k-3141592653589793";
 
-function open(patience: Partial<Patience> = {}, requestsPerMinute = 120) {
+function open(patience: Partial<Timeouts> = {}, requestsPerMinute = 120) {
   const transport = openTransport({
     ...{ name: "Partner", url, requestsPerMinute, clock, random: () => 1 },
     headers: { "x-api-key": secret },
-    patience: { timeoutMs: 1_000, waitMs: 3_600_000, tries: 3, ...patience },
+    timeouts: { timeoutMs: 1_000, waitMs: 3_600_000, attempts: 3, ...patience },
   });
   opened.push(transport);
   return transport;
@@ -59,7 +59,7 @@ function densest(): number {
 describe("the way to a partner", () => {
   it("keeps to its budget in every window of a minute, and uses it up", async () => {
     const transport = open();
-    for (let index = 0; index < 500; index += 1) await transport.ask(read(`/${index}`));
+    for (let index = 0; index < 500; index += 1) await transport.send(read(`/${index}`));
 
     expect(densest()).toBeLessThanOrEqual(120);
     expect(clock.now()).toBeLessThan(5 * 60_000);
@@ -67,7 +67,7 @@ describe("the way to a partner", () => {
 
   it("keeps to its budget when many ask at once", async () => {
     const transport = open();
-    await Promise.all(Array.from({ length: 150 }, (_, index) => transport.ask(read(`/${index}`))));
+    await Promise.all(Array.from({ length: 150 }, (_, index) => transport.send(read(`/${index}`))));
 
     expect(asked).toHaveLength(150);
     expect(clock.now()).toBeGreaterThan(60_000);
@@ -75,8 +75,8 @@ describe("the way to a partner", () => {
 
   it("leaves what callers wait for a budget of its own", async () => {
     const transport = open({ waitMs: 0 });
-    while (!isRejection(await transport.ask(read(`/${asked.length}`))));
-    const answer = await transport.ask({ method: "POST", path: "/act", body: {}, budget: "act" });
+    while (!isRejection(await transport.send(read(`/${asked.length}`))));
+    const answer = await transport.send({ method: "POST", path: "/act", body: {}, budget: "act" });
 
     expect(answer).toMatchObject({ status: 200 });
   });
@@ -85,14 +85,14 @@ describe("the way to a partner", () => {
     reply = (count) => (count === 1 ? { status: 429, headers: { "retry-after": "30" } } : {});
     const transport = open();
 
-    expect(await transport.ask(read())).toMatchObject({ status: 200 });
+    expect(await transport.send(read())).toMatchObject({ status: 200 });
     expect(asked.map(({ at }) => at >= 30_000)).toEqual([false, true]);
   });
 
   it("understands a Retry-After that is a date", async () => {
     const at = new Date(Date.now() + 90_000).toUTCString();
     reply = (count) => (count === 1 ? { status: 503, headers: { "retry-after": at } } : {});
-    await open().ask(read());
+    await open().send(read());
 
     expect(asked[1]?.at).toBeGreaterThan(85_000);
   });
@@ -101,15 +101,15 @@ describe("the way to a partner", () => {
     reply = () => ({ status: 429, headers: { "retry-after": "600" } });
     const transport = open({ waitMs: 2_000 });
 
-    expect(await transport.ask(read())).toMatchObject({ rejected: "upstream_error" });
-    expect(await transport.ask(read("/other"))).toMatchObject({ rejected: "upstream_error" });
+    expect(await transport.send(read())).toMatchObject({ rejected: "upstream_error" });
+    expect(await transport.send(read("/other"))).toMatchObject({ rejected: "upstream_error" });
     expect(asked).toHaveLength(1);
   });
 
   it("tries reads again after ever longer pauses, and answers with what comes then", async () => {
     reply = (count) => [{ status: 500 }, { cut: true }, { body: '{"a":1}' }][count - 1] ?? {};
 
-    expect(await open().ask(read())).toEqual({ status: 200, body: { a: 1 } });
+    expect(await open().send(read())).toEqual({ status: 200, body: { a: 1 } });
     const [first = 0, second = 0, third = 0] = asked.map(({ at }) => at);
     expect(third - second).toBeGreaterThan(second - first);
   });
@@ -119,16 +119,16 @@ describe("the way to a partner", () => {
       asked = [];
       reply = () => broken;
       const question = { method: "POST", path: "/post", body: {}, budget: "act" } as const;
-      expect(await open().ask(question)).toMatchObject({ rejected: "upstream_error" });
+      expect(await open().send(question)).toMatchObject({ rejected: "upstream_error" });
       expect(asked).toHaveLength(1);
     }
   });
 
   it("hands refusals to whoever asked", async () => {
     reply = () => ({ status: 404, body: '{"errors":["no"]}' });
-    expect(await open().ask(read())).toEqual({ status: 404, body: { errors: ["no"] } });
+    expect(await open().send(read())).toEqual({ status: 404, body: { errors: ["no"] } });
     reply = () => ({ status: 400, body: "<html>" });
-    expect(await open().ask(read())).toEqual({ status: 400, body: null });
+    expect(await open().send(read())).toEqual({ status: 400, body: null });
   });
 
   it("follows no redirect, and does not take what is no JSON or without end", async () => {
@@ -139,37 +139,37 @@ describe("the way to a partner", () => {
     ];
     for (const bad of replies) {
       reply = () => bad;
-      expect(await open({ tries: 1 }).ask(read())).toMatchObject({ rejected: "upstream_error" });
+      expect(await open({ attempts: 1 }).send(read())).toMatchObject({ rejected: "upstream_error" });
     }
     expect(asked.some(({ path }) => path === "/elsewhere")).toBe(false);
   });
 
   it("leaves a partner alone that failed five times, and asks it once to see whether it is back", async () => {
     reply = () => ({ status: 502 });
-    const transport = open({ tries: 1 });
-    for (let index = 0; index < 9; index += 1) await transport.ask(read(`/${index}`));
+    const transport = open({ attempts: 1 });
+    for (let index = 0; index < 9; index += 1) await transport.send(read(`/${index}`));
     expect(asked).toHaveLength(5);
 
     clock.pass(6_000);
-    await Promise.all([1, 2, 3].map((index) => transport.ask(read(`/probe/${index}`))));
+    await Promise.all([1, 2, 3].map((index) => transport.send(read(`/probe/${index}`))));
     expect(asked).toHaveLength(6);
 
     clock.pass(6_000);
-    await transport.ask(read("/too-early"));
+    await transport.send(read("/too-early"));
     expect(asked).toHaveLength(6);
 
     reply = () => ({});
     clock.pass(6_000);
-    expect(await transport.ask(read("/back"))).toMatchObject({ status: 200 });
-    expect(await transport.ask(read("/again"))).toMatchObject({ status: 200 });
+    expect(await transport.send(read("/back"))).toMatchObject({ status: 200 });
+    expect(await transport.send(read("/again"))).toMatchObject({ status: 200 });
   });
 
   it("makes one request of equal reads that are under way at once", async () => {
     const transport = open();
     const answers = await Promise.all(
-      [1, 2, 3].map(() => transport.ask(read("/same", { a: "b" }))),
+      [1, 2, 3].map(() => transport.send(read("/same", { a: "b" }))),
     );
-    await transport.ask(read("/same", { a: "b" }));
+    await transport.send(read("/same", { a: "b" }));
 
     expect(new Set(answers).size).toBe(1);
     expect(asked).toHaveLength(2);
@@ -179,7 +179,7 @@ describe("the way to a partner", () => {
     const failures = [];
     for (const bad of [{ status: 401 }, { status: 500 }, { cut: true }, { body: "{" }]) {
       reply = () => bad;
-      failures.push(await open({ tries: 1 }).ask(read("/page", { token: secret })));
+      failures.push(await open({ attempts: 1 }).send(read("/page", { token: secret })));
     }
     server.closeAllConnections();
     const told = JSON.stringify(failures);
@@ -193,7 +193,7 @@ describe("the way to a partner", () => {
     const counter = "84743221829462841362431244923412344234";
     reply = () => ({ body: `{"counter":${counter},"said":"\\"counter\\": ${counter}, and more"}` });
 
-    expect(await open().ask(read())).toMatchObject({
+    expect(await open().send(read())).toMatchObject({
       body: { counter, said: `"counter": ${counter}, and more` },
     });
   });

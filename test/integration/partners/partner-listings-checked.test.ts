@@ -7,7 +7,7 @@ import { listingsProjection } from "../../../projections/listings/project.ts";
 import { factKind } from "../../../projections/log/fact-kind.ts";
 import { readFactsAfter } from "../../../projections/log/facts-behind.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { readOpenOrders } from "../../../projections/reads/orders/read-open-orders.ts";
+import { readOrdersByStatus } from "../../../projections/reads/orders/read-orders-by-status.ts";
 import { type Market, openMarket } from "../../support/chain/market.ts";
 import { openBook } from "../../support/orders/order-book.ts";
 import { type GivenOrder, givenListing } from "../../support/orders/order-facts.ts";
@@ -63,13 +63,13 @@ it("what a partner shows is looked at on the chain for what the log does not tel
 it("each marketplace's open orders are walked over apart", async () => {
   const found = await Promise.all(
     (["listings", "opensea", "magiceden"] as const).map((name) =>
-      readOpenOrders(book.db, { book: name, chainId: 1, status: "active" }, null, 10),
+      readOrdersByStatus(book.db, { source: name, chainId: 1, status: "active" }, null, 10),
     ),
   );
 
   expect(found.map((orders) => orders.length)).toEqual([1, 1, 1]);
   const [last = null] = found[2] ?? [];
   expect(
-    await readOpenOrders(book.db, { book: "magiceden", chainId: 1, status: "active" }, last, 10),
+    await readOrdersByStatus(book.db, { source: "magiceden", chainId: 1, status: "active" }, last, 10),
   ).toEqual([]);
 });

@@ -1,15 +1,15 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allProjections } from "../../../projections/all.ts";
-import { bookFigures, contractsOf } from "../../../projections/collection-stats/book-figures.ts";
+import { orderFigures, contractsOf } from "../../../projections/collection-stats/order-figures.ts";
 import type { Session } from "../../../projections/database.ts";
 import { openWindow } from "../../../projections/engine/window.ts";
-import { offered } from "../../../projections/listings/offered.ts";
+import { termColumns } from "../../../projections/listings/listing-terms.ts";
 import { listingsProjection } from "../../../projections/listings/project.ts";
 import {
-  type ListingsFilter,
+  type ListingFilter,
   readListingPage,
-} from "../../../projections/reads/listings/read-page.ts";
+} from "../../../projections/reads/listings/read-listing-page.ts";
 import { addressOf, appendEvents, block, createProjection } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { feeRecipient, transferred } from "../../support/orders/order-facts.ts";
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const owned = { contract: nft, to: addressOf(1), tokenId: 7n };
   await appendEvents(db, [transferred(owned, { at: block(1, 1) })]);
   await sql`
-    insert into listings.listing (${offered}, status, filled, fillable, updated_at)
+    insert into listings.listing (${termColumns}, status, filled, fillable, updated_at)
     select sha256(n::text::bytea), 1, n, case when n % 1000 = 3 then 'native' when n % 20 = 7 then 'magiceden'
                                               else 'opensea' end,
            1 + n % 20, n / 20, 721, substr(sha256((n % 500)::text::bytea), 1, 20), null,
@@ -69,13 +69,13 @@ async function readLooks(session: Session): Promise<{ scans: bigint; rows: numbe
   return rows[0] ?? { scans: 0n, rows: 0 };
 }
 
-const every: ListingsFilter = {
+const every: ListingFilter = {
   ...{ chainId: 1, contractIds: null, tokenId: null, maker: null, status: "active" },
   ...{ marketplace: null, minPriceWei: null, maxPriceWei: null },
 };
 
 describe("among a thousand listings of partners for each of the house's own", () => {
-  it.each<[string, Partial<ListingsFilter>]>([
+  it.each<[string, Partial<ListingFilter>]>([
     ["of all marketplaces", {}],
     ["of the house", { marketplace: "native" }],
     ["of the lesser partner", { marketplace: "magiceden" }],
@@ -96,7 +96,7 @@ describe("among a thousand listings of partners for each of the house's own", ()
     const looked = await looks(async (session) => {
       const { rows } = await sql<{ floor: object; floor_buyable: object }>`
         select book.floor, book.floor_buyable from (select 7 as collection_id) f
-        cross join lateral (${bookFigures(contractsOf, sql`true`)}) book`.execute(session);
+        cross join lateral (${orderFigures(contractsOf, sql`true`)}) book`.execute(session);
       expect(rows[0]?.floor).toMatchObject({ marketplace: "opensea", isBuyable: false });
     });
     expect(looked).toBeLessThan(20);
@@ -106,8 +106,7 @@ describe("among a thousand listings of partners for each of the house's own", ()
     const moved = { contract: nft, from: addressOf(1), to: addressOf(2), tokenId: 7n };
     const { head } = await appendEvents(database.db, [transferred(moved, { at: block(1, 2) })]);
     const looked = await looks(async (session) => {
-      const window = { after: head - 1n, upTo: head };
-      await openWindow(session, window);
+      const window = await openWindow(session, { after: head - 1n, upTo: head });
       await listingsProjection.apply(session, "listings", window);
     });
     expect(looked).toBeLessThan(20);

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wrappedNative } from "../../../abis/deployments.ts";
 import { priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
-import { readOwnCheaperListings } from "../../../projections/reads/listings/read-own.ts";
-import { readOpenCounts } from "../../../projections/reads/orders/read-open-counts.ts";
+import { readCheaperNativeListings } from "../../../projections/reads/listings/read-cheaper-native-listings.ts";
+import { readOpenOrderCounts } from "../../../projections/reads/orders/read-open-order-counts.ts";
 import { addressOf } from "../../support/database/given.ts";
 import { type BookReads, idOf, openBookReads, siteUrl } from "../../support/orders/book-reads.ts";
 import {
@@ -166,7 +166,7 @@ describe("what partners show of a maker's", () => {
   it("counts for none of the house's limits", async () => {
     const maker = makers.of(1);
     const mine = own((one) => one.maker === maker && one.endsAt > openedAt);
-    const counts = await readOpenCounts(book.db, 1, [maker], now);
+    const counts = await readOpenOrderCounts(book.db, 1, [maker], now);
     const bids = await book.list(`/v1/bids?maker=${maker}`);
     expect(counts.get(maker)).toBe(mine.length + bids.meta.total);
   });
@@ -180,7 +180,7 @@ describe("what partners show of a maker's", () => {
       ...{ maker, contract: contract.address, tokenId: tokenId ?? 0n },
       unitPriceWei: 10n ** 30n,
     };
-    const cheaper = await readOwnCheaperListings(book.db, 1, [asked], now);
+    const cheaper = await readCheaperNativeListings(book.db, 1, [asked], now);
     const mine = own(
       (one) => one.maker === maker && one.tokenId === tokenId && one.contract === contract,
     );

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { wrappedNative } from "../../../abis/deployments.ts";
-import type { PartnerName } from "../../../projections/facts/partner-listing.ts";
+import type { PartnerName } from "../../../projections/domain/partners.ts";
 import { block, type ChainEvent } from "../../support/database/given.ts";
 import {
   alice,

@@ -85,8 +85,7 @@ export async function seedRows(db: Database): Promise<void> {
 async function deriveStats(db: Database): Promise<void> {
   await sql`insert into floors.snapshot values (1, ${today}), (33139, ${today})`.execute(db);
   await db.transaction().execute(async (session) => {
-    const nothing = { after: 0n, upTo: 0n };
-    await openWindow(session, nothing);
+    const nothing = await openWindow(session, { after: 0n, upTo: 0n });
     await collectionStatsProjection([]).apply(session, "collection_stats", nothing);
   });
 }
@@ -96,7 +95,7 @@ async function seedContract(db: Database, contract: Contract): Promise<void> {
   await sql`
     insert into log.contract (contract_id, chain_id, address) overriding system value
     values (${id}, ${chainId}, ${bytes(addressOfContract(contract))})`.execute(db);
-  await sql`insert into collections.member values (${id}, ${family ?? id}, ${standard}, true)`.execute(
+  await sql`insert into collections.contract values (${id}, ${family ?? id}, ${standard}, true)`.execute(
     db,
   );
   if (family !== undefined) return;

@@ -1,12 +1,13 @@
+import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { ChainId } from "../../../abis/deployments.ts";
-import { openMagiceden } from "../../../api/work/marketplaces/magiceden/open-magiceden.ts";
-import { openOpensea } from "../../../api/work/marketplaces/opensea/open-opensea.ts";
-import type { Partner, Skipped } from "../../../api/work/marketplaces/partner.ts";
-import type { Clock } from "../../../api/work/marketplaces/rate-budget.ts";
-import { type StepOutcome, syncStep } from "../../../api/work/marketplaces/sync-step.ts";
-import type { Patience } from "../../../api/work/marketplaces/transport.ts";
+import { openMagiceden } from "../../../api/work/marketplaces/magiceden/client.ts";
+import { openOpensea } from "../../../api/work/marketplaces/opensea/client.ts";
+import type { Partner, SkippedEntry } from "../../../api/work/marketplaces/partner.ts";
+import type { Clock } from "../../../api/work/marketplaces/rate-limiter.ts";
+import { type StepOutcome, runSyncStep } from "../../../api/work/marketplaces/sync-step.ts";
+import type { Timeouts } from "../../../api/work/marketplaces/transport.ts";
 import type { Database } from "../../../projections/database.ts";
 
 /** A clock that moves when somebody sleeps, or when it is told to. Milliseconds. */
@@ -23,13 +24,13 @@ export function manualClock(): Clock & { pass(ms: number): void } {
   };
 }
 
-const patience: Patience = { timeoutMs: 2_000, waitMs: 60_000, tries: 2 };
+const timeouts: Timeouts = { timeoutMs: 2_000, waitMs: 60_000, attempts: 2 };
 
 type Opening = {
   url: string;
   key?: string;
   clock?: Clock;
-  patience?: Partial<Patience>;
+  timeouts?: Partial<Timeouts>;
   requestsPerMinute?: number;
   stream?: { url: string; heartbeatMs?: number };
 };
@@ -39,7 +40,7 @@ export function openTestPartner(name: Partner["name"], opening: Opening): Partne
   const { url, key = null, clock = manualClock(), requestsPerMinute = 120, stream } = opening;
   const options = {
     ...{ url, key, requestsPerMinute, clock, random: () => 0.5 },
-    patience: { ...patience, ...opening.patience },
+    timeouts: { ...timeouts, ...opening.timeouts },
   };
   return name === "opensea" ? openOpensea({ ...options, stream }) : openMagiceden(options);
 }
@@ -47,13 +48,13 @@ export function openTestPartner(name: Partner["name"], opening: Opening): Partne
 /** A sync whose time stands still but for `pass`. */
 export function openSync(db: Database, partner: Partner, chainIds: readonly ChainId[] = [1]) {
   let now = Date.now();
-  const skipped: Skipped[] = [];
+  const skipped: SkippedEntry[] = [];
   const work = {
     ...{ db, partner, chainIds, now: () => new Date(now) },
-    onSkipped: (some: readonly Skipped[]) => void skipped.push(...some),
+    onSkipped: (some: readonly SkippedEntry[]) => void skipped.push(...some),
   };
   const step = (registeredFirst = false): Promise<StepOutcome> =>
-    syncStep({ ...work, registeredFirst });
+    runSyncStep({ ...work, registeredFirst });
   return {
     skipped,
     step,
@@ -85,7 +86,7 @@ export type Told = { kind: "seen" | "withdrawn"; orderHash: Hex; payload: Record
 export async function readTold(db: Database, marketplace: Partner["name"]): Promise<Told[]> {
   const { rows } = await sql<Told>`
     select case kind when 63 then 'seen' else 'withdrawn' end as kind, order_hash as "orderHash", payload
-    from log.fact where kind in (63, 64) and payload ->> 'marketplace' = ${marketplace}
+    from log.fact where kind in ${kindList("partner_listing_seen", "partner_listing_withdrawn")} and payload ->> 'marketplace' = ${marketplace}
     order by position`.execute(db);
   return rows;
 }

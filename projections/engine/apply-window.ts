@@ -1,0 +1,55 @@
+import type { Session } from "../database.ts";
+import type { Checkpoint, Target } from "./checkpoint.ts";
+import { withoutFacts } from "./fact-filter.ts";
+import { type Aside, leaveOut } from "./left-out.ts";
+import type { FactWindow, Projection, WindowWithKinds } from "./projection.ts";
+import { readVerdicts } from "./quarantine.ts";
+import { holdsAny, readKinds, withKinds } from "./window.ts";
+
+/** An open window with the kinds of its changes, and which facts are excluded from which projection. */
+export type OpenWindow = Aside & { window: WindowWithKinds };
+
+/** The same for all targets that the window is applied to. */
+export async function readOpenWindow(
+  session: Session,
+  window: FactWindow,
+  checkpoints: Map<string, Checkpoint>,
+): Promise<OpenWindow> {
+  return {
+    checkpoints,
+    verdicts: await readVerdicts(session),
+    window: await withKinds(session, window),
+  };
+}
+
+/** Applies an open window to a target, without the facts that are excluded from it. */
+export async function applyWindow(
+  session: Session,
+  target: Target,
+  open: OpenWindow,
+): Promise<void> {
+  const { projection, schema } = target;
+  const { window } = open;
+  const excluded = await leaveOut(session, target, window.after, open);
+  if (excluded.length === 0) {
+    if (isConcerned(projection, window.kinds)) await projection.apply(session, schema, window);
+    return;
+  }
+  await withoutFacts(session, excluded, window.facts, (facts) =>
+    withoutFacts(
+      session,
+      excluded,
+      window.changes,
+      async (changes) => {
+        const kinds = await readKinds(session, { changes });
+        await projection.apply(session, schema, { ...window, facts, changes, kinds });
+      },
+      "included_change",
+    ),
+  );
+}
+
+/** Whether changes of these kinds may change the tables of a projection. */
+export function isConcerned({ handles }: Projection, kinds: ReadonlySet<number>): boolean {
+  return handles === undefined || holdsAny(kinds, handles);
+}

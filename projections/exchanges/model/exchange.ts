@@ -1,0 +1,67 @@
+import type { RawBuilder } from "kysely";
+import type { AbiEvent, Address, Hex } from "viem";
+import type { ChainId } from "../../../abis/deployments.ts";
+import type { FactWindow } from "../../engine/projection.ts";
+import type { FactKind } from "../../log/fact-kind.ts";
+import type { Trade } from "./trade.ts";
+
+/** Contracts of an exchange and those of their events that are indexed. */
+export type ExchangeSource = {
+  /** Stored with each event: permanent, and unique among the sources of all exchanges. */
+  readonly name: string;
+  readonly events: readonly AbiEvent[];
+  /** Names of the events that are stored with their transaction's sender, target and calldata tail. */
+  readonly eventsWithCall: readonly string[];
+  /** Contracts by chain, and the block from which on they are indexed. */
+  readonly chains: Partial<Record<ChainId, { addresses: readonly Address[]; firstBlock: number }>>;
+};
+
+/** A fact that sales are made of. */
+export type ExchangeFact = {
+  readonly kind: number;
+  readonly logIndex: number;
+  /** The exchange's contract. */
+  readonly contract: Address;
+  readonly from: Address | null;
+  readonly to: Address | null;
+  readonly orderHash: Hex | null;
+  /** `ExchangeEvent` for the kind `exchange_event`. */
+  readonly payload: unknown;
+};
+
+/** An exchange's facts of one transaction, in log order. */
+export type ExchangeTransaction = {
+  readonly chainId: number;
+  readonly hash: Hex;
+  readonly facts: readonly ExchangeFact[];
+};
+
+/** An exchange: what is indexed of it, and how its events become trades. */
+export type Exchange = {
+  /** Name of its protocol on the wire. */
+  readonly protocol: string;
+  /** Marketplace of its sales that no fee recipient, zone or calldata tag attributes; absent: `unknown`. */
+  readonly marketplace?: string;
+  readonly sources: readonly ExchangeSource[];
+  /** Kinds of the facts that its sales are made of; absent: `exchange_event` of its sources. */
+  readonly factKinds?: readonly FactKind[];
+  /** The trades of a transaction, in a permanent order: sales are numbered in it. Throws on facts it cannot read. */
+  readonly tradesOf: (transaction: ExchangeTransaction) => Trade[];
+  /** Selects in bulk, by SQL alone, sales of transactions with one fact; the rest goes through `tradesOf`. */
+  readonly selectSimpleSales?: (window: FactWindow, rules: BulkRules) => RawBuilder<unknown>;
+};
+
+export type BulkRules = {
+  /** This market's, by which its sales are known. */
+  readonly feeRecipient: Address;
+  /** Kinds of facts of all exchanges, for `in`. */
+  readonly saleKinds: RawBuilder<unknown>;
+};
+
+/** Columns of `sales.sale` that `selectSimpleSales` returns, in this order. */
+export const simpleSaleColumns = [
+  ...["block_id", "transaction_index", "ordinal", "sale_id", "chain_id", "contract_id", "token_id"],
+  ...["quantity", "price_wei", "total_wei", "currency", "seller", "buyer", "side", "marketplace"],
+  ...["protocol", "protocol_version", "exchange", "order_hash", "fees", "log_index"],
+  ...["transaction_hash", "block_number", "block_hash", "timestamp"],
+];

@@ -1,0 +1,43 @@
+import { type RawBuilder, sql } from "kysely";
+import { type FactKind, factKind } from "./fact-kind.ts";
+import { kindLiteral } from "./fact-kind-sql.ts";
+
+const seaportOrders = {
+  OrderFulfilled: "order_fulfilled",
+  OrderCancelled: "order_cancelled",
+  OrderValidated: "order_validated",
+  OrdersMatched: "orders_matched",
+  CounterIncremented: "counter_incremented",
+} as const;
+
+/** Kinds of the events whose arguments have columns of their own, by source and name. Others are `exchange_event`. */
+export const eventKinds: Readonly<Record<string, Readonly<Record<string, FactKind>>>> = {
+  Erc721: { Transfer: "erc721_transfer", ConsecutiveTransfer: "erc721_consecutive_transfer" },
+  Erc1155: { TransferSingle: "erc1155_transfer", TransferBatch: "erc1155_transfer" },
+  ConduitApproval: { ApprovalForAll: "approval_for_all" },
+  ExchangeApproval: { Approval: "erc20_approval" },
+  WrappedNative: {
+    Transfer: "erc20_transfer",
+    Deposit: "wrapped_deposit",
+    Withdrawal: "wrapped_withdrawal",
+  },
+  Conduit: { ChannelUpdated: "channel_updated" },
+  Seaport: seaportOrders,
+  SeaportLegacy: seaportOrders,
+};
+
+/** The kind that the event of a source becomes. */
+export function eventKind(source: string, name: string): FactKind {
+  return eventKinds[source]?.[name] ?? "exchange_event";
+}
+
+/** The same in SQL, as the kind's number. */
+export function eventKindSql(source: RawBuilder<unknown>, name: RawBuilder<unknown>) {
+  const sources = Object.entries(eventKinds).map(([sourceName, kinds]) => {
+    const names = Object.entries(kinds).map(
+      ([eventName, kind]) => sql`when ${sql.lit(eventName)} then ${kindLiteral(kind)}`,
+    );
+    return sql`when ${sql.lit(sourceName)} then case ${name} ${sql.join(names, sql` `)} end`;
+  });
+  return sql`coalesce(case ${source} ${sql.join(sources, sql` `)} end, ${sql.lit(factKind.exchange_event)})`;
+}

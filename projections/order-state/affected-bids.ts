@@ -1,0 +1,67 @@
+import { type RawBuilder, sql } from "kysely";
+import type { FactWindow, Relation, WindowWithKinds } from "../engine/projection.ts";
+import { kindList } from "../log/fact-kind-sql.ts";
+import { type AffectedBy, affectedOrders, byClock, byOrderHash } from "./affected-orders.ts";
+import { exchange } from "./exchange-contracts.ts";
+import { isOpen } from "./status-sql.ts";
+
+/** Stored bids that a window's facts may change: chain, order hash. */
+export function affectedBids(window: WindowWithKinds, bid: Relation): RawBuilder<unknown>[] {
+  const rules = [
+    byOrderHash(window),
+    byCounter(window),
+    byAccount(window),
+    byFillOfMaker(window, bid),
+    ...byClock(window),
+  ];
+  return affectedOrders(window, rules, bid, ["chain_id", "order_hash"]);
+}
+
+const ofMaker = sql`o.maker = c.maker and o.chain_id = c.chain_id`;
+
+const counterKinds = ["counter_incremented", "counter_read"] as const;
+const byCounter = ({ changes }: FactWindow): AffectedBy => ({
+  kinds: counterKinds,
+  keys: sql`
+    select distinct k.chain_id, c.from_address as maker from ${changes} c join log.contract k using (contract_id)
+    where c.kind in ${kindList(...counterKinds)}`,
+  condition: sql`${ofMaker} and o.status <> 'filled'`,
+});
+
+const moveKinds = ["erc20_transfer", "wrapped_withdrawal", "balance_read"] as const;
+const allowanceKinds = ["erc20_approval", "allowance_read"] as const;
+
+/** Open bids of accounts whose balance or allowance changed or was read. */
+const byAccount = ({ changes }: FactWindow): AffectedBy => ({
+  kinds: [...moveKinds, ...allowanceKinds, "wrapped_deposit"],
+  keys: sql`
+    select k.chain_id, k.address as currency, m.maker from (
+      select contract_id, from_address as maker from ${changes}
+      where kind in ${kindList(...moveKinds)}
+        or kind in ${kindList(...allowanceKinds)} and to_address = ${exchange}
+      union
+      select contract_id, to_address from ${changes} where kind in ${kindList("erc20_transfer", "wrapped_deposit")}
+    ) m join log.contract k using (contract_id)`,
+  condition: sql`${ofMaker} and o.currency = c.currency and ${isOpen}`,
+});
+
+/**
+ * Open bids of a maker with a filled bid, which reduced the allowance. The fill may be older in the log than the
+ * filled bid.
+ */
+function byFillOfMaker({ changes, facts, upTo }: FactWindow, bid: Relation): AffectedBy {
+  const isFill = sql`kind in ${kindList("order_fulfilled")}`;
+  return {
+    kinds: ["order_fulfilled", "order_submitted"],
+    keys: sql`
+      select o.chain_id, o.maker from (select distinct order_hash from ${changes} where ${isFill}) c cross join lateral (
+        select b.chain_id, b.maker from ${bid} b where b.order_hash = c.order_hash offset 0
+      ) o
+      union
+      select k.chain_id, c.from_address from ${changes} c join log.contract k using (contract_id)
+      where c.kind in ${kindList("order_submitted")} and c.payload #>> '{terms,side}' = 'bid' and exists (
+        select from ${facts} f where f.order_hash = c.order_hash and f.${isFill} and f.position <= ${upTo}
+      )`,
+    condition: sql`${ofMaker} and ${isOpen}`,
+  };
+}

@@ -1,0 +1,45 @@
+import { sql } from "kysely";
+import type { Address } from "viem";
+import type { Database } from "../../database.ts";
+import { collectionJoins, hasEnded } from "../orders/order-columns.ts";
+import { type BidRow, bidColumns } from "./read-bid.ts";
+
+/** `readBestBidsOf` the contract at an address; none for an unknown contract. */
+export async function readBestBids(
+  db: Database,
+  chainId: number,
+  contract: Address,
+  tokenId: bigint,
+  limit: number,
+  now: Date,
+): Promise<BidRow[]> {
+  const { rows } = await sql<{ contractId: number }>`
+    select contract_id as "contractId" from log.contract
+    where chain_id = ${chainId} and address = decode(${contract.slice(2)}, 'hex')`.execute(db);
+  const [known] = rows;
+  return known === undefined ? [] : readBestBidsOf(db, known.contractId, tokenId, limit, now);
+}
+
+/**
+ * Active bids that a token's holder can accept, by net proceeds: at most `limit` on the token and as many on its
+ * whole contract. Ties: bids on the token first, then older ones.
+ */
+export async function readBestBidsOf(
+  db: Database,
+  contractId: number,
+  tokenId: bigint,
+  limit: number,
+  now: Date,
+): Promise<BidRow[]> {
+  const active = sql`o.contract_id = ${contractId} and o.status = 'active' and not ${hasEnded(now)}`;
+  const bestFirst = sql`order by o.seller_net_wei desc, o.position limit ${limit}`;
+  const { rows } = await sql<BidRow>`
+    with best as (
+      (select o.* from bids.bid o where ${active} and o.token_id = ${tokenId} ${bestFirst})
+      union all
+      (select o.* from bids.bid o where ${active} and o.token_id is null ${bestFirst})
+    )
+    select ${bidColumns(now)} from best o ${collectionJoins}
+    order by o.seller_net_wei desc, o.token_id is null, o.position`.execute(db);
+  return rows;
+}

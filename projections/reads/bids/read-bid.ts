@@ -1,0 +1,39 @@
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import type { Database } from "../../database.ts";
+import type { BidReason } from "../../domain/orders/order-status.ts";
+import { type OrderRow, orderColumns } from "../orders/order-columns.ts";
+import { readOrdersByHash } from "../orders/read-orders-by-hash.ts";
+
+/** A bid and its state at a given time. */
+export type BidRow = OrderRow & {
+  kind: "single-token" | "collection";
+  /** null: any token of the contract. */
+  tokenId: bigint | null;
+  currency: Hex;
+  reason: BidReason | null;
+};
+
+export async function readBid(
+  db: Database,
+  chainId: number,
+  orderHash: Hex,
+  now: Date,
+): Promise<BidRow | null> {
+  return (await readBids(db, chainId, [orderHash], now))[0] ?? null;
+}
+
+/** Those of the orders that are bids, unsorted. */
+export async function readBids(
+  db: Database,
+  chainId: number,
+  orderHashes: readonly Hex[],
+  now: Date,
+): Promise<BidRow[]> {
+  return readOrdersByHash(db, { schema: "bids", columns: bidColumns(now) }, chainId, orderHashes);
+}
+
+/** Of row `o` joined with `collectionJoins`. */
+export function bidColumns(now: Date) {
+  return sql`${orderColumns(now)}, o.kind, o.token_id as "tokenId", o.currency`;
+}

@@ -1,0 +1,98 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Period } from "../../collection-stats/periods.ts";
+import { sortKey, sortTable } from "../../collection-stats/tables.ts";
+import type { Database } from "../../database.ts";
+import { collectionJoins, columns } from "./collection-columns.ts";
+import { type CollectionRow, type FlatRow, nestFigures } from "./collection-row.ts";
+
+type CollectionsFilter = {
+  chainId: number;
+  /** Part of a name or an address, in any case. */
+  search: string | null;
+  verified: boolean | null;
+};
+
+export type CollectionKey = { sortKey: bigint; collectionId: number };
+
+type CollectionOrder = {
+  sort: "volume" | "floor" | "sales" | "listed" | "supply" | "holders" | "change";
+  direction: "asc" | "desc";
+  period: Period;
+};
+
+type Slice = { limit: number; offset: number; after: CollectionKey | null };
+
+/** A page of collections and the number of matching ones, in one statement. */
+export async function readCollections(
+  db: Database,
+  filter: CollectionsFilter,
+  order: CollectionOrder,
+  slice: Slice,
+  now: Date,
+): Promise<{ total: bigint; rows: CollectionRow[] }> {
+  const direction = order.direction === "asc" ? sql`asc` : sql`desc`;
+  const key = sql.raw(sortKey(order.sort, order.direction, order.period));
+  const { chainId, verified } = filter;
+  const ofFilter = sql`
+    chain_id = ${chainId} ${verified === null ? sql`` : sql`and verified = ${verified}`}`;
+  const searchTerms = filter.search === null ? null : searchTermsLike(filter.search);
+  const { rows } = await sql<FlatRow>`
+    with matched as materialized (
+      select collection_id from collection_stats.search_text where ${ofFilter} and ${searchTerms ?? sql`false`}
+    ), counted as (
+      ${
+        searchTerms === null
+          ? sql`select coalesce(sum(collections), 0)::bigint as total from collection_stats.collection_count where ${ofFilter}`
+          : sql`select count(*) as total from matched`
+      }
+    ), page_key as materialized (
+      select collection_id, ${key}::numeric as sort_key
+      from ${sql.table(`collection_stats.${sortTable(order.sort)}`)}
+      where ${ofFilter} ${searchTerms === null ? sql`` : sql`and collection_id in (select collection_id from matched)`}
+        ${afterCursor(key, order, slice.after)}
+      order by ${key} ${direction}, collection_id ${direction}
+      limit ${slice.limit} offset ${slice.offset}
+    ), page as materialized (
+      select f.*, h.supply, h.holders, page_key.sort_key
+      from page_key join collection_stats.collection f using (collection_id)
+      join collection_stats.holder_stats h using (collection_id)
+    )
+    select counted.total, ${columns(now)}
+    from counted left join page f on true ${collectionJoins(now)}
+    order by f.sort_key ${direction}, f.collection_id ${direction}`.execute(db);
+  return {
+    total: rows[0]?.total ?? 0n,
+    rows: rows.filter(({ collectionId }) => collectionId !== null).map(nestFigures),
+  };
+}
+
+export async function readCollection(
+  db: Database,
+  collectionId: number,
+  now: Date,
+): Promise<CollectionRow | null> {
+  const { rows } = await sql<FlatRow>`
+    select 0::bigint as total, ${columns(now)}
+    from (
+      select f.*, h.supply, h.holders, 0::numeric as sort_key
+      from collection_stats.collection f join collection_stats.holder_stats h using (collection_id)
+      where f.collection_id = ${collectionId}
+    ) f ${collectionJoins(now)}`.execute(db);
+  const [row] = rows;
+  return row === undefined ? null : nestFigures(row);
+}
+
+function searchTermsLike(search: string): RawBuilder<unknown> {
+  const pattern = search.toLowerCase().replaceAll(/[\\%_]/g, "\\$&");
+  return sql`terms like ${`%${pattern}%`}`;
+}
+
+function afterCursor(
+  key: RawBuilder<unknown>,
+  order: CollectionOrder,
+  after: CollectionKey | null,
+): RawBuilder<unknown> {
+  if (after === null) return sql``;
+  const comparison = order.direction === "asc" ? sql`>` : sql`<`;
+  return sql`and (${key}, collection_id) ${comparison} (${after.sortKey}::numeric, ${after.collectionId}::int)`;
+}

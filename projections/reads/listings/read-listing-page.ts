@@ -1,0 +1,58 @@
+import { sql } from "kysely";
+import type { Database } from "../../database.ts";
+import { type ListingMarketplace, listingMarketplaces } from "../../facts/listing-marketplaces.ts";
+import {
+  type OrderFilter,
+  type OrderQuery,
+  type OrderSlice,
+  type OrderSort,
+  readOrderPage,
+} from "../orders/order-page.ts";
+import { type ListingRow, listingColumns } from "./read-listing.ts";
+
+export type ListingFilter = OrderFilter & {
+  /** null: any. */
+  marketplace: ListingMarketplace | null;
+  minPriceWei: bigint | null;
+  maxPriceWei: bigint | null;
+};
+
+/** A page of listings, and how many match the filter. */
+export async function readListingPage(
+  db: Database,
+  filter: ListingFilter,
+  sort: OrderSort,
+  slice: OrderSlice,
+  now: Date,
+): Promise<{ total: bigint; rows: ListingRow[] }> {
+  const total = listingQuery(filter);
+  const page = listingQuery(withoutImpliedBound(filter, sort, slice));
+  const columns = listingColumns(now);
+  return readOrderPage(db, { total, page }, { columns, sort, slice, now });
+}
+
+/** Without the price bound that the cursor implies: with both, an index scan would start at the bound. */
+function withoutImpliedBound(
+  filter: ListingFilter,
+  sort: OrderSort,
+  { after }: OrderSlice,
+): ListingFilter {
+  if (after === null || sort === "created_at") return filter;
+  return { ...filter, [sort === "price_asc" ? "minPriceWei" : "maxPriceWei"]: null };
+}
+
+function listingQuery(filter: ListingFilter): OrderQuery {
+  const { marketplace, minPriceWei, maxPriceWei, maker } = filter;
+  const wanted = marketplace === null ? listingMarketplaces : [marketplace];
+  const ofMarketplace = sql`marketplace in (${sql.join(wanted.map((name) => sql.lit(name)))})`;
+  const isBounded = minPriceWei !== null || maxPriceWei !== null;
+  const from = minPriceWei === null ? sql`` : sql`and o.unit_price_wei >= ${minPriceWei}::numeric`;
+  const upTo = maxPriceWei === null ? sql`` : sql`and o.unit_price_wei <= ${maxPriceWei}::numeric`;
+  return {
+    schema: "listings",
+    filter,
+    condition: sql`${ofMarketplace} ${from} ${upTo}`,
+    countCondition: isBounded ? null : ofMarketplace,
+    marketplaces: maker === null ? wanted : null,
+  };
+}

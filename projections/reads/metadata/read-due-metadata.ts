@@ -1,0 +1,111 @@
+import { sql } from "kysely";
+import type { Address } from "viem";
+import type { Session } from "../../database.ts";
+
+/** A token, or with `tokenId` null a contract, whose metadata is to be fetched. */
+export type MetadataTarget = {
+  contractId: number;
+  contract: Address;
+  tokenId: bigint | null;
+  standard: 721 | 1155;
+  /** Failed attempts since the last success. */
+  attempt: number;
+  /** Position of its last fact; null: none. */
+  lastPosition: bigint | null;
+  /** Payload of its last successful fact. */
+  known: unknown;
+};
+
+export type DueFilter = {
+  chainId: number;
+  now: Date;
+  /** Contracts that are not fetched for now. */
+  pausedContractIds: readonly number[];
+};
+
+/**
+ * Tokens without metadata: the highest ids of each of the next contracts after `after`, in the order of the contracts'
+ * ids, so that no contract delays the others. At most `contracts` contracts and about `limit` tokens.
+ */
+export async function readPendingTokens(
+  session: Session,
+  { chainId, pausedContractIds }: DueFilter,
+  { after, contracts, limit }: { after: number; contracts: number; limit: number },
+): Promise<MetadataTarget[]> {
+  const pending = sql`metadata.pending_token`;
+  const next = (last: unknown) => sql`
+    select p.contract_id from ${pending} p
+    where p.chain_id = ${chainId} and p.contract_id > ${last} and p.contract_id <> all (${pausedContractIds}::int[])
+    order by p.contract_id limit 1`;
+  const { rows } = await sql<MetadataTarget>`
+    with recursive next_contract as (
+      (select f.contract_id, 1 as ordinal from (${next(sql`${after}::int`)}) f)
+      union all
+      select n.contract_id, next_contract.ordinal + 1
+      from next_contract cross join lateral (${next(sql`next_contract.contract_id`)}) n
+      where next_contract.ordinal < ${contracts}::int
+    )
+    select next_contract.contract_id as "contractId", k.address as contract, t.token_id as "tokenId",
+           (${standardOf}) as standard, 0 as attempt, null::bigint as "lastPosition", null as known
+    from next_contract join log.contract k using (contract_id)
+    cross join lateral (
+      select p.token_id, p.contract_id from ${pending} p
+      where p.chain_id = ${chainId} and p.contract_id = next_contract.contract_id
+      order by p.token_id desc
+      limit ceil(${limit}::float8 / (select count(*) from next_contract))
+    ) t
+    order by next_contract.ordinal, t.token_id desc`.execute(session);
+  return rows;
+}
+
+/** Contracts without metadata. */
+export async function readPendingContracts(
+  session: Session,
+  { chainId, pausedContractIds }: DueFilter,
+  limit: number,
+): Promise<MetadataTarget[]> {
+  const { rows } = await sql<MetadataTarget>`
+    select p.contract_id as "contractId", k.address as contract, null::numeric as "tokenId", 721 as standard,
+           0 as attempt, null::bigint as "lastPosition", null as known
+    from metadata.pending_contract p join log.contract k using (contract_id)
+    where p.chain_id = ${chainId} and p.contract_id <> all (${pausedContractIds}::int[])
+    order by p.contract_id limit ${limit}`.execute(session);
+  return rows;
+}
+
+/** Tokens and contracts due to be fetched again, longest due first: at most `limit` of each. */
+export async function readDueAgain(
+  session: Session,
+  { chainId, now, pausedContractIds }: DueFilter,
+  limit: number,
+): Promise<MetadataTarget[]> {
+  const due = sql`
+    t.chain_id = ${chainId} and t.due_at <= ${now} and t.contract_id <> all (${pausedContractIds}::int[])
+    order by t.due_at limit ${limit}`;
+  const known = sql`case when d.status = 'ok' then f.payload end`;
+  const { rows } = await sql<MetadataTarget>`
+    (select d.contract_id as "contractId", k.address as contract, null::numeric as "tokenId", 721 as standard,
+            d.attempt, d.last_position as "lastPosition", ${known} as known
+     from (select * from metadata.contract t where ${due}) d
+     join log.contract k using (contract_id) join log.fact f on f.position = d.position)
+    union all
+    (select t.contract_id, k.address, t.token_id, (${standardOf}), t.attempt, t.last_position, t.known
+     from (
+       select d.contract_id, d.token_id, d.attempt, d.last_position, ${known} as known
+       from (select * from metadata.token t where ${due}) d join log.fact f on f.position = d.position
+     ) t join log.contract k using (contract_id))`.execute(session);
+  return rows;
+}
+
+/** A contract that transferred an id in both standards is queried as an ERC-721. */
+const standardOf = sql`
+  select coalesce(min(o.standard), 721) from ownership.token o
+  where o.contract_id = t.contract_id and o.token_id = t.token_id`;
+
+/** Whether the projection has reached `position`; false before its tables exist. */
+export async function isMetadataAtLeastAt(session: Session, position: bigint): Promise<boolean> {
+  const { rows } = await sql`
+    select from engine.checkpoint where projection = 'metadata' and position >= ${position}
+  `.execute(session);
+  return rows.length > 0;
+}

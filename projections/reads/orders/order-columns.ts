@@ -1,0 +1,83 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Hex } from "viem";
+import type { OrderStatus } from "../../domain/orders/order-status.ts";
+import { usdE8Of } from "../../sql/usd.ts";
+
+/** What listings and bids have in common. Wei are per unit; start and end are unix seconds. */
+export type OrderRow = {
+  chainId: number;
+  orderHash: Hex;
+  /** Of its first fact. */
+  position: bigint;
+  contractId: number;
+  contract: Hex;
+  standard: 721 | 1155;
+  maker: Hex;
+  unitPriceWei: bigint;
+  /** The same in 10⁻⁸ USD at the coin's current price; null without a price. */
+  unitPriceUsdE8: bigint | null;
+  sellerNetWei: bigint;
+  quantity: bigint;
+  filled: bigint;
+  startTime: bigint;
+  endTime: bigint;
+  counter: bigint;
+  fees: { recipient: Hex; unitWei: string; kind: "service" | "royalty" | "other" }[];
+  createdAt: Date;
+  /** `createdAt` in microseconds, the precision it is stored with. */
+  createdMicros: bigint;
+  status: OrderStatus;
+  updatedAt: Date;
+  collectionAddress: Hex;
+  collectionSlug: string | null;
+  collectionName: string | null;
+};
+
+/** The two projections of orders. */
+export type OrderSchema = "listings" | "bids";
+
+export function orderTable(schema: OrderSchema): RawBuilder<unknown> {
+  return sql.table(schema === "listings" ? "listings.listing" : "bids.bid");
+}
+
+/** Not ended: may become fillable again. Worded as in the predicates of the tables' partial indexes. */
+export const isOpen = sql`o.status in ('active', 'inactive')`;
+
+/** Whether `o` has ended: the tables know the time of the last clock tick only. */
+export function hasEnded(now: Date): RawBuilder<boolean> {
+  return sql`o.end_time <= ${unixSeconds(now)}::bigint`;
+}
+
+export function unixSeconds(now: Date): bigint {
+  return BigInt(Math.floor(now.getTime() / 1000));
+}
+
+/** Whether row `o` has ended since the last clock tick. */
+export function endedSince(now: Date): RawBuilder<boolean> {
+  return sql`(${isOpen} and ${hasEnded(now)})`;
+}
+
+/** Columns of `ShownOrder` and `reason`, of an order's row `o` joined with `naming`. */
+export function orderColumns(now: Date): RawBuilder<unknown> {
+  const ended = endedSince(now);
+  const at = sql`${now.toISOString()}::timestamptz`;
+  const usdE8 = usdE8Of(sql`o.unit_price_wei`, sql`o.chain_id`, at);
+  return sql`
+    o.chain_id as "chainId", o.order_hash as "orderHash", o.position, o.contract_id as "contractId",
+    traded.address as contract, o.standard, o.maker, o.unit_price_wei as "unitPriceWei",
+    ${usdE8} as "unitPriceUsdE8", o.seller_net_wei as "sellerNetWei", o.quantity, o.filled,
+    o.start_time as "startTime", o.end_time as "endTime", o.counter, o.fees, o.created_at as "createdAt",
+    (extract(epoch from o.created_at) * 1000000)::bigint as "createdMicros",
+    case when ${ended} then 'expired' else o.status end as status,
+    case when ${ended} then null else o.reason end as reason,
+    case when ${ended} then to_timestamp(o.end_time) else o.updated_at end as "updatedAt",
+    coalesce(main.address, traded.address) as "collectionAddress", c.slug as "collectionSlug",
+    c.name as "collectionName"`;
+}
+
+/** Joins the contract and the collection of row `o`; an unregistered contract is a collection without a name. */
+export const collectionJoins = sql`
+  left join log.contract traded on traded.contract_id = o.contract_id
+  left join collections.contract m on m.contract_id = o.contract_id
+  left join collections.collection c on c.collection_id = coalesce(m.collection_id, o.contract_id)
+  left join log.contract main on main.contract_id = c.collection_id`;

@@ -1,0 +1,163 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Hex } from "viem";
+import type { Database } from "../../database.ts";
+import {
+  collectionJoins,
+  hasEnded,
+  isOpen,
+  type OrderRow,
+  type OrderSchema,
+  orderTable,
+} from "./order-columns.ts";
+
+export type OrderSort = "price_asc" | "price_desc" | "created_at";
+
+/** Position in a sorted list: wei of the price or microseconds of the creation, then the position in the log. */
+export type OrderCursor = { value: bigint; position: bigint };
+
+export type OrderSlice = { limit: number; offset: number; after: OrderCursor | null };
+
+/** What listings and bids are both filtered by. */
+export type OrderFilter = {
+  chainId: number;
+  /** null: the whole chain. */
+  contractIds: readonly number[] | null;
+  tokenId: bigint | null;
+  maker: Hex | null;
+  status: "active" | "inactive";
+};
+
+/** A filter on the table of listings or of bids, with the conditions that only one of them has. */
+export type OrderQuery = {
+  schema: OrderSchema;
+  filter: OrderFilter;
+  /** On a row of the order table, its columns unqualified. */
+  condition: RawBuilder<unknown>;
+  /** The same on a row of the `count` table; null where that table has no such column. */
+  countCondition: RawBuilder<unknown> | null;
+  /** Marketplaces that may match, each with an index range of its own; null: one index range holds all rows. */
+  marketplaces: readonly string[] | null;
+};
+
+/** What a page is read with: `columns` of a row `o` joined with `collectionJoins`. */
+type PageOptions = {
+  columns: RawBuilder<unknown>;
+  sort: OrderSort;
+  slice: OrderSlice;
+  now: Date;
+};
+
+/** One page of orders and how many match `total`, in one statement; `page` may leave out what the cursor implies. */
+export async function readOrderPage<Row extends OrderRow>(
+  db: Database,
+  { total, page }: { total: OrderQuery; page: OrderQuery },
+  { columns, sort, slice, now }: PageOptions,
+): Promise<{ total: bigint; rows: Row[] }> {
+  const { rows } = await sql<Row & { total: bigint; orderHash: string | null }>`
+    with counted as materialized (select ${totalOf(total, now)} as total),
+    page as (${pageOf(page, sort, slice, now)})
+    select counted.total, ${columns}
+    from counted left join page o on true ${collectionJoins}
+    ${orderBy(sort)}`.execute(db);
+  return { total: rows[0]?.total ?? 0n, rows: rows.filter(({ orderHash }) => orderHash !== null) };
+}
+
+export function orderCursor(
+  sort: OrderSort,
+  row: { unitPriceWei: bigint; createdMicros: bigint; position: bigint },
+): OrderCursor {
+  const value = sort === "created_at" ? row.createdMicros : row.unitPriceWei;
+  return { value, position: row.position };
+}
+
+/** `created_at` is newest first. */
+function orderBy(sort: OrderSort): RawBuilder<unknown> {
+  const direction = sort === "price_asc" ? sql`asc` : sql`desc`;
+  return sql`order by o.${sortColumn(sort)} ${direction}, o.position ${direction}`;
+}
+
+/**
+ * Rows that match and have not ended, in index order and no more than the page needs. When `counted.total` is 0 the
+ * table is not read.
+ */
+function pageOf(query: OrderQuery, sort: OrderSort, slice: OrderSlice, now: Date) {
+  const { limit, offset, after } = slice;
+  const ranges = indexRanges(query);
+  const matching = sql`
+    ${conditions(query)} and not ${hasEnded(now)} ${afterCursor(sort, after)} and (select total from counted) > 0`;
+  if (ranges === null) {
+    return sql`
+      select o.* from ${orderTable(query.schema)} o where ${matching}
+      ${orderBy(sort)} limit ${limit} offset ${offset}`;
+  }
+  // The first rows of each range by its index, then the union sorted again.
+  return sql`
+    select o.* from ${ranges.values}
+    cross join lateral (
+      select o.* from ${orderTable(query.schema)} o where ${ranges.condition} and ${matching}
+      ${orderBy(sort)} limit ${limit + offset}
+    ) o
+    ${orderBy(sort)} limit ${limit} offset ${offset}`;
+}
+
+/** Ranges that are sorted within an index: one per contract, or one per marketplace of a whole chain. */
+function indexRanges({ filter: { contractIds }, marketplaces }: OrderQuery) {
+  if (contractIds !== null) {
+    return {
+      values: sql`unnest(${contractIds}::int[]) wanted (contract_id)`,
+      condition: sql`o.contract_id = wanted.contract_id`,
+    };
+  }
+  if (marketplaces === null) return null;
+  return {
+    values: sql`unnest(${marketplaces}::text[]) wanted (marketplace)`,
+    condition: sql`o.marketplace = wanted.marketplace`,
+  };
+}
+
+/** How many match: the tables' state as of their clock, less the orders that have ended since. */
+function totalOf(query: OrderQuery, now: Date): RawBuilder<unknown> {
+  const rows = sql`${orderTable(query.schema)} o where ${ofContracts(query)} and ${conditions(query)}`;
+  return sql`
+    (${hasCounts(query) ? sumOfCounts(query) : sql`select count(*) from ${rows}`})
+    - (select count(*) from ${rows} and ${hasEnded(now)})`;
+}
+
+function hasCounts({ filter, countCondition }: OrderQuery): boolean {
+  return countCondition !== null && filter.tokenId === null && filter.maker === null;
+}
+
+function sumOfCounts({ schema, filter, countCondition }: OrderQuery): RawBuilder<unknown> {
+  const { chainId, contractIds, status } = filter;
+  const contracts =
+    contractIds === null ? sql`` : sql`and n.contract_id = any (${contractIds}::int[])`;
+  return sql`
+    select coalesce(sum(n.rows), 0)::bigint from ${sql.table(`${schema}.count`)} n
+    where n.chain_id = ${chainId} and n.status = ${status} ${contracts} and ${countCondition}`;
+}
+
+function ofContracts({ filter: { contractIds } }: OrderQuery): RawBuilder<unknown> {
+  return contractIds === null ? sql`true` : sql`o.contract_id = any (${contractIds}::int[])`;
+}
+
+function conditions({ filter, condition }: OrderQuery): RawBuilder<unknown> {
+  const { chainId, tokenId, maker, status } = filter;
+  const ofToken = tokenId === null ? sql`` : sql`and o.token_id = ${tokenId}`;
+  const ofMaker = maker === null ? sql`` : sql`and o.maker = decode(${maker.slice(2)}, 'hex')`;
+  return sql`
+    ${isOpen} and o.chain_id = ${chainId} and o.status = ${status} ${ofToken} ${ofMaker} and ${condition}`;
+}
+
+function afterCursor(sort: OrderSort, after: OrderCursor | null): RawBuilder<unknown> {
+  if (after === null) return sql``;
+  const than = sort === "price_asc" ? sql`>` : sql`<`;
+  const value =
+    sort === "created_at"
+      ? sql`timestamptz 'epoch' + ${Number(after.value)}::float8 * interval '1 microsecond'`
+      : sql`${after.value}::numeric`;
+  return sql`and (o.${sortColumn(sort)}, o.position) ${than} (${value}, ${after.position}::bigint)`;
+}
+
+function sortColumn(sort: OrderSort): RawBuilder<unknown> {
+  return sort === "created_at" ? sql.ref("created_at") : sql.ref("unit_price_wei");
+}

@@ -1,0 +1,68 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Hex } from "viem";
+import type { Database } from "../../database.ts";
+import type { Window } from "../../engine/projection.ts";
+import { blockIdRange } from "../../log/block-id.ts";
+import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
+import { isOpen } from "./order-columns.ts";
+
+const readings = kindList(
+  "order_status_read",
+  "counter_read",
+  "approval_read",
+  "owner_read",
+  "units_read",
+  "balance_read",
+  "allowance_read",
+  "transfer_read",
+  "signature_read",
+  "channel_read",
+);
+
+/**
+ * Orders of a chain whose state the facts of a window leave uncertain: bids of anybody who took part in a trade (it may
+ * have spent an allowance, which emits no event), and orders with a reading in a block that was retracted.
+ */
+export async function readOrdersToRecheck(
+  db: Database,
+  chainId: number,
+  window: Window,
+): Promise<Hex[]> {
+  const isFill = sql`kind = ${kindLiteral("order_fulfilled")}`;
+  /** With its counter's reading retracted, an order is cancelled until the counter is read again. */
+  const hasUnknownCounter = sql`o.chain_id = ${chainId} and o.status = 'cancelled' and o.maker in (
+    select from_address from retracted where kind in ${kindList("counter_read")})`;
+  const { rows } = await sql<{ orderHash: Hex }>`
+    with recent as materialized (${recentFacts(chainId, window)}),
+    retracted as materialized (
+      select f.kind, f.order_hash, f.from_address, f.contract_id, f.token_id
+      from recent join log.fact f using (block_id)
+      where recent.kind = ${kindLiteral("block_retracted")} and f.log_index is null and f.kind in ${readings}
+    )
+    select o.order_hash as "orderHash" from bids.bid o
+    where o.chain_id = ${chainId} and ${isOpen} and o.maker in (
+      select from_address from recent where ${isFill} union select to_address from recent where ${isFill}
+      union select from_address from retracted)
+    union
+    select o.order_hash from listings.listing o
+    where o.chain_id = ${chainId} and ${isOpen} and o.maker in (select from_address from retracted)
+    union
+    select o.order_hash from retracted join listings.listing o using (contract_id, token_id) where ${isOpen}
+    union
+    select o.order_hash from listings.listing o where ${hasUnknownCounter}
+    union
+    select o.order_hash from bids.bid o where ${hasUnknownCounter}
+    union
+    select order_hash from retracted where order_hash is not null`.execute(db);
+  return rows.map(({ orderHash }) => orderHash);
+}
+
+/** Fills and retractions of a chain in a window. */
+function recentFacts(chainId: number, { after, upTo }: Window): RawBuilder<unknown> {
+  const { from, to } = blockIdRange(chainId);
+  return sql`
+    select f.kind, f.block_id, f.from_address, f.to_address from log.fact f
+    where f.position > ${after} and f.position <= ${upTo}
+      and f.kind in ${kindList("block_retracted", "order_fulfilled")}
+      and f.block_id >= ${from} and f.block_id < ${to}`;
+}

@@ -1,0 +1,78 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Hex } from "viem";
+import type { Session } from "../../database.ts";
+
+/** A token that a wallet holds units of. */
+export type WalletToken = WalletTokenCursor & { units: bigint };
+
+/** Sort key of a wallet's token. */
+export type WalletTokenCursor = { contractId: number; tokenId: bigint; standard: 721 | 1155 };
+
+export type WalletFilter = {
+  chainId: number;
+  wallet: Hex;
+  /** null: of any. */
+  contractIds: readonly number[] | null;
+};
+
+/** Tokens of both standards that a wallet holds, by contract and id. */
+export async function readWalletTokens(
+  session: Session,
+  filter: WalletFilter,
+  { limit, after }: { limit: number; after: WalletTokenCursor | null },
+): Promise<WalletToken[]> {
+  const { rows } = await sql<WalletToken>`
+    select contract_id as "contractId", token_id as "tokenId", standard, units
+    from (
+      (${tokensOfStandard(filter, after, limit, erc721)}) union all (${tokensOfStandard(filter, after, limit, erc1155)})
+    ) held
+    order by contract_id, token_id, standard limit ${limit}`.execute(session);
+  return rows;
+}
+
+type Standard = {
+  number: RawBuilder<unknown>;
+  table: RawBuilder<unknown>;
+  units: RawBuilder<unknown>;
+};
+
+const erc721: Standard = {
+  number: sql`721`,
+  table: sql`ownership.token`,
+  units: sql`1::numeric`,
+};
+const erc1155: Standard = {
+  number: sql`1155`,
+  table: sql`ownership.balance`,
+  units: sql`h.units`,
+};
+
+/** The first tokens of one standard, in index order. */
+function tokensOfStandard(
+  { chainId, wallet, contractIds }: WalletFilter,
+  after: WalletTokenCursor | null,
+  limit: number,
+  { number, table, units }: Standard,
+): RawBuilder<unknown> {
+  const ofContracts =
+    contractIds === null ? sql`` : sql`and h.contract_id = any (${contractIds}::int[])`;
+  return sql`
+    select h.contract_id, h.token_id, ${number}::int as standard, ${units} as units from ${table} h
+    where h.owner = decode(${wallet.slice(2)}, 'hex') and ${units} > 0 ${ofContracts} ${afterCursor(after, number)}
+      and exists (
+        select from log.contract k where k.contract_id = h.contract_id and k.chain_id = ${chainId} offset 0
+      )
+    order by h.contract_id, h.token_id limit ${limit}`;
+}
+
+/** The first comparison is the index condition. */
+function afterCursor(
+  after: WalletTokenCursor | null,
+  number: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  if (after === null) return sql``;
+  const last = sql`${after.contractId}::int, ${String(after.tokenId)}::numeric`;
+  return sql`
+    and (h.contract_id, h.token_id) >= (${last})
+    and (h.contract_id, h.token_id, ${number}::int) > (${last}, ${after.standard}::int)`;
+}

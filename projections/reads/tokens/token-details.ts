@@ -1,0 +1,112 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Session } from "../../database.ts";
+import { anyValue } from "../../sql/any-value.ts";
+import { holdersOf, type TokenRow } from "../ownership/read-token.ts";
+import type { StandardToken } from "./filter.ts";
+import {
+  bestBid,
+  cheapestListing,
+  contractsCtes,
+  lastSale,
+  rankOfToken,
+  requestedTokens,
+} from "./token-trades.ts";
+import {
+  coinsAt,
+  type TokenBidRow,
+  type TokenListingRow,
+  type TokenSaleRow,
+  tradeColumns,
+  tradeOfRow,
+} from "./trade-columns.ts";
+
+type TokenAttribute = {
+  trait_type: string;
+  value: string | number | boolean;
+  display_type?: string;
+};
+
+/** A token with its metadata and rank; null: metadata not fetched yet. */
+export type DescribedToken = TokenRow & {
+  status: "ok" | "failed" | null;
+  name: string | null;
+  description: string | null;
+  image: string | null;
+  animation: string | null;
+  contentType: string | null;
+  tokenUri: string | null;
+  attributes: TokenAttribute[] | null;
+  describedAt: Date | null;
+  rank: number | null;
+  score: number | null;
+  /** Number of tokens with a rank. */
+  ranked: number | null;
+};
+
+/** A token with its cheapest listing, best bid and last sale. */
+export type TokenDetails = {
+  row: DescribedToken;
+  listing: TokenListingRow | null;
+  bestBid: TokenBidRow | null;
+  lastSale: TokenSaleRow | null;
+};
+
+/**
+ * CTEs that follow `requested` (contract_id, token_id, standard, ord): `token_detail`, a row with the details of each
+ * requested token. Ranks are in the given collection; null: in each token's own. `columns`: those taken from `requested`.
+ */
+export function detailsCtes(
+  collectionId: number | null,
+  now: Date,
+  columns: RawBuilder<unknown> = sql`requested.ord`,
+): RawBuilder<unknown> {
+  return sql`
+    ${coinsAt(anyValue(now.toISOString(), "timestamptz"))}, ${contractsCtes(now)},
+    token_detail as (
+      select ${columns}, t.contract_id as "contractId", k.address as contract, t.token_id as "tokenId", t.standard,
+             t.owner, t.supply, t.is_burned as "isBurned", ${holdersOf} as holders, m.status, m.name, m.description,
+             m.image, m.animation, m.content_type as "contentType", m.token_uri as "tokenUri",
+             case when m.status = 'ok' then m.attributes end as attributes, m.updated_at as "describedAt",
+             r.rank, r.score, r.ranked, ${tradeColumns}
+      from requested
+      cross join lateral (
+        select t.* from ownership.token t
+        where t.contract_id = requested.contract_id and t.token_id = requested.token_id and t.standard = requested.standard
+        offset 0
+      ) t
+      cross join lateral (select k.address from requested_contract k where k.contract_id = requested.contract_id offset 0) k
+      left join lateral (
+        select m.* from metadata.token m
+        where m.contract_id = requested.contract_id and m.token_id = requested.token_id offset 0
+      ) m on true
+      left join lateral (${rankOfToken(collectionId)}) r on not t.is_burned
+      left join lateral (${cheapestListing(now)}) l on true
+      left join lateral (${bestBid(now)}) b on true
+      left join lateral (${lastSale}) s on true
+    )`;
+}
+
+/** The details in a row of `token_detail`. */
+export function detailsOfRow<Row extends DescribedToken>(row: Row): TokenDetails & { row: Row } {
+  return {
+    row,
+    listing: tradeOfRow<TokenListingRow>("listing", row),
+    bestBid: tradeOfRow<TokenBidRow>("bid", row),
+    lastSale: tradeOfRow<TokenSaleRow>("sale", row),
+  };
+}
+
+/** Details of tokens, in their order, in one statement. */
+export async function readTokenDetails(
+  session: Session,
+  collectionId: number | null,
+  tokens: readonly StandardToken[],
+  now: Date,
+): Promise<TokenDetails[]> {
+  if (tokens.length === 0) return [];
+  const { rows } = await sql<DescribedToken>`
+    with ${requestedTokens(tokens)}, ${detailsCtes(collectionId, now)} select * from token_detail order by ord`.execute(
+    session,
+  );
+  return rows.map(detailsOfRow);
+}

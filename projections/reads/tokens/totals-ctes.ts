@@ -1,0 +1,62 @@
+import { type RawBuilder, sql } from "kysely";
+import { anyValue } from "../../sql/any-value.ts";
+import { emptyBits } from "../../sql/token-bits.ts";
+import { matchesListed } from "../traits/current-listings.ts";
+import { bitRunsOf, chunksWithTraits } from "../traits/token-bitmaps.ts";
+import {
+  contractsOf,
+  isByTraitsOnly,
+  namedTokens,
+  namesTokens,
+  type TokensFilter,
+} from "./filter.ts";
+
+/** Token ids are near each other below this span of chunks: a million consecutive ids are 128 kB of bits. */
+const maxNearChunks = sql.lit(1024);
+
+/**
+ * CTEs that follow those of `currentListings`: `named_token`, the tokens that the filter names; `trait_chunk`, bitmaps of
+ * the ids with the traits, and `run`, the same as one string per contract for scans where ids are near each other
+ * (`are_near`); and `totals` of the collection, with the number of ids with the traits and of matching tokens.
+ */
+export function totalsCtes(filter: TokensFilter): RawBuilder<unknown> {
+  const ofCollection = sql`contract_id = any (${contractsOf(filter)})`;
+  const chunks = isByTraitsOnly(filter)
+    ? chunksWithTraits(filter.contractIds, filter.traitKeys ?? [])
+    : sql`select 0 as contract_id, 0::numeric as chunk, ${emptyBits} as bits where false`;
+  return sql`
+    named_token as materialized (${namedTokens(filter)}),
+    trait_chunk as materialized (${chunks}),
+    totals as materialized (
+      select *, ${matchingCount(filter)} as matching from (
+        select coalesce((select sum(tokens) from ownership.collection where ${ofCollection}), 0)::bigint as tokens,
+               coalesce((select sum(listed) from traits.contract where ${ofCollection}), 0)::bigint
+               - (select count(*) from traits.listed_token l join expired_token using (contract_id, token_id) where l.${ofCollection})
+               + (select count(*) from replacement_listing where ${ofCollection}) as listed,
+               coalesce((select sum(bit_count(bits)) from trait_chunk), 0)::bigint as ids,
+               ${rarestTraitCount(filter)} as rarest,
+               (select coalesce(max(chunks), 0) from (
+                 select max(chunk) - min(chunk) as chunks from trait_chunk group by contract_id
+               ) spans) < ${maxNearChunks} as are_near
+      ) sums
+    ), run as materialized (${bitRunsOf(sql`trait_chunk`)})`;
+}
+
+/** Number of ids with the first trait of the filter, which is the rarest. */
+function rarestTraitCount(filter: TokensFilter): RawBuilder<unknown> {
+  if (!isByTraitsOnly(filter)) return sql`0::bigint`;
+  const [keys = []] = filter.traitKeys ?? [];
+  return sql`coalesce((
+    select sum(v.tokens) from traits.trait v
+    where v.contract_id = any (${contractsOf(filter)}) and v.trait_key = any (${anyValue(keys, "uuid[]")}::uuid[])
+  ), 0)::bigint`;
+}
+
+/** null: not counted for filters by traits only. */
+function matchingCount(filter: TokensFilter): RawBuilder<unknown> {
+  if (namesTokens(filter))
+    return sql`(select count(*) from named_token t where ${matchesListed(filter)})`;
+  if (isByTraitsOnly(filter)) return sql`null::bigint`;
+  if (filter.listed === null) return sql`tokens`;
+  return filter.listed ? sql`listed` : sql`tokens - listed`;
+}

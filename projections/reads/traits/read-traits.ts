@@ -1,0 +1,112 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Hex } from "viem";
+import type { Database } from "../../database.ts";
+import type { ListingMarketplace } from "../../facts/listing-marketplaces.ts";
+import { anyValue } from "../../sql/any-value.ts";
+import { currentListings } from "./current-listings.ts";
+
+/** A value of a trait in a collection. */
+export type TraitRow = {
+  /** As most tokens spell it. */
+  type: string;
+  value: string;
+  /** Token ids that are not burned. */
+  count: bigint;
+  listed: bigint;
+  /** Unit price of the cheapest active listing of its tokens. */
+  floorWei: bigint | null;
+  orderHash: Hex | null;
+  marketplace: ListingMarketplace | null;
+};
+
+/** The traits of a collection's tokens, by type, each value by floor price. Types with only numeric values are left out. */
+export async function readTraits(
+  db: Database,
+  contractIds: readonly number[],
+  now: Date,
+): Promise<TraitRow[]> {
+  const ofCollection = sql`contract_id = any (${anyValue(contractIds, "int[]")}::int[])`;
+  const { rows } = await sql<TraitRow>`
+    with ${currentListings(now)},
+    listed_delta as materialized (
+      select contract_id, u.trait_key, sum(by)::bigint as by
+      from (
+        select l.contract_id, l.token_id, -1 as by from expired_token join traits.listed_token l using (contract_id, token_id)
+        union all
+        select contract_id, token_id, 1 from replacement_listing
+      ) leg
+      join traits.token t using (contract_id, token_id) cross join unnest(t.trait_keys) u (trait_key)
+      where ${ofCollection} group by contract_id, u.trait_key
+    ), own as materialized (
+      select v.contract_id, v.trait_key, v.type_key, v.type, v.value, v.is_numeric, v.live,
+             v.listed + coalesce(c.by, 0) as listed, v.floor_wei, v.floor_position, v.floor_token,
+             c.trait_key is not null as is_changed
+      from traits.trait v left join listed_delta c using (contract_id, trait_key)
+      where v.${ofCollection} and v.live > 0
+    ), typed as materialized (
+      select row_number() over (order by type, type_key) as place, type_key, type from (
+        select distinct on (type_key) type_key, type from (
+          select type_key, type, sum(live) as live, bool_and(bool_and(is_numeric)) over (partition by type_key) as is_numeric
+          from own group by type_key, type
+        ) spelling
+        where not is_numeric order by type_key, live desc, type
+      ) named
+    ), replacement_trait as materialized (
+      select distinct on (r.contract_id, u.trait_key) r.contract_id, u.trait_key, r.unit_price_wei, r.position, r.token_id
+      from replacement_listing r join traits.token t using (contract_id, token_id) cross join unnest(t.trait_keys) u (trait_key)
+      where r.${ofCollection} order by r.contract_id, u.trait_key, r.unit_price_wei, r.position
+    ), with_floor as materialized (
+      select own.*, floor_wei as unit_price_wei, floor_position as position, floor_token as token_id
+      from own where not is_changed
+      union all
+      select own.*, floor.*
+      from own left join lateral (
+        select * from (
+          (select l.unit_price_wei, l.position, l.token_id from traits.listed_token_trait l
+           where l.contract_id = own.contract_id and l.trait_key = own.trait_key
+             and not exists (
+               select from expired_token e where e.contract_id = l.contract_id and e.token_id = l.token_id
+             )
+           order by l.unit_price_wei, l.position limit 1)
+          union all
+          select a.unit_price_wei, a.position, a.token_id
+          from replacement_trait a where a.contract_id = own.contract_id and a.trait_key = own.trait_key
+        ) now order by unit_price_wei, position limit 1
+      ) floor on true
+      where is_changed
+    ), floor_listing as materialized (
+      ${listingsOf(sql`(select distinct contract_id, token_id, unit_price_wei, position from with_floor where token_id is not null)`)}
+    ), floored as (
+      select with_floor.*, floor_listing.order_hash, floor_listing.marketplace
+      from with_floor left join floor_listing using (contract_id, token_id)
+    )
+    select typed.type, valued.value, valued.count, valued.listed, valued."floorWei", valued."orderHash",
+           valued.marketplace
+    from (
+      select typed.place, f.value, sum(f.live)::bigint as count, sum(f.listed)::bigint as listed,
+             min(f.unit_price_wei) as "floorWei", (${cheapest(sql`f.order_hash`)})[1] as "orderHash",
+             (${cheapest(sql`f.marketplace`)})[1] as marketplace
+      from floored f join typed using (type_key)
+      group by typed.place, f.value
+    ) valued join typed using (place)
+    order by place, valued."floorWei" nulls last, valued.value`.execute(db);
+  return rows;
+}
+
+/** The listings behind the floors, one index lookup each: a listing may be the floor of many traits. */
+function listingsOf(floors: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select f.contract_id, f.token_id, o.order_hash, o.marketplace
+    from ${floors} f cross join lateral (
+      select o.order_hash, o.marketplace from listings.listing o
+      where o.contract_id = f.contract_id and o.token_id = f.token_id and o.status = 'active'
+        and o.unit_price_wei = f.unit_price_wei and o.position = f.position
+      limit 1
+    ) o`;
+}
+
+/** The value of the cheapest of the contracts' floors. */
+function cheapest(column: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    array_agg(${column} order by f.unit_price_wei, f.position) filter (where f.order_hash is not null)`;
+}

@@ -1,0 +1,80 @@
+import { type RawBuilder, sql } from "kysely";
+import { anyValue } from "../../sql/any-value.ts";
+import { bitOf, bitsOf, chunkOf, emptyBits, firstOf } from "../../sql/token-bits.ts";
+
+/** For each trait that a token must have, its keys, one of which it must have. */
+export type TraitKeys = readonly (readonly string[])[];
+
+/** SQL: rows `(contract_id, chunk, bits)` of the tokens with all the traits; with `tokenId`, of that token only. */
+export function chunksWithTraits(
+  contractIds: readonly number[],
+  traitKeys: TraitKeys,
+  tokenId: bigint | null = null,
+): RawBuilder<unknown> {
+  const ords = traitKeys.flatMap((keys, ord) => keys.map(() => ord));
+  const id = anyValue(String(tokenId), "numeric");
+  const [ofToken, only] =
+    tokenId === null ? [sql``, sql``] : [sql`and m.chunk = ${chunkOf(id)}`, sql`& ${bitsOf(id)}`];
+  return sql`
+    select contract_id, chunk, bit_and(bits) ${only} as bits
+    from (
+      select m.contract_id, m.chunk, requested.ord, bit_or(m.bits) as bits
+      from unnest(${anyValue(traitKeys.flat(), "uuid[]")}, ${anyValue(ords, "int[]")}) requested (trait_key, ord)
+      cross join lateral (
+        select m.* from traits.token_bitmap m
+        where m.contract_id = any (${anyValue(contractIds, "int[]")}::int[]) and m.trait_key = requested.trait_key ${ofToken} offset 0
+      ) m
+      group by 1, 2, 3
+    ) trait
+    group by 1, 2 having count(*) = ${traitKeys.length}`;
+}
+
+/** Rows of sales, tokens, listings and ranks, by their aliases. */
+type Row = "s" | "t" | "l" | "r";
+
+/**
+ * SQL: rows `(contract_id, first, last, bits)` from `chunks` (contract_id, chunk, bits): all bits of a contract in one
+ * string, in which a scan looks a token up directly. The ids must be near each other.
+ */
+export function bitRunsOf(chunks: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select contract_id, ${firstOf(sql`min(chunk)`)} as first, ${firstOf(sql`max(chunk) + 1`)} - 1 as last,
+           string_agg(repeat(${emptyBits}::text, missing) || bits::text, '' order by chunk)::varbit as bits
+    from (
+      select *, coalesce(chunk - 1 - lag(chunk) over (partition by contract_id order by chunk), 0)::int as missing
+      from ${chunks}
+    ) chunk_with_gap
+    group by contract_id`;
+}
+
+/**
+ * SQL: whether the row's token is set in `run`. With one contract there is at most one run, read once; else the run is
+ * looked up for each row.
+ */
+export function isInBitRun(row: Row, contractIds: readonly number[]): RawBuilder<unknown> {
+  const [contractId, tokenId] = [sql.ref(`${row}.contract_id`), sql.ref(`${row}.token_id`)];
+  if (contractIds.length === 1) {
+    const [first, last, bits] = ["first", "last", "bits"].map(
+      (column) => sql`(select run.${sql.id(column)} from run)`,
+    );
+    return sql`
+      1 = case when ${tokenId} between ${first} and ${last} then get_bit(${bits}, (${tokenId} - ${first})::int) end`;
+  }
+  return sql`1 = (
+    select get_bit(run.bits, (${tokenId} - run.first)::int) from run
+    where run.contract_id = ${contractId} and ${tokenId} between run.first and run.last
+  )`;
+}
+
+/** SQL: whether the row's token has all the traits; for scans that need few tokens. */
+export function hasTraits(row: Row, traitKeys: TraitKeys): RawBuilder<unknown> {
+  const [contractId, tokenId] = [sql.ref(`${row}.contract_id`), sql.ref(`${row}.token_id`)];
+  const each = traitKeys.map(
+    (keys) => sql`exists (
+      select from traits.token_bitmap m
+      where m.contract_id = ${contractId} and m.trait_key = any (${anyValue(keys, "uuid[]")}::uuid[])
+        and m.chunk = ${chunkOf(tokenId)} and ${bitOf(sql`m.bits`, tokenId)} = 1 offset 0
+    )`,
+  );
+  return each.length === 0 ? sql`true` : sql.join(each, sql` and `);
+}

@@ -1,0 +1,89 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Address, Hex } from "viem";
+import type { Session } from "../database.ts";
+import type { FactWindow } from "../engine/projection.ts";
+import type { ExchangeFact, ExchangeTransaction } from "../exchanges/model/exchange.ts";
+import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
+
+/** A transaction's sale facts, and where in the chain it is. */
+export type LocatedTransaction = {
+  readonly blockId: bigint;
+  readonly transactionIndex: number;
+  readonly transaction: ExchangeTransaction;
+};
+
+type FactRow = {
+  block_id: bigint;
+  transaction_index: number;
+  log_index: number;
+  kind: number;
+  contract: Address;
+  from_address: Address | null;
+  to_address: Address | null;
+  order_hash: Hex | null;
+  payload: unknown;
+  chain_id: number;
+  hash: Hex;
+};
+
+/** The transactions whose sale facts changed in a window, with those of them that are effective at its end. */
+export async function readChangedTransactions(
+  session: Session,
+  window: FactWindow,
+): Promise<LocatedTransaction[]> {
+  return await readTransactions(
+    session,
+    sql`
+    select f.* from (
+      select block_id, array_agg(distinct transaction_index) as transaction_indexes
+      from ${window.changes} where kind in ${saleKinds} group by block_id
+    ) changed
+    cross join lateral (
+      select * from ${window.facts}
+      where block_id = changed.block_id and log_index is not null and kind in ${saleKinds}
+        and transaction_index = any (changed.transaction_indexes) and position <= ${window.upTo}
+      offset 0
+    ) f
+    where not exists (select from ${window.retractedBlocks} r where r.block_id = f.block_id)`,
+  );
+}
+
+/** The transactions of facts, which must be all effective sale facts of each transaction. */
+export async function readTransactions(
+  session: Session,
+  facts: RawBuilder<unknown>,
+): Promise<LocatedTransaction[]> {
+  const { rows } = await sql<FactRow>`
+    select f.block_id, f.transaction_index, f.log_index, f.kind, contract.address as contract,
+           f.from_address, f.to_address, f.order_hash, f.payload, block.chain_id, transaction.hash
+    from (${facts}) f
+    join log.block on block.block_id = f.block_id
+    join log.transaction on transaction.block_id = f.block_id
+      and transaction.transaction_index = f.transaction_index
+    join log.contract on contract.contract_id = f.contract_id
+    order by f.block_id, f.transaction_index, f.log_index`.execute(session);
+
+  const transactions: (LocatedTransaction & { transaction: { facts: ExchangeFact[] } })[] = [];
+  for (const row of rows) {
+    const { block_id: blockId, transaction_index: transactionIndex, chain_id: chainId, hash } = row;
+    const last = transactions.at(-1);
+    if (last?.blockId === blockId && last.transactionIndex === transactionIndex) {
+      last.transaction.facts.push(exchangeFact(row));
+    } else {
+      const transaction = { chainId, hash, facts: [exchangeFact(row)] };
+      transactions.push({ blockId, transactionIndex, transaction });
+    }
+  }
+  return transactions;
+}
+
+function exchangeFact(row: FactRow): ExchangeFact {
+  const { kind, contract, payload } = row;
+  return {
+    ...{ kind, contract, payload },
+    logIndex: row.log_index,
+    from: row.from_address,
+    to: row.to_address,
+    orderHash: row.order_hash,
+  };
+}

@@ -1,0 +1,184 @@
+import { pino } from "pino";
+import { type Hex, zeroAddress, zeroHash } from "viem";
+import { z } from "zod";
+import { runCrossListingPosts } from "../../../api/work/jobs/post-cross-listings.ts";
+import { createSignal } from "../../../api/work/log-signal/signal.ts";
+import { openPartners } from "../../../api/work/marketplaces/open-partners.ts";
+import type { Partner } from "../../../api/work/marketplaces/partner.ts";
+import { interactive } from "../../../api/work/marketplaces/transport.ts";
+import { contracts } from "../../../devnet/contracts/addresses.ts";
+import type {
+  OrderComponents,
+  SignedOrder,
+} from "../../../projections/domain/seaport/order-components.ts";
+import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
+import { resign, wireOrder } from "../../support/orders/intake.ts";
+import type { PartnerBook } from "../../support/orders/partner-book.ts";
+
+const Item = z.object({
+  itemType: z.number(),
+  token: z.string(),
+  identifierOrCriteria: z.string(),
+  startAmount: z.string(),
+  endAmount: z.string(),
+});
+const Parts = z.object({
+  orderType: z.number(),
+  offer: z.array(Item),
+  consideration: z.array(Item.extend({ recipient: z.string() })),
+});
+const Row = Parts.extend({
+  opensea: Parts.extend({
+    zone: z.string(),
+    zoneHash: z.string(),
+    conduitKey: z.string(),
+    maximumSeconds: z.number(),
+    fees: z.array(z.looseObject({ recipient: z.string(), bps: z.number() })),
+  }).nullable(),
+});
+type Required = { counter: string; conduitKey: string; row: z.output<typeof Row> };
+
+const CrossListing = z.object({
+  status: z.string(),
+  orderHash: z.string().nullable(),
+  code: z.string().nullable(),
+  message: z.string(),
+});
+
+type Wish = { contract?: string; tokenId: bigint; priceWei: bigint; quantity?: number };
+type Maker = { address: Hex; sign?: (given: { hash: Hex }) => Promise<Hex> };
+
+let salt = BigInt(Date.now());
+
+/** Times that a test leaves to others. */
+const times = () => {
+  const now = BigInt(Math.floor(Date.now() / 1000));
+  salt += 1n;
+  return { salt, startTime: now - 60n, endTime: now + 86_400n };
+};
+
+const wei = (item: z.output<typeof Item>) => ({
+  ...item,
+  token: item.token as Hex,
+  identifierOrCriteria: BigInt(item.identifierOrCriteria),
+  startAmount: BigInt(item.startAmount),
+  endAmount: BigInt(item.endAmount),
+});
+
+/** What signs, sends and looks at listings with twins, of a book beside its partners. */
+export function openTwinsDesk(book: PartnerBook, chainId: 1 | 33139) {
+  const required = async (maker: Hex, { contract, tokenId, priceWei, quantity }: Wish) => {
+    const item = {
+      contract: contract ?? contracts.punks,
+      tokenId: `${tokenId}`,
+      quantity: quantity ?? 1,
+      unitPriceWei: `${priceWei}`,
+    };
+    const body = { chainId, maker, items: [item] };
+    const { status, data } = await book.post("/v1/listings/requirements", body);
+    if (status !== 200) throw new Error(`requirements: ${status} ${JSON.stringify(data)}`);
+    return {
+      counter: String(data.counter),
+      conduitKey: String(data.conduitKey),
+      row: Row.parse(data.items[0]),
+    };
+  };
+
+  const components = (maker: Hex, found: Required, parts: z.output<typeof Parts>) => ({
+    offerer: maker.toLowerCase() as Hex,
+    zone: zeroAddress as Hex,
+    zoneHash: zeroHash as Hex,
+    conduitKey: found.conduitKey as Hex,
+    orderType: parts.orderType,
+    counter: BigInt(found.counter),
+    offer: parts.offer.map(wei),
+    consideration: parts.consideration.map((leg) => ({
+      ...wei(leg),
+      recipient: leg.recipient as Hex,
+    })),
+    ...times(),
+  });
+
+  const twinComponents = (maker: Hex, found: Required): OrderComponents => {
+    const { opensea } = found.row;
+    if (opensea === null) throw new Error("the partner does not say what it requires");
+    return {
+      ...components(maker, found, opensea),
+      zone: opensea.zone as Hex,
+      zoneHash: opensea.zoneHash as Hex,
+      conduitKey: opensea.conduitKey as Hex,
+    };
+  };
+
+  const sign = (maker: Maker, order: OrderComponents) => resign(chainId, maker, order);
+
+  return {
+    required,
+    components,
+    twinComponents,
+    sign,
+    /** A listing and its twin as the requirements say; the twin's terms may be others. */
+    async pair(
+      maker: Maker,
+      wish: Wish,
+      change: (twin: OrderComponents) => OrderComponents = (twin) => twin,
+    ) {
+      const found = await required(maker.address, wish);
+      const seaport = await sign(maker, components(maker.address, found, found.row));
+      const opensea = await sign(maker, change(twinComponents(maker.address, found)));
+      return { seaport, opensea, twinHash: orderHash(opensea.components) };
+    },
+    /** What became of each listing that was sent together with its twin. */
+    async send(...pairs: { seaport: SignedOrder; opensea?: unknown }[]) {
+      const listings = pairs.map(({ seaport, opensea }) => ({
+        seaport: wireOrder(seaport),
+        ...(opensea !== undefined && { opensea: isSigned(opensea) ? wireOrder(opensea) : opensea }),
+      }));
+      const answer = await book.post("/v1/orders/asks/bulk", { chainId, listings });
+      const Result = z.looseObject({
+        success: z.boolean(),
+        askId: z.string().optional(),
+        crossListing: CrossListing.optional(),
+      });
+      return z.object({ results: z.array(Result) }).parse(answer.data).results;
+    },
+    async twinOf(askId: string | undefined) {
+      const { data } = await book.get(`/v1/orders/asks/${askId}/components?chainId=${chainId}`);
+      return data.opensea;
+    },
+    /** The job that posts twins, beside the book, until it is stopped. */
+    startPosting() {
+      const { opensea } = book;
+      const config = { url: opensea.url, key: null, requestsPerMinute: 6_000 };
+      const [partner] = openPartners(
+        { opensea: config, magiceden: null },
+        { ...interactive, timeoutMs: 1_000, waitMs: 200, attempts: 1 },
+      );
+      if (partner === undefined) throw new Error("there is no partner");
+      return post(book, partner, chainId);
+    },
+  };
+}
+
+function isSigned(value: unknown): value is SignedOrder {
+  return typeof value === "object" && value !== null && "components" in value;
+}
+
+function post({ db }: PartnerBook, partner: Partner, chainId: 1 | 33139) {
+  const ending = new AbortController();
+  const wake = createSignal();
+  const bell = setInterval(wake.notify, 20);
+  const running = runCrossListingPosts({
+    ...{ db, partner, changeSignal: wake, signal: ending.signal, chainIds: [chainId] },
+    now: () => new Date(),
+    logger: pino({ level: "silent" }),
+  });
+  return {
+    async stop() {
+      clearInterval(bell);
+      ending.abort();
+      await running;
+      await partner.close();
+    },
+  };
+}

@@ -1,0 +1,265 @@
+import { type Address, type Hex, parseEther } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { erc721Abi } from "../../../abis/tokens.ts";
+import { accounts } from "../../../devnet/accounts.ts";
+import { contracts } from "../../../devnet/contracts/addresses.ts";
+import { partnerFeeRecipients } from "../../../devnet/marketplaces/stand-in-collections.ts";
+import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
+import { partnerListingSeen } from "../../../projections/facts/partner-listing.ts";
+import { appendObservations } from "../../../projections/log/append.ts";
+import { until } from "../../support/database/pipeline.ts";
+import { openBook } from "../../support/orders/book.ts";
+import { openPartnerBook, type PartnerBook } from "../../support/orders/partner-book.ts";
+import { openTestPartner } from "../../support/orders/partner-sync.ts";
+import { openTwinsDesk } from "./cross-listings-fixture.ts";
+
+const chainId = 1;
+const { alice, bob } = accounts;
+const priceWei = parseEther("1");
+
+let book: PartnerBook;
+let desk: ReturnType<typeof openTwinsDesk>;
+beforeAll(async () => {
+  book = await openPartnerBook(chainId);
+  desk = openTwinsDesk(book, chainId);
+}, 120_000);
+afterAll(() => book?.close());
+afterEach(() => book.opensea.heal());
+
+const ownerOf = async (tokenId: bigint) => {
+  const asked = { address: contracts.punks, abi: erc721Abi, functionName: "ownerOf" } as const;
+  return (await book.client.readContract({ ...asked, args: [tokenId] })).toLowerCase();
+};
+
+async function posted(pair: Parameters<typeof desk.send>[0]) {
+  return until("the twin has an answer", async () => {
+    await book.catchUp();
+    const [result] = await desk.send(pair);
+    return result?.crossListing?.status === "queued" ? null : result;
+  });
+}
+
+describe("the requirements of a listing", () => {
+  it("tell what a twin must be, down to what is signed", async () => {
+    const { row } = await desk.required(alice.address, { tokenId: 1n, priceWei });
+    expect(row.opensea).toMatchObject({
+      orderType: 2,
+      fees: [
+        { recipient: partnerFeeRecipients.opensea, bps: 250, required: true, kind: "service" },
+        { recipient: accounts.royaltyRecipient, bps: 500, required: true, kind: "royalty" },
+      ],
+    });
+    const amounts = row.opensea?.consideration.map(({ startAmount }) => startAmount);
+    expect(amounts).toEqual(["0.925", "0.025", "0.05"].map((share) => `${parseEther(share)}`));
+  });
+
+  it("say nothing of a twin while the partner is silent, and all the rest", async () => {
+    book.opensea.fail({ down: "refusing" });
+    const wish = { contract: contracts.familyOne, tokenId: 1n, priceWei };
+    const { row } = await desk.required(alice.address, wish);
+    expect(row.opensea).toBeNull();
+    expect(row.consideration).toHaveLength(3);
+  });
+});
+
+describe("a listing with a twin", () => {
+  it("is in the book at once, and its twin is posted, shown and filled at the partner", async () => {
+    const pair = await desk.pair(alice, { tokenId: 1n, priceWei });
+    const [sent] = await desk.send(pair);
+    expect(sent).toMatchObject({
+      success: true,
+      crossListing: { status: "queued", orderHash: pair.twinHash, code: null },
+    });
+    expect((await desk.twinOf(sent?.askId)).orderHash).toBe(pair.twinHash);
+    const job = desk.startPosting();
+    expect((await posted(pair))?.crossListing).toMatchObject({ status: "posted", code: null });
+    await job.stop();
+    expect(book.opensea.book.find(chainId, pair.twinHash)?.order.signature).toBe(
+      pair.opensea.signature,
+    );
+
+    const partner = openTestPartner("opensea", { url: book.opensea.url });
+    const listing = await partner.fetchListing(chainId, pair.twinHash);
+    await partner.close();
+    if (listing === null || "rejected" in listing) throw new Error("the partner does not show it");
+    const sighting = { generation: 0, seenAt: new Date() };
+    await appendObservations(book.db, [partnerListingSeen(listing, sighting)]);
+    await book.catchUp();
+    const { data: both } = await book.get(
+      `/v1/listings?chainId=${chainId}&maker=${alice.address}&per_page=100`,
+    );
+    const ofToken = both.filter((one: { tokenId: string }) => one.tokenId === "1");
+    expect(ofToken.map((one: { askId: string }) => one.askId).toSorted()).toEqual(
+      [pair.twinHash, sent?.askId].toSorted(),
+    );
+
+    const { data } = await book.post(`/v1/listings/${pair.twinHash}/buy-data`, {
+      buyer: bob.address.toLowerCase(),
+    });
+    const receipt = await book.client.sendTransactionSync({
+      ...{ account: bob, chain: book.client.chain, gas: 1_500_000n },
+      ...{ to: data.to as Address, data: data.data as Hex, value: BigInt(data.value) },
+    });
+    expect(receipt.status).toBe("success");
+    expect(await ownerOf(1n)).toBe(bob.address.toLowerCase());
+  });
+
+  it("sent again is told as it stands, and is one listing with one twin", async () => {
+    const pair = await desk.pair(alice, { tokenId: 2n, priceWei });
+    const [first] = await desk.send(pair);
+    const [again] = await desk.send(pair);
+    expect(again?.crossListing).toEqual(first?.crossListing);
+    expect(again?.askId).toBe(first?.askId);
+  });
+
+  it("may ask another price of it, or be signed flat, and sells units in parts", async () => {
+    const dearer = (twin: OrderComponents): OrderComponents => ({
+      ...twin,
+      consideration: twin.consideration.map((leg) => ({
+        ...leg,
+        ...{ startAmount: leg.startAmount * 2n, endAmount: leg.endAmount * 2n },
+      })),
+    });
+    const edition = { contract: contracts.editions, tokenId: 1n, quantity: 6, priceWei };
+    const units = await desk.pair(alice, edition, dearer);
+    const flat = await desk.pair(alice, { tokenId: 3n, priceWei });
+    const { components, signature } = flat.opensea;
+    const wire = JSON.parse(
+      JSON.stringify({ ...components, signature }, (_, one) =>
+        typeof one === "bigint" ? one.toString() : one,
+      ),
+    );
+    const results = await desk.send(units, { seaport: flat.seaport, opensea: wire });
+    expect(results.map(({ crossListing }) => crossListing?.status)).toEqual(["queued", "queued"]);
+  });
+
+  it("that is refused itself has no word on the twin, which is not kept", async () => {
+    const pair = await desk.pair(alice, { tokenId: 4n, priceWei });
+    const broken = { ...pair.seaport, signature: `0x${"11".repeat(64)}` as Hex };
+    const [result] = await desk.send({ ...pair, seaport: broken });
+    expect(result).toMatchObject({ success: false });
+    expect(result).not.toHaveProperty("crossListing");
+    const [alone] = await desk.send({ seaport: pair.seaport });
+    expect(alone).toMatchObject({ success: true });
+    expect(alone).not.toHaveProperty("crossListing");
+    expect(await desk.twinOf(alone?.askId)).toBeNull();
+  });
+});
+
+type Change = (twin: OrderComponents) => OrderComponents;
+const withoutLeg =
+  (index: number): Change =>
+  (twin) => ({ ...twin, consideration: twin.consideration.filter((_, at) => at !== index) });
+const paying =
+  (index: number, change: Partial<OrderComponents["consideration"][number]>): Change =>
+  (twin) => ({
+    ...twin,
+    consideration: twin.consideration.map((leg, at) =>
+      at === index ? { ...leg, ...change } : leg,
+    ),
+  });
+const offering =
+  (change: Partial<OrderComponents["offer"][number]>): Change =>
+  (twin) => ({ ...twin, offer: twin.offer.map((item) => ({ ...item, ...change })) });
+const other =
+  (change: Partial<OrderComponents>): Change =>
+  (twin) => ({ ...twin, ...change });
+const small = parseEther("0.001");
+
+describe("a twin that lacks what the partner requires leaves the listing in the book", () => {
+  it.each<[string, Change, RegExp]>([
+    ["another zone", other({ zone: `0x${"00".repeat(20)}` }), /zone must be 0x000056f7/],
+    ["an open order", other({ orderType: 0 }), /orderType must be 2 or 3/],
+    ["another conduit", other({ conduitKey: `0x${"00".repeat(32)}` }), /conduitKey must be 0x/],
+    ["another counter", other({ counter: 7n }), /counter must be 0, and is 7/],
+    ["no service fee", withoutLeg(1), /must pay the service 0x0000a26b/],
+    ["no creator fee", withoutLeg(2), /must pay the creator 0x.*c4ea70/],
+    ["a small fee", paying(1, { startAmount: small, endAmount: small }), /250 basis points/],
+    ["a stranger paid", paying(2, { recipient: bob.address.toLowerCase() as Hex }), /must not pay/],
+    [
+      "somebody else first",
+      paying(0, { recipient: bob.address.toLowerCase() as Hex }),
+      /consideration.0/,
+    ],
+    ["another token", offering({ identifierOrCriteria: 99n }), /identifierOrCriteria must be 5/],
+    ["a bundle", (twin) => ({ ...twin, offer: [...twin.offer, ...twin.offer] }), /one item/],
+    ["a falling price", paying(0, { endAmount: 1n }), /price must be fixed/],
+    ["an end that passed", other({ startTime: 1n, endTime: 2n }), /endTime must lie ahead/],
+    ["too long a life", (twin) => ({ ...twin, endTime: twin.endTime + 200n * 86_400n }), /within/],
+  ])("%s", async (_, change, words) => {
+    const pair = await desk.pair(alice, { tokenId: 5n, priceWei }, change);
+    const [result] = await desk.send(pair);
+    expect(result).toMatchObject({ success: true });
+    expect(result?.crossListing).toMatchObject({
+      status: "rejected",
+      code: "partner_requirements_unmet",
+      orderHash: pair.twinHash,
+      message: expect.stringMatching(words),
+    });
+    expect(await desk.twinOf(result?.askId)).toBeNull();
+  });
+
+  it("another maker's, another's signature, and what is no order", async () => {
+    const pair = await desk.pair(alice, { tokenId: 6n, priceWei });
+    const bobs = await desk.sign(bob, {
+      ...pair.opensea.components,
+      offerer: bob.address.toLowerCase() as Hex,
+    });
+    const forged = await desk.sign(bob, pair.opensea.components);
+    for (const [twin, words] of [
+      [bobs, /offerer must be/],
+      [forged, /signature must recover to the offerer/],
+      [{ parameters: {}, signature: "0x" }, /offerer/],
+    ] as const) {
+      const [result] = await desk.send({ seaport: pair.seaport, opensea: twin });
+      expect(result).toMatchObject({
+        success: true,
+        crossListing: {
+          status: "rejected",
+          code: "partner_requirements_unmet",
+          message: expect.stringMatching(words),
+        },
+      });
+    }
+  });
+
+  it("of a collection that the partner does not know", async () => {
+    const at = book.opensea.collections.findIndex(
+      ({ contract }) => contract === contracts.familyTwo,
+    );
+    const wish = { contract: contracts.familyTwo, tokenId: 1n, priceWei };
+    const like = await desk.pair(alice, { tokenId: 6n, priceWei });
+    const [kept] = book.opensea.collections.splice(at, 1);
+    if (kept === undefined) throw new Error("the stand-in has no such collection");
+    const found = await desk.required(alice.address, wish);
+    const seaport = await desk.sign(alice, desk.components(alice.address, found, found.row));
+    const { offer } = seaport.components;
+    const opensea = await desk.sign(alice, { ...like.opensea.components, offer });
+    const [result] = await desk.send({ seaport, opensea });
+    book.opensea.collections.push(kept);
+    expect(found.row.opensea).toBeNull();
+    expect(result?.crossListing).toMatchObject({
+      code: "partner_requirements_unmet",
+      message: expect.stringContaining("knows no collection"),
+    });
+  });
+});
+
+describe("where no partner is configured", () => {
+  it("twins are rejected as partner_unavailable, and listings taken in", async () => {
+    const pair = await desk.pair(alice, { tokenId: 6n, priceWei });
+    const plain = await openBook(chainId);
+    try {
+      const alone = openTwinsDesk({ ...book, ...plain }, chainId);
+      const [result] = await alone.send(pair);
+      expect(result).toMatchObject({
+        success: true,
+        crossListing: { status: "rejected", code: "partner_unavailable" },
+      });
+      const { row } = await alone.required(alice.address, { tokenId: 6n, priceWei });
+      expect(row.opensea).toBeNull();
+    } finally {
+      await plain.close();
+    }
+  });
+});
