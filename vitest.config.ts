@@ -1,6 +1,19 @@
 import { defineConfig } from "vitest/config";
 
-const shared = { env: { TZ: "UTC" }, clearMocks: true };
+/** Files of a worker share their modules: the application is loaded once per worker, not once per file. */
+const shared = { env: { TZ: "UTC" }, clearMocks: true, isolate: false };
+
+/** Files that wait for databases, chains and processes: two cores carry three at a time. */
+const processes = {
+  ...shared,
+  globalSetup: [
+    "test/support/database/postgres.setup.ts",
+    "test/support/processes/programs.setup.ts",
+  ],
+  pool: "forks" as const,
+  maxWorkers: 3,
+  sequence: { groupOrder: 1 },
+};
 
 export default defineConfig({
   test: {
@@ -9,29 +22,25 @@ export default defineConfig({
         test: {
           ...shared,
           name: "unit",
-          include: ["{abis,projections,api,devnet}/**/*.test.ts"],
+          include: ["{abis,projections,api}/**/*.test.ts"],
           pool: "threads",
+          maxWorkers: 2,
         },
       },
       {
         test: {
-          ...shared,
+          ...processes,
           name: "integration",
-          include: ["test/integration/**/*.test.ts"],
-          globalSetup: ["test/support/database/postgres.setup.ts"],
-          pool: "forks",
+          include: ["devnet/**/*.test.ts", "test/integration/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },
       },
       {
         test: {
-          ...shared,
+          ...processes,
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          globalSetup: ["test/support/database/postgres.setup.ts"],
-          pool: "forks",
-          fileParallelism: false,
           testTimeout: 240_000,
           hookTimeout: 240_000,
         },

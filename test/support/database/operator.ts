@@ -1,7 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { resolve } from "node:path";
-import { text } from "node:stream/consumers";
 import { type Hex, keccak256, stringToHex } from "viem";
 import { seaport } from "../../../abis/deployments.ts";
 import { allProjections } from "../../../projections/all.ts";
@@ -11,37 +7,31 @@ import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import { givenBid, givenListing } from "../orders/order-facts.ts";
+import { runOp, startOp } from "../processes/op.ts";
 import { addressOf, appendEvents, block, type ChainEvent, zeroAddress } from "./given.ts";
-
-const root = resolve(import.meta.dirname, "../../..");
 
 const feeRecipient = addressOf(99);
 
-/** Starts an operator command on a database, as an operator does; no node answers. */
-export function startOperator(databaseUrl: string, args: readonly string[]) {
-  return spawn(process.execPath, ["--import", "tsx", "api/run/operator/main.ts", ...args], {
-    cwd: root,
-    env: {
-      PATH: "/usr/bin:/bin",
-      DATABASE_URL: databaseUrl,
-      DATA_DIR: "/nonexistent",
-      FEE_RECIPIENT: feeRecipient,
-      RPC_URL_1: "http://rpc.invalid:8545",
-      RPC_URL_33139: "http://127.0.0.1:1",
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-}
+/** The environment of an operator; no node answers. */
+const environmentOf = (databaseUrl: string) => ({
+  PATH: "/usr/bin:/bin",
+  DATABASE_URL: databaseUrl,
+  DATA_DIR: "/nonexistent",
+  FEE_RECIPIENT: feeRecipient,
+  RPC_URL_1: "http://rpc.invalid:8545",
+  RPC_URL_33139: "http://127.0.0.1:1",
+});
+
+/** Starts an operator command on a database, as an operator does. */
+export const startOperator = (databaseUrl: string, args: readonly string[]) =>
+  startOp(environmentOf(databaseUrl), args);
 
 export type Outcome = { code: number; out: string; words: string };
 
 /** Runs one to its end. */
 export async function operate(databaseUrl: string, ...args: string[]): Promise<Outcome> {
-  const child = startOperator(databaseUrl, args);
-  const said = Promise.all([text(child.stdout), text(child.stderr)]);
-  const [code] = (await once(child, "exit")) as [number];
-  const [out, words] = await said;
-  return { code, out, words };
+  const { code, stdout, stderr } = await runOp(environmentOf(databaseUrl), ...args);
+  return { code, out: stdout, words: stderr };
 }
 
 export const apes = addressOf(50);

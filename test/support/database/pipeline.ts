@@ -3,9 +3,10 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
+import { inject } from "vitest";
 import { readConfig } from "../../../api/run/config/config.ts";
-import type { LogSink } from "../../../api/run/logger.ts";
-import type { RoleConfig, Running } from "../../../api/run/roles/role.ts";
+import type { LogSink } from "../../../api/run/output/logger.ts";
+import type { RoleConfig, RunningRole } from "../../../api/run/roles/role.ts";
 import { startChild } from "../../../api/run/supervisor/child.ts";
 import { keepRunning, type RestartedProcess } from "../../../api/run/supervisor/keep-running.ts";
 import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
@@ -75,7 +76,7 @@ export async function startPipeline(options: PipelineOptions): Promise<Pipeline>
   const config = await pipelineConfig(options);
   const logger = pino({ level: config.log.level });
   const ending = new AbortController();
-  const running: Running[] = [];
+  const running: RunningRole[] = [];
   for (const role of options.roles ?? (["indexer", "projector", "api"] as const)) {
     const run = await loadRole(role);
     const one = await run({
@@ -105,7 +106,7 @@ export async function getJson(baseUrl: string, path: string) {
 /** Starts a role as an operator does, in a process of its own. */
 export function spawnRole(role: RoleName, settings: Record<string, string>): ChildProcess {
   const root = join(import.meta.dirname, "../../..");
-  return spawn(process.execPath, ["--import", "tsx", join(root, "api/main.ts"), "--only", role], {
+  return spawn(process.execPath, [inject("programs").service, "--only", role], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
     stdio: ["ignore", "inherit", "inherit"],
@@ -134,7 +135,7 @@ export async function keepRole(role: RoleName, options: KeepOptions): Promise<Ke
     start: async () => {
       const life = startChild({
         name: role,
-        script: ["api/main.ts", "--only", role],
+        script: [inject("programs").service, "--only", role],
         environment: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
         orphanGuard,
         sink,
