@@ -3,17 +3,17 @@ import express, { type Express, type RequestHandler } from "express";
 import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
 import { mountDevelopers } from "./developers/mount-developers.ts";
-import type { Developers } from "./developers/visit.ts";
+import type { Developers } from "./developers/page-handler.ts";
 import type { Feed } from "./feed/open-feed.ts";
 import { sendText } from "./http/answer.ts";
 import { metaEnvelope } from "./http/envelope.ts";
-import type { KeptAnswers } from "./http/kept-answers.ts";
+import { handleErrors, handleUnknownPath } from "./http/error-handlers.ts";
 import { type Limiter, limitRequests } from "./http/limit.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
 import { describeRoutes, thisDocument } from "./http/openapi.ts";
-import { answerErrors, answerUnknownPath } from "./http/problem.ts";
 import { assignRequestId } from "./http/request-id.ts";
+import type { ResponseCache } from "./http/response-cache.ts";
 import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
 import { maskKeys } from "./keys/key-text.ts";
 import { mountNftData, type NftDataApi } from "./nft-data/mount.ts";
@@ -28,27 +28,36 @@ import { routes } from "./v1/routes.ts";
 
 export type AppOptions = {
   readonly context: Context;
-  /** Address under which callers reach the app, without a slash at its end. */
+  /** Public address of the API, without a trailing slash. */
   readonly baseUrl: string;
   readonly logger: Logger;
-  /** Counts what is asked under /v1; without it nothing is counted. */
+  /** Rate limits for /v1; without it there are none. */
   readonly limiter?: Limiter;
-  /** The developer section; without it there is none. */
+  /** The developer pages; without it they are not served. */
   readonly developers?: Developers;
-  /** The account API; without it there is none. */
+  /** The account API; without it it is not served. */
   readonly nftData?: NftDataApi | undefined;
-  /** The live feed that the account API's stream is of: its readers are counted. */
+  /** The live feed, for its metrics. */
   readonly feed?: Pick<Feed, "figures">;
-  /** Where answers stay until something changes that they are made of; without it each is made anew. */
-  readonly answers?: KeptAnswers;
-  /** Proxies whose word for a caller's address is taken: how many stand before the app, or their networks. */
+  /** Cache for responses; without it each response is made again. */
+  readonly responseCache?: ResponseCache;
+  /** Trusted proxies, for `X-Forwarded-For`: their number, or their networks. */
   readonly trustProxy?: number | readonly string[];
 };
 
-/** Everything that answers over HTTP. */
+/** The Express app with every HTTP endpoint and page. */
 export function createApp(options: AppOptions): Express {
-  const { context, baseUrl, logger, limiter, developers, nftData, feed, answers, trustProxy } =
-    options;
+  const {
+    context,
+    baseUrl,
+    logger,
+    limiter,
+    developers,
+    nftData,
+    feed,
+    responseCache,
+    trustProxy,
+  } = options;
   const app = express();
   const metrics = openMetrics();
   gaugeStatus(metrics, context.readStatus);
@@ -71,7 +80,11 @@ export function createApp(options: AppOptions): Express {
     ],
   });
   if (limiter !== undefined) app.use("/v1", limitRequests(limiter));
-  mountRoutes(app, routes, context, baseUrl, { envelope: metaEnvelope, prefix: "", answers });
+  mountRoutes(app, routes, context, baseUrl, {
+    envelope: metaEnvelope,
+    prefix: "",
+    cache: responseCache,
+  });
   mountReference(app);
   if (developers !== undefined) mountDevelopers(app, developers, logger);
   if (nftData !== undefined) mountNftData(app, baseUrl, nftData);
@@ -89,12 +102,12 @@ export function createApp(options: AppOptions): Express {
     ],
   });
 
-  app.use(answerUnknownPath);
-  app.use(answerErrors(logger));
+  app.use(handleUnknownPath);
+  app.use(handleErrors(logger));
   return app;
 }
 
-/** The interface's own version, not the package's. */
+/** Version of the HTTP interface, not of the package. */
 const interfaceVersion = "2.0.0";
 
 function describe(baseUrl: string) {
@@ -109,7 +122,7 @@ function describe(baseUrl: string) {
   return describeRoutes(routes, info, { "/v1/openapi.json": thisDocument });
 }
 
-/** Told at debug: a busy service would say nothing else. Headers hold keys and are left out, and so is a key that someone put into an address. */
+/** Logs requests at debug level. Headers are left out, and keys in URLs are masked: they are secrets. */
 function logRequests(logger: Logger): RequestHandler {
   if (!logger.isLevelEnabled("debug")) {
     return (request, response, next) => {

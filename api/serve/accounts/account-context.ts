@@ -4,7 +4,7 @@ import type { Mailer } from "./mailer.ts";
 import type { Passwords } from "./passwords.ts";
 import type { Throttle } from "./throttle.ts";
 
-/** What accounts need. `baseUrl` has no slash at its end. */
+/** Dependencies of the account functions. `baseUrl` has no trailing slash. */
 export type AccountContext = {
   readonly db: Database;
   readonly clock: Clock;

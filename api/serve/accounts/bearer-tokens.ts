@@ -2,29 +2,29 @@ import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import { isRejection, type Rejection, reject } from "../../../projections/domain/rejection.ts";
 import type { Refused } from "../http/route.ts";
-import { endingOf, hashKey, isSecret, makeKey } from "../keys/key-text.ts";
-import { type Clock, timeOf } from "./clock.ts";
-import { emailOf } from "./email.ts";
+import { hashKey, isSecret, lastCharacters, makeKey } from "../keys/key-text.ts";
+import { type Clock, currentTime } from "./clock.ts";
+import { parseEmail } from "./email.ts";
 import { openThrottle } from "./throttle.ts";
 
-/** A token of the account API as it is given out once: opaque, 30 days, revocable. */
+/** A token of the account API, shown only once: opaque, valid for 30 days, revocable. */
 type IssuedToken = { readonly token: string; readonly expiresAt: Date };
 
-/** Tokens for which an e-mail address and a client key are exchanged. */
+/** Issues bearer tokens for an e-mail address and a client key. */
 export type BearerTokens = {
-  /** One refusal whichever of the two is wrong; too many tries of an address or an account end in `rate_limited`. */
+  /** The same rejection whichever of the two is wrong; too many attempts are `rate_limited`. */
   issue(
     login: { readonly email: string; readonly clientKey: string },
     address: string,
   ): Promise<IssuedToken | Refused<"invalid_credentials" | "rate_limited">>;
-  /** The account a token stands for; null where it is unknown, expired or revoked. Looked up for every request. */
+  /** The account of a token; null if the token is unknown, expired or revoked. Read on every request. */
   check(token: string): Promise<{ readonly accountId: number } | null>;
 };
 
 const bearerTokenDays = 30;
 
-/** A use that comes sooner after the last one is not written down. */
-const noticedSeconds = 60;
+/** `last_used_at` is written at most this often. */
+const lastUsedResolutionSeconds = 60;
 
 type BearerTokensOptions = { readonly db: Database; readonly clock?: Clock };
 
@@ -32,21 +32,21 @@ export function openBearerTokens({ db, clock = () => null }: BearerTokensOptions
   const throttle = openThrottle(db, clock);
   return {
     async issue({ email, clientKey }, address) {
-      const known = emailOf(email);
+      const known = parseEmail(email);
       const account = isRejection(known) ? "" : known;
       const tries = [
         ["login address", address],
         ["login account", account],
       ] as const;
-      const refused = await throttle.take(...tries);
+      const refused = await throttle.countAttempts(...tries);
       if (refused !== null) return refused;
       const accountId = await findClient(db, account, clientKey);
-      if (accountId === null) return wrong;
-      await throttle.giveBack(...tries);
+      if (accountId === null) return invalidCredentials;
+      await throttle.refund(...tries);
       return (
-        (await throttle.take(["tokens account", `${accountId}`])) ??
-        (await exchange(db, clock, clientKey, address)) ??
-        wrong
+        (await throttle.countAttempts(["tokens account", `${accountId}`])) ??
+        (await issueToken(db, clock, clientKey, address)) ??
+        invalidCredentials
       );
     },
     async check(token) {
@@ -55,12 +55,12 @@ export function openBearerTokens({ db, clock = () => null }: BearerTokensOptions
   };
 }
 
-const wrong: Rejection<"invalid_credentials"> = reject(
+const invalidCredentials: Rejection<"invalid_credentials"> = reject(
   "invalid_credentials",
   "No account has this e-mail address and this client key",
 );
 
-/** The account that both belong to, by one statement whatever is wrong with them. */
+/** The account of both credentials; the same statement whichever is wrong. */
 async function findClient(db: Database, email: string, clientKey: string): Promise<number | null> {
   const { rows } = await sql<{ accountId: number }>`
     select a.id as "accountId" from access.client_key k join access.account a on a.id = k.account_id
@@ -69,8 +69,8 @@ async function findClient(db: Database, email: string, clientKey: string): Promi
   return rows[0]?.accountId ?? null;
 }
 
-/** Holds the client key meanwhile: who revokes it waits, and then ends this token too. Null: it was revoked just now. */
-async function exchange(
+/** Locks the client key, so that a concurrent revocation also revokes this token. Null: the key was just revoked. */
+async function issueToken(
   db: Database,
   clock: Clock,
   clientKey: string,
@@ -79,12 +79,12 @@ async function exchange(
   const token = makeKey("bearer");
   const { rows } = await sql<{ expiresAt: Date }>`
     with used as (
-      update access.client_key set last_used_at = ${timeOf(clock)}
+      update access.client_key set last_used_at = ${currentTime(clock)}
       where hash = ${hashKey(clientKey)} and revoked_at is null
       returning account_id, last_used_at as at
     )
     insert into access.bearer_token (hash, account_id, ending, created_at, created_from, expires_at)
-    select ${hashKey(token)}, account_id, ${endingOf(token)}, at, ${address},
+    select ${hashKey(token)}, account_id, ${lastCharacters(token)}, at, ${address},
            at + make_interval(days => ${bearerTokenDays})
     from used
     returning expires_at as "expiresAt"`.execute(db);
@@ -100,7 +100,7 @@ async function useToken(
   const { rows } = await sql<{ accountId: number }>`
     with found as materialized (
       select t.id, t.account_id, t.last_used_at, clock.at
-      from (select ${timeOf(clock)} as at) clock, access.bearer_token t
+      from (select ${currentTime(clock)} as at) clock, access.bearer_token t
            join access.account a on a.id = t.account_id
       where t.hash = ${hashKey(token)} and t.revoked_at is null and t.expires_at > clock.at
         and a.suspended_at is null
@@ -109,14 +109,14 @@ async function useToken(
       update access.bearer_token t set last_used_at = found.at from found
       where t.id = found.id
         and (found.last_used_at is null
-             or found.last_used_at <= found.at - make_interval(secs => ${noticedSeconds}))
+             or found.last_used_at <= found.at - make_interval(secs => ${lastUsedResolutionSeconds}))
     )
     select account_id as "accountId" from found`.execute(db);
   return rows[0] ?? null;
 }
 
-/** What is kept of a token. */
-export type KeptToken = {
+/** A stored token, without its secret. */
+export type StoredToken = {
   readonly id: number;
   /** Its last characters. */
   readonly ending: string;
@@ -126,23 +126,23 @@ export type KeptToken = {
   readonly lastUsedAt: Date | null;
 };
 
-/** Tokens of an account that work, the newest first, and how many there are in all. */
+/** The newest valid tokens of an account, and the total number. */
 export async function readTokens(
   db: Database,
   accountId: number,
   clock: Clock,
-  most = 20,
-): Promise<{ readonly tokens: KeptToken[]; readonly total: number }> {
-  const { rows } = await sql<KeptToken & { total: number }>`
+  limit = 20,
+): Promise<{ readonly tokens: StoredToken[]; readonly total: number }> {
+  const { rows } = await sql<StoredToken & { total: number }>`
     select id, ending, created_at as "createdAt", created_from as "createdFrom",
            expires_at as "expiresAt", last_used_at as "lastUsedAt", count(*) over ()::int as total
     from access.bearer_token
-    where account_id = ${accountId} and revoked_at is null and expires_at > ${timeOf(clock)}
-    order by id desc limit ${most}`.execute(db);
+    where account_id = ${accountId} and revoked_at is null and expires_at > ${currentTime(clock)}
+    order by id desc limit ${limit}`.execute(db);
   return { tokens: rows.map(({ total, ...token }) => token), total: rows[0]?.total ?? 0 };
 }
 
-/** Ends one token of an account. Returns whether there was such a one. */
+/** Revokes a token of an account. Returns whether it existed. */
 export async function revokeToken(db: Database, accountId: number, id: number): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update access.bearer_token set revoked_at = now()

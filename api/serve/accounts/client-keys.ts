@@ -1,18 +1,18 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../../../projections/database.ts";
-import { endingOf, hashKey, makeKey } from "../keys/key-text.ts";
+import { hashKey, lastCharacters, makeKey } from "../keys/key-text.ts";
 import type { AccountContext } from "./account-context.ts";
-import { type Clock, timeOf } from "./clock.ts";
+import { type Clock, currentTime } from "./clock.ts";
 import type { TooMany } from "./throttle.ts";
 
-/** What is kept of a client key. */
+/** A stored client key, without its secret. */
 export type ClientKey = {
   readonly ending: string;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
 };
 
-/** The one an account has; null: none. */
+/** The client key of an account, or null. */
 export async function readClientKey(db: Database, accountId: number): Promise<ClientKey | null> {
   const { rows } = await sql<ClientKey>`
     select ending, created_at as "createdAt", last_used_at as "lastUsedAt"
@@ -21,14 +21,14 @@ export async function readClientKey(db: Database, accountId: number): Promise<Cl
 }
 
 /**
- * The client key of an account, in place of the one it had, which ends at once. Tokens that it was exchanged for go on:
- * they have a time of their own, and `revokeClientKey` ends them.
+ * Creates the client key of an account and revokes the previous one at once. Tokens issued for the previous key stay
+ * valid until they expire; `revokeClientKey` revokes them.
  */
 export async function createClientKey(
   { db, clock, throttle }: Pick<AccountContext, "db" | "clock" | "throttle">,
   accountId: number,
 ): Promise<{ readonly key: string } | TooMany> {
-  const refused = await throttle.take(["keys account", `${accountId}`]);
+  const refused = await throttle.countAttempts(["keys account", `${accountId}`]);
   if (refused !== null) return refused;
   const key = makeKey("client");
   return await db.transaction().execute(async (transaction) => {
@@ -36,14 +36,14 @@ export async function createClientKey(
     await endClientKey(transaction, clock, accountId);
     await sql`
       insert into access.client_key (hash, account_id, ending, created_at)
-      values (${hashKey(key)}, ${accountId}, ${endingOf(key)}, ${timeOf(clock)})`.execute(
+      values (${hashKey(key)}, ${accountId}, ${lastCharacters(key)}, ${currentTime(clock)})`.execute(
       transaction,
     );
     return { key };
   });
 }
 
-/** Ends the client key and every token of the account. Returns whether there was anything to end. */
+/** Revokes the client key and every token of the account. Returns whether there was anything to revoke. */
 export async function revokeClientKey(
   { db, clock }: Pick<AccountContext, "db" | "clock">,
   accountId: number,
@@ -51,7 +51,7 @@ export async function revokeClientKey(
   return await db.transaction().execute(async (transaction) => {
     const ended = await endClientKey(transaction, clock, accountId);
     const { numAffectedRows } = await sql`
-      update access.bearer_token set revoked_at = ${timeOf(clock)}
+      update access.bearer_token set revoked_at = ${currentTime(clock)}
       where account_id = ${accountId} and revoked_at is null`.execute(transaction);
     return ended || numAffectedRows !== 0n;
   });
@@ -59,7 +59,7 @@ export async function revokeClientKey(
 
 async function endClientKey(db: Session, clock: Clock, accountId: number): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update access.client_key set revoked_at = ${timeOf(clock)}
+    update access.client_key set revoked_at = ${currentTime(clock)}
     where account_id = ${accountId} and revoked_at is null`.execute(db);
   return numAffectedRows !== 0n;
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
-/** A time in place of the database's clock, which is the only one that all processes share; null: that one. */
+/** The current time for tests; null: the database's clock, which all processes share. */
 export type Clock = () => Date | null;
 
-export const timeOf = (clock: Clock): RawBuilder<Date> =>
+export const currentTime = (clock: Clock): RawBuilder<Date> =>
   sql<Date>`coalesce(${clock()}::timestamptz, now())`;

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../../../projections/database.ts";
 import { hashKey, isSecret, makeKey } from "../keys/key-text.ts";
-import { type Clock, timeOf } from "./clock.ts";
+import { type Clock, currentTime } from "./clock.ts";
 
 export const linkHours = 2;
 
-/** A link for whoever reads the mail of an address, and whether there is an account already. */
+/** Creates a link for an address, and reports whether an account exists. */
 export async function createLink(
   db: Database,
   email: string,
@@ -16,13 +16,13 @@ export async function createLink(
     with made as (
       insert into access.link (hash, email, created_at, expires_at)
       select ${hashKey(link)}, ${email}, at, at + make_interval(hours => ${linkHours})
-      from (select ${timeOf(clock)} as at) clock
+      from (select ${currentTime(clock)} as at) clock
     )
     select exists (select from access.account where email = ${email}) as "isKnown"`.execute(db);
   return { link, isKnown: rows[0]?.isKnown ?? false };
 }
 
-/** The address that a link was sent to, and whether there is an account; null once it is used or too old. */
+/** The address of a link, and whether an account exists; null when the link was used or has expired. */
 export async function readLink(
   db: Database,
   link: string,
@@ -32,19 +32,19 @@ export async function readLink(
   const { rows } = await sql<{ email: string; isKnown: boolean }>`
     select l.email, a.id is not null as "isKnown"
     from access.link l left join access.account a using (email)
-    where l.hash = ${hashKey(link)} and l.expires_at > ${timeOf(clock)}`.execute(db);
+    where l.hash = ${hashKey(link)} and l.expires_at > ${currentTime(clock)}`.execute(db);
   return rows[0] ?? null;
 }
 
-/** Takes a link, and with it all others of its address. Only one caller ever gets it. */
-export async function takeLink(
+/** Uses up a link and all others of its address. Only one caller succeeds. */
+export async function consumeLink(
   transaction: Session,
   link: string,
   clock: Clock,
 ): Promise<string | null> {
   if (!isSecret("link", link)) return null;
   const { rows } = await sql<{ email: string }>`
-    delete from access.link where hash = ${hashKey(link)} and expires_at > ${timeOf(clock)}
+    delete from access.link where hash = ${hashKey(link)} and expires_at > ${currentTime(clock)}
     returning email`.execute(transaction);
   const [row] = rows;
   if (row === undefined) return null;

@@ -5,24 +5,24 @@ export type Mail = {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The address in the text that the reader is to follow. */
+  /** The link in the text. */
   readonly link?: string;
 };
 
-/** Sends mail behind the answer's back: how long that takes, and whether it works, tells callers nothing. */
+/** Sends mail after the response, so that timing and failures reveal nothing to the caller. */
 export type Mailer = {
-  /** Whether mail stays in the operator's log. */
-  readonly isLog: boolean;
+  /** Mail is only written to the log: no mail server is configured. */
+  readonly logsOnly: boolean;
   send(mail: Mail): void;
-  /** Waits for what is under way. */
+  /** Waits for mail in progress. */
   close(): Promise<void>;
 };
 
-/** Milliseconds for the server to be reached, and for each of its answers. */
-const patienceMs = 15_000;
+/** Milliseconds to connect to the server, and for each of its replies. */
+const timeoutMs = 15_000;
 
 type MailerOptions = {
-  /** Null: there is no mail server, and the operator's log tells what would have been sent. */
+  /** Null: no mail server; mail is written to the log. */
   readonly smtp: { readonly url: string; readonly from: string } | null;
   readonly logger: Logger;
 };
@@ -34,9 +34,9 @@ export function openMailer({ smtp, logger }: MailerOptions): Mailer {
       url: smtp.url,
       pool: true,
       maxConnections: 2,
-      connectionTimeout: patienceMs,
-      greetingTimeout: patienceMs,
-      socketTimeout: patienceMs,
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
       disableFileAccess: true,
       disableUrlAccess: true,
     },
@@ -48,11 +48,11 @@ export function openMailer({ smtp, logger }: MailerOptions): Mailer {
       const { to, subject, text } = mail;
       await transport.sendMail({ to, subject, text });
     } catch (error) {
-      logger.error({ err: error, to: mail.to }, "a mail could not be sent");
+      logger.error({ err: error, to: mail.to }, "mail delivery failed");
     }
   };
   return {
-    isLog: false,
+    logsOnly: false,
     send(mail) {
       const delivery = deliver(mail).finally(() => underWay.delete(delivery));
       underWay.add(delivery);
@@ -66,9 +66,9 @@ export function openMailer({ smtp, logger }: MailerOptions): Mailer {
 
 function openLogMailer(logger: Logger): Mailer {
   return {
-    isLog: true,
+    logsOnly: true,
     send: ({ to, subject, link }) =>
-      logger.info({ to, link }, `no mail server is set up, so this stays here: ${subject}`),
+      logger.info({ to, subject, link }, "no mail server configured, mail not sent"),
     close: async () => {},
   };
 }

@@ -1,54 +1,54 @@
 import { linkHours } from "./links.ts";
 import type { Mail } from "./mailer.ts";
 
-type Occasion = { readonly to: string; readonly link: string; readonly baseUrl: string };
+type MailContext = { readonly to: string; readonly link: string; readonly baseUrl: string };
 
-/** To somebody who has no account: the link makes one. */
-export function welcomeMail({ to, link, baseUrl }: Occasion): Mail {
+/** For an address without an account: the link creates one. */
+export function welcomeMail({ to, link, baseUrl }: MailContext): Mail {
   const address = addressOf(link, baseUrl);
   return {
     to,
     link: address,
     subject: "Confirm your e-mail address",
-    text: `Somebody, most likely you, asked for a developer account at ${hostOf(baseUrl)} with this address.
+    text: `Someone, most likely you, requested a developer account at ${hostOf(baseUrl)} with this e-mail address.
 
 Confirm the address and choose a password here:
 
 ${address}
 
-The link works once, for ${linkHours} hours. If it was not you, do nothing: without the link no account is made.
+The link works once and expires after ${linkHours} hours. If this was not you, ignore this mail: no account is created without the link.
 `,
   };
 }
 
-/** To somebody who has one: the link sets a new password. */
-export function resetMail({ to, link, baseUrl }: Occasion): Mail {
+/** For the owner of an account: the link sets a new password. */
+export function resetMail({ to, link, baseUrl }: MailContext): Mail {
   const address = addressOf(link, baseUrl);
   return {
     to,
     link: address,
     subject: "Choose a new password",
-    text: `Somebody, most likely you, asked to get into the developer account that this address has at ${hostOf(baseUrl)}.
+    text: `Someone, most likely you, requested a sign-in link for the developer account of this address at ${hostOf(baseUrl)}.
 
-If you know your password, sign in with it: ${baseUrl}/developers/sign-in
+If you know your password, sign in: ${baseUrl}/developers/sign-in
 
-If not, choose a new one here:
+Otherwise, choose a new password here:
 
 ${address}
 
-The link works once, for ${linkHours} hours. If it was not you, do nothing: your password stays as it is.
+The link works once and expires after ${linkHours} hours. If this was not you, ignore this mail: your password does not change.
 `,
   };
 }
 
-/** To the owner of an account whose password has just become another. */
-export function changedMail({ to, baseUrl }: Omit<Occasion, "link">): Mail {
+/** For the owner of an account whose password was changed. */
+export function changedMail({ to, baseUrl }: Omit<MailContext, "link">): Mail {
   return {
     to,
     subject: "Your password was changed",
     text: `The password of your developer account at ${hostOf(baseUrl)} was changed, and all other sessions were ended.
 
-If that was not you, choose a new password at once: ${baseUrl}/developers/forgot
+If this was not you, choose a new password immediately: ${baseUrl}/developers/forgot
 `,
   };
 }

@@ -1,29 +1,36 @@
 import type { Logger } from "pino";
 import { openDatabase } from "../../../projections/database.ts";
-import type { RoleConfig } from "../../run/roles/role.ts";
 import type { AccountContext } from "./account-context.ts";
 import { type BearerTokens, openBearerTokens } from "./bearer-tokens.ts";
 import type { Clock } from "./clock.ts";
+import { deleteExpiredAccounts } from "./delete-expired.ts";
 import { openMailer } from "./mailer.ts";
 import { openPasswords } from "./passwords.ts";
-import { sweepAccounts } from "./sweep-accounts.ts";
 import { openThrottle } from "./throttle.ts";
 
 export type OpenedAccounts = {
   readonly accounts: AccountContext;
   readonly bearerTokens: BearerTokens;
-  /** Waits for mail that is under way. */
+  /** Waits for mail in progress. */
   close(): Promise<void>;
+};
+
+/** The settings that accounts need. */
+export type AccountsConfig = {
+  readonly database: { readonly url: string };
+  readonly http: { readonly baseUrl: string };
+  /** SMTP server and sender; null: mail is written to the log. */
+  readonly mail: { readonly url: string; readonly from: string } | null;
 };
 
 const sweepMs = 60_000;
 
-/** Accounts of one API process, over connections of their own. */
+/** Accounts of one API process, on connections of their own. */
 export function openAccounts({
   config,
   logger,
 }: {
-  config: RoleConfig;
+  config: AccountsConfig;
   logger: Logger;
 }): OpenedAccounts {
   const db = openDatabase({
@@ -32,13 +39,13 @@ export function openAccounts({
     max: 4,
     statementTimeoutMs: 5_000,
     prepares: true,
-    onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
+    onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
   });
   const clock: Clock = () => null;
   const mailer = openMailer({ smtp: config.mail, logger });
   const sweep = setInterval(() => {
-    sweepAccounts(db).catch((error: unknown) =>
-      logger.warn({ err: error }, "what is over cannot be swept"),
+    deleteExpiredAccounts(db).catch((error: unknown) =>
+      logger.warn({ err: error }, "account cleanup failed"),
     );
   }, sweepMs);
   return {

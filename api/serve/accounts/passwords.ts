@@ -2,59 +2,58 @@ import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
 import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
 
-/** Argon2id, which needs 19 MiB and some 20 ms for each password. */
+/** Argon2id; about 19 MiB and 20 ms per password. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** More at a time would take the threads that everything else in the process shares. */
-const mostAtOnce = 2;
-const mostWaiting = 50;
+/** Hashing more at a time would block the thread pool that the whole process shares. */
+const maxConcurrent = 2;
+const maxQueued = 50;
 
 export type Busy = Rejection<"busy"> & { readonly retryAfterSeconds: number };
 
 export type Passwords = {
   hash(password: string): Promise<string | Busy>;
-  /** Whether it is the one; without one that is kept the work is the same. */
+  /** Whether the password matches; without a stored hash the work is the same. */
   matches(password: string, kept: string | null): Promise<boolean | Busy>;
 };
 
-export const shortestPassword = 12;
-const longestPassword = 200;
+export const minPasswordLength = 12;
+const maxPasswordLength = 200;
 
-/** A password as it is hashed: of one form however its letters were typed. */
-export function passwordOf(text: string): string | Rejection<"bad_password"> {
+/** A password in the form that is hashed: Unicode NFKC, so that it does not depend on the keyboard. */
+export function parsePassword(text: string): string | Rejection<"bad_password"> {
   const password = text.normalize("NFKC");
   const { length } = [...password];
-  if (length < shortestPassword)
-    return reject("bad_password", `Choose ${shortestPassword} characters or more`);
-  if (length > longestPassword)
-    return reject("bad_password", `Choose ${longestPassword} characters or fewer`);
-  if (new Set(password).size < 5)
-    return reject("bad_password", "Choose one with more different characters");
+  if (length < minPasswordLength)
+    return reject("bad_password", `Choose ${minPasswordLength} characters or more`);
+  if (length > maxPasswordLength)
+    return reject("bad_password", `Choose ${maxPasswordLength} characters or fewer`);
+  if (new Set(password).size < 5) return reject("bad_password", "Use more different characters");
   return password;
 }
 
 export function openPasswords(): Passwords {
-  const inTurn = openQueue();
-  const decoy = hash(randomBytes(32), cost);
-  // Whoever asks for it sees that it failed.
-  decoy.catch(() => {});
+  const enqueue = openQueue();
+  const dummyHash = hash(randomBytes(32), cost);
+  // A failure is thrown where the hash is awaited.
+  dummyHash.catch(() => {});
   return {
-    hash: (password) => inTurn(() => hash(password, cost)),
+    hash: (password) => enqueue(() => hash(password, cost)),
     matches: (password, kept) =>
-      inTurn(async () => {
-        const isRight = await verify(kept ?? (await decoy), password.normalize("NFKC"));
+      enqueue(async () => {
+        const isRight = await verify(kept ?? (await dummyHash), password.normalize("NFKC"));
         return isRight && kept !== null;
       }),
   };
 }
 
-/** A few at a time, some in a queue, and no more than that. */
+/** Runs a bounded number of tasks at a time, with a bounded queue. */
 function openQueue() {
   const waiting: (() => void)[] = [];
   let working = 0;
   return async <Result>(work: () => Promise<Result>): Promise<Result | Busy> => {
-    if (working === mostAtOnce) {
-      if (waiting.length === mostWaiting) return busy;
+    if (working === maxConcurrent) {
+      if (waiting.length === maxQueued) return busy;
       await new Promise<void>((begin) => waiting.push(begin));
     } else {
       working += 1;
@@ -70,6 +69,6 @@ function openQueue() {
 }
 
 const busy: Busy = {
-  ...reject("busy", "Too many people sign in at this moment; try again in a few seconds"),
+  ...reject("busy", "Too many sign-ins at the moment; try again in a few seconds"),
   retryAfterSeconds: 5,
 };

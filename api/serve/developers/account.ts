@@ -1,13 +1,13 @@
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { changePassword } from "../accounts/change-password.ts";
-import { endSession, endSessions, type KeptSession, readSessions } from "../accounts/sessions.ts";
+import { endSession, endSessions, readSessions, type StoredSession } from "../accounts/sessions.ts";
 import { agentName } from "./agent-name.ts";
-import { alert, buttonForm, field, moment, notice } from "./form.ts";
+import { alert, buttonForm, field, notice, time } from "./form.ts";
 import { type Html, html } from "./html.ts";
 import { layout } from "./layout.ts";
+import type { Developers, SignedIn, SignedInHandler } from "./page-handler.ts";
 import { passwordHint } from "./password-hint.ts";
 import { refusalReply } from "./refusal.ts";
-import type { Developers, SignedIn, SignedInHandler } from "./visit.ts";
 
 type State = {
   readonly done?: string | undefined;
@@ -26,7 +26,7 @@ export const showAccount: SignedInHandler = async (developers, visit, signedIn) 
   page: await page(developers, signedIn, { done: done.get(visit.parameter("done")) }),
 });
 
-export const takePassword: SignedInHandler = async (developers, visit, signedIn) => {
+export const submitPassword: SignedInHandler = async (developers, visit, signedIn) => {
   const change = { current: visit.field("current"), password: visit.field("password") };
   const changed = await changePassword(
     developers.accounts,
@@ -45,18 +45,22 @@ function stateOf({ rejected, message }: { rejected: string; message: string }): 
   return rejected === "bad_password" ? { badPassword: message } : { message };
 }
 
-export const takeSessionEnd: SignedInHandler = async ({ accounts }, visit, { session }) => {
+export const submitSessionEnd: SignedInHandler = async ({ accounts }, visit, { session }) => {
   const id = visit.parameter("id");
   if (/^\d{1,9}$/.test(id)) await endSession(accounts.db, session.accountId, Number(id));
   return { to: "/developers/account?done=session" };
 };
 
-export const takeOtherSessionsEnd: SignedInHandler = async ({ accounts }, _visit, { session }) => {
+export const submitOtherSessionsEnd: SignedInHandler = async (
+  { accounts },
+  _visit,
+  { session },
+) => {
   await endSessions(accounts.db, session.accountId, session.id);
   return { to: "/developers/account?done=sessions" };
 };
 
-export const takeSignOut: SignedInHandler = async ({ accounts }, _visit, { session }) => {
+export const submitSignOut: SignedInHandler = async ({ accounts }, _visit, { session }) => {
   await endSession(accounts.db, session.accountId, session.id);
   return { to: "/developers/sign-in?done=signed-out", sessionToken: null };
 };
@@ -77,7 +81,7 @@ ${notice(done)}${alert(message)}
 ${field({ name: "current", label: "Current password", type: "password", autocomplete: "current-password", error: badCurrent })}
 ${field({ name: "password", label: "New password", type: "password", autocomplete: "new-password", hint: passwordHint, error: badPassword })}
 <button class="primary">Change password</button>
-<p class="hint">This ends all other sessions. Keys and tokens go on.</p>
+<p class="hint">This ends all other sessions. Keys and tokens stay valid.</p>
 </form>
 </section>
 <section aria-labelledby="sessions">
@@ -92,17 +96,17 @@ ${sessions.map((one) => sessionRow(one, signedIn))}
 ${sessions.length > 1 && buttonForm("/developers/sessions/end-others", formToken, "End all others")}
 </section>`;
   const isAnswer = Object.keys(state).some((key) => key !== "done");
-  return layout({ title: "Account", body, signedIn, place: "account", isAnswer });
+  return layout({ title: "Account", body, signedIn, current: "account", isFormResult: isAnswer });
 }
 
-function sessionRow(one: KeptSession, { session, formToken }: SignedIn): Html {
+function sessionRow(one: StoredSession, { session, formToken }: SignedIn): Html {
   const isThis = one.id === session.id;
   const name = agentName(one.agent);
   return html`<tr>
-<th scope="row">${name}${isThis && html`<span class="mark">this one</span>`}</th>
+<th scope="row">${name}${isThis && html`<span class="mark">this session</span>`}</th>
 <td data-label="Address">${one.address}</td>
-<td data-label="Signed in">${moment(one.createdAt)}</td>
-<td data-label="Last seen">${moment(one.seenAt)}</td>
+<td data-label="Signed in">${time(one.createdAt)}</td>
+<td data-label="Last seen">${time(one.seenAt)}</td>
 <td class="actions">${!isThis && buttonForm(`/developers/sessions/${one.id}/end`, formToken, "End", { about: `the session of ${name}` })}</td>
 </tr>`;
 }

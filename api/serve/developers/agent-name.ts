@@ -1,4 +1,4 @@
-/** The first that fits names the browser: most of them also pretend to be another. */
+/** In this order: most browsers' user agents also contain the names of others. */
 const browsers: readonly [sign: RegExp, name: string][] = [
   [/Edg(e|A|iOS)?\//, "Edge"],
   [/OPR\//, "Opera"],
@@ -17,7 +17,7 @@ const systems: readonly [sign: RegExp, name: string][] = [
   [/Linux/, "Linux"],
 ];
 
-/** What a browser says of itself, in a few words. */
+/** A short name for a user agent: browser and operating system. */
 export function agentName(agent: string): string {
   const find = (of: typeof browsers) => of.find(([sign]) => sign.test(agent))?.[1];
   const [browser, system] = [find(browsers), find(systems)];

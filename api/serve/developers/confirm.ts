@@ -4,15 +4,15 @@ import { readLink } from "../accounts/links.ts";
 import { alert, field } from "./form.ts";
 import { type Html, html } from "./html.ts";
 import { layout } from "./layout.ts";
+import type { Developers, OpenHandler, Reply } from "./page-handler.ts";
 import { passwordHint } from "./password-hint.ts";
 import { refusalReply } from "./refusal.ts";
-import type { Developers, OpenHandler, Reply } from "./visit.ts";
 
-/** Looking at a link does not use it up: programs that read mail look at everything. */
+/** A GET does not use up the link: mail programs open links to scan them. */
 export const showConfirm: OpenHandler = async (developers, visit) =>
   await reply(developers, visit.parameter("link"), {});
 
-export const takeConfirm: OpenHandler = async (developers, visit) => {
+export const submitConfirm: OpenHandler = async (developers, visit) => {
   const link = visit.field("link");
   const given = { link, password: visit.field("password") };
   const chosen = await choosePassword(developers.accounts, given, visit.visitor);
@@ -50,7 +50,7 @@ ${
 <input type="hidden" name="link" value="${link}">
 <div class="field"><label for="email">Account</label><input id="email" type="email" value="${email}" autocomplete="username" readonly></div>
 ${field({ name: "password", label: isKnown ? "New password" : "Password", type: "password", autocomplete: "new-password", hint: passwordHint, error: badPassword, hasFocus: true })}
-<button class="primary">${isKnown ? "Set the password and sign in" : "Create the account"}</button>
+<button class="primary">${isKnown ? "Set password and sign in" : "Create account"}</button>
 </form>`
 }`;
   return layout({ title, body });

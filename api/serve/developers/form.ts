@@ -7,12 +7,12 @@ type Field = {
   readonly value?: string;
   readonly autocomplete: string;
   readonly hint?: string;
-  /** What is wrong with it: it is told beside the field, which then has the focus. */
+  /** Error message, shown at the field, which then gets the focus. */
   readonly error?: string | undefined;
   readonly hasFocus?: boolean;
 };
 
-/** A labelled field. What is wrong is told by us in the page, so nothing here makes a browser tell it in its own way. */
+/** A labelled field. Errors are shown by the page, so the form switches off the browser's own validation messages. */
 export function field(options: Field): Html {
   const { name, label, type = "text", value = "", autocomplete, hint, error, hasFocus } = options;
   const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(" ");
@@ -28,14 +28,14 @@ ${error && html`<p class="error" id="${name}-error" role="alert">${error}</p>`}
 </div>`;
 }
 
-/** A message over a form, for what belongs to no single field. */
+/** A message above a form, for errors that belong to no single field. */
 export const alert = (message: string | undefined): Html | undefined =>
   message === undefined ? undefined : html`<p class="alert" role="alert">${message}</p>`;
 
 export const notice = (message: string | undefined): Html | undefined =>
   message === undefined ? undefined : html`<p class="notice" role="status">${message}</p>`;
 
-/** A form of one button, for who is signed in. */
+/** A form with a single button, for signed-in users. */
 export function buttonForm(
   action: string,
   formToken: string,
@@ -45,8 +45,8 @@ export function buttonForm(
   return html`<form method="post" action="${action}"><input type="hidden" name="form" value="${formToken}"><button class="${kind}">${label}${about && html`<span class="unseen"> ${about}</span>`}</button></form>`;
 }
 
-/** Something that breaks programs in use: a first press tells what it does, a second does it. */
-export function sureForm(
+/** A button with a confirmation, for actions that break programs in use. */
+export function confirmForm(
   action: string,
   formToken: string,
   options: { label: string; about: string; warning: string; kind?: "danger" | "primary" },
@@ -55,8 +55,8 @@ export function sureForm(
   return html`<details class="sure"><summary>${label}<span class="unseen"> ${about}</span></summary><div><p>${warning}</p>${buttonForm(action, formToken, label, { kind, about })}</div></details>`;
 }
 
-/** A moment, by UTC. */
-export function moment(date: Date | null, otherwise = "never"): Html {
+/** A time in UTC. */
+export function time(date: Date | null, otherwise = "never"): Html {
   if (date === null) return html`<span class="quiet">${otherwise}</span>`;
   const text = date.toISOString();
   return html`<time datetime="${text}">${text.slice(0, 16).replace("T", " ")}</time>`;

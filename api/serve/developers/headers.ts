@@ -14,13 +14,13 @@ const secure = helmet({
       "frame-ancestors": ["'none'"],
     },
   },
-  // Without a referrer browsers call the origin of a form "null".
+  // Without a referrer browsers send "null" as the origin of a form.
   referrerPolicy: { policy: "same-origin" },
 });
 
 /**
- * For pages that hold somebody's secrets: nothing is kept, no other site reads them, and they are not compressed, since
- * the length of what is would tell of a secret beside a text that somebody else chose.
+ * For pages with secrets: not stored, not readable by other sites, and not compressed, since the compressed length
+ * could reveal a secret next to text chosen by an attacker (BREACH).
  */
 export const developerHeaders: RequestHandler = (request, response, next) => {
   response.removeHeader("Access-Control-Allow-Origin");

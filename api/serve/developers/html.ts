@@ -1,4 +1,4 @@
-/** Text that is HTML already: only `html` makes it, so that whatever else stands in a page is escaped. */
+/** Safe HTML: only `html` creates it, so everything else in a page is escaped. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Html {
 
 type Part = Html | string | number | null | undefined | false | readonly Part[];
 
-/** HTML with values in it: text is escaped, lists are joined; null, undefined and false are nothing. */
+/** A template with values: text is escaped, lists are joined; null, undefined and false are left out. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const texts = literals.map((literal, index) => literal + render(parts[index]));
   return new Html(texts.join(""));

@@ -1,6 +1,6 @@
 import {
   type AccountKey,
-  mostKeys,
+  maxKeys,
   overlapHours,
   readAccountKeys,
   readAccountUsage,
@@ -8,25 +8,25 @@ import {
 import { readTokens } from "../accounts/bearer-tokens.ts";
 import { readClientKey } from "../accounts/client-keys.ts";
 import { clientKeySection } from "./client-key-section.ts";
-import { alert, field, moment, notice, sureForm } from "./form.ts";
+import { alert, confirmForm, field, notice, time } from "./form.ts";
 import { type Html, html } from "./html.ts";
 import { layout } from "./layout.ts";
+import type { Developers, SignedIn } from "./page-handler.ts";
 import { secretPanel } from "./secret-panel.ts";
 import { countOf, usageChart } from "./usage-chart.ts";
-import type { Developers, SignedIn } from "./visit.ts";
 
 export type KeysState = {
   readonly done?: string | undefined;
   readonly message?: string;
-  /** A name that was not taken, and why. */
+  /** The rejected name, and why. */
   readonly name?: string;
   readonly badName?: string;
-  /** What is shown this once. */
+  /** New secrets, shown only once. */
   readonly madeKey?: { readonly key: string; readonly name: string; readonly isRotated: boolean };
   readonly madeClientKey?: string;
 };
 
-/** Everything an account holds to get in with. */
+/** The page with an account's API keys, usage, client key and tokens. */
 export async function keysPage(
   developers: Developers,
   signedIn: SignedIn,
@@ -53,17 +53,17 @@ ${keys.length === 0 ? html`<p class="empty">There are no keys yet.</p>` : keyTab
 ${createForm(formToken, keys, state)}
 </section>
 <section aria-labelledby="use">
-<h2 id="use">Use</h2>
-<p>Requests of all your keys by day (UTC), some seconds late.</p>
+<h2 id="use">Usage</h2>
+<p>Requests of all your keys per day (UTC), updated every few seconds.</p>
 ${usageChart(usage)}
 </section>
 ${clientKeySection({ clientKey, tokens, total, made: madeClientKey, email, accountApiUrl, formToken })}`;
   const isAnswer = Object.keys(state).some((name) => name !== "done");
-  return layout({ title: "Keys", body, signedIn, place: "keys", isAnswer });
+  return layout({ title: "Keys", body, signedIn, current: "keys", isFormResult: isAnswer });
 }
 
 const aboutLimit = (keyLimit: number): Html =>
-  html`A program sends its key in the header <code>X-API-Key</code>. ${keyLimit === 0 ? "A key has no limit." : `A key has ${keyLimit} requests a minute.`} Times are UTC.`;
+  html`Programs send their key in the header <code>X-API-Key</code>. ${keyLimit === 0 ? "Keys have no limit." : `Each key may make ${keyLimit} requests per minute.`} Times are UTC.`;
 
 function madeKeyPanel(made: NonNullable<KeysState["madeKey"]>, baseUrl: string): Html {
   const { key, name, isRotated } = made;
@@ -71,7 +71,7 @@ function madeKeyPanel(made: NonNullable<KeysState["madeKey"]>, baseUrl: string):
     id: "new-key",
     title: `The key “${name}”`,
     secret: key,
-    about: isRotated && `The one before it goes on for ${overlapHours} hours.`,
+    about: isRotated && `The previous key stays valid for ${overlapHours} hours.`,
     example: `curl '${baseUrl}/v1/collections?per_page=1' \\\n  -H 'X-API-Key: ${key}'`,
   });
 }
@@ -89,31 +89,31 @@ function keyRow(key: AccountKey, keyLimit: number, formToken: string): Html {
   const { id, name, ending, perMinute, createdAt, expiresAt, lastUsedAt, requests } = key;
   const about = `${name} (${ending})`;
   return html`<tr>
-<th scope="row">${name}${expiresAt && html`<span class="mark">ends ${moment(expiresAt)}</span>`}${perMinute !== null && perMinute !== keyLimit && html`<span class="mark">${countOf(perMinute)} a minute</span>`}</th>
+<th scope="row">${name}${expiresAt && html`<span class="mark">ends ${time(expiresAt)}</span>`}${perMinute !== null && perMinute !== keyLimit && html`<span class="mark">${countOf(perMinute)} per minute</span>`}</th>
 <td data-label="Ends in"><code>…${ending}</code></td>
-<td data-label="Created">${moment(createdAt)}</td>
-<td data-label="Last used">${moment(lastUsedAt)}</td>
+<td data-label="Created">${time(createdAt)}</td>
+<td data-label="Last used">${time(lastUsedAt)}</td>
 <td data-label="30 days" class="number">${countOf(requests)}</td>
 <td class="actions">${
     expiresAt === null &&
-    sureForm(`/developers/keys/${id}/rotate`, formToken, {
+    confirmForm(`/developers/keys/${id}/rotate`, formToken, {
       label: "Rotate",
       about,
       kind: "primary",
-      warning: `A new key takes its place. This one goes on for ${overlapHours} hours, so that programs can change over.`,
+      warning: `A new key replaces it. This one stays valid for ${overlapHours} hours, so that programs can switch.`,
     })
-  }${sureForm(`/developers/keys/${id}/revoke`, formToken, { label: "Revoke", about, warning: "Requests with this key fail at once." })}</td>
+  }${confirmForm(`/developers/keys/${id}/revoke`, formToken, { label: "Revoke", about, warning: "Requests with this key fail immediately." })}</td>
 </tr>`;
 }
 
 function createForm(formToken: string, keys: readonly AccountKey[], state: KeysState): Html {
   const lasting = keys.filter(({ expiresAt }) => expiresAt === null).length;
-  if (lasting >= mostKeys)
-    return html`<p class="empty">These are all the keys an account can have: ${mostKeys}. Revoke one to create another.</p>`;
+  if (lasting >= maxKeys)
+    return html`<p class="empty">An account can have ${maxKeys} keys. Revoke one to create another.</p>`;
   const { name = "", badName } = state;
   return html`<form class="inline" method="post" action="/developers/keys" novalidate>
 <input type="hidden" name="form" value="${formToken}">
-${field({ name: "name", label: "Name of a new key", value: name, autocomplete: "off", error: badName, hint: "What uses it, such as “price bot”." })}
+${field({ name: "name", label: "Name of a new key", value: name, autocomplete: "off", error: badName, hint: "For example the program that uses it: “price bot”." })}
 <button class="primary">Create key</button>
 </form>`;
 }

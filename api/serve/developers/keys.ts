@@ -3,10 +3,10 @@ import { createAccountKey, revokeAccountKey, rotateAccountKey } from "../account
 import { revokeToken } from "../accounts/bearer-tokens.ts";
 import { createClientKey, revokeClientKey } from "../accounts/client-keys.ts";
 import { type KeysState, keysPage } from "./keys-page.ts";
+import type { SignedInHandler, Visit } from "./page-handler.ts";
 import { refusalReply } from "./refusal.ts";
-import type { SignedInHandler, Visit } from "./visit.ts";
 
-/** What a form says when it leads back to the keys. */
+/** Messages shown after a form redirects back to the keys page. */
 const done: ReadonlyMap<string, string> = new Map([
   ["welcome", "Your account is ready."],
   ["password", "Your new password is set. Other sessions were ended."],
@@ -19,7 +19,7 @@ export const showKeys: SignedInHandler = async (developers, visit, signedIn) => 
   page: await keysPage(developers, signedIn, { done: done.get(visit.parameter("done")) }),
 });
 
-export const takeKey: SignedInHandler = async (developers, visit, signedIn) => {
+export const submitKey: SignedInHandler = async (developers, visit, signedIn) => {
   const name = visit.field("name");
   const made = await createAccountKey(developers.accounts, signedIn.session.accountId, name);
   const page = (state: KeysState) => keysPage(developers, signedIn, state);
@@ -29,7 +29,7 @@ export const takeKey: SignedInHandler = async (developers, visit, signedIn) => {
   return refusalReply(made, await page(isBadName ? { name, badName: message } : { name, message }));
 };
 
-export const takeRotation: SignedInHandler = async (developers, visit, signedIn) => {
+export const submitRotation: SignedInHandler = async (developers, visit, signedIn) => {
   const { accountId } = signedIn.session;
   const made = await rotateAccountKey(developers.accounts, accountId, idOf(visit));
   const page = (state: KeysState) => keysPage(developers, signedIn, state);
@@ -37,7 +37,7 @@ export const takeRotation: SignedInHandler = async (developers, visit, signedIn)
   return { page: await page({ madeKey: { ...made, isRotated: true } }) };
 };
 
-export const takeRevocation: SignedInHandler = async (developers, visit, signedIn) => {
+export const submitRevocation: SignedInHandler = async (developers, visit, signedIn) => {
   const { accountId } = signedIn.session;
   const refused = await revokeAccountKey(developers.accounts, accountId, idOf(visit));
   if (refused === null) return { to: "/developers?done=key-revoked" };
@@ -45,24 +45,28 @@ export const takeRevocation: SignedInHandler = async (developers, visit, signedI
   return refusalReply(refused, await keysPage(developers, signedIn, { message }));
 };
 
-export const takeClientKey: SignedInHandler = async (developers, _visit, signedIn) => {
+export const submitClientKey: SignedInHandler = async (developers, _visit, signedIn) => {
   const made = await createClientKey(developers.accounts, signedIn.session.accountId);
   const page = (state: KeysState) => keysPage(developers, signedIn, state);
   if (isRejection(made)) return refusalReply(made, await page({ message: made.message }));
   return { page: await page({ madeClientKey: made.key }) };
 };
 
-export const takeClientKeyRevocation: SignedInHandler = async ({ accounts }, _visit, signedIn) => {
+export const submitClientKeyRevocation: SignedInHandler = async (
+  { accounts },
+  _visit,
+  signedIn,
+) => {
   await revokeClientKey(accounts, signedIn.session.accountId);
   return { to: "/developers?done=client-key-revoked" };
 };
 
-export const takeTokenRevocation: SignedInHandler = async ({ accounts }, visit, signedIn) => {
+export const submitTokenRevocation: SignedInHandler = async ({ accounts }, visit, signedIn) => {
   await revokeToken(accounts.db, signedIn.session.accountId, idOf(visit));
   return { to: "/developers?done=token-revoked" };
 };
 
-/** A number of a row; 0, which none has, for what cannot be one. */
+/** The row id in the path; 0, which no row has, if it is not a number. */
 function idOf(visit: Visit): number {
   const id = visit.parameter("id");
   return /^\d{1,9}$/.test(id) ? Number(id) : 0;

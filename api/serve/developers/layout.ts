@@ -1,26 +1,26 @@
 import { type Html, html } from "./html.ts";
-import type { SignedIn } from "./visit.ts";
+import type { SignedIn } from "./page-handler.ts";
 
-type Place = "keys" | "account";
+type MenuItem = "keys" | "account";
 
 type Layout = {
   readonly title: string;
   readonly body: Html;
-  /** Null: who is not signed in sees no menu. */
+  /** Null: not signed in, no menu. */
   readonly signedIn?: SignedIn | null;
-  readonly place?: Place;
-  /** Whether it answers a form: loading it again would send the form again. */
-  readonly isAnswer?: boolean;
+  readonly current?: MenuItem;
+  /** The page is the response to a POST: reloading it would send the form again. */
+  readonly isFormResult?: boolean;
 };
 
-const places: readonly { name: Place; href: string; text: string }[] = [
+const menuItems: readonly { name: MenuItem; href: string; text: string }[] = [
   { name: "keys", href: "/developers", text: "Keys" },
   { name: "account", href: "/developers/account", text: "Account" },
 ];
 
-/** A whole page. */
-export function layout({ title, body, signedIn, place, isAnswer }: Layout): Html {
-  const home = places.find(({ name }) => name === place)?.href;
+/** A complete HTML page. */
+export function layout({ title, body, signedIn, current, isFormResult }: Layout): Html {
+  const home = menuItems.find(({ name }) => name === current)?.href;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -32,11 +32,11 @@ export function layout({ title, body, signedIn, place, isAnswer }: Layout): Html
 <link rel="stylesheet" href="/developers/style.css">
 <script src="/developers/script.js" defer></script>
 </head>
-<body${isAnswer && home && html` data-home="${home}"`}>
+<body${isFormResult && home && html` data-home="${home}"`}>
 <a class="skip" href="#content">Skip to content</a>
 <header class="bar"><div>
 <a class="brand" href="/developers">Developers</a>
-<nav aria-label="Main">${signedIn && places.map((one) => menuItem(one, place))}<a href="/docs">Reference</a>${signedIn ? signOut(signedIn) : html`<a href="/">Overview</a>`}</nav>
+<nav aria-label="Main">${signedIn && menuItems.map((one) => menuItem(one, current))}<a href="/docs">Reference</a>${signedIn ? signOut(signedIn) : html`<a href="/">Overview</a>`}</nav>
 </div></header>
 <main id="content"${!signedIn && html` class="narrow"`}>
 ${body}
@@ -46,17 +46,17 @@ ${body}
 `;
 }
 
-function menuItem({ name, href, text }: (typeof places)[number], place?: Place): Html {
+function menuItem({ name, href, text }: (typeof menuItems)[number], place?: MenuItem): Html {
   return html`<a href="${href}"${name === place && html` aria-current="page"`}>${text}</a>`;
 }
 
 const signOut = ({ formToken }: SignedIn): Html =>
   html`<form method="post" action="/developers/sign-out"><input type="hidden" name="form" value="${formToken}"><button class="quiet">Sign out</button></form>`;
 
-/** Says why something is not done, and leads back. */
+/** An error page with a link back. */
 export function refusalPage(title: string, message: string): Html {
   const body = html`<h1>${title}</h1>
 <p class="alert" role="alert">${message}</p>
-<p><a href="/developers">To the developer section</a></p>`;
+<p><a href="/developers">Back to the developer pages</a></p>`;
   return layout({ title, body });
 }

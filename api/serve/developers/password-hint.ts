@@ -1,3 +1,3 @@
-import { shortestPassword } from "../accounts/passwords.ts";
+import { minPasswordLength } from "../accounts/passwords.ts";
 
-export const passwordHint = `${shortestPassword} characters or more; a few words are fine.`;
+export const passwordHint = `${minPasswordLength} characters or more; a few words are fine.`;

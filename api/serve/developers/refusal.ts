@@ -1,7 +1,7 @@
 import type { Html } from "./html.ts";
-import type { Reply } from "./visit.ts";
+import type { Reply } from "./page-handler.ts";
 
-/** Statuses of what a form is refused with. The only home of both. */
+/** HTTP statuses of the rejection codes of forms. */
 const statuses = {
   bad_email: 422,
   bad_password: 422,
@@ -21,7 +21,7 @@ type Refused = {
   readonly retryAfterSeconds?: number;
 };
 
-/** The page that tells of a refusal, with its status. */
+/** The page that shows a rejection, with its status. */
 export function refusalReply({ rejected, retryAfterSeconds }: Refused, page: Html): Reply {
   const status = statuses[rejected];
   return retryAfterSeconds === undefined ? { page, status } : { page, status, retryAfterSeconds };

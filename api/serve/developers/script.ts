@@ -1,4 +1,4 @@
-/** What pages do beyond what they do without it: copy, send a form once, and load a page again without its form. */
+/** Optional behaviour of the pages: copy buttons, no double submit, reload without sending the form again. */
 export const script = `for (const button of document.querySelectorAll("[data-copy]")) {
   const source = document.getElementById(button.dataset.copy);
   button.hidden = false;

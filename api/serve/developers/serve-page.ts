@@ -2,15 +2,15 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import { readSession } from "../accounts/sessions.ts";
 import { callerAddress } from "../http/caller-address.ts";
 import { servePath } from "../http/mount.ts";
+import { formTokenFor, hasOwnOrigin, isFormToken } from "./form-origin.ts";
 import { developerHeaders } from "./headers.ts";
 import { refusalPage } from "./layout.ts";
-import { formTokenOf, isFormToken, isFromOwnPage } from "./own-form.ts";
+import type { Developers, OpenHandler, Reply, SignedInHandler, Visit } from "./page-handler.ts";
 import { type SessionCookie, sessionCookie } from "./session-cookie.ts";
-import type { Developers, OpenHandler, Reply, SignedInHandler, Visit } from "./visit.ts";
 
 type Handlers<Handler> = { get?: Handler; post?: Handler };
 
-/** Serves a page and its form to everybody. */
+/** Serves a page and its form without sign-in. */
 export function servePage(
   app: Express,
   developers: Developers,
@@ -25,7 +25,7 @@ export function servePage(
   });
 }
 
-/** Serves a page and its form to who is signed in, and sends everybody else there. */
+/** Serves a page and its form to signed-in users, and redirects others to the sign-in page. */
 export function serveSignedIn(
   app: Express,
   developers: Developers,
@@ -51,17 +51,17 @@ const signInFirst: Reply = { to: "/developers/sign-in", sessionToken: null };
 const foreignForm: Reply = {
   status: 403,
   page: refusalPage(
-    "This form cannot be taken",
-    "It does not come from a page of this session. Go back, load the page again and repeat it.",
+    "This form was refused",
+    "It was not sent from a page of this session. Go back, reload the page and try again.",
   ),
 };
 
 const readForm = express.urlencoded({ extended: false, limit: 16_384, parameterLimit: 50 });
 
-/** Looks where a form comes from before it is read. */
+/** Checks the origin of a form before its body is parsed. */
 function formOf({ accounts: { baseUrl } }: Developers): RequestHandler {
   return (request, response, next) => {
-    if (isFromOwnPage(request, baseUrl)) readForm(request, response, next);
+    if (hasOwnOrigin(request, baseUrl)) readForm(request, response, next);
     else send(response, foreignForm, sessionCookie(baseUrl));
   };
 }
@@ -73,7 +73,7 @@ function answer(developers: Developers, handle: OpenHandler): RequestHandler {
     const token = cookie.read(request.get("cookie"));
     const session = token === null ? null : await readSession(db, token, clock);
     const signedIn =
-      token === null || session === null ? null : { session, formToken: formTokenOf(token) };
+      token === null || session === null ? null : { session, formToken: formTokenFor(token) };
     send(response, await handle(developers, visitOf(request), signedIn), cookie);
   };
 }

@@ -1,9 +1,6 @@
-import { longestDays } from "../accounts/sessions.ts";
+import { maxAgeDays } from "../accounts/sessions.ts";
 
-/**
- * The cookie that holds a session's token. Behind https its name binds it to this very host: no other host of the
- * domain can set it.
- */
+/** The cookie with the session token. On https the `__Host-` prefix keeps other hosts of the domain from setting it. */
 export function sessionCookie(baseUrl: string) {
   const isSecure = baseUrl.startsWith("https:");
   const name = isSecure ? "__Host-session" : "session";
@@ -17,7 +14,7 @@ export function sessionCookie(baseUrl: string) {
       ...(isSecure ? ["Secure"] : []),
     ].join("; ");
   return {
-    /** The token that a request brings; nothing where it brings two. */
+    /** The token of a request; null when it has none, or more than one. */
     read(header: string | undefined): string | null {
       const values = (header ?? "")
         .split(";")
@@ -26,7 +23,7 @@ export function sessionCookie(baseUrl: string) {
         .map((pair) => pair.slice(name.length + 1));
       return values.length === 1 ? (values[0] ?? null) : null;
     },
-    keep: (token: string) => write(token, longestDays * 86_400),
+    keep: (token: string) => write(token, maxAgeDays * 86_400),
     forget: () => write("", 0),
   };
 }

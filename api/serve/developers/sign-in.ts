@@ -3,8 +3,8 @@ import { signIn } from "../accounts/sign-in.ts";
 import { alert, field, notice } from "./form.ts";
 import { html } from "./html.ts";
 import { layout } from "./layout.ts";
+import type { OpenHandler } from "./page-handler.ts";
 import { refusalReply } from "./refusal.ts";
-import type { OpenHandler } from "./visit.ts";
 
 type State = {
   readonly email?: string;
@@ -13,7 +13,7 @@ type State = {
   readonly done?: string | undefined;
 };
 
-/** What a page before says when it leads here. */
+/** Messages shown after a redirect to this page. */
 const done: ReadonlyMap<string, string> = new Map([["signed-out", "You are signed out."]]);
 
 export const showSignIn: OpenHandler = async (_developers, visit, signedIn) =>
@@ -21,11 +21,11 @@ export const showSignIn: OpenHandler = async (_developers, visit, signedIn) =>
     ? { page: page({ done: done.get(visit.parameter("done")) }) }
     : { to: "/developers" };
 
-export const takeSignIn: OpenHandler = async ({ accounts }, visit, signedIn) => {
+export const submitSignIn: OpenHandler = async ({ accounts }, visit, signedIn) => {
   const email = visit.field("email");
   const begun = await signIn(
     accounts,
-    { email, password: visit.field("password"), replaces: signedIn?.session.id ?? null },
+    { email, password: visit.field("password"), replacedSessionId: signedIn?.session.id ?? null },
     visit.visitor,
   );
   if (!isRejection(begun)) return { to: "/developers", sessionToken: begun.token };
@@ -36,7 +36,7 @@ export const takeSignIn: OpenHandler = async ({ accounts }, visit, signedIn) => 
 
 function page({ email = "", badEmail, message, done }: State) {
   const body = html`<h1>Sign in</h1>
-<p class="lead">Accounts hold the keys with which programs ask this service.</p>
+<p class="lead">An account holds the API keys of your programs.</p>
 ${notice(done)}${alert(message)}
 <form class="card stack" method="post" action="/developers/sign-in" novalidate>
 ${field({ name: "email", label: "E-mail address", type: "email", value: email, autocomplete: "username", error: badEmail, hasFocus: email === "" })}

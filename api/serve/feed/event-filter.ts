@@ -12,7 +12,7 @@ const address = z
   .regex(/^0x[0-9a-fA-F]{40}$/, "must be a 0x address")
   .transform((text) => text.toLowerCase() as Address);
 
-/** Query parameters that choose events; all must match. */
+/** Query parameters that filter events; all must match. */
 export const filterFields = {
   type: z
     .string()
@@ -21,7 +21,7 @@ export const filterFields = {
     .optional()
     .meta({
       description:
-        "Types, comma-separated. A type includes what takes such events back; `retracted` is all that takes back.",
+        "Event types, comma-separated. A type includes the retractions of such events; `retracted` selects all retractions.",
       override: { type: "string" },
     }),
   collection: address.optional().meta({
@@ -29,7 +29,7 @@ export const filterFields = {
     override: { type: "string", pattern: "^0x[a-fA-F0-9]{40}$" },
   }),
   wallet: address.optional().meta({
-    description: "0x address that gives, takes, sells, buys or makes an order.",
+    description: "0x address of a sender, receiver, seller, buyer or order maker.",
     override: { type: "string", pattern: "^0x[a-fA-F0-9]{40}$" },
   }),
 };
@@ -40,22 +40,22 @@ export type FilterQuery = {
   readonly wallet?: Address | undefined;
 };
 
-export type Wants = (event: FeedEvent) => boolean;
+export type EventPredicate = (event: FeedEvent) => boolean;
 
-const all: Wants = () => true;
+const all: EventPredicate = () => true;
 
-/** An event that takes another back passes where that one passes. */
-export function eventFilter({ type, collection, wallet }: FilterQuery): Wants {
+/** A retraction matches when the event it retracts matches. */
+export function eventFilter({ type, collection, wallet }: FilterQuery): EventPredicate {
   if (type === undefined && collection === undefined && wallet === undefined) return all;
   const types = type && new Set<EventType>(type);
-  return ({ told, retracts }) =>
+  return ({ content, retracts }) =>
     (types === undefined ||
-      types.has(told.type) ||
+      types.has(content.type) ||
       (retracts !== null && types.has("retracted"))) &&
-    (collection === undefined || told.contract === collection) &&
-    (wallet === undefined || told.from === wallet || told.to === wallet);
+    (collection === undefined || content.contract === collection) &&
+    (wallet === undefined || content.from === wallet || content.to === wallet);
 }
 
-export function wantsAll(wants: Wants): boolean {
+export function matchesEverything(wants: EventPredicate): boolean {
   return wants === all;
 }

@@ -1,99 +1,100 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { placeBehind } from "../../../projections/reads/feed/event.ts";
+import { idAfterPosition } from "../../../projections/reads/feed/event.ts";
 import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
-import { readToldPosition } from "../../../projections/reads/feed/read-told-position.ts";
-import type { Wake } from "../../work/log-signal/wake.ts";
+import { readFeedPosition } from "../../../projections/reads/feed/read-feed-position.ts";
+import type { Signal } from "../../work/log-signal/signal.ts";
 import { frameEvent } from "./frame.ts";
-import { type Batch, batchesOf } from "./reader.ts";
-import { openTape, type Tape } from "./tape.ts";
+import { openReplayBuffer, type ReplayBuffer } from "./replay-buffer.ts";
+import { type Batch, batchesOf } from "./subscriber.ts";
 
 const partPositions = 1_000;
-/** The stretch before the newest position with which a tape begins: readers come back there after a restart. */
-const memoryPositions = 2_000n;
-const afterFaultMs = 1_000;
-/** Between two batches, so that what comes together goes out together. */
-const leastPauseMs = 10;
+/** Positions before the newest one that a new buffer starts with, for clients that reconnect after a restart. */
+const initialPositions = 2_000n;
+const retryMs = 1_000;
+/** Between two batches, so that events of one block are sent together. */
+const minPauseMs = 10;
 
 export type Follower = {
-  /** The tape, once it begins. */
-  tape(): Promise<Tape>;
-  /** Settles when nothing is followed any more. */
-  readonly over: Promise<void>;
+  /** The replay buffer, once it is filled. */
+  buffer(): Promise<ReplayBuffer>;
+  /** Settles when the follower has stopped. */
+  readonly stopped: Promise<void>;
 };
 
-type Options = {
+type FollowOptions = {
   source: FeedSource;
-  wake: Wake;
-  lookMs: number;
-  tapeBytes: number;
-  /** Whether somebody reads: otherwise the log is not followed. */
-  isRead: () => boolean;
-  /** Called with what was put on the tape, one batch after the other. */
+  wake: Signal;
+  pollMs: number;
+  bufferBytes: number;
+  /** Without subscribers the log is not read. */
+  hasSubscribers: () => boolean;
+  /** Called with each new batch, one after the other. */
   onBatch: (batch: Batch) => Promise<void>;
   logger: Logger;
   signal: AbortSignal;
 };
 
-/** Reads the log once for all readers, as far as the projections are, and no faster than readers are served. */
-export function followLog(options: Options): Follower {
-  const { source, wake, lookMs, logger, signal } = options;
-  let opening: Promise<Tape> | undefined;
+/** Reads the log once for all subscribers, up to the projections' position, and no faster than they are served. */
+export function followLog(options: FollowOptions): Follower {
+  const { source, wake, pollMs, logger, signal } = options;
+  let opened: Promise<ReplayBuffer> | undefined;
 
-  const tape = () => {
-    opening ??= beginTape(source, options.tapeBytes).catch((error: unknown) => {
-      opening = undefined;
+  const buffer = () => {
+    opened ??= openBuffer(source, options.bufferBytes).catch((error: unknown) => {
+      opened = undefined;
       throw error;
     });
-    return opening;
+    return opened;
   };
-  const turn = async () => {
-    if (!options.isRead()) opening = undefined;
-    else if (opening !== undefined) await advance(await opening, options);
+  const step = async () => {
+    if (!options.hasSubscribers()) opened = undefined;
+    else if (opened !== undefined) await advance(await opened, options);
   };
   const follow = async () => {
     while (!signal.aborted) {
-      await wake.wait(lookMs, signal);
+      await wake.wait(pollMs, signal);
       if (signal.aborted) return;
       try {
-        await turn();
+        await step();
       } catch (error) {
-        logger.warn({ err: error }, "the feed cannot read the log, trying again");
-        await delay(afterFaultMs, undefined, { signal }).catch(() => undefined);
+        logger.warn({ err: error }, "feed cannot read the log, retrying");
+        await delay(retryMs, undefined, { signal }).catch(() => undefined);
       }
     }
   };
-  return { tape, over: follow() };
+  return { buffer, stopped: follow() };
 }
 
-async function beginTape(source: FeedSource, tapeBytes: number): Promise<Tape> {
-  const position = await readToldPosition(source.db);
-  const begin = position > memoryPositions ? position - memoryPositions : 0n;
-  const tape = openTape(begin, tapeBytes);
-  while (tape.told < position) {
-    const { events, reached } = await readPart(source, tape.told, position);
-    tape.add(events.map(frameEvent), reached);
+async function openBuffer(source: FeedSource, bufferBytes: number): Promise<ReplayBuffer> {
+  const position = await readFeedPosition(source.db);
+  const begin = position > initialPositions ? position - initialPositions : 0n;
+  const buffer = openReplayBuffer(begin, bufferBytes);
+  while (buffer.upTo < position) {
+    const { events, reached } = await readPart(source, buffer.upTo, position);
+    buffer.add(events.map(frameEvent), reached);
   }
-  return tape;
+  return buffer;
 }
 
-/** Tells everything up to where the projections are. */
-async function advance(tape: Tape, options: Options): Promise<void> {
+/** Broadcasts everything up to the projections' position. */
+async function advance(buffer: ReplayBuffer, options: FollowOptions): Promise<void> {
   const { source, signal } = options;
-  const position = await readToldPosition(source.db);
-  while (tape.told < position && !signal.aborted) {
-    const { events, reached } = await readPart(source, tape.told, position);
+  const position = await readFeedPosition(source.db);
+  while (buffer.upTo < position && !signal.aborted) {
+    const { events, reached } = await readPart(source, buffer.upTo, position);
     const framed = events.map(frameEvent);
-    tape.add(framed, reached);
-    for (const batch of batchesOf(framed, placeBehind(reached))) await tell(batch, options);
+    buffer.add(framed, reached);
+    for (const batch of batchesOf(framed, idAfterPosition(reached)))
+      await broadcast(batch, options);
   }
 }
 
-/** The next batch waits for as long as this one took: readers have time to take it, and the process for other work. */
-async function tell(batch: Batch, { onBatch, signal }: Options): Promise<void> {
+/** Waits as long as the batch took to send: clients can drain, and the process can do other work. */
+async function broadcast(batch: Batch, { onBatch, signal }: FollowOptions): Promise<void> {
   const begun = performance.now();
   await onBatch(batch);
-  const pauseMs = Math.max(leastPauseMs, performance.now() - begun);
+  const pauseMs = Math.max(minPauseMs, performance.now() - begun);
   await delay(pauseMs, undefined, { signal }).catch(() => undefined);
 }
 

@@ -5,10 +5,10 @@ import {
 } from "../../../projections/reads/feed/event.ts";
 import { presentEvent } from "../views/event.ts";
 
-/** An event as it goes over the wire, made once for all who read it. */
+/** An event serialized for the wire, once for all subscribers. */
 export type Framed = { readonly event: FeedEvent; readonly bytes: Buffer };
 
-/** A server-sent event with the names of the account API: JSON holds no line break. */
+/** A server-sent event with the account API's snake_case names; JSON contains no line breaks. */
 export function frameEvent(event: FeedEvent): Framed {
   const presented = presentEvent(event);
   const { id, type } = presented;
@@ -28,12 +28,12 @@ function snakeCase(name: string): string {
   return snake;
 }
 
-/** Keeps a silent stream open, and moves the reader's place on: without data nothing is dispatched there. */
+/** Keeps an idle stream open and advances the client's last event id; without data the client dispatches nothing. */
 export function heartbeatAt(place: EventId): Buffer {
   return Buffer.from(`: heartbeat\nid: ${formatEventId(place)}\n\n`);
 }
 
-/** What a stream begins with: how long to wait before coming back, and where the reader stands. */
+/** The start of a stream: the reconnection delay and the client's current event id. */
 export function greetingAt(place: EventId, retryMs: number): Buffer {
   return Buffer.from(`retry: ${retryMs}\nid: ${formatEventId(place)}\n\n`);
 }

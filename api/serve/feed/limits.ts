@@ -1,29 +1,29 @@
-/** What one process gives to its readers. */
+/** Limits of the feed in one process. */
 export type FeedLimits = {
-  readonly readers: number;
-  /** Bytes that one reader, and all of them together, may leave unsent. */
+  readonly maxSubscribers: number;
+  /** Unsent bytes allowed per subscriber, and for all of them together. */
   readonly unsentBytes: number;
   readonly unsentBytesTogether: number;
-  /** Of a reader that takes nothing for so long the connection is cut. */
+  /** A connection that accepts nothing for this long is closed. */
   readonly stalledMs: number;
   readonly heartbeatMs: number;
-  /** Streams end after so long: who comes back is asked for its token again. */
-  readonly lifeMs: number;
-  /** Bytes of the newest events that are kept for who comes back. */
-  readonly tapeBytes: number;
-  /** Between two looks at the log where no notification comes. */
-  readonly lookMs: number;
+  /** Streams end after this time, so that the client's token is checked again when it reconnects. */
+  readonly maxAgeMs: number;
+  /** Size of the replay buffer. */
+  readonly bufferBytes: number;
+  /** Poll interval for the log when no notification arrives. */
+  readonly pollMs: number;
 };
 
 const mebibyte = 2 ** 20;
 
 export const feedLimits: FeedLimits = {
-  readers: 4_000,
+  maxSubscribers: 4_000,
   unsentBytes: mebibyte,
   unsentBytesTogether: 256 * mebibyte,
   stalledMs: 60_000,
   heartbeatMs: 15_000,
-  lifeMs: 3_600_000,
-  tapeBytes: 8 * mebibyte,
-  lookMs: 500,
+  maxAgeMs: 3_600_000,
+  bufferBytes: 8 * mebibyte,
+  pollMs: 500,
 };

@@ -1,86 +1,98 @@
 import type { Logger } from "pino";
-import { type EventId, placeBehind } from "../../../projections/reads/feed/event.ts";
+import { type EventId, idAfterPosition } from "../../../projections/reads/feed/event.ts";
 import type { FeedSource } from "../../../projections/reads/feed/read-feed.ts";
-import { createWake } from "../../work/log-signal/wake.ts";
-import { bringUp } from "./bring-up.ts";
-import { openCrowd } from "./crowd.ts";
-import type { Wants } from "./event-filter.ts";
+import { createSignal } from "../../work/log-signal/signal.ts";
+import { catchUp } from "./catch-up.ts";
+import type { EventPredicate } from "./event-filter.ts";
 import { followLog } from "./follow-log.ts";
-import { openGate } from "./gate.ts";
 import { type FeedLimits, feedLimits } from "./limits.ts";
-import type { Outlet } from "./outlet.ts";
-import { openReader } from "./reader.ts";
+import { openSemaphore } from "./semaphore.ts";
+import type { SseConnection } from "./sse-connection.ts";
+import { openSubscriber } from "./subscriber.ts";
+import { openSubscribers } from "./subscribers.ts";
 
-type Reading = {
-  readonly outlet: Outlet;
-  readonly wants: Wants;
-  /** Where it goes on; without it with the newest. */
+type Subscription = {
+  readonly connection: SseConnection;
+  readonly matches: EventPredicate;
+  /** Resume after this event; undefined: start with new events. */
   readonly from: EventId | undefined;
 };
 
-/** A live feed of some chains for any number of readers up to a limit. */
+/** A live feed of some chains for a limited number of subscribers. */
 export type Feed = {
   readonly source: FeedSource;
   hasRoom(): boolean;
-  /** Serves a reader until it goes, is cut or the feed stops. */
-  read(reading: Reading): void;
-  /** To be rung when the projections have moved. */
-  ring(): void;
-  /** Readers now, and how many were cut so far. */
+  /** Serves a subscriber until it disconnects, is disconnected or the feed stops. */
+  subscribe(subscription: Subscription): void;
+  /** Call this when the projections have advanced. */
+  notify(): void;
+  /** Current subscribers, and how many were disconnected so far for being too slow. */
   figures(): { readers: number; cut: number };
-  /** Ends every stream; nobody is served any more. */
+  /** Ends every stream and accepts no more. */
   stop(): Promise<void>;
 };
 
-type Options = { source: FeedSource; logger: Logger; limits?: Partial<FeedLimits> };
+type FeedOptions = { source: FeedSource; logger: Logger; limits?: Partial<FeedLimits> };
 
-/** Readers that read the log for themselves at the same time. */
-const readingAtOnce = 3;
-/** A reader comes back after one to five seconds: after a restart not all come at once. */
+/** Subscribers that may read the log individually at the same time. */
+const maxConcurrentReads = 3;
+/** Clients reconnect after one to five seconds, so that after a restart they do not all come at once. */
 const retryMs = { least: 1_000, span: 4_000 };
-const lookAfterMs = 1_000;
+const maintenanceMs = 1_000;
 
-export function openFeed({ source, logger, limits: given }: Options): Feed {
+export function openFeed({ source, logger, limits: given }: FeedOptions): Feed {
   const limits = { ...feedLimits, ...given };
   const stopping = new AbortController();
   const { signal } = stopping;
-  const wake = createWake();
-  const gate = openGate(readingAtOnce);
-  const crowd = openCrowd(limits);
-  const { lookMs, tapeBytes } = limits;
+  const wake = createSignal();
+  const semaphore = openSemaphore(maxConcurrentReads);
+  const subscribers = openSubscribers(limits);
+  const { pollMs, bufferBytes } = limits;
   const follower = followLog({
-    ...{ source, wake, lookMs, tapeBytes, logger, signal },
-    isRead: () => crowd.size > 0,
-    onBatch: crowd.deliver,
+    ...{ source, wake, pollMs, bufferBytes, logger, signal },
+    hasSubscribers: () => subscribers.size > 0,
+    onBatch: subscribers.broadcast,
   });
-  const looking = setInterval(crowd.lookAfter, Math.min(lookAfterMs, limits.heartbeatMs / 4));
+  const maintenance = setInterval(
+    subscribers.maintain,
+    Math.min(maintenanceMs, limits.heartbeatMs / 4),
+  );
 
-  const serve = async ({ outlet, wants, from }: Reading) => {
-    const tape = await follower.tape();
-    if (outlet.isClosed) return;
-    const place = from ?? placeBehind(tape.told);
-    const reader = openReader({ outlet, place, wants, now: () => performance.now() });
-    crowd.add(reader);
-    reader.greet(retryMs.least + Math.floor(Math.random() * retryMs.span));
-    await bringUp(reader, tape, { source, gate, onArrived: () => crowd.join(reader) });
+  const serve = async ({ connection, matches, from }: Subscription) => {
+    const buffer = await follower.buffer();
+    if (connection.isClosed) return;
+    const cursor = from ?? idAfterPosition(buffer.upTo);
+    const subscriber = openSubscriber({
+      connection,
+      cursor,
+      matches,
+      now: () => performance.now(),
+    });
+    subscribers.add(subscriber);
+    subscriber.sendGreeting(retryMs.least + Math.floor(Math.random() * retryMs.span));
+    await catchUp(subscriber, buffer, {
+      source,
+      semaphore,
+      onCaughtUp: () => subscribers.goLive(subscriber),
+    });
   };
   return {
     source,
-    hasRoom: () => !signal.aborted && crowd.hasRoom(),
-    read(reading) {
-      crowd.enter(reading.outlet);
-      serve(reading).catch((error: unknown) => {
-        if (!signal.aborted) logger.warn({ err: error }, "a reader of the feed is sent away");
-        reading.outlet.end();
+    hasRoom: () => !signal.aborted && subscribers.hasRoom(),
+    subscribe(subscription) {
+      subscribers.reserve(subscription.connection);
+      serve(subscription).catch((error: unknown) => {
+        if (!signal.aborted) logger.warn({ err: error }, "feed subscriber failed");
+        subscription.connection.end();
       });
     },
-    ring: () => wake.ring(),
-    figures: () => ({ readers: crowd.size, cut: crowd.cut }),
+    notify: () => wake.notify(),
+    figures: () => ({ readers: subscribers.size, cut: subscribers.disconnected }),
     async stop() {
       stopping.abort();
-      clearInterval(looking);
-      crowd.dismiss();
-      await follower.over;
+      clearInterval(maintenance);
+      subscribers.closeAll();
+      await follower.stopped;
     },
   };
 }

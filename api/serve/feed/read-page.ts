@@ -1,37 +1,37 @@
 import {
   type EventId,
   type FeedEvent,
+  idAfterPosition,
   isAfter,
-  placeBehind,
 } from "../../../projections/reads/feed/event.ts";
 import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
-import type { Wants } from "./event-filter.ts";
+import type { EventPredicate } from "./event-filter.ts";
 
-/** Positions that one part and one page look at, at most. */
+/** Positions read at most for one part and for one page. */
 const partPositions = 1_000;
 const pagePositions = 5_000n;
-/** A small page begins with a small part: most facts are events. */
+/** A small page starts with a small part, since most facts are events. */
 const positionsPerEvent = 4;
 
 export type EventPage = { events: FeedEvent[]; next: EventId; hasMore: boolean };
 
-type Asked = { from: EventId; upTo: bigint; wants: Wants; most: number };
+type PageQuery = { from: EventId; upTo: bigint; matches: EventPredicate; limit: number };
 
-/** Events behind a place, at most `most`, of a bounded stretch of the log. `next` is the place to go on from. */
-export async function readEventPage(source: FeedSource, asked: Asked): Promise<EventPage> {
-  const { from, upTo, wants, most } = asked;
+/** At most `limit` events after an event id, from a bounded range of the log. `next` is where the next page starts. */
+export async function readEventPage(source: FeedSource, asked: PageQuery): Promise<EventPage> {
+  const { from, upTo, matches, limit } = asked;
   const events: FeedEvent[] = [];
   let after = from.position - 1n;
   const end = after + pagePositions;
-  for (let size = most * positionsPerEvent; after < upTo && after < end; size *= 2) {
+  for (let size = limit * positionsPerEvent; after < upTo && after < end; size *= 2) {
     const part = await readFeed(source, { after, upTo, most: Math.min(size, partPositions) });
     after = part.reached;
-    events.push(...part.events.filter((event) => isAfter(event, from) && wants(event)));
-    const last = events[most - 1];
-    if (last !== undefined && events.length > most)
-      return { events: events.slice(0, most), next: idOf(last), hasMore: true };
+    events.push(...part.events.filter((event) => isAfter(event, from) && matches(event)));
+    const last = events[limit - 1];
+    if (last !== undefined && events.length > limit)
+      return { events: events.slice(0, limit), next: idOf(last), hasMore: true };
   }
-  const reached = placeBehind(after);
+  const reached = idAfterPosition(after);
   const next = isAfter(reached, from) ? reached : from;
   return { events, next, hasMore: after < upTo };
 }

@@ -1,24 +1,26 @@
 import type { Logger } from "pino";
+import type { Address } from "viem";
 import type { Database } from "../../../projections/database.ts";
-import type { RoleConfig } from "../../run/roles/role.ts";
 import { openListener } from "../../work/log-signal/listener.ts";
 import { type Feed, openFeed } from "./open-feed.ts";
 
-/** The chain that the account API tells of. */
+/** The chain of the account API. */
 const chainIds = [33139];
 
-/** The feed of one process; the writer's database tells when the projections have moved. */
-export function startFeed(
-  { database, fees }: Pick<RoleConfig, "database" | "fees">,
-  db: Database,
-  logger: Logger,
-): Feed {
+/** The settings that the feed needs. `database`: the primary. */
+export type FeedConfig = {
+  readonly database: { readonly url: string };
+  readonly fees: { readonly recipient: Address };
+};
+
+/** The feed of one process, notified by the primary database when the projections have advanced. */
+export function startFeed({ database, fees }: FeedConfig, db: Database, logger: Logger): Feed {
   const feed = openFeed({ source: { db, chainIds, feeRecipient: fees.recipient }, logger });
   const listener = openListener({
     url: database.url,
     channels: ["projected"],
     logger,
-    onNotify: () => feed.ring(),
+    onNotify: () => feed.notify(),
   });
   return {
     ...feed,

@@ -1,23 +1,23 @@
 import type { Request, Response } from "express";
 import type { Rejection } from "../../../projections/domain/rejection.ts";
+import { compressedBodyFor } from "./compressed-body.ts";
 import { etagOf, matchesEtag } from "./etag.ts";
-import { packedFor } from "./packed.ts";
-import { refund } from "./refund.ts";
+import { refund } from "./rate-limit-state.ts";
 import { requestIdOf } from "./request-id.ts";
 
-/** What a GET answers with, ready to be written. */
+/** The response to a GET, ready to be sent. */
 export type Document = {
   readonly type: string;
   readonly body: Buffer;
   readonly etag: string;
   readonly cacheControl: string;
-  /** The header. */
+  /** Value of the `Link` header. */
   readonly link?: string | undefined;
-  /** It may change by itself: it is not kept. */
-  readonly isPassing?: boolean;
+  /** May change without a new fact, so it is not cached. */
+  readonly isVolatile?: boolean;
 };
 
-/** A 200 with its ETag, or 304 when the caller has it already. */
+/** 200 with an ETag, or 304 when `If-None-Match` matches. */
 export async function sendDocument(
   request: Request,
   response: Response,
@@ -32,7 +32,7 @@ export async function sendDocument(
     response.status(304).end();
     return;
   }
-  const packed = await packedFor(request, document);
+  const packed = await compressedBodyFor(request, document);
   if (packed !== undefined) response.setHeader("Content-Encoding", packed.encoding);
   response.status(200);
   write(response, type, packed?.body ?? body);
@@ -49,22 +49,27 @@ export function sendText(request: Request, response: Response, text: Text): Prom
   return sendDocument(request, response, textDocument(text));
 }
 
-type Told = Pick<Document, "link" | "isPassing"> & { maxAgeSeconds?: number | undefined };
+type DocumentOptions = Pick<Document, "link" | "isVolatile"> & {
+  maxAgeSeconds?: number | undefined;
+};
 
-/** `maxAgeSeconds`: how long it may be kept without asking again. */
-export function jsonDocument(body: unknown, { maxAgeSeconds, ...told }: Told): Document {
+/** `maxAgeSeconds` becomes `Cache-Control: max-age`; without it, `no-cache`. */
+export function jsonDocument(
+  body: unknown,
+  { maxAgeSeconds, ...options }: DocumentOptions,
+): Document {
   const cacheControl =
     maxAgeSeconds === undefined ? "no-cache" : `public, max-age=${maxAgeSeconds}`;
-  return { ...textDocument({ type: json, text: JSON.stringify(body), cacheControl }), ...told };
+  return { ...textDocument({ type: json, text: JSON.stringify(body), cacheControl }), ...options };
 }
 
-/** What was done: it is no document to keep, and no condition holds it back. */
+/** The result of a POST: never cached, no conditional requests. */
 export function sendResult(response: Response, status: number, body: unknown): void {
   response.status(status).set("Cache-Control", "no-store");
   write(response, json, Buffer.from(JSON.stringify(body)));
 }
 
-/** The error envelope. `extra` adds fields of its own beside the common ones. */
+/** The error envelope. `extra` adds fields to the common ones. */
 export function sendRejection(
   response: Response,
   status: number,

@@ -2,8 +2,8 @@ import { isIP, isIPv4 } from "node:net";
 import type { Request } from "express";
 
 /**
- * Whom a request is counted for: an IPv4 address, or the /64 of an IPv6 one, which is what a single household or
- * machine is given. Which address that is, the app's setting `trust proxy` decides.
+ * The address that a request is counted for: an IPv4 address, or the /64 of an IPv6 one, which is what a single
+ * household or machine is assigned. Express' `trust proxy` decides which address of the chain that is.
  */
 export function callerAddress(request: Request): string {
   return (
@@ -11,7 +11,7 @@ export function callerAddress(request: Request): string {
   );
 }
 
-/** Undefined for what is no address: a proxy passes on whatever it is sent. */
+/** Undefined when the text is not an address: a proxy forwards whatever it receives. */
 export function groupOf(text: string): string | undefined {
   const address = withoutPort(text).replace(/%.*$/, "");
   if (isIPv4(address)) return address;

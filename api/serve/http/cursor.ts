@@ -1,26 +1,25 @@
 import { createHash } from "node:crypto";
 
 /**
- * What a cursor is bound to: it continues only the list it came from. Any value of `scope` that differs
- * (endpoint, sort, direction, filters) makes another list.
+ * What a cursor is bound to (endpoint, sort, direction, filters): a cursor is valid only for the list that issued it.
  */
 export type CursorScope = Readonly<Record<string, string | number | boolean | bigint | null>>;
 
 const version = 1;
 const tagBytes = 12;
 
-/** Opaque text: a checksum over version, scope and key, then the key of the last row shown. */
+/** Opaque text: a checksum over version, scope and key, then the key of the last row returned. */
 export function encodeCursor(scope: CursorScope, key: readonly string[]): string {
   const payload = Buffer.from(JSON.stringify(key));
   return Buffer.concat([tagOf(scope, payload), payload]).toString("base64url");
 }
 
-/** The key inside, still unchecked, or undefined when the text is not a cursor of this scope. */
+/** The key in the cursor, not validated yet, or undefined when the text is not a cursor of this scope. */
 export function decodeCursor(scope: CursorScope, text: string): unknown {
   if (!/^[\w-]{20,1000}$/.test(text)) return undefined;
   const bytes = Buffer.from(text, "base64url");
   const payload = bytes.subarray(tagBytes);
-  // Base64 has several spellings of the same bytes; only the one that was issued is taken.
+  // Base64 has several encodings of the same bytes; only the one that was issued is accepted.
   if (bytes.toString("base64url") !== text) return undefined;
   if (!bytes.subarray(0, tagBytes).equals(tagOf(scope, payload))) return undefined;
   try {

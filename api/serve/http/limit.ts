@@ -2,9 +2,14 @@ import type { RequestHandler, Response } from "express";
 import { isRejection, type Rejection } from "../../../projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
 import { callerAddress } from "./caller-address.ts";
-import { type Allowance, keepRefund, type Refund, tellAllowance } from "./refund.ts";
+import {
+  type RateLimitState,
+  type Refund,
+  registerRefund,
+  setRateLimitHeaders,
+} from "./rate-limit-state.ts";
 
-/** Codes that a limited path answers with, whatever is asked there. */
+/** Codes that every rate-limited path may answer with. */
 export const limitRefusals = {
   invalid_key: 401,
   revoked_key: 401,
@@ -14,12 +19,12 @@ export const limitRefusals = {
 
 type LimitCode = keyof typeof limitRefusals;
 
-/** `allowance` is null where nothing is counted. */
-export type Admitted = { readonly allowance: Allowance | null; readonly refund: Refund };
+/** `rateLimit` is null where nothing is counted. */
+export type Admitted = { readonly rateLimit: RateLimitState | null; readonly refund: Refund };
 
-export type Refused = Rejection<LimitCode> & { readonly allowance: Allowance | null };
+export type Refused = Rejection<LimitCode> & { readonly rateLimit: RateLimitState | null };
 
-/** Counts requests, and knows keys. Its own troubles are its own: it always answers. */
+/** Counts requests and checks keys. Never throws: without its database it counts in the process. */
 export type Limiter = {
   admit(caller: {
     readonly address: string;
@@ -27,12 +32,12 @@ export type Limiter = {
   }): Promise<Admitted | Refused>;
 };
 
-/** Counts requests of callers who are known by other means than a key. `perMinute` 0: as many as they like. */
+/** Counts requests of callers that are identified by other means than a key. `perMinute` 0: unlimited. */
 export type Counter = {
   count(caller: string, perMinute: number): Promise<Admitted | Refused>;
 };
 
-/** Lets through who has requests left; every answer tells how many. OPTIONS asks for nothing. */
+/** Refuses callers over their limit; every response carries the limit headers. OPTIONS is not counted. */
 export function limitRequests(limiter: Limiter): RequestHandler {
   return async (request, response, next) => {
     if (request.method === "OPTIONS") {
@@ -41,35 +46,35 @@ export function limitRequests(limiter: Limiter): RequestHandler {
     }
     const key = request.get("x-api-key");
     const admission = await limiter.admit({ address: callerAddress(request), key });
-    if (letThrough(response, admission)) next();
+    if (admitOrRefuse(response, admission)) next();
   };
 }
 
-/** Counts requests of network addresses alone, whatever keys they come with. */
+/** Counts requests by network address only, ignoring keys. */
 export function limitAddresses(limiter: Limiter): RequestHandler {
   return async (request, response, next) => {
     const address = callerAddress(request);
     const isFree = request.method === "OPTIONS";
-    if (isFree || letThrough(response, await limiter.admit({ address, key: undefined }))) next();
+    if (isFree || admitOrRefuse(response, await limiter.admit({ address, key: undefined }))) next();
   };
 }
 
-/** Tells what is left; whoever has nothing left is answered here. */
-export function letThrough(response: Response, admission: Admitted | Refused): boolean {
-  tellAllowance(response, admission.allowance);
+/** Sets the limit headers; answers the request itself when the caller is refused. */
+export function admitOrRefuse(response: Response, admission: Admitted | Refused): boolean {
+  setRateLimitHeaders(response, admission.rateLimit);
   if (isRejection(admission)) {
     refuse(response, admission);
     return false;
   }
-  keepRefund(response, admission.refund);
+  registerRefund(response, admission.refund);
   return true;
 }
 
 function refuse(response: Response, refused: Refused): void {
-  const { rejected, message, allowance } = refused;
+  const { rejected, message, rateLimit } = refused;
   response.locals.route = "refused";
   if (rejected === "rate_limited") {
-    response.set("Retry-After", String(allowance?.resetSeconds ?? 1));
+    response.set("Retry-After", String(rateLimit?.resetSeconds ?? 1));
   } else {
     response.set("WWW-Authenticate", `ApiKey header="X-API-Key", error="${rejected}"`);
   }

@@ -1,14 +1,14 @@
 import type { RequestHandler } from "express";
 import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
 
-/** A registry of its own: other parts of the process may have theirs. */
+/** Its own registry, since other parts of the process may have theirs. */
 export function openMetrics(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   return registry;
 }
 
-/** Times every request under its route's pattern; the raw path would make a series per token. */
+/** Measures every request under its route's pattern; the raw path would create a time series per token. */
 export function measureRequests(registry: Registry): RequestHandler {
   const duration = new Histogram({
     name: "http_request_duration_seconds",
@@ -20,7 +20,7 @@ export function measureRequests(registry: Registry): RequestHandler {
   return (request, response, next) => {
     const stop = duration.startTimer();
     response.once("close", () => {
-      // A stream lasts as long as its reader likes.
+      // A stream ends when its client disconnects; its duration says nothing.
       if (response.locals.isStream === true) return;
       const route = String(response.locals.route ?? "unmatched");
       stop({ method: methodLabel(request.method), route, status: response.statusCode });

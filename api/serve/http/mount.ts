@@ -3,8 +3,8 @@ import { isRejection, reject } from "../../../projections/domain/rejection.ts";
 import { type Document, jsonDocument, sendDocument, sendRejection, sendResult } from "./answer.ts";
 import { callerAddress } from "./caller-address.ts";
 import { type Envelope, metaEnvelope } from "./envelope.ts";
-import type { KeptAnswers } from "./kept-answers.ts";
 import { nextLink } from "./page.ts";
+import type { ResponseCache } from "./response-cache.ts";
 import {
   type Answer,
   type Input,
@@ -24,7 +24,7 @@ export function servePath(app: Express, path: string, methods: Methods): void {
     ...(methods.post ? ["POST"] : []),
     "OPTIONS",
   ];
-  const mark: RequestHandler = (_request, response, next) => {
+  const setRouteLabel: RequestHandler = (_request, response, next) => {
     response.locals.route = path;
     next();
   };
@@ -37,21 +37,21 @@ export function servePath(app: Express, path: string, methods: Methods): void {
     const message = `${request.method} is not served here; ${allow.join(", ")} are`;
     sendRejection(response, 405, reject("method_not_allowed", message));
   };
-  app.all(pattern, mark);
+  app.all(pattern, setRouteLabel);
   if (methods.get) app.get(pattern, ...methods.get);
   if (methods.post) app.post(pattern, ...methods.post);
   app.all(pattern, others);
 }
 
-/** What the routes of one API have in common. */
-export type Manner = {
+/** What all routes of one API share. */
+export type ApiProfile = {
   readonly envelope: Envelope;
-  /** Stands before the path of each route. */
+  /** Prepended to the path of each route. */
   readonly prefix: string;
   /** WWW-Authenticate of a route's own 401. */
   readonly challenge?: string;
-  /** Where answers of routes that are kept stay; without it each is made anew. */
-  readonly answers?: KeptAnswers | undefined;
+  /** Cache for the responses of cacheable routes; without it nothing is cached. */
+  readonly cache?: ResponseCache | undefined;
 };
 
 /** Mounts the table. Routes of one path share its 405. */
@@ -60,7 +60,7 @@ export function mountRoutes<Context>(
   routes: readonly Route<Context>[],
   context: Context,
   baseUrl: string,
-  manner: Manner = { envelope: metaEnvelope, prefix: "" },
+  manner: ApiProfile = { envelope: metaEnvelope, prefix: "" },
 ): void {
   const paths = new Map<string, Methods>();
   for (const route of routes) {
@@ -69,17 +69,17 @@ export function mountRoutes<Context>(
     methods[route.method] = [...bodyParsers(route), handler(route, context, baseUrl, manner)];
     paths.set(path, methods);
   }
-  for (const [path, methods] of wordsFirst([...paths])) servePath(app, path, methods);
+  for (const [path, methods] of staticPathsFirst([...paths])) servePath(app, path, methods);
 }
 
-/** A word may stand where another path has a parameter: it would be taken for one, and answered with that path's 405. */
-function wordsFirst(paths: readonly [string, Methods][]): [string, Methods][] {
+/** A static path segment may match another path's parameter, so static paths are mounted first. */
+function staticPathsFirst(paths: readonly [string, Methods][]): [string, Methods][] {
   return paths.toSorted(
     ([one], [other]) => Number(one.includes("{")) - Number(other.includes("{")),
   );
 }
 
-/** Any content type is read as JSON: a caller who forgets the header is still understood. */
+/** Every body is parsed as JSON, whatever its Content-Type: callers forget the header. */
 function bodyParsers<Context>({ body, maxBodyBytes = 16_384 }: Route<Context>): RequestHandler[] {
   return body === undefined ? [] : [express.json({ type: () => true, limit: maxBodyBytes })];
 }
@@ -88,7 +88,7 @@ function handler<Context>(
   route: Route<Context>,
   context: Context,
   baseUrl: string,
-  { envelope, challenge, answers }: Manner,
+  { envelope, challenge, cache }: ApiProfile,
 ): RequestHandler {
   const refuse = (response: Response, rejection: Refused) => {
     const refusal = route.refuses[rejection.rejected];
@@ -108,14 +108,14 @@ function handler<Context>(
     if (isRejection(answer)) return answer;
     const link = nextLink(baseUrl, request.originalUrl, answer.meta);
     const maxAgeSeconds = answer.maxAgeSeconds ?? route.maxAgeSeconds;
-    const { isPassing = false } = answer;
-    return jsonDocument(bodyOf(answer, envelope), { link, maxAgeSeconds, isPassing });
+    const { isVolatile = false } = answer;
+    return jsonDocument(bodyOf(answer, envelope), { link, maxAgeSeconds, isVolatile });
   };
-  const kept = route.isKept === true ? answers : undefined;
+  const responses = route.isCacheable === true ? cache : undefined;
   return async (request, response) => {
-    const made = await (kept === undefined
+    const made = await (responses === undefined
       ? make(request, context)
-      : kept.of(request.originalUrl, (now) => make(request, { ...context, now: () => now })));
+      : responses.get(request.originalUrl, (now) => make(request, { ...context, now: () => now })));
     if (isRejection(made)) refuse(response, made);
     else await sendDocument(request, response, made);
   };

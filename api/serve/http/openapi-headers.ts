@@ -1,44 +1,45 @@
-/** What answers tell beside their bodies. */
+/** Response headers, as OpenAPI components. */
 export const headers = {
   "X-Request-Id": {
-    description: "Names the request in our log. A caller's own id of 8 to 64 characters is kept.",
+    description:
+      "Identifies the request in our log. An id of 8 to 64 characters sent by the caller is used.",
     schema: { type: "string" as const },
     required: true,
   },
   ETag: { description: "For If-None-Match.", schema: { type: "string" as const }, required: true },
   Link: { description: 'The next page, `rel="next"`.', schema: { type: "string" as const } },
   "X-RateLimit-Limit": {
-    description: "Requests a minute that the caller has; absent where it has no limit.",
+    description: "Requests per minute allowed to the caller; absent when there is no limit.",
     schema: { type: "integer" as const },
   },
   "X-RateLimit-Remaining": {
-    description: "How many of them are left. A 304 takes none.",
+    description: "Requests left in this minute. A 304 does not count.",
     schema: { type: "integer" as const },
   },
   "X-RateLimit-Reset": {
-    description: "When all of them are free again, in unix seconds.",
+    description: "When the limit resets, in unix seconds.",
     schema: { type: "integer" as const },
   },
   "Retry-After": {
-    description: "Seconds until it is worth asking again.",
+    description: "Seconds to wait before retrying.",
     schema: { type: "integer" as const, minimum: 1 },
     required: true,
   },
   "WWW-Authenticate": {
-    description: "What is wrong with the key.",
+    description: "Why the key was refused.",
     schema: { type: "string" as const },
     required: true,
   },
 };
 
-/** How a caller names itself. */
+/** How a caller identifies itself. */
 export const securitySchemes = {
   apiKey: {
     type: "apiKey" as const,
     in: "header" as const,
     name: "X-API-Key",
     description:
-      "Gives the caller a limit of its own. `POST /v1/auth/keys` gives one at once; without one an address has a limit.",
+      "Gives the caller its own rate limit. Get one from `POST /v1/auth/keys`; requests without a key are limited by address.",
   },
 };
 
@@ -46,7 +47,7 @@ export function header(name: keyof typeof headers) {
   return { $ref: `#/components/headers/${name}` };
 }
 
-/** Those of every limited answer. */
+/** Headers of every rate-limited response. */
 export const everyHeader = {
   "X-Request-Id": header("X-Request-Id"),
   "X-RateLimit-Limit": header("X-RateLimit-Limit"),

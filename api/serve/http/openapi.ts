@@ -14,30 +14,30 @@ import { type Refusal, type Refusals, type Route, successesOf } from "./route.ts
 
 type Description = { title: string; version: string; description: string; baseUrl: string };
 
-/** What holds for all endpoints of an API. */
-export type Terms = {
+/** What applies to all endpoints of one API. */
+export type DocumentDefaults = {
   readonly envelope: Envelope;
-  /** How callers name themselves: OpenAPI's security schemes, and which are needed. */
+  /** OpenAPI security schemes, and which of them are required. */
   readonly securitySchemes: NonNullable<ZodOpenApiComponentsObject["securitySchemes"]>;
   readonly security: NonNullable<ZodOpenApiObject["security"]>;
-  /** Codes beside a route's own: of credentials and limits. Open routes have those of limits. */
+  /** Codes added to each route's own: credentials and limits. Open routes only get those of limits. */
   readonly refusals: Refusals;
 };
 
-/** Everything works without a key too. */
-const keyTerms: Terms = {
+/** A key is optional everywhere. */
+const apiKeyDefaults: DocumentDefaults = {
   envelope: metaEnvelope,
   securitySchemes,
   security: [{}, { apiKey: [] }],
   refusals: limitRefusals,
 };
 
-/** The OpenAPI 3.1 document of the table. `extra` adds paths that are served beside it. */
+/** The OpenAPI 3.1 document of a list of routes. `extra` adds paths that are not in the list. */
 export function describeRoutes<Context>(
   routes: readonly Route<Context>[],
   { baseUrl, ...info }: Description,
   extra: ZodOpenApiPathsObject,
-  terms: Terms = keyTerms,
+  terms: DocumentDefaults = apiKeyDefaults,
 ) {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
@@ -58,7 +58,7 @@ export function describeRoutes<Context>(
 
 function operation<Context>(
   route: Route<Context>,
-  { envelope, refusals }: Terms,
+  { envelope, refusals }: DocumentDefaults,
 ): ZodOpenApiOperationObject {
   const { tag, summary, params, query, body, refuses, isOpen } = route;
   const requestParams = { ...(params && { path: params }), ...(query && { query }) };
@@ -81,7 +81,7 @@ function operation<Context>(
   };
 }
 
-/** What the reader of bodies answers, whatever the route. */
+/** Codes of the body parser, for every route with a body. */
 const bodyRefusals = { payload_too_large: 413, unsupported_media_type: 415 };
 
 type Status = `${1 | 2 | 3 | 4 | 5}${string}`;
@@ -112,9 +112,12 @@ function success<Context>(
 }
 
 const batchFields = {
-  success: z.boolean().meta({ description: "Whether anything was done." }),
+  success: z.boolean().meta({ description: "Whether at least one item succeeded." }),
   message: z.string(),
-  error: z.string().optional().meta({ description: "Equal to `message`, when nothing was done." }),
+  error: z
+    .string()
+    .optional()
+    .meta({ description: "Equal to `message`; present when no item succeeded." }),
 };
 
 function failures(refuses: Refusals) {
@@ -132,14 +135,16 @@ const statusOf = (refusal: Refusal): number =>
 
 function failure(status: number, refuses: Refusals): ZodOpenApiResponseObject {
   const codes = Object.keys(refuses);
-  const ways = Object.values(refuses).flatMap((one) => (typeof one === "number" ? [] : one.retry));
+  const retryValues = Object.values(refuses).flatMap((one) =>
+    typeof one === "number" ? [] : one.retry,
+  );
   const schema = z.object({
     success: z.literal(false),
     error: z.string(),
     message: z.string().meta({ description: "Equal to `error`." }),
     code: z.enum(codes),
     details: z.array(detail).optional(),
-    ...(ways.length > 0 && { retry: z.enum([...new Set(ways)]).optional() }),
+    ...(retryValues.length > 0 && { retry: z.enum([...new Set(retryValues)]).optional() }),
     requestId: z.string(),
   });
   return {
@@ -162,13 +167,13 @@ const detail = z
   })
   .meta({ id: "ErrorDetail" });
 
-/** Stable names for generated clients: the method and the path's words. */
+/** Stable names for generated clients: the method followed by the path's segments. */
 function operationId(method: string, path: string): string {
   const words = path.split(/[^\w]+/).filter((word) => word !== "" && word !== "v1");
   return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }
 
-/** Clients must accept fields added later, and a whole number's bounds are not JavaScript's. */
+/** Clients must accept new fields, so objects stay open; JavaScript's integer bounds are not part of the contract. */
 function loosen(schema: Record<string, unknown>): void {
   if (schema.additionalProperties === false) delete schema.additionalProperties;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
@@ -176,7 +181,7 @@ function loosen(schema: Record<string, unknown>): void {
   if (schema.pattern === undefined) delete schema.pattern;
 }
 
-/** What a document says of itself: it is open to everybody. */
+/** The entry for the document itself, which needs no credentials. */
 export const thisDocument: ZodOpenApiPathsObject[string] = {
   get: {
     operationId: "getOpenapiJson",

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
 import { type CursorScope, decodeCursor, encodeCursor } from "./cursor.ts";
 
-const deepestRow = 10_000;
+const maxRow = 10_000;
 
 /** Query parameters of page-based lists. */
 export const pageFields = {
@@ -24,19 +24,18 @@ export const pageFields = {
       description: "Rows per page.",
       override: { type: "integer", minimum: 1, maximum: 100, default: 50, pattern: undefined },
     }),
-  cursor: z
-    .string()
-    .optional()
-    .meta({ description: "`meta.next_cursor` of the answer before; same sort and filters." }),
+  cursor: z.string().optional().meta({
+    description: "`meta.next_cursor` of the previous page, with the same sort and filters.",
+  }),
 };
 
 export const pageMeta = z
   .object({
     chainId: z.int(),
-    total: z.int().min(0).meta({ description: "Rows of the whole list, exact." }),
+    total: z.int().min(0).meta({ description: "Exact number of rows in the whole list." }),
     page: z.int().nullable().meta({ description: "null when a cursor was used." }),
     per_page: z.int(),
-    next_cursor: z.string().nullable().meta({ description: "null when the list is exhausted." }),
+    next_cursor: z.string().nullable().meta({ description: "null on the last page." }),
   })
   .meta({ id: "PageMeta" });
 
@@ -50,7 +49,7 @@ export const pageRefusals = {
   invalid_parameters: 422,
 } as const;
 
-/** A whole number inside a cursor, of at most `digits` digits so that it fits its column. */
+/** An integer inside a cursor, of at most `digits` digits so that it fits its column. */
 export function cursorInteger(digits: number) {
   return z
     .string()
@@ -58,7 +57,7 @@ export function cursorInteger(digits: number) {
     .transform(BigInt);
 }
 
-/** Which rows to read: one more than shown tells whether there is a next page. */
+/** Which rows to read: one more than the page holds, to know whether there is a next page. */
 export type PageRequest<Key> = {
   readonly page: number | null;
   readonly perPage: number;
@@ -81,7 +80,7 @@ export function pageOf<Key>(
   return cursorPageOf({ per_page: perPage, cursor }, scope, key);
 }
 
-/** The same for lists that have no numbered pages. */
+/** `pageOf` for lists without page numbers. */
 export function cursorPageOf<Key>(
   { per_page: perPage, cursor }: Omit<PageQuery, "page">,
   scope: CursorScope,
@@ -91,21 +90,24 @@ export function cursorPageOf<Key>(
   if (cursor === undefined) return { page: null, perPage, scope, read: first };
   const after = key.safeParse(decodeCursor(scope, cursor));
   if (!after.success) {
-    return reject("invalid_cursor", "The cursor is malformed or belongs to another list or sort");
+    return reject(
+      "invalid_cursor",
+      "The cursor is malformed or was issued for another list or sort",
+    );
   }
   return { page: null, perPage, scope, read: { ...first, after: after.data } };
 }
 
 function numberedPage(page: number, perPage: number, scope: CursorScope) {
-  if (page * perPage > deepestRow) {
-    const message = `Page ${page} of ${perPage} rows lies deeper than ${deepestRow} rows: walk on with cursor`;
+  if (page * perPage > maxRow) {
+    const message = `Page ${page} with ${perPage} rows per page is beyond row ${maxRow}: use cursor instead`;
     return reject("use_cursor", message);
   }
   const read = { limit: perPage + 1, offset: (page - 1) * perPage, after: null };
   return { page, perPage, scope, read };
 }
 
-/** Rows shown and their meta, from rows read with `request.read`. */
+/** The rows of the page and its meta, from rows read with `request.read`. */
 export function cutPage<Row, Key>(
   request: PageRequest<Key>,
   rows: readonly Row[],
@@ -117,7 +119,7 @@ export function cutPage<Row, Key>(
   return { shown, meta: { page: request.page, per_page: request.perPage, next_cursor: next } };
 }
 
-/** RFC 8288 link to the next page, for answers whose meta has a cursor. */
+/** RFC 8288 link to the next page, when the meta has a cursor. */
 export function nextLink(baseUrl: string, requestUrl: string, meta: unknown): string | undefined {
   const cursor = cursorOf(meta);
   if (cursor === undefined) return undefined;

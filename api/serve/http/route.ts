@@ -5,34 +5,34 @@ import {
   type RejectionDetail,
 } from "../../../projections/domain/rejection.ts";
 
-/** The status of a refusal, alone or with how the caller may go on, which is then told beside the code. */
+/** The HTTP status of a rejection code, optionally with `retry`: what the caller can do, sent beside the code. */
 export type Refusal = number | { readonly status: number; readonly retry: string };
 
-/** Codes an endpoint refuses with, and the status each answers. The only home of both. */
+/** The rejection codes of an endpoint and their HTTP statuses. The only place that states them. */
 export type Refusals = Readonly<Record<string, Refusal>>;
 
-/** What a handler answers: the payload, and `meta` beside it for lists. */
+/** What a handler returns: the payload, and `meta` for lists. */
 export type Answer<Data = unknown, Meta = unknown> = {
   readonly data: Data;
   readonly meta?: Meta;
-  /** How long this answer may be kept, where that differs from what its route says. */
+  /** `max-age` of this response, when it differs from the route's. */
   readonly maxAgeSeconds?: number;
-  /** Of a route that is kept: whether this answer may change by itself, so that it is not. */
-  readonly isPassing?: boolean;
-  /** One of the route's `successes`; needed where there are several. */
+  /** On a cacheable route: this response may change without a new fact and is not cached. */
+  readonly isVolatile?: boolean;
+  /** One of the route's `successes`; required when there are several. */
   readonly status?: SuccessStatus;
-  /** Of routes that do many things at once: how that went, in words. */
+  /** Of batch routes: a summary in words, and whether at least one item succeeded. */
   readonly batch?: { readonly message: string; readonly isDone: boolean };
 };
 
-/** What a handler refuses with, and after how many seconds the caller may try again. */
+/** A rejection, with the seconds after which the caller may retry. */
 export type Refused<Code extends string = string> = Rejection<Code> & {
   readonly retryAfterSeconds?: number;
 };
 
 type SuccessStatus = 200 | 201;
 
-/** Statuses of a route's successes, and what each says. */
+/** The success statuses of a route and their descriptions. */
 export type Successes = Readonly<Partial<Record<SuccessStatus, string>>>;
 
 type Fields = z.ZodObject | undefined;
@@ -48,7 +48,7 @@ type Shape<
   Refuses extends Refusals = Refusals,
 > = {
   readonly method: "get" | "post";
-  /** As in OpenAPI: `{name}` marks a parameter. */
+  /** OpenAPI syntax: `{name}` is a parameter. */
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
@@ -59,20 +59,20 @@ type Shape<
   readonly data: Data;
   readonly meta?: Meta;
   readonly refuses: Refuses;
-  /** Only 200 without it. */
+  /** Default: 200 only. */
   readonly successes?: Successes;
-  /** Whether it does many things at once: its envelope tells how that went. */
+  /** Handles several items per request; its envelope has a summary. */
   readonly isBatch?: boolean;
-  /** How long a success may be kept; without it every use is revalidated. */
+  /** `Cache-Control: max-age` of a success; without it `no-cache`. */
   readonly maxAgeSeconds?: number;
   /**
-   * Whether an answer stands until the log, a projection or the second of the clock changes, whoever asks: then it is
-   * kept until it does. Whatever else it depends on would be told too late.
+   * The response depends only on the log, the projections and the clock's whole seconds, not on the caller, so it may
+   * be served from the response cache.
    */
-  readonly isKept?: boolean;
-  /** Whether it is for callers who have no credentials yet. */
+  readonly isCacheable?: boolean;
+  /** Needs no credentials. */
   readonly isOpen?: boolean;
-  /** Largest JSON body; 16 kB without it. */
+  /** Largest JSON body in bytes; default 16 kB. */
   readonly maxBodyBytes?: number;
 };
 
@@ -84,18 +84,18 @@ export type Input<Params = unknown, Query = unknown, Body = unknown> = {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** Whom the request is counted for, by network address. */
+  /** The caller's network address, as used for rate limits. */
   readonly address: string;
 };
 
-/** One row of the table from which validation, mounting and OpenAPI come. */
+/** One endpoint: validation, mounting and OpenAPI are derived from it. */
 export type Route<Context> = Shape & {
   readonly answer: (raw: Input, context: Context) => Promise<Answer | Refused>;
 };
 
 /**
- * Makes routes of one context. `guard` sees every parsed input before the handler.
- * A handler can only refuse with codes that its route declares: anything else does not compile.
+ * Creates the `route` function of one API. `guard` checks every parsed input before the handler runs.
+ * A handler can only reject with codes that its route declares; anything else does not compile.
  */
 export function routeFor<Context>(
   guard: (input: Input, context: Context) => Rejection | undefined,
@@ -151,7 +151,7 @@ function inputParser(shape: Shape): (raw: Input) => Input | Rejection {
   };
 }
 
-/** A schema names another code for its failure through `params.rejects` of a custom issue. */
+/** A schema chooses its own rejection code with `params.rejects` of a custom issue. */
 function refusalOf(error: z.ZodError, invalid: string): Rejection {
   const details = error.issues.map(detailOf);
   const named = error.issues.find((issue) => issue.code === "custom" && issue.params?.rejects);

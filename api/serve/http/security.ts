@@ -2,7 +2,7 @@ import cors from "cors";
 import type { RequestHandler } from "express";
 import helmet from "helmet";
 
-/** Reads are open to every site; credentials are never taken from cookies. */
+/** Any origin may read; credentials are never read from cookies. */
 export const openCors: RequestHandler = cors({
   origin: "*",
   methods: ["GET", "HEAD", "POST"],
@@ -27,7 +27,7 @@ export const openCors: RequestHandler = cors({
   maxAge: 86_400,
 });
 
-/** Data is never a document: nothing in an answer may load or run. */
+/** For JSON responses: a browser may load and run nothing. */
 export const dataHeaders: RequestHandler = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -36,7 +36,7 @@ export const dataHeaders: RequestHandler = helmet({
   crossOriginResourcePolicy: { policy: "cross-origin" },
 });
 
-/** Our own pages run only what this host serves. `data:` images are icons inside style sheets. */
+/** For our pages: scripts and styles from this host only. `data:` images are icons in style sheets. */
 export const pageHeaders: RequestHandler = helmet({
   contentSecurityPolicy: {
     useDefaults: false,

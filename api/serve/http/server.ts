@@ -5,47 +5,47 @@ import type { Express } from "express";
 
 export type Listening = {
   readonly port: number;
-  /** Stops accepting, lets answers under way end, then cuts what is left. */
+  /** Stops accepting connections, lets responses in progress finish, then closes what is left. */
   readonly close: () => Promise<void>;
 };
 
-/** Milliseconds that answers under way are given when the server closes. */
+/** Milliseconds for responses in progress to finish when the server closes. */
 const closingMs = 4000;
 
-/** Milliseconds that a client has: a slow one holds a connection, and no more than that. */
-export type Patience = {
-  /** For its headers, and for all of its request. */
+/** Limits for slow clients, in milliseconds. */
+export type ServerTimeouts = {
+  /** To send the headers, and the whole request. */
   readonly headersMs: number;
   readonly requestMs: number;
-  /** Between two looks at who is late. */
+  /** Interval of the check for late clients. */
   readonly checkMs: number;
-  /** Without taking or sending a byte. */
-  readonly silentMs: number;
+  /** Without a byte in either direction. */
+  readonly idleMs: number;
 };
 
-const patience: Patience = {
+const defaultTimeouts: ServerTimeouts = {
   headersMs: 10_000,
   requestMs: 30_000,
   checkMs: 5_000,
-  silentMs: 120_000,
+  idleMs: 120_000,
 };
 
-/** Longer than a proxy's, so that it is never the one to find a connection closed. */
+/** Longer than a proxy's, so that the proxy closes idle connections first. */
 const keepAliveMs = 65_000;
-const mostHeaders = 100;
-const mostHeaderBytes = 16_384;
+const maxHeaders = 100;
+const maxHeaderBytes = 16_384;
 
 export async function listen(
   app: Express,
   host: string,
   port: number,
-  given: Patience = patience,
+  given: ServerTimeouts = defaultTimeouts,
 ): Promise<Listening> {
   const server = createServer(optionsOf(given), app);
-  server.maxHeadersCount = mostHeaders;
-  server.timeout = given.silentMs;
+  server.maxHeadersCount = maxHeaders;
+  server.timeout = given.idleMs;
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (socket.writable) socket.end(unreadable(error.code));
+    if (socket.writable) socket.end(rawErrorResponse(error.code));
     else socket.destroy();
   });
   await new Promise<void>((resolve, reject) => {
@@ -58,13 +58,13 @@ export async function listen(
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
 
-function optionsOf({ headersMs, requestMs, checkMs }: Patience): ServerOptions {
+function optionsOf({ headersMs, requestMs, checkMs }: ServerTimeouts): ServerOptions {
   return {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: checkMs,
     keepAliveTimeout: keepAliveMs,
-    maxHeaderSize: mostHeaderBytes,
+    maxHeaderSize: maxHeaderBytes,
   };
 }
 
@@ -96,12 +96,12 @@ const faults: Record<string, Fault> = {
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: 408,
     code: "request_timeout",
-    message: "The request did not come within its time",
+    message: "The request took too long to arrive",
   },
 };
 
-/** What is not HTTP never reaches the app; it is answered in the same envelope. */
-function unreadable(cause: string | undefined): string {
+/** The error envelope for requests that Node cannot parse: they never reach Express. */
+function rawErrorResponse(cause: string | undefined): string {
   const { status, code, message } = (cause && faults[cause]) || malformed;
   const requestId = randomUUID();
   const body = JSON.stringify({ success: false, error: message, message, code, requestId });

@@ -3,19 +3,19 @@ import type { Hex } from "viem";
 import type { Database } from "../../../projections/database.ts";
 import type { KeyType } from "./key-text.ts";
 
-/** Requests a minute that every caller of a kind has; 0: as many as it likes. */
+/** Requests per minute for each kind of caller; 0: unlimited. */
 export type Limits = {
   readonly keyless: number;
   readonly instant: number;
   readonly permanent: number;
 };
 
-/** Requests of one caller: of an address with the limit given, or of a key with the limit it has. */
-export type Ask =
+/** Requests of one caller: an address with the given limit, or a key with its own. */
+export type CountRequest =
   | { readonly caller: string; readonly wanted: number; readonly perMinute: number }
   | { readonly caller: string; readonly wanted: number; readonly hash: Buffer };
 
-/** What is known of a key; null: nothing. */
+/** The stored state of a key. */
 export type KnownKey = {
   readonly id: number;
   readonly hash: Hex;
@@ -26,31 +26,31 @@ export type KnownKey = {
 
 export type Counted = {
   readonly key: KnownKey | null;
-  /** 0 where nothing is counted. */
+  /** 0: unlimited, nothing is counted. */
   readonly perMinute: number;
-  /** How many of those wanted fit, and how many the caller has used with them. */
+  /** How many of the requests fit the limit, and how many the caller has used including them. */
   readonly granted: number;
   readonly used: number;
   readonly window: Window;
 };
 
-/** A caller's minute: `beganAt` tells it from the next. */
+/** A caller's minute, identified by `beganAt`. */
 export type Window = {
   readonly beganAt: Date;
   readonly resetAt: number;
   readonly resetSeconds: number;
 };
 
-/** Times a limit's requests that a minute gives back: reading what has not changed is free, but not without end. */
-export const freedTimes = 20;
+/** Refunds per minute, as a multiple of the limit: a 304 is free, but not without bound. */
+export const maxRefundFactor = 20;
 
 /**
- * Looks keys up and counts, for all callers in one statement; each caller is asked for once. What does not fit is
- * not counted. `at` is null for the database's clock, the only one that all processes share.
+ * Looks up keys and counts requests for all callers in one statement; each caller appears once. Requests over the
+ * limit are not counted. `at` is null for the database's clock, which all processes share.
  */
 export async function countRequests(
   db: Database,
-  asks: readonly Ask[],
+  asks: readonly CountRequest[],
   limits: Limits,
   at: Date | null,
 ): Promise<Counted[]> {
@@ -78,7 +78,7 @@ export async function countRequests(
       select caller, clock.at, per_minute, least(wanted, per_minute), least(wanted, per_minute)
       from clock, asked
       where per_minute > 0 and not is_revoked and not is_expired
-      -- Always in one order: processes that count the same callers wait for one another, not each for the other.
+      -- Always in the same order, so that processes that count the same callers do not deadlock.
       order by caller
       on conflict (caller) do update set
         began_at = case when ${isOver} then excluded.began_at else m.began_at end,
@@ -122,7 +122,7 @@ function countedOf(row: Row): Counted {
   };
 }
 
-/** Gives one request back to the minute it was counted in. Returns how many are used then; null: that minute is over. */
+/** Refunds one request to the minute it was counted in. Returns the requests used; null: that minute is over. */
 export async function uncountRequest(
   db: Database,
   caller: string,
@@ -130,7 +130,7 @@ export async function uncountRequest(
 ): Promise<number | null> {
   const { rows } = await sql<{ used: number }>`
     update access.minute set
-      used = case when freed < per_minute * ${freedTimes}::int then used - 1 else used end,
+      used = case when freed < per_minute * ${maxRefundFactor}::int then used - 1 else used end,
       freed = freed + 1
     where caller = ${caller} and began_at = ${beganAt} and used > 0
     returning used`.execute(db);

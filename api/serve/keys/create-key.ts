@@ -1,17 +1,17 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../../../projections/database.ts";
-import { endingOf, hashKey, makeKey } from "./key-text.ts";
+import { hashKey, lastCharacters, makeKey } from "./key-text.ts";
 
 const instantKeyDays = 7;
 export const instantKeysPerDay = 3;
 
 const daySeconds = 86_400;
 
-/** `key` is nowhere else, and cannot be told again. */
+/** `key` is stored nowhere and cannot be shown again. */
 export type CreatedInstantKey = { readonly key: string; readonly expiresAt: Date };
 
 /**
- * An instant key for an address, or after how many seconds it may have one. Who asks twice at once waits for himself.
+ * An instant key for an address, or the seconds after which it may have one. Requests of one address are serialized.
  * `at` is null for the database's clock.
  */
 export async function createInstantKey(
@@ -34,7 +34,7 @@ export async function createInstantKey(
       return { retryAfterSeconds: Math.ceil(daySeconds - oldest.ageSeconds) };
     const { rows } = await sql<{ expiresAt: Date }>`
       insert into access.key (hash, type, ending, created_at, created_from, expires_at)
-      select ${hashKey(key)}, 'instant', ${endingOf(key)}, at, ${address},
+      select ${hashKey(key)}, 'instant', ${lastCharacters(key)}, at, ${address},
              at + make_interval(days => ${instantKeyDays})
       from (select coalesce(${at}::timestamptz, now()) as at) clock
       returning expires_at as "expiresAt"`.execute(transaction);
@@ -47,12 +47,12 @@ export async function createInstantKey(
 type PermanentKey = {
   readonly name: string;
   readonly perMinute: number | null;
-  /** Whose it is, and which key it takes the place of. */
+  /** The owner, and the key that this one replaces. */
   readonly accountId?: number;
   readonly replaces?: number;
 };
 
-/** A permanent key. Without a limit of its own it has that of all permanent ones. */
+/** A permanent key. `perMinute` null: the limit of all permanent keys. */
 export async function createPermanentKey(
   db: Session,
   { name, perMinute, accountId, replaces }: PermanentKey,
@@ -61,7 +61,7 @@ export async function createPermanentKey(
   const key = makeKey("permanent");
   const { rows } = await sql<{ id: number }>`
     insert into access.key (hash, type, name, ending, per_minute, created_at, account_id, replaces)
-    values (${hashKey(key)}, 'permanent', ${name}, ${endingOf(key)}, ${perMinute},
+    values (${hashKey(key)}, 'permanent', ${name}, ${lastCharacters(key)}, ${perMinute},
             coalesce(${at}::timestamptz, now()), ${accountId ?? null}, ${replaces ?? null})
     returning id`.execute(db);
   const [row] = rows;

@@ -7,36 +7,36 @@ type InstantKey = {
   readonly type: "instant";
   readonly requestsPerMinute: number;
   readonly expiresAt: string;
-  /** Where it is told what to do with it. */
+  /** Address of the API reference. */
   readonly docs: string;
 };
 
 type NoKey = Rejection<"rate_limited"> & { readonly retryAfterSeconds: number };
 
-/** Gives keys to whoever asks from an address. */
-export type InstantKeys = { give(address: string): Promise<InstantKey | NoKey> };
+/** Creates keys for a network address. */
+export type InstantKeys = { create(address: string): Promise<InstantKey | NoKey> };
 
 export type InstantKeysOptions = {
   readonly db: Database;
   readonly requestsPerMinute: number;
   readonly docs: string;
-  /** Whether an operator has stopped them for a while. */
+  /** Whether an operator has paused instant keys. */
   readonly isPaused: () => Promise<boolean>;
   /** In place of the database's clock. */
   readonly now?: () => Date;
 };
 
-/** Seconds after which it is worth asking again while none are given out. */
+/** `Retry-After` while instant keys are paused. */
 const pauseSeconds = 3_600;
 
 export function openInstantKeys(options: InstantKeysOptions): InstantKeys {
   const { db, requestsPerMinute, docs, isPaused, now } = options;
   return {
-    async give(address) {
+    async create(address) {
       if (await isPaused()) return noInstantKeys;
       const created = await createInstantKey(db, address, now?.() ?? null);
       if ("retryAfterSeconds" in created) {
-        const message = `${instantKeysPerDay} instant keys a day are given to one address; those it has still work`;
+        const message = `An address gets ${instantKeysPerDay} instant keys per day; its existing keys still work`;
         return { ...reject("rate_limited", message), ...created };
       }
       const { key, expiresAt } = created;
@@ -45,11 +45,8 @@ export function openInstantKeys(options: InstantKeysOptions): InstantKeys {
   };
 }
 
-/** What is answered where none are given out. */
+/** The answer while instant keys are paused. */
 export const noInstantKeys: NoKey = {
-  ...reject(
-    "rate_limited",
-    "No instant keys are given out at present; every endpoint works without one",
-  ),
+  ...reject("rate_limited", "Instant keys are paused at present; every endpoint works without one"),
   retryAfterSeconds: pauseSeconds,
 };

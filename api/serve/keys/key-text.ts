@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 
 export type KeyType = "instant" | "permanent";
 
-/** Everything of that form: what lets somebody in, each told from the others by its prefix. */
+/** Every secret of this form, distinguished by its prefix. */
 export type SecretType = KeyType | "client" | "bearer" | "session" | "link";
 
 const prefixes = {
@@ -18,18 +18,18 @@ const secretLength = 43;
 const checksumLength = 6;
 const body = /^[0-9A-Za-z]{49}$/;
 
-/** A new key: its type, 256 random bits and a checksum, which tells a mistyped one without a look at the database. */
+/** A new key: its type's prefix, 256 random bits and a checksum, which detects typos without a database query. */
 export function makeKey(type: SecretType): string {
   const secret = base62(BigInt(`0x${randomBytes(32).toString("hex")}`), secretLength);
   const text = prefixes[type] + secret;
   return text + checksumOf(text);
 }
 
-/** Whether it can have been given out as a key of callers at all. */
+/** Whether the text has the form of an API key. */
 export const isKey = (text: string): boolean =>
   isSecret("instant", text) || isSecret("permanent", text);
 
-/** The same of any type. */
+/** Whether the text has the form of a secret of this type. */
 export function isSecret(type: SecretType, text: string): boolean {
   const prefix = prefixes[type];
   if (!text.startsWith(prefix) || !body.test(text.slice(prefix.length))) return false;
@@ -37,13 +37,13 @@ export function isSecret(type: SecretType, text: string): boolean {
   return text.slice(end) === checksumOf(text.slice(0, end));
 }
 
-/** SHA-256: a slow hash would protect nothing that has 256 random bits. */
+/** SHA-256: a slow hash adds nothing for 256 random bits. */
 export const hashKey = (key: string): Buffer => createHash("sha256").update(key).digest();
 
-/** By what its owner knows a key in a list. */
-export const endingOf = (key: string): string => key.slice(-4);
+/** The characters by which an owner recognizes a key in a list. */
+export const lastCharacters = (key: string): string => key.slice(-4);
 
-/** Text that may hold a key, fit for a log. */
+/** Masks keys in a text for the log. */
 export const maskKeys = (text: string): string =>
   text.replaceAll(/mk_(inst|live|client|token|session|link)_[0-9A-Za-z]+/g, "mk_$1_***");
 

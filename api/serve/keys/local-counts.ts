@@ -1,19 +1,19 @@
 import { LRUCache } from "lru-cache";
-import { freedTimes, type Window } from "./count-requests.ts";
+import { maxRefundFactor, type Window } from "./count-requests.ts";
 
-/** Callers that are remembered; whoever was not heard of for longest is forgotten first. */
-const mostCallers = 50_000;
+/** Callers in memory; the least recently seen one is dropped first. */
+const maxCallers = 50_000;
 
 const minuteMs = 60_000;
 
 type Minute = { beganMs: number; perMinute: number; used: number; freed: number };
 
 /**
- * Minutes of callers in this process alone, for as long as the shared ones cannot be had: each process then allows a
- * whole limit, which still bounds every caller.
+ * Request counts of this process only, used while the database is unavailable: each process then allows the whole
+ * limit, which still bounds every caller.
  */
 export function openLocalCounts() {
-  const minutes = new LRUCache<string, Minute>({ max: mostCallers });
+  const minutes = new LRUCache<string, Minute>({ max: maxCallers });
   return {
     /** Counts one request, if it fits. */
     take(caller: string, perMinute: number, nowMs: number) {
@@ -25,11 +25,11 @@ export function openLocalCounts() {
       minutes.set(caller, minute);
       return { isGranted, used: minute.used, window: windowOf(minute, nowMs) };
     },
-    /** Gives one back, if its minute goes on; returns how many are used then. */
+    /** Refunds one request while its minute lasts; returns the requests used. */
     giveBack(caller: string, beganAt: Date): number | null {
       const minute = minutes.get(caller);
       if (minute === undefined || minute.beganMs !== beganAt.getTime()) return null;
-      if (minute.freed < minute.perMinute * freedTimes) minute.used -= 1;
+      if (minute.freed < minute.perMinute * maxRefundFactor) minute.used -= 1;
       minute.freed += 1;
       return minute.used;
     },

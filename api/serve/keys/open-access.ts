@@ -1,25 +1,38 @@
 import type { Logger } from "pino";
 import { openDatabase } from "../../../projections/database.ts";
 import { openSwitch } from "../../../projections/log/switches.ts";
-import type { RoleConfig } from "../../run/roles/role.ts";
 import type { Counter, Limiter } from "../http/limit.ts";
+import { deleteExpiredAccess } from "./delete-expired.ts";
 import { type InstantKeys, openInstantKeys } from "./instant-keys.ts";
 import { openLimiter } from "./limiter.ts";
-import { sweepAccess } from "./sweep.ts";
 import { openUsage } from "./usage.ts";
 
 export type Access = {
   readonly limiter: Limiter & Counter;
   readonly instantKeys: InstantKeys;
-  /** Writes down what is not written yet. */
+  /** Writes pending usage and closes the connections. */
   close(): Promise<void>;
+};
+
+/** The settings that keys and limits need. Limits are requests per minute; 0: unlimited. */
+export type AccessConfig = {
+  readonly database: { readonly url: string };
+  readonly http: { readonly baseUrl: string };
+  readonly access: {
+    readonly limits: {
+      readonly keyless: number;
+      readonly instant: number;
+      readonly permanent: number;
+    };
+    readonly instantKeys: boolean;
+  };
 };
 
 const writeMs = 10_000;
 const sweepMs = 60_000;
 
-/** Keys and limits of one API process, over connections of their own: slow reads do not keep callers uncounted. */
-export function openAccess({ config, logger }: { config: RoleConfig; logger: Logger }): Access {
+/** Keys and limits of one API process, on connections of their own so that slow reads do not delay counting. */
+export function openAccess({ config, logger }: { config: AccessConfig; logger: Logger }): Access {
   const { limits, instantKeys } = config.access;
   const db = openDatabase({
     url: config.database.url,
@@ -27,12 +40,12 @@ export function openAccess({ config, logger }: { config: RoleConfig; logger: Log
     max: 4,
     statementTimeoutMs: 2_000,
     prepares: true,
-    onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
+    onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
   });
   const usage = openUsage(db);
-  const tell = (what: string) => (error: unknown) => logger.warn({ err: error }, what);
-  const write = () => usage.flush().catch(tell("the use of keys cannot be written down"));
-  const sweep = () => sweepAccess(db).catch(tell("what is over cannot be swept"));
+  const warn = (what: string) => (error: unknown) => logger.warn({ err: error }, what);
+  const write = () => usage.flush().catch(warn("key usage flush failed"));
+  const sweep = () => deleteExpiredAccess(db).catch(warn("access cleanup failed"));
   const timers = [setInterval(write, writeMs), setInterval(sweep, sweepMs)];
   return {
     limiter: openLimiter({ db, limits, logger, onUse: usage.onUse }),

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import {
-  type Ask,
   type Counted,
+  type CountRequest,
   countRequests,
   type KnownKey,
   type Limits,
@@ -10,8 +10,8 @@ import {
   type Window,
 } from "./count-requests.ts";
 
-/** One request: of an address, or of a key. */
-export type OneAsk =
+/** One request of an address or of a key. */
+export type RequestToCount =
   | { readonly caller: string; readonly perMinute: number }
   | { readonly caller: string; readonly hash: Buffer };
 
@@ -19,7 +19,7 @@ export type Taken = {
   readonly key: KnownKey | null;
   readonly perMinute: number;
   readonly isGranted: boolean;
-  /** How many of the minute are used with this one. */
+  /** Requests used in this minute, including this one. */
   readonly used: number;
   readonly window: Window;
 };
@@ -28,18 +28,18 @@ export type SharedCountsOptions = {
   readonly db: Database;
   readonly limits: Limits;
   readonly logger: Logger;
-  /** In place of the database's clock. */
+  /** Replaces the database's clock in tests. */
   readonly now?: (() => Date) | undefined;
-  /** Milliseconds that a caller waits at most to be counted. */
+  /** Milliseconds that a caller waits at most for the count. */
   readonly deadlineMs?: number;
 };
 
-/** Milliseconds for which a database that failed is not asked again. */
-const pauseMs = 3_000;
+/** Milliseconds without a database attempt after a failure. */
+const retryAfterFailureMs = 3_000;
 
 /**
- * Counts in the database, which all processes share. Requests that come while others are being counted are counted
- * together. Null: the database cannot be had.
+ * Counts in the database, which all processes share. Requests that arrive during a statement share the next one.
+ * Null: the database is unavailable.
  */
 export function openSharedCounts(options: SharedCountsOptions) {
   const { db, limits, logger, now, deadlineMs = 1_000 } = options;
@@ -51,31 +51,31 @@ export function openSharedCounts(options: SharedCountsOptions) {
     if (performance.now() < pausedUntil) return null;
     try {
       const result = await withinDeadline(work(), deadlineMs);
-      if (isLost) logger.info("requests are counted in the database again");
+      if (isLost) logger.info("rate limits are shared again");
       isLost = false;
       return result;
     } catch (error) {
-      if (!isLost) logger.warn({ err: error }, "requests are counted in this process alone");
+      if (!isLost) logger.warn({ err: error }, "rate limits are counted in this process only");
       isLost = true;
-      pausedUntil = performance.now() + pauseMs;
+      pausedUntil = performance.now() + retryAfterFailureMs;
       return null;
     }
   };
-  const count = async (asks: readonly OneAsk[]): Promise<(Taken | null)[]> => {
-    const grouped = groupByCaller(asks);
+  const count = async (requests: readonly RequestToCount[]): Promise<(Taken | null)[]> => {
+    const grouped = groupByCaller(requests);
     const counted = await attempt(() => countRequests(db, grouped, limits, at()));
-    if (counted === null) return asks.map(() => null);
-    return share(asks, new Map(grouped.map(({ caller }, index) => [caller, counted[index]])));
+    if (counted === null) return requests.map(() => null);
+    return share(requests, new Map(grouped.map(({ caller }, index) => [caller, counted[index]])));
   };
   return {
-    take: together(count),
+    take: batchRequests(count),
     giveBack: (caller: string, beganAt: Date) => attempt(() => uncountRequest(db, caller, beganAt)),
   };
 }
 
-/** One statement at a time; who comes meanwhile goes together into the next. `count` never fails. */
-function together(count: (asks: readonly OneAsk[]) => Promise<(Taken | null)[]>) {
-  type Waiting = { ask: OneAsk; answer: (taken: Taken | null) => void };
+/** One statement at a time; requests that arrive meanwhile share the next one. `count` never throws. */
+function batchRequests(count: (asks: readonly RequestToCount[]) => Promise<(Taken | null)[]>) {
+  type Waiting = { ask: RequestToCount; answer: (taken: Taken | null) => void };
   let waiting: Waiting[] = [];
   let isWorking = false;
   const work = async () => {
@@ -90,15 +90,15 @@ function together(count: (asks: readonly OneAsk[]) => Promise<(Taken | null)[]>)
     }
     isWorking = false;
   };
-  return (ask: OneAsk) =>
+  return (ask: RequestToCount) =>
     new Promise<Taken | null>((answer) => {
       waiting.push({ ask, answer });
       if (!isWorking) void work();
     });
 }
 
-function groupByCaller(asks: readonly OneAsk[]): Ask[] {
-  const groups = new Map<string, Ask>();
+function groupByCaller(asks: readonly RequestToCount[]): CountRequest[] {
+  const groups = new Map<string, CountRequest>();
   for (const ask of asks) {
     const wanted = (groups.get(ask.caller)?.wanted ?? 0) + 1;
     groups.set(ask.caller, { ...ask, wanted });
@@ -106,9 +106,9 @@ function groupByCaller(asks: readonly OneAsk[]): Ask[] {
   return [...groups.values()];
 }
 
-/** What a caller was granted goes to those of its requests that came first. */
+/** Grants go to a caller's requests in the order of their arrival. */
 function share(
-  asks: readonly OneAsk[],
+  asks: readonly RequestToCount[],
   counted: ReadonlyMap<string, Counted | undefined>,
 ): (Taken | null)[] {
   const places = new Map<string, number>();
@@ -134,7 +134,7 @@ async function withinDeadline<Result>(work: Promise<Result>, deadlineMs: number)
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
-    // It may fail later still, and nobody waits for it then.
+    // It may still fail later, when nothing awaits it any more.
     work.catch(() => {});
   }
 }

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 
 /**
- * Counts in memory what keys are used for, and writes it down now and then: a request costs no write for it. What a
- * process that is killed had not written is lost.
+ * Counts the use of keys in memory and writes it periodically, so that a request costs no write. A killed process
+ * loses what it had not written.
  */
 export function openUsage(db: Database, now: () => Date = () => new Date()) {
   let days = new Map<string, { keyId: number; day: string; requests: number; lastUsedAt: Date }>();
@@ -14,7 +14,7 @@ export function openUsage(db: Database, now: () => Date = () => new Date()) {
       const requests = (days.get(`${keyId} ${day}`)?.requests ?? 0) + 1;
       days.set(`${keyId} ${day}`, { keyId, day, requests, lastUsedAt: at });
     },
-    /** Writes what was counted since the last time; what cannot be written is kept for the next one. */
+    /** Writes the counts since the last flush; on failure they are kept for the next one. */
     async flush(): Promise<void> {
       if (days.size === 0) return;
       const taken = days;
@@ -42,7 +42,7 @@ async function writeUsage(db: Database, used: readonly Used[]): Promise<void> {
                            ${used.map(({ lastUsedAt }) => lastUsedAt)}::timestamptz[])
         as u (key_id, day, requests, last_used_at)
     ),
-    -- Always in one order, for processes that write of the same keys.
+    -- Always in the same order, so that processes that write the same keys do not deadlock.
     locked as materialized (
       select id from access.key where id in (select key_id from counted) order by id for no key update
     ),

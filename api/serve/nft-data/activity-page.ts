@@ -7,7 +7,7 @@ import type { ActivityType } from "../../../projections/reads/activity/read-filt
 import { cursorInteger } from "../http/page.ts";
 import { findByAddress } from "./collections/find.ts";
 import type { NftDataContext } from "./context.ts";
-import { cursorOf, keyIn, listFields, listRefusals, tellNext } from "./list-page.ts";
+import { cursorOf, listFields, listRefusals, nextMeta, parseCursorKey } from "./list-page.ts";
 import { collectionAddress, since, types } from "./parameters.ts";
 import { presentActivity } from "./views/activity-item.ts";
 
@@ -15,13 +15,13 @@ export const activityFields = {
   type: types.optional(),
   collection: collectionAddress.optional().meta({
     description:
-      "Only this collection's. A cancel names an order and no token: it is in no collection's.",
+      "Only events of this collection. Cancels name an order and no token, so they are in no collection's list.",
   }),
   since: since.optional(),
   ...listFields,
   limit: listFields.limit.meta({
     description:
-      "Rows at most. Of what is rare a page may hold fewer, or none, with `has_more` true: a bounded part of the history is looked through for each.",
+      "Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with `has_more` true: each page scans a bounded part of the history.",
     override: { type: "integer", minimum: 1, maximum: 100, default: 50, pattern: undefined },
   }),
 };
@@ -51,13 +51,13 @@ export async function listActivity(query: ActivityQuery, context: NftDataContext
     contractIds: contractIds?.join() ?? null,
     since: since?.toISOString() ?? null,
   };
-  const after = keyIn(query.cursor, scope, activityKey);
+  const after = parseCursorKey(query.cursor, scope, activityKey);
   if (isRejection(after)) return after;
   const filter = { chainId, types, contractIds, wallet };
   const { rows, next } = await readActivity(db, filter, { limit, after, since });
   return {
     data: rows.map((row) => presentActivity(row, context)),
-    meta: tellNext(cursorOf(scope, next && textOf(next))),
+    meta: nextMeta(cursorOf(scope, next && textOf(next))),
   };
 }
 

@@ -13,7 +13,7 @@ export const activity = route(
     summary: "Sales, transfers, mints, burns, listings, offers and cancels, newest first",
     query: z.object({
       ...activityFields,
-      wallet: address.optional().meta({ description: "Only what this wallet has a part in." }),
+      wallet: address.optional().meta({ description: "Only events that involve this wallet." }),
     }),
     data: z.array(ActivityItem),
     meta: listMeta,

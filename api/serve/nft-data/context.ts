@@ -3,14 +3,14 @@ import type { Database } from "../../../projections/database.ts";
 import type { BearerTokens } from "../accounts/bearer-tokens.ts";
 import { type Route, routeFor } from "../http/route.ts";
 
-/** What the endpoints of the account API work with. */
+/** Dependencies of the account API's endpoints. */
 export type NftDataContext = {
   readonly db: Database;
   /** Site that `urls` point to. */
   readonly siteUrl: string;
   /** Prefix of the market's order ids. */
   readonly prefix: string;
-  /** The one chain it tells of. */
+  /** The only chain of the account API. */
   readonly chainId: ChainId;
   readonly tokens: BearerTokens;
   readonly now: () => Date;

@@ -3,10 +3,10 @@ import { describeRoutes, thisDocument } from "../http/openapi.ts";
 import { bearerRefusals } from "./require-bearer.ts";
 import { nftDataRoutes } from "./routes.ts";
 
-/** The interface's own version. */
+/** Version of the HTTP interface. */
 const interfaceVersion = "1.0.0";
 
-/** The OpenAPI document, for a base address with the path segment. */
+/** The OpenAPI document. `baseUrl` includes the path segment. */
 export function describeNftData(baseUrl: string, { hasStream }: { hasStream: boolean }) {
   const info = {
     title: "NFT data of ApeChain",
@@ -36,7 +36,7 @@ const stream = {
     summary: "Activity as it happens, as server-sent events; `Last-Event-ID` resumes",
     responses: {
       "200": {
-        description: "Events without end",
+        description: "A stream of server-sent events",
         content: { "text/event-stream": { schema: { type: "string" as const } } },
       },
     },

@@ -13,13 +13,13 @@ import { readRefusals } from "./parameters.ts";
 export const listFields = {
   limit: pageFields.per_page,
   cursor: pageFields.cursor.meta({
-    description: "`next_cursor` of the answer before; same sort and filters.",
+    description: "`next_cursor` of the previous page, with the same sort and filters.",
   }),
 };
 
-/** What stands beside a list's data. */
+/** Paging fields of a list, next to `data`. */
 export const listMeta = z.object({
-  next_cursor: z.string().nullable().meta({ description: "null when nothing follows." }),
+  next_cursor: z.string().nullable().meta({ description: "null on the last page." }),
   has_more: z.boolean(),
 });
 
@@ -35,26 +35,30 @@ export function listPageOf<Key>(
   return cursorPageOf({ per_page: limit, cursor }, scope, key);
 }
 
-/** Rows shown and what tells of them, from rows read with `request.read`. */
+/** The rows of the page and its meta, from rows read with `request.read`. */
 export function cutList<Row, Key>(
   request: PageRequest<Key>,
   rows: readonly Row[],
   keyOf: (row: Row) => readonly (bigint | number)[],
 ) {
   const { shown, meta } = cutPage(request, rows, keyOf);
-  return { shown, meta: tellNext(meta.next_cursor) };
+  return { shown, meta: nextMeta(meta.next_cursor) };
 }
 
-export function tellNext(next: string | null): z.output<typeof listMeta> {
+export function nextMeta(next: string | null): z.output<typeof listMeta> {
   return { next_cursor: next, has_more: next !== null };
 }
 
-/** The key in a cursor of lists whose pages are not cut from rows; null: from the beginning. */
-export function keyIn<Key>(cursor: string | undefined, scope: CursorScope, key: z.ZodType<Key>) {
+/** The key in a cursor, for lists that do not use `cutList`; null: start at the beginning. */
+export function parseCursorKey<Key>(
+  cursor: string | undefined,
+  scope: CursorScope,
+  key: z.ZodType<Key>,
+) {
   if (cursor === undefined) return null;
   const parsed = key.safeParse(decodeCursor(scope, cursor));
   if (parsed.success) return parsed.data;
-  return reject("invalid_cursor", "The cursor is malformed or belongs to another list or sort");
+  return reject("invalid_cursor", "The cursor is malformed or was issued for another list or sort");
 }
 
 export function cursorOf(scope: CursorScope, key: readonly (bigint | number)[] | null) {

@@ -11,13 +11,13 @@ import { nftDataRoutes } from "./routes.ts";
 
 export type NftDataApi = Omit<BearerOptions, "tokens"> & {
   readonly context: NftDataContext;
-  /** First part of every path. */
+  /** First segment of every path. */
   readonly segment: string;
-  /** Answers `/api/activity/stream`, for callers who were let through. */
+  /** Handler of `/api/activity/stream`, after authentication. */
   readonly stream?: RequestHandler;
 };
 
-/** The account API: its document and reference, login, and everything else for who has a token. */
+/** Mounts the account API: document, reference, login, and the endpoints that need a token. */
 export function mountNftData(app: Express, baseUrl: string, api: NftDataApi): void {
   const { context, segment, limiter, perMinute, stream } = api;
   const prefix = `/${segment}`;

@@ -1,15 +1,21 @@
-import type { Config } from "../../run/config/config.ts";
 import type { NftDataContext } from "./context.ts";
 import type { NftDataApi } from "./mount.ts";
 
-/** The chain that the account API tells of. */
+/** The chain of the account API. */
 const chainId = 33139;
+
+/** The settings that the account API needs. `limits.account`: requests per minute. */
+export type AccountApiConfig = {
+  readonly http: { readonly siteUrl: string; readonly accountApiPath: string };
+  readonly access: { readonly limits: { readonly account: number } };
+  readonly chains: readonly { readonly chainId: number }[];
+};
 
 type Parts = Pick<NftDataContext, "db" | "prefix" | "tokens"> & Pick<NftDataApi, "limiter">;
 
-/** The account API of one process; undefined where its chain is not served. */
+/** The account API of one process; undefined when its chain is not configured. */
 export function openNftData(
-  { http, access, chains }: Pick<Config, "http" | "access" | "chains">,
+  { http, access, chains }: AccountApiConfig,
   { limiter, ...parts }: Parts,
 ): NftDataApi | undefined {
   if (chains.every((chain) => chain.chainId !== chainId)) return undefined;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { activityTypes } from "../../../projections/reads/activity/read-filter.ts";
 import { text, wallet } from "../v1/parameters.ts";
 
-/** Codes of every endpoint that takes something in its address. */
+/** Codes of every endpoint with path or query parameters. */
 export const readRefusals = { invalid_parameters: 422 } as const;
 
 export const address = wallet;
@@ -12,14 +12,11 @@ export const collectionAddress = wallet.meta({
   override: { pattern: "^0x[a-fA-F0-9]{40}$" },
 });
 
-const mostAttributes = 5;
+const maxAttributes = 5;
 
 export const attributes = z
   .record(text(100), text(500))
-  .refine(
-    (asked) => Object.keys(asked).length <= mostAttributes,
-    `must be at most ${mostAttributes}`,
-  )
+  .refine((asked) => Object.keys(asked).length <= maxAttributes, `must be at most ${maxAttributes}`)
   .meta({
     description:
       "`attributes[<type>]=<value>`, all must match. Types in any case and spacing, values as in the token's `attributes`.",
@@ -31,7 +28,7 @@ export const types = z
   .transform((asked) => [...new Set(asked.split(","))].sort())
   .pipe(z.array(z.enum(activityTypes)))
   .meta({
-    description: `Only these, comma-separated: ${activityTypes.join(", ")}.`,
+    description: `Event types, comma-separated: ${activityTypes.join(", ")}.`,
     override: {
       type: "string",
       pattern: `^(${activityTypes.join("|")})(,(${activityTypes.join("|")}))*$`,
@@ -41,9 +38,9 @@ export const types = z
 export const since = z.iso
   .datetime({ offset: true })
   .transform((moment) => new Date(moment))
-  .meta({ description: "Nothing older than this moment, ISO 8601." });
+  .meta({ description: "Only rows at or after this ISO 8601 time." });
 
-const mostAddresses = 10;
+const maxAddresses = 10;
 
-/** Of a batch. */
-export const addresses = z.array(wallet).max(mostAddresses);
+/** The body of a batch request. */
+export const addresses = z.array(wallet).max(maxAddresses);

@@ -3,9 +3,9 @@ import { isRejection, type Rejection, reject } from "../../../projections/domain
 import type { BearerTokens } from "../accounts/bearer-tokens.ts";
 import { sendRejection } from "../http/answer.ts";
 import { callerAddress } from "../http/caller-address.ts";
-import { type Counter, type Limiter, letThrough } from "../http/limit.ts";
+import { admitOrRefuse, type Counter, type Limiter } from "../http/limit.ts";
 
-/** Codes of every endpoint that needs a token. */
+/** Codes of every endpoint that requires a token. */
 export const bearerRefusals = {
   token_required: 401,
   invalid_token: 401,
@@ -14,19 +14,19 @@ export const bearerRefusals = {
 
 export type BearerOptions = {
   readonly tokens: BearerTokens;
-  /** Without it nothing is counted. */
+  /** Without it there are no rate limits. */
   readonly limiter?: (Limiter & Counter) | undefined;
-  /** Requests a minute of an account; 0: as many as it likes. */
+  /** Requests per minute of an account; 0: unlimited. */
   readonly perMinute: number;
 };
 
 /**
- * Lets through who has a token of an account and requests left, and counts for the account. Who has none counts for its
- * address as callers without a key do, so that guessing ends.
+ * Requires a valid token and counts the request for its account. A request without a valid token counts for its
+ * address, like one without a key, which limits guessing.
  */
 export function requireBearer({ tokens, limiter, perMinute }: BearerOptions): RequestHandler {
   const identify = async (request: Request) => {
-    const token = tokenOf(request.get("authorization"));
+    const token = parseBearerToken(request.get("authorization"));
     return token === undefined ? noToken : ((await tokens.check(token)) ?? badToken);
   };
   const count = (request: Request, caller: Awaited<ReturnType<typeof identify>>) =>
@@ -41,27 +41,24 @@ export function requireBearer({ tokens, limiter, perMinute }: BearerOptions): Re
     }
     const caller = await identify(request);
     const admission = await count(request, caller);
-    if (admission !== undefined && !letThrough(response, admission)) return;
+    if (admission !== undefined && !admitOrRefuse(response, admission)) return;
     if (isRejection(caller)) refuse(response, caller);
     else next();
   };
 }
 
-/** The scheme's name is of any case (RFC 9110). Undefined: no bearer token is named. */
-function tokenOf(authorization: string | undefined): string | undefined {
+/** The scheme is case-insensitive (RFC 9110). Undefined: no bearer token. */
+function parseBearerToken(authorization: string | undefined): string | undefined {
   return /^bearer +([\w.~+/-]+=*) *$/i.exec(authorization ?? "")?.[1];
 }
 
 const noToken = reject(
   "token_required",
-  "Authorization: Bearer <token> is needed; POST api/auth/login gives one",
+  "Authorization: Bearer <token> is required; get one from POST api/auth/login",
 );
-const badToken = reject(
-  "invalid_token",
-  "This token was not given out here, has expired or was revoked; log in again",
-);
+const badToken = reject("invalid_token", "This token is unknown, expired or revoked; log in again");
 
-/** RFC 6750: no error is named to who sends no token. */
+/** RFC 6750 §3.1: a request without a token gets no error code in the challenge. */
 function refuse(response: Response, rejection: Rejection<keyof typeof bearerRefusals>): void {
   const { rejected } = rejection;
   response.locals.route = "refused";

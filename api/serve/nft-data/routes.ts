@@ -12,7 +12,7 @@ import type { NftDataRoute } from "./context.ts";
 import { walletActivity } from "./wallets/activity.ts";
 import { walletTokens } from "./wallets/tokens.ts";
 
-/** Every endpoint, in the order they are documented. */
+/** Every endpoint, in the order of the document. */
 export const nftDataRoutes: readonly NftDataRoute[] = [
   login,
   listCollections,

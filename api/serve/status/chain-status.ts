@@ -8,27 +8,27 @@ import {
 } from "../../../projections/log/status.ts";
 import type { Head, HeadReading } from "../../work/chain/head.ts";
 import { type Lag, trackFollower } from "./follower.ts";
-import type { LateSeconds } from "./limits.ts";
-import { openLogJudgement } from "./log-judgement.ts";
+import type { MaxLagSeconds } from "./limits.ts";
+import { openLogCheck } from "./log-check.ts";
 import type { ChainStatus, FailingPart, Findings } from "./service-status.ts";
 
 export type ChainSource = {
   readonly chainId: number;
   readonly readHead: () => Promise<HeadReading>;
-  /** Hash of a block; null where the chain has none, undefined while it cannot be asked. */
+  /** Hash of a block; null when the chain has no such block, undefined when no node answers. */
   readonly readHash: (number: number) => Promise<string | null | undefined>;
 };
 
-/** Blocks between two looks count as followed at first sight. */
+/** A lag of this many blocks counts as caught up on the first check. */
 const closeEnoughBlocks = 5;
 
-/** Looks at one chain and at how the indexer follows it. `db` is null while the database does not answer. */
+/** Checks one chain and how the indexer follows it. `db` is null while the database does not answer. */
 export function openChainStatus(
   { chainId, readHead, readHash }: ChainSource,
-  lateSeconds: LateSeconds,
+  lateSeconds: MaxLagSeconds,
 ) {
-  const judge = openJudgement(chainId, lateSeconds.indexer);
-  const judgeLog = openLogJudgement({ chainId, readHash, lateSeconds });
+  const check = openChainCheck(chainId, lateSeconds.indexer);
+  const checkLog = openLogCheck({ chainId, readHash, lateSeconds });
   return async (db: Database | null, now: number): Promise<Findings<ChainStatus>> => {
     const [{ head, faults }, blocks] = await Promise.all([
       readHead(),
@@ -37,8 +37,8 @@ export function openChainStatus(
     const recorded = db && blocks && (await readRecordedHead(db, chainId, blocks.indexed.number));
     const newest = db && blocks && (await readNewestEvent(db, chainId));
     const failing = [
-      ...judge({ head, faults }, blocks, now),
-      ...(await judgeLog({ head, newest, recorded: recorded?.recorded ?? null }, now)),
+      ...check({ head, faults }, blocks, now),
+      ...(await checkLog({ head, newest, recorded: recorded?.recorded ?? null }, now)),
       ...(db !== null && blocks === null ? [notIndexed(chainId)] : []),
     ];
     const warnings = head === null ? [] : faults;
@@ -46,22 +46,22 @@ export function openChainStatus(
   };
 }
 
-/** Remembers what was seen of the chain, to tell for how long something lasts. */
-function openJudgement(chainId: number, lateSeconds: number) {
+/** Remembers earlier observations, to know how long a fault has lasted. */
+function openChainCheck(chainId: number, lateSeconds: number) {
   const indexer = trackFollower(closeEnoughBlocks);
   const rpc = trackFollower(closeEnoughBlocks);
-  let heardAt: number | undefined;
+  let lastSeenAt: number | undefined;
 
   return ({ head, faults }: HeadReading, blocks: IndexedBlocks | null, now: number) => {
     if (head === null) {
-      return [silent(chainId, faults, heardAt === undefined ? undefined : now - heardAt)];
+      return [noAnswer(chainId, faults, lastSeenAt === undefined ? undefined : now - lastSeenAt)];
     }
-    heardAt = now;
+    lastSeenAt = now;
     if (blocks === null) return [];
     const reached = blocks.indexed.number;
     const failing = lateIndexer(chainId, indexer(head.number, reached, now), lateSeconds);
     const back = rpc(reached, head.number, now);
-    if (back.seconds > lateSeconds) failing.push(lowHead(chainId, head, reached, back));
+    if (back.seconds > lateSeconds) failing.push(headBehindIndexer(chainId, head, reached, back));
     return failing;
   };
 }
@@ -70,7 +70,7 @@ function notIndexed(chainId: number): FailingPart {
   return { part: `chain ${chainId} indexer`, message: "has indexed nothing yet" };
 }
 
-function silent(chainId: number, faults: HeadReading["faults"], silentMs: number | undefined) {
+function noAnswer(chainId: number, faults: HeadReading["faults"], silentMs: number | undefined) {
   const message = faults.map((fault) => fault.message).join("; ") || "no RPC is configured";
   const part = `chain ${chainId} RPC`;
   return silentMs === undefined
@@ -91,8 +91,8 @@ function lateIndexer(chainId: number, lag: Lag, lateSeconds: number): FailingPar
   ];
 }
 
-function lowHead(chainId: number, head: Head, reached: number, back: Lag): FailingPart {
-  const message = `tells block ${head.number} as the head, though block ${reached} was indexed`;
+function headBehindIndexer(chainId: number, head: Head, reached: number, back: Lag): FailingPart {
+  const message = `reports block ${head.number} as the head, but block ${reached} is already indexed`;
   const behind = { blocks: back.behind, seconds: back.seconds };
   return { part: `chain ${chainId} RPC`, message, behind };
 }

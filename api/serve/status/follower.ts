@@ -1,23 +1,23 @@
 /** How far something is behind what it follows. */
 export type Lag = {
   readonly behind: number;
-  /** For how long it has missed the oldest step it misses. */
+  /** Seconds since the oldest step that it has not reached was seen. */
   readonly seconds: number;
-  /** Whether it was ever close enough. */
+  /** Whether it was ever within `closeEnough`. */
   readonly caughtUp: boolean;
 };
 
 export type Follower = (target: number, reached: number, now: number) => Lag;
 
 /**
- * Tells how late a follower is from what was seen of its target: a target that stands still never makes it late,
- * whatever the age of its last step. `now` is in milliseconds.
+ * Measures how late a follower is from observations of its target: a target that does not move never makes it late,
+ * however old its last step is. `now` is in milliseconds.
  */
 export function trackFollower(closeEnough: number): Follower {
   let missed: { target: number; seenAt: number }[] = [];
   let caughtUp = false;
   return (target, reached, now) => {
-    // A target that went back (a reorg, another RPC) keeps the time at which it was missed first.
+    // A target that moved back (a reorg, another node) keeps the time at which it was first missed.
     missed = missed
       .filter((one) => one.target > reached)
       .map((one) => ({ ...one, target: Math.min(one.target, target) }))

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from "prom-client";
 import type { ServiceStatus } from "./service-status.ts";
 import type { StatusReader } from "./status-reader.ts";
 
-/** Figures of the service's parts, read when they are asked for. A figure that is unknown is left out. */
+/** Metrics of the service's parts, read on each scrape. Unknown values are omitted. */
 export function gaugeStatus(registry: Registry, readStatus: StatusReader): void {
   const perChain = (name: string, help: string, figure: (chain: Chain) => number | null) =>
     gauge(name, help, "chain", ({ chains }) => chains.map((one) => [one.chainId, figure(one)]));
@@ -34,28 +34,33 @@ export function gaugeStatus(registry: Registry, readStatus: StatusReader): void 
 
   perChain(
     "chain_head_block",
-    "Head that the chain's RPC tells",
+    "Head block reported by the chain's nodes",
     ({ head }) => head?.number ?? null,
   );
   perChain("indexer_block", "Last block indexed", ({ indexed }) => indexed?.number ?? null);
-  perChain("indexer_lag_blocks", "Blocks not indexed yet", ({ lagBlocks }) => lagBlocks);
+  perChain(
+    "indexer_lag_blocks",
+    "Blocks between the head and the last indexed block",
+    ({ lagBlocks }) => lagBlocks,
+  );
   perChain(
     "indexer_lag_seconds",
-    "Age difference of head and indexed block",
+    "Seconds between the head's and the last indexed block's timestamps",
     (one) => one.lagSeconds,
   );
   perChain(
     "log_block",
-    "Highest block that the log holds facts of",
+    "Highest block with facts in the log",
     ({ recorded }) => recorded?.number ?? null,
   );
-  gauge(
-    "part_failing",
-    "1 for each part that keeps the service from being ready",
-    "part",
-    (status) => status.failing.map(({ part }) => [part, 1]),
+  gauge("part_failing", "1 for each part that makes /readyz answer 503", "part", (status) =>
+    status.failing.map(({ part }) => [part, 1]),
   );
-  perProjection("projection_position", "Facts of the log read", ({ position }) => position);
+  perProjection(
+    "projection_position",
+    "Position up to which the projection has applied the log",
+    ({ position }) => position,
+  );
   const leftOut = new Gauge({
     name: "projection_facts_left_out",
     help: "Facts that a projection could not take in and leaves out",
@@ -70,7 +75,11 @@ export function gaugeStatus(registry: Registry, readStatus: StatusReader): void 
       }
     },
   });
-  perProjection("projection_lag_facts", "Facts of the log not read yet", ({ lag }) => lag);
+  perProjection(
+    "projection_lag_facts",
+    "Facts in the log that the projection has not applied yet",
+    ({ lag }) => lag,
+  );
 }
 
 type Chain = ServiceStatus["chains"][number];

@@ -1,18 +1,18 @@
-/** Seconds that a part may miss what it follows before it is told as failing. */
-export type LateSeconds = {
-  /** Ponder, behind the chain's head. An RPC's head, behind what was indexed. */
+/** Seconds that a part may lag before it is reported as failing. */
+export type MaxLagSeconds = {
+  /** Ponder behind the chain's head; a node's head behind the last indexed block. */
   readonly indexer: number;
-  /** The log, behind what Ponder holds. */
+  /** The log behind Ponder's tables. */
   readonly recorder: number;
-  /** A projection, behind the log. */
+  /** A projection behind the log. */
   readonly projection: number;
-  /** A role without a process that works in it. */
+  /** A role without a leader. */
   readonly lease: number;
-  /** A block of the log that is not the chain's. */
+  /** The log holding a block that is not on the canonical chain. */
   readonly branch: number;
 };
 
-export const lateSeconds: LateSeconds = {
+export const maxLagSeconds: MaxLagSeconds = {
   indexer: 60,
   recorder: 15,
   projection: 15,
@@ -20,5 +20,5 @@ export const lateSeconds: LateSeconds = {
   branch: 20,
 };
 
-/** Milliseconds between looks at the parts: what lasts is noticed that much later, also when nobody asks. */
-export const lookMs = 2_000;
+/** Milliseconds between checks of all parts, whether or not anybody requests the status. */
+export const statusPollMs = 2_000;

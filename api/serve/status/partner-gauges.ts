@@ -1,15 +1,15 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Database } from "../../../projections/database.ts";
 import {
-  readSyncFigures,
-  type SyncFigures,
-} from "../../../projections/partner-sync/read-sync-figures.ts";
+  readSyncMetrics,
+  type SyncMetrics,
+} from "../../../projections/partner-sync/read-sync-metrics.ts";
 
-/** Figures of the jobs role, which answers nobody itself: read when they are asked for, left out while they cannot be. */
+/** Metrics of the jobs role, which has no HTTP server: read from the database on each scrape, omitted on failure. */
 export function gaugePartners(registry: Registry, db: Database): void {
-  let reading: Promise<SyncFigures | null> | null = null;
+  let reading: Promise<SyncMetrics | null> | null = null;
   const read = () => {
-    reading ??= readSyncFigures(db)
+    reading ??= readSyncMetrics(db)
       .catch(() => null)
       .finally(() => {
         reading = null;
@@ -17,7 +17,7 @@ export function gaugePartners(registry: Registry, db: Database): void {
     return reading;
   };
 
-  type Figure = (one: SyncFigures["collections"][number]) => number | null;
+  type Figure = (one: SyncMetrics["collections"][number]) => number | null;
   function gauge(name: string, help: string, figure: Figure) {
     const registered = new Gauge({
       ...{ name, help, labelNames: ["marketplace"], registers: [registry] },
@@ -31,16 +31,24 @@ export function gaugePartners(registry: Registry, db: Database): void {
     });
   }
 
-  gauge("partner_contracts", "Contracts asked for at the partner", ({ contracts }) => contracts);
-  gauge("partner_contracts_unread", "Those never read to their end", ({ unread }) => unread);
+  gauge(
+    "partner_contracts",
+    "Contracts whose listings are synchronised from the partner",
+    ({ contracts }) => contracts,
+  );
+  gauge(
+    "partner_contracts_unread",
+    "Contracts without a completed full pass",
+    ({ unread }) => unread,
+  );
   gauge(
     "partner_oldest_pass_seconds",
-    "Since the end of the full pass that is longest ago",
+    "Seconds since the oldest of the contracts' last full passes ended",
     ({ oldestSeconds }) => oldestSeconds,
   );
   const skipped = new Counter({
     name: "partner_skipped_entries_total",
-    help: "Entries of the partner's lists that were left out",
+    help: "Entries of the partner's lists that were skipped",
     labelNames: ["marketplace", "reason"],
     registers: [registry],
     async collect() {

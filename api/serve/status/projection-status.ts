@@ -1,5 +1,9 @@
 import type { Database } from "../../../projections/database.ts";
-import { type LeftOut, leftOutWords, readLeftOut } from "../../../projections/engine/quarantine.ts";
+import {
+  describeExcludedFacts,
+  type ExcludedFacts,
+  readExcludedFacts,
+} from "../../../projections/engine/quarantine.ts";
 import {
   type ProjectionProgress,
   readProjectionProgress,
@@ -7,10 +11,10 @@ import {
 import { type Follower, type Lag, trackFollower } from "./follower.ts";
 import type { FailingPart, Findings, LeftOutFault, ProjectionStatus } from "./service-status.ts";
 
-/** Facts that a living projection may miss at first sight. */
+/** A lag of this many facts counts as caught up on the first check. */
 const closeEnoughPositions = 200;
 
-/** Looks at how the projections follow the log. Each of `names` must have a checkpoint. */
+/** Checks how the projections follow the log. Each of `names` must have a checkpoint. */
 export function openProjectionStatus(names: readonly string[], lateSeconds: number) {
   const followers = new Map<string, Follower>();
 
@@ -19,22 +23,22 @@ export function openProjectionStatus(names: readonly string[], lateSeconds: numb
     const failing: FailingPart[] = names
       .filter((name) => !progress.some(({ projection }) => projection === name))
       .map((name) => ({ part: `projection ${name}`, message: "has not begun" }));
-    // A projection that is rebuilt beside the serving one has a checkpoint too, and keeps nothing waiting.
+    // A rebuild in a shadow schema has a checkpoint too, and nothing waits for it.
     for (const one of progress.filter(({ projection }) => names.includes(projection))) {
       const follower = followers.get(one.projection) ?? trackFollower(closeEnoughPositions);
       followers.set(one.projection, follower);
       const lag = follower(Number(one.head), Number(one.position), now);
       if (!lag.caughtUp || lag.seconds > lateSeconds) failing.push(late(one, lag));
     }
-    const leftOut = await readLeftOut(db);
+    const leftOut = await readExcludedFacts(db);
     const warnings = leftOut.filter(({ projection }) => names.includes(projection)).map(faultOf);
     return { status: progress.map((one) => present(one, now)), failing, warnings };
   };
 }
 
-function faultOf(one: LeftOut): LeftOutFault {
+function faultOf(one: ExcludedFacts): LeftOutFault {
   const part = `projection ${one.projection}`;
-  const message = `${leftOutWords(one)}: \`npm run op -- quarantine list\` tells which`;
+  const message = `${describeExcludedFacts(one)}: \`npm run op -- quarantine list\` tells which`;
   return { part, kind: "facts_left_out", message, ...one };
 }
 

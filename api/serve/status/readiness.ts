@@ -3,12 +3,12 @@ import { reject } from "../../../projections/domain/rejection.ts";
 import { sendRejection } from "../http/answer.ts";
 import type { StatusReader } from "./status-reader.ts";
 
-/** The process is up; says nothing about what it depends on. */
+/** The process is up, whatever the state of its dependencies. */
 export const answerHealth: RequestHandler = (_request, response) => {
   response.set("Cache-Control", "no-store").json({ success: true, data: { up: true } });
 };
 
-/** 200 only while every part is current, else 503 with the failing parts and how far they are behind. */
+/** 200 while every part is current, else 503 with the failing parts and their lag. */
 export function answerReadiness(readStatus: StatusReader): RequestHandler {
   return async (_request, response) => {
     const { ready, failing, warnings } = await readStatus();

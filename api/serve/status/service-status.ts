@@ -1,7 +1,7 @@
-import type { LeftOut } from "../../../projections/engine/quarantine.ts";
+import type { ExcludedFacts } from "../../../projections/engine/quarantine.ts";
 import type { HeadFault } from "../../work/chain/head.ts";
 
-/** A part that keeps the service from being ready. */
+/** A part that makes the service not ready. */
 export type FailingPart = {
   readonly part: string;
   readonly message: string;
@@ -13,7 +13,7 @@ export type ChainStatus = {
   readonly chainId: number;
   readonly head: { number: number; hash: string; timestamp: number } | null;
   readonly indexed: { number: number; hash: string | null; timestamp: number } | null;
-  /** The highest block that the log holds facts of. */
+  /** The highest block with facts in the log. */
   readonly recorded: { number: number; hash: string } | null;
   readonly finalized: { number: number } | null;
   readonly lagBlocks: number | null;
@@ -24,13 +24,13 @@ export type ProjectionStatus = {
   readonly name: string;
   readonly version: number;
   readonly position: number;
-  /** Facts not read yet. */
+  /** Facts not applied yet. */
   readonly lag: number;
   readonly lagSeconds: number;
 };
 
-/** Facts that a projection could not take in: it stands on, without them. */
-export type LeftOutFault = LeftOut & {
+/** Facts that a projection could not apply and excludes. */
+export type LeftOutFault = ExcludedFacts & {
   readonly part: string;
   readonly kind: "facts_left_out";
   readonly message: string;
@@ -41,14 +41,14 @@ type Warning = HeadFault | LeftOutFault;
 export type ServiceStatus = {
   readonly ready: boolean;
   readonly failing: readonly FailingPart[];
-  /** What is wrong without keeping anything behind: one RPC of several, a fact that is left out. */
+  /** Faults that delay nothing: one node of several, an excluded fact. */
   readonly warnings: readonly Warning[];
   readonly logPosition: number | null;
   readonly chains: readonly ChainStatus[];
   readonly projections: readonly ProjectionStatus[];
 };
 
-/** A part's own findings. */
+/** The result of checking one part. */
 export type Findings<Status> = {
   readonly status: Status;
   readonly failing: readonly FailingPart[];

@@ -4,31 +4,31 @@ import type { Database } from "../../../projections/database.ts";
 import { pendingMigrations } from "../../../projections/log/migrate.ts";
 import { readIdleRoles, readLogHead } from "../../../projections/log/status.ts";
 import { type ChainSource, openChainStatus } from "./chain-status.ts";
-import type { LateSeconds } from "./limits.ts";
+import type { MaxLagSeconds } from "./limits.ts";
 import { openProjectionStatus } from "./projection-status.ts";
 import type { FailingPart, Findings, ProjectionStatus, ServiceStatus } from "./service-status.ts";
 
 export type StatusSources = {
   readonly db: Database;
   readonly chains: readonly ChainSource[];
-  /** Names of the projections that must stand. */
+  /** Names of the projections that must be current. */
   readonly projections: readonly string[];
   readonly now: () => Date;
   readonly logger: Logger;
-  readonly lateSeconds: LateSeconds;
-  /** Milliseconds a status is used again. */
+  readonly lateSeconds: MaxLagSeconds;
+  /** Milliseconds for which a status is reused. */
   readonly maxAgeMs: number;
 };
 
 export type StatusReader = () => Promise<ServiceStatus>;
 
-/** Milliseconds the database is given to answer. */
+/** Milliseconds for the database to answer. */
 const databaseMs = 2000;
 
-/** Measures every part. Callers at the same time share one measurement; changes are logged. */
+/** Checks every part. Concurrent callers share one check; changes are logged. */
 export function openStatusReader(sources: StatusSources): StatusReader {
   const measure = openMeasurement(sources);
-  const tell = openReporter(sources.logger);
+  const report = openReporter(sources.logger);
   let current: { promise: Promise<ServiceStatus>; expiresAt: number } | undefined;
   return () => {
     if (current !== undefined && performance.now() < current.expiresAt) return current.promise;
@@ -36,7 +36,7 @@ export function openStatusReader(sources: StatusSources): StatusReader {
     current = fresh;
     const settle = (status?: ServiceStatus) => {
       fresh.expiresAt = performance.now() + sources.maxAgeMs;
-      if (status !== undefined) tell(status);
+      if (status !== undefined) report(status);
     };
     fresh.promise.then(settle, () => settle());
     return fresh.promise;
@@ -51,18 +51,18 @@ function openMeasurement({ db, chains, projections, now, lateSeconds }: StatusSo
 
   return async (): Promise<ServiceStatus> => {
     const at = now().getTime();
-    const broken = await checkDatabase();
-    const readable = broken === undefined ? db : null;
-    const [idle, ...looked] = await Promise.all([
+    const databaseFault = await checkDatabase();
+    const readable = databaseFault === undefined ? db : null;
+    const [idle, ...chainFindings] = await Promise.all([
       readable === null ? [] : findIdleRoles(readable, lateSeconds.lease),
       ...chainStatuses.map((look) => look(readable, at)),
     ]);
-    // In the direction of the data: whoever compares two of them never takes for derived what is not.
+    // The log's head is read before the checkpoints, so that a projection never seems ahead of the log.
     const logPosition = readable && (await readLogHead(readable));
-    const folded = readable === null ? none : await projectionStatus(readable, at);
-    const findings = [...looked, folded];
+    const projectionFindings = readable === null ? none : await projectionStatus(readable, at);
+    const findings = [...chainFindings, projectionFindings];
     const failing = [
-      ...(broken === undefined ? [] : [broken]),
+      ...(databaseFault === undefined ? [] : [databaseFault]),
       ...idle,
       ...findings.flatMap((one) => one.failing),
     ];
@@ -71,32 +71,32 @@ function openMeasurement({ db, chains, projections, now, lateSeconds }: StatusSo
       failing,
       warnings: findings.flatMap((one) => one.warnings),
       logPosition: logPosition === null ? null : Number(logPosition),
-      chains: looked.map((one) => one.status),
-      projections: folded.status,
+      chains: chainFindings.map((one) => one.status),
+      projections: projectionFindings.status,
     };
   };
 }
 
-/** Roles in which nobody works, though somebody did: their last process is gone, frozen or cut off. */
+/** Roles that had a leader and have none now: its process is gone, frozen or disconnected. */
 async function findIdleRoles(db: Database, lateSeconds: number): Promise<FailingPart[]> {
   const roles = await readIdleRoles(db);
   return roles
     .filter(({ seconds }) => seconds > lateSeconds)
     .map(({ role, seconds }) => ({
       part: role,
-      message: `no process works as the ${role}`,
+      message: `no process is running as the ${role}`,
       behind: { seconds },
     }));
 }
 
-/** Migrations only go forward: once current, they stay current. */
+/** Migrations only go forward, so they are checked until they are current once. */
 function openDatabaseCheck(db: Database): () => Promise<FailingPart | undefined> {
   let migrated = false;
   return async () => {
     try {
-      await within(databaseMs, sql`select 1`.execute(db));
+      await withTimeout(databaseMs, sql`select 1`.execute(db));
       if (migrated) return undefined;
-      const pending = await within(databaseMs, pendingMigrations(db));
+      const pending = await withTimeout(databaseMs, pendingMigrations(db));
       migrated = pending.length === 0;
       if (migrated) return undefined;
       return { part: "migrations", message: `the database lacks ${pending.join(", ")}` };
@@ -106,7 +106,7 @@ function openDatabaseCheck(db: Database): () => Promise<FailingPart | undefined>
   };
 }
 
-async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value> {
+async function withTimeout<Value>(ms: number, promise: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
@@ -118,7 +118,7 @@ async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value
   }
 }
 
-/** The driver's messages may quote addresses and users; its code says enough. */
+/** The error code only: the driver's messages may contain addresses and user names. */
 function causeOf(error: unknown): string {
   if (error instanceof Error && "code" in error) return `cannot be used (${String(error.code)})`;
   return error instanceof Error && error.message.startsWith("no answer")
@@ -126,17 +126,17 @@ function causeOf(error: unknown): string {
     : "cannot be used";
 }
 
-/** Logs when the set of failing parts or warnings becomes another. */
+/** Logs when the set of failing parts or warnings changes. */
 function openReporter(logger: Logger): (status: ServiceStatus) => void {
-  let told = "";
+  let reported = "";
   return ({ ready, failing, warnings }) => {
     const parts = [
       ...failing.map(({ part }) => part),
       ...warnings.map((one) => ("part" in one ? one.part : one.endpoint) + one.kind),
     ];
     const names = parts.sort().join(", ");
-    if (names === told) return;
-    told = names;
+    if (names === reported) return;
+    reported = names;
     if (names === "") logger.info("every part is current");
     else logger.warn({ failing, warnings }, ready ? "ready, with warnings" : "not ready");
   };

@@ -12,7 +12,7 @@ import {
   secretIn,
   signIn,
   signUp,
-} from "./accounts-desk.ts";
+} from "./accounts-fixture.ts";
 
 let database: TestDatabase;
 let desk: Desk;
@@ -60,7 +60,7 @@ describe("a form of another site", () => {
     for (const form of forms) {
       const { status, text } = await owner.post(form, { name: "a" }, headers);
       expect([form, status]).toEqual([form, 403]);
-      expect(text).toContain("This form cannot be taken");
+      expect(text).toContain("This form was refused");
     }
     expect((await owner.get("/developers")).text).toContain("no keys yet");
   });

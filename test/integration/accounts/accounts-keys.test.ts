@@ -10,7 +10,7 @@ import {
   secretIn,
   signUp,
   statusWith,
-} from "./accounts-desk.ts";
+} from "./accounts-fixture.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const dayMs = 86_400_000;
@@ -80,7 +80,7 @@ describe("a permanent key of an account", () => {
     expect((await revoke(browser, id)).status).toBe(404);
   });
 
-  it("goes on for 24 hours beside the one that takes its place, exactly", async () => {
+  it("stays valid for exactly 24 hours after it was replaced", async () => {
     const browser = await signUp(desk);
     const { key: old, id } = await createKey(browser, "rotated");
     const made = await rotate(browser, id);
@@ -91,7 +91,7 @@ describe("a permanent key of an account", () => {
     clock = later(dayMs);
     const after = [await statusWith(desk, old), await statusWith(desk, key)];
 
-    expect(made.text).toMatch(/The key “rotated”.*goes on for 24 hours/s);
+    expect(made.text).toMatch(/The key “rotated”.*stays valid for 24 hours/s);
     expect([during, after]).toEqual([
       [422, 422],
       [401, 422],
@@ -183,6 +183,6 @@ describe("the use of an account's keys", () => {
     expect(text).toContain("<title>2026-03-11: 3</title>");
     expect(text.match(/<rect /g)).toHaveLength(30);
     expect(text).toContain("4 in all, 3 on the busiest day");
-    expect((await stranger.get("/developers")).text).toContain("There were none");
+    expect((await stranger.get("/developers")).text).toContain("No requests in the last");
   });
 });

@@ -116,7 +116,8 @@ it("without a server the log tells the link, and of a reset that one", async () 
       level: 30,
       to: "known@example.test",
       link: `${baseUrl}/developers/confirm?link=${link}`,
-      msg: "no mail server is set up, so this stays here: Choose a new password",
+      subject: "Choose a new password",
+      msg: "no mail server configured, mail not sent",
     },
   ]);
 });

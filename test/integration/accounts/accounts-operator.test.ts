@@ -11,7 +11,7 @@ import {
   signIn,
   signUp,
   statusWith,
-} from "./accounts-desk.ts";
+} from "./accounts-fixture.ts";
 
 let database: TestDatabase;
 let desk: Desk;

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { deleteExpiredAccounts } from "../../../api/serve/accounts/delete-expired.ts";
 import { openPasswords } from "../../../api/serve/accounts/passwords.ts";
-import { sweepAccounts } from "../../../api/serve/accounts/sweep-accounts.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import {
   type Desk,
@@ -11,7 +11,7 @@ import {
   password,
   signIn,
   signUp,
-} from "./accounts-desk.ts";
+} from "./accounts-fixture.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const [minuteMs, hourMs] = [60_000, 3_600_000];
@@ -55,7 +55,7 @@ describe("signing in", () => {
 
       expect(new Set(statuses)).toEqual(new Set([401]));
       expect([eleventh.status, eleventh.headers.get("retry-after")]).toEqual([429, "900"]);
-      expect(eleventh.text).toContain("Too many tries; go on in 15 minutes");
+      expect(eleventh.text).toContain("Too many attempts; try again in 15 minutes");
       expect([early.status, early.headers.get("retry-after")]).toEqual([429, "1"]);
       expect(again.status).toBe(which === "an account" ? 303 : 401);
     },
@@ -186,7 +186,7 @@ it("what is over is swept, and nothing else", async () => {
   };
 
   const before = await counts();
-  await sweepAccounts(fresh.db);
+  await deleteExpiredAccounts(fresh.db);
   const after = await counts();
   const page = await owner.get("/developers");
   await Promise.all([past.close(), now.close()]);

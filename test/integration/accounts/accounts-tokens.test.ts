@@ -2,7 +2,14 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { makeKey } from "../../../api/serve/keys/key-text.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { type Browser, type Desk, newEmail, openDesk, secretIn, signUp } from "./accounts-desk.ts";
+import {
+  type Browser,
+  type Desk,
+  newEmail,
+  openDesk,
+  secretIn,
+  signUp,
+} from "./accounts-fixture.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const [minuteMs, dayMs] = [60_000, 86_400_000];

@@ -11,7 +11,7 @@ import {
   password,
   signIn,
   signUp,
-} from "./accounts-desk.ts";
+} from "./accounts-fixture.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];

@@ -3,9 +3,9 @@ import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createPermanentKey } from "../../../api/serve/keys/create-key.ts";
-import { readKeys, revokeKey } from "../../../api/serve/keys/kept-keys.ts";
+import { deleteExpiredAccess } from "../../../api/serve/keys/delete-expired.ts";
 import { hashKey, isKey, makeKey } from "../../../api/serve/keys/key-text.ts";
-import { sweepAccess } from "../../../api/serve/keys/sweep.ts";
+import { readKeys, revokeKey } from "../../../api/serve/keys/stored-keys.ts";
 import { openSwitch, setPaused } from "../../../projections/log/switches.ts";
 import { until } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -245,7 +245,7 @@ describe("the use of a key", () => {
       { day: "2026-03-10", requests: 4n },
       { day: "2026-03-11", requests: 2n },
     ]);
-    const kept = await readKeys(database.db, { type: "permanent", withEnded: false });
+    const kept = await readKeys(database.db, { type: "permanent", includeEnded: false });
     expect(kept.find((one) => one.id === id)).toMatchObject({
       name: "used",
       ending: key.slice(-4),
@@ -291,7 +291,7 @@ it("what is over is swept: minutes, addresses of a day ago, instant keys of a mo
   await row("week", "8 days");
   await row("old", "38 days");
 
-  await Promise.all([sweepAccess(db), sweepAccess(db)]);
+  await Promise.all([deleteExpiredAccess(db), deleteExpiredAccess(db)]);
 
   const minutes = await sql<{ caller: string }>`
     select caller from access.minute where caller in ('old', 'new')`.execute(db);

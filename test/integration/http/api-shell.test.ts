@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "../../../api/serve/app.ts";
 import { mountRoutes } from "../../../api/serve/http/mount.ts";
-import { answerErrors, answerUnknownPath } from "../../../api/serve/http/problem.ts";
+import { handleErrors, handleUnknownPath } from "../../../api/serve/http/error-handlers.ts";
 import { assignRequestId } from "../../../api/serve/http/request-id.ts";
 import { routeFor } from "../../../api/serve/http/route.ts";
 import { type Listening, listen } from "../../../api/serve/http/server.ts";
@@ -231,7 +231,7 @@ describe("routes that take a body", () => {
       next();
     });
     mountRoutes(app, [greet], {}, "https://api.example.test");
-    app.use(answerUnknownPath, answerErrors(pino({ level: "silent" })));
+    app.use(handleUnknownPath, handleErrors(pino({ level: "silent" })));
     greeter = await listen(app, "127.0.0.1", 0);
   });
   afterAll(() => greeter?.close());

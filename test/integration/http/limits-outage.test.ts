@@ -132,7 +132,7 @@ it("a malformed key is refused without a look at the database", async () => {
 
   for (const key of ["", "x", turned, `${right} `, `${right}, ${right}`]) {
     const admission = await limiter.admit({ address: "a", key });
-    expect(admission).toMatchObject({ rejected: "invalid_key", allowance: null });
+    expect(admission).toMatchObject({ rejected: "invalid_key", rateLimit: null });
   }
   expect(lines).toEqual([]);
 

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createPermanentKey } from "../../../api/serve/keys/create-key.ts";
-import { revokeKey } from "../../../api/serve/keys/kept-keys.ts";
+import { revokeKey } from "../../../api/serve/keys/stored-keys.ts";
 import { hashKey } from "../../../api/serve/keys/key-text.ts";
 import { pipelineSettings, spawnRole, until } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { readPriceAt } from "../../../../projections/coin-prices/read.ts";
-import { readCollection } from "../../../../projections/reads/collections/read.ts";
-import { readCollectionIds } from "../../../../projections/reads/collections/read-references.ts";
+import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
+import { readCollectionIds } from "../../../../projections/reads/collections/read-collection-names.ts";
+import { readCollection } from "../../../../projections/reads/collections/read-collections.ts";
 import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { address } from "../../views/wire.ts";
 import { route } from "../context.ts";

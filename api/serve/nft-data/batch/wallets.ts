@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { readHeld } from "../../../../projections/reads/tokens/read-held.ts";
+import { readWalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
 import { address } from "../../views/wire.ts";
 import { route } from "../context.ts";
-import { cutList, listMeta, tellNext } from "../list-page.ts";
+import { cutList, listMeta, nextMeta } from "../list-page.ts";
 import { addresses } from "../parameters.ts";
 import { HeldToken, presentHeld } from "../views/objects.ts";
 import { keyOfHeld, walletScope } from "../wallets/held-page.ts";
@@ -34,7 +34,7 @@ export const batchWallets = route(
     const wallets = [...new Set(body.addresses)];
     const filters = wallets.map((wallet) => ({ chainId, wallet, contractIds: null }));
     const read = { limit: body.limit + 1, offset: 0, after: null };
-    const lists = await readHeld(db, filters, read, now());
+    const lists = await readWalletTokenDetails(db, filters, read, now());
     const pages = new Map(
       filters.map((filter, place) => {
         const request = { page: null, perPage: body.limit, scope: walletScope(filter), read };
@@ -43,7 +43,7 @@ export const batchWallets = route(
     );
     return {
       data: body.addresses.map((wallet) => {
-        const { shown, meta } = pages.get(wallet) ?? { shown: [], meta: tellNext(null) };
+        const { shown, meta } = pages.get(wallet) ?? { shown: [], meta: nextMeta(null) };
         const tokens = shown.map((row) => presentHeld(row, context));
         return { address: wallet, tokens, ...meta };
       }),

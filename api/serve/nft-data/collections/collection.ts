@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { readPriceAt } from "../../../../projections/coin-prices/read.ts";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { readCollection } from "../../../../projections/reads/collections/read.ts";
+import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
+import { readCollection } from "../../../../projections/reads/collections/read-collections.ts";
 import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { noCollection } from "../../v1/collections/reference.ts";
 import { route } from "../context.ts";

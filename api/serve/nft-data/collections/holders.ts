@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import {
-  type HolderKey,
+  type HolderCursor,
   readHolders,
 } from "../../../../projections/reads/ownership/read-holders.ts";
 import { cursorInteger } from "../../http/page.ts";
@@ -54,7 +54,7 @@ export const holders = route(
 
 /** An address is a number of 20 bytes. */
 const holderKey = z.tuple([cursorInteger(18), cursorInteger(49)]).transform(
-  ([tokens, owner]): HolderKey => ({
+  ([tokens, owner]): HolderCursor => ({
     tokens,
     owner: `0x${owner.toString(16).padStart(40, "0")}` as Hex,
   }),

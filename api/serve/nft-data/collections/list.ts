@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { readPriceAt } from "../../../../projections/coin-prices/read.ts";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
+import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
 import type { CollectionRow } from "../../../../projections/reads/collections/collection-row.ts";
 import {
   type CollectionKey,
   readCollections,
-} from "../../../../projections/reads/collections/read.ts";
+} from "../../../../projections/reads/collections/read-collections.ts";
 import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { cursorInteger } from "../../http/page.ts";
 import { text } from "../../v1/parameters.ts";

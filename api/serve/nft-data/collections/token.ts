@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
-import { readToken } from "../../../../projections/reads/ownership/read.ts";
-import { readTokenDetails } from "../../../../projections/reads/tokens/read-details.ts";
+import { readToken } from "../../../../projections/reads/ownership/read-token.ts";
+import { readTokenDetails } from "../../../../projections/reads/tokens/token-details.ts";
 import { tokenId } from "../../v1/parameters.ts";
 import { route } from "../context.ts";
 import { collectionAddress, readRefusals } from "../parameters.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { tokenSorts } from "../../../../projections/reads/tokens/filter.ts";
-import { readTokens } from "../../../../projections/reads/tokens/read.ts";
-import { readTraitKeys } from "../../../../projections/reads/traits/read-keys.ts";
+import { readTokens } from "../../../../projections/reads/tokens/read-tokens.ts";
+import { readTraitKeys } from "../../../../projections/reads/traits/read-trait-keys.ts";
 import { keyOfToken, tokenKey } from "../../v1/collections/tokens.ts";
 import { flag } from "../../v1/parameters.ts";
 import { route } from "../context.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { HeldDetails } from "../../../../projections/reads/tokens/read-held.ts";
+import type { WalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
 import type { OrderShop } from "../../views/book-order.ts";
 import { Collection, presentCollection } from "../../views/collection.ts";
 import { presentToken, Token } from "../../views/token.ts";
@@ -36,7 +36,7 @@ export function presentNftToken(...given: Parameters<typeof presentToken>) {
 }
 
 export function presentHeld(
-  { held, collection, ...token }: HeldDetails,
+  { held, collection, ...token }: WalletTokenDetails,
   { chainId, siteUrl, prefix }: NftDataContext,
 ): z.output<typeof HeldToken> {
   const named = { collection, chainId, shop: { siteUrl, prefix } };

@@ -6,7 +6,7 @@ type SnakeKey<Key extends string> = Key extends `${infer First}${infer Rest}`
     : `_${Lowercase<First>}${SnakeKey<Rest>}`
   : Key;
 
-/** The same facts under names in snake_case. */
+/** The same fields with snake_case names. */
 export type Snake<Value> = Value extends readonly (infer Item)[]
   ? Snake<Item>[]
   : Value extends object
@@ -29,7 +29,7 @@ function renamed(value: unknown): unknown {
 const snakeKey = (key: string): string =>
   key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The schema of what `snake` makes of data of a schema: of objects, and of lists, null and absence of them. */
+/** The schema of `snake`'s result for a schema of objects, arrays, nullable and optional values. */
 export function snakeSchema<Schema extends z.ZodType>(
   schema: Schema,
 ): z.ZodType<Snake<z.output<Schema>>> {
@@ -38,7 +38,7 @@ export function snakeSchema<Schema extends z.ZodType>(
 
 const made = new WeakMap<z.ZodType, z.ZodType>();
 
-/** One schema has one counterpart: it is told once in a document, under its name. */
+/** Each schema has one counterpart, so that the OpenAPI document has one component for it. */
 function renamedSchema(schema: z.ZodType): z.ZodType {
   const known = made.get(schema) ?? makeSchema(schema);
   made.set(schema, known);
@@ -51,7 +51,7 @@ function makeSchema(schema: z.ZodType): z.ZodType {
   return meta === undefined || counterpart === schema ? counterpart : counterpart.meta(meta);
 }
 
-/** The schema itself where nothing in it has another name. */
+/** The schema itself when no name in it changes. */
 function restructured(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodObject) return restructuredObject(schema);
   const inner = innerOf(schema);

@@ -1,23 +1,26 @@
 import { z } from "zod";
-import type { HeldKey, WalletFilter } from "../../../../projections/reads/ownership/read-wallet.ts";
-import type { HeldDetails } from "../../../../projections/reads/tokens/read-held.ts";
+import type {
+  WalletFilter,
+  WalletTokenCursor,
+} from "../../../../projections/reads/ownership/read-wallet-tokens.ts";
+import type { WalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
 import type { CursorScope } from "../../http/cursor.ts";
 import { cursorInteger } from "../../http/page.ts";
 
-/** A page of a batch goes on at the wallet's own list. */
+/** Shared by the batch endpoint, whose cursors continue in the wallet's own list. */
 export function walletScope({ chainId, wallet, contractIds }: WalletFilter): CursorScope {
   return { list: "wallet tokens", chainId, wallet, contractIds: contractIds?.join() ?? null };
 }
 
 /** Digits are those of the columns: integer, numeric(78,0). */
 export const heldKey = z.tuple([cursorInteger(9), cursorInteger(78), cursorInteger(4)]).transform(
-  ([contractId, tokenId, standard]): HeldKey => ({
+  ([contractId, tokenId, standard]): WalletTokenCursor => ({
     contractId: Number(contractId),
     tokenId,
     standard: standard === 721n ? 721 : 1155,
   }),
 );
 
-export function keyOfHeld({ held: { contractId, tokenId, standard } }: HeldDetails) {
+export function keyOfHeld({ held: { contractId, tokenId, standard } }: WalletTokenDetails) {
   return [contractId, tokenId, standard];
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { readHeld } from "../../../../projections/reads/tokens/read-held.ts";
+import { readWalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
 import { findByAddress } from "../collections/find.ts";
 import { route } from "../context.ts";
 import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
@@ -29,7 +29,7 @@ export const walletTokens = route(
     const filter = { chainId, wallet: params.address, contractIds };
     const request = listPageOf(query, walletScope(filter), heldKey);
     if (isRejection(request)) return request;
-    const [rows = []] = await readHeld(db, [filter], request.read, now());
+    const [rows = []] = await readWalletTokenDetails(db, [filter], request.read, now());
     const { shown, meta } = cutList(request, rows, keyOfHeld);
     return { data: shown.map((row) => presentHeld(row, context)), meta };
   },

@@ -1,23 +1,23 @@
-import { type EventId, isAfter, placeBehind } from "../../../projections/reads/feed/event.ts";
+import { type EventId, idAfterPosition, isAfter } from "../../../projections/reads/feed/event.ts";
 import type { Framed } from "./frame.ts";
 
-/** The newest stretch of the feed, in memory. */
-export type Tape = {
-  /** All events up to this position were put on it. */
-  readonly told: bigint;
+/** The newest events of the feed, in memory. */
+export type ReplayBuffer = {
+  /** The position up to which all events were added. */
+  readonly upTo: bigint;
   add(events: readonly Framed[], told: bigint): void;
-  /** The next events behind a place, of about `mostBytes`; undefined where the tape begins later. */
-  behind(place: EventId, mostBytes: number): readonly Framed[] | undefined;
+  /** The next events after an event id, about `mostBytes` of them; undefined when the buffer starts later. */
+  after(place: EventId, mostBytes: number): readonly Framed[] | undefined;
 };
 
-/** Begins behind a position, and forgets its oldest events where there are more than `mostBytes`. */
-export function openTape(position: bigint, mostBytes: number): Tape {
+/** Starts after a position, and drops its oldest events beyond `mostBytes`. */
+export function openReplayBuffer(position: bigint, mostBytes: number): ReplayBuffer {
   let told = position;
-  let begin = placeBehind(position);
+  let begin = idAfterPosition(position);
   let held: Framed[] = [];
   let bytes = 0;
 
-  /** Cut in pieces: the array moves once for many events. */
+  /** Trims many events at once, since each trim copies the array. */
   const trim = () => {
     if (bytes <= mostBytes) return;
     let cut = 0;
@@ -31,7 +31,7 @@ export function openTape(position: bigint, mostBytes: number): Tape {
   };
 
   return {
-    get told() {
+    get upTo() {
       return told;
     },
     add(events, upTo) {
@@ -42,9 +42,9 @@ export function openTape(position: bigint, mostBytes: number): Tape {
       told = upTo;
       trim();
     },
-    behind(place, most) {
+    after(place, most) {
       if (isAfter(begin, place)) return undefined;
-      const first = firstBehind(held, place);
+      const first = firstAfter(held, place);
       let end = first;
       for (let size = 0; end < held.length && size < most; end += 1) {
         size += held[end]?.bytes.length ?? 0;
@@ -56,8 +56,8 @@ export function openTape(position: bigint, mostBytes: number): Tape {
 
 const keptShare = 0.75;
 
-/** Index of the first event behind a place. */
-function firstBehind(held: readonly Framed[], place: EventId): number {
+/** Index of the first event after an event id. */
+function firstAfter(held: readonly Framed[], place: EventId): number {
   let [low, high] = [0, held.length];
   while (low < high) {
     const middle = (low + high) >> 1;

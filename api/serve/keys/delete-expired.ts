@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 
-/** Days for which an instant key that has expired is still told so. */
-const rememberedDays = 30;
+/** Days for which an expired instant key is still answered with `expired_key`. */
+const retentionDays = 30;
 
 /**
- * Removes what is of no use any more: minutes that are over, the addresses instant keys were given to a day ago, and
- * instant keys that expired long ago. Any number of processes may do it at once; none waits for another.
+ * Deletes past minutes, the addresses of instant keys after a day, and instant keys that expired long ago. Any number
+ * of processes may run it at once; `skip locked` keeps them from waiting for each other.
  */
-export async function sweepAccess(db: Database): Promise<void> {
+export async function deleteExpiredAccess(db: Database): Promise<void> {
   await sql`
     delete from access.minute where caller in (
       select caller from access.minute where began_at < now() - interval '2 minutes'
@@ -20,6 +20,6 @@ export async function sweepAccess(db: Database): Promise<void> {
   await sql`
     delete from access.key where id in (
       select id from access.key
-      where type = 'instant' and expires_at < now() - make_interval(days => ${rememberedDays})
+      where type = 'instant' and expires_at < now() - make_interval(days => ${retentionDays})
       limit 20000 for update skip locked)`.execute(db);
 }

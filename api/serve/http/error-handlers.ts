@@ -4,13 +4,13 @@ import { type Rejection, reject } from "../../../projections/domain/rejection.ts
 import { sendRejection } from "./answer.ts";
 import { requestIdOf } from "./request-id.ts";
 
-/** For paths that nothing is mounted on. */
-export const answerUnknownPath: RequestHandler = (request, response) => {
-  sendRejection(response, 404, reject("not_found", `Nothing is served at ${request.path}`));
+/** 404 for paths without a route. */
+export const handleUnknownPath: RequestHandler = (request, response) => {
+  sendRejection(response, 404, reject("not_found", `No endpoint at ${request.path}`));
 };
 
-/** Every thrown error ends here: faults become one 500 whose cause is only in the log. */
-export function answerErrors(logger: Logger): ErrorRequestHandler {
+/** Every thrown error ends here: a fault becomes a 500 whose cause is only in the log. */
+export function handleErrors(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) {
       next(error);
@@ -26,11 +26,11 @@ export function answerErrors(logger: Logger): ErrorRequestHandler {
       { err: error, requestId, method: request.method, path: request.path },
       "request failed",
     );
-    sendRejection(response, 500, reject("internal", "Something failed on our side"));
+    sendRejection(response, 500, reject("internal", "Internal error"));
   };
 }
 
-/** What Express and its body parser say about a request that cannot be read. */
+/** Maps what Express and its body parser report about an unreadable request. */
 function inputError(
   error: unknown,
   isRead: boolean,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Document } from "./answer.ts";
-import { openKeptAnswers } from "./kept-answers.ts";
+import { openResponseCache } from "./response-cache.ts";
 
 /** Answers over a standing and a clock that the test sets; each tells how often one was made before. */
 function openStage() {
   const stage = { standing: "a", seconds: 10, made: 0, reads: 0 };
-  const answers = openKeptAnswers({
-    readStanding: async () => {
+  const answers = openResponseCache({
+    readDataVersion: async () => {
       stage.reads += 1;
       return stage.standing;
     },
@@ -18,7 +18,7 @@ function openStage() {
     return document(String(stage.made));
   };
   const ask = async (request = "/", maker: (now: Date) => Promise<Document> = make) =>
-    String((await answers.of(request, maker)).body);
+    String((await answers.get(request, maker)).body);
   return { stage, answers, ask };
 }
 
@@ -61,10 +61,10 @@ describe("kept answers", () => {
   it("that fail, refuse or may change by themselves are made anew", async () => {
     const { ask, answers } = openStage();
     await expect(ask("/", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
-    expect(await answers.of("/", async () => ({ rejected: "not_found" }))).toEqual({
+    expect(await answers.get("/", async () => ({ rejected: "not_found" }))).toEqual({
       rejected: "not_found",
     });
-    expect(await ask("/", async () => ({ ...document("passing"), isPassing: true }))).toBe(
+    expect(await ask("/", async () => ({ ...document("passing"), isVolatile: true }))).toBe(
       "passing",
     );
     expect(await ask()).toBe("1");

@@ -12,24 +12,27 @@ const encodings = {
 };
 type Encoding = keyof typeof encodings;
 
-type Packed = { readonly encoding: Encoding; readonly body: Buffer };
+type CompressedBody = { readonly encoding: Encoding; readonly body: Buffer };
 
-/** Bytes below which packing is not worth it, as the middleware that packs other answers has it. */
-const leastBytes = 1_024;
+/** Smaller bodies are not compressed; the threshold of the `compression` middleware. */
+const minBytes = 1_024;
 
-const packings = new WeakMap<object, Map<Encoding, Promise<Buffer>>>();
+const compressedBodies = new WeakMap<object, Map<Encoding, Promise<Buffer>>>();
 
-/** A document that is sent again is packed once for all. Undefined: it goes out as it is, or for the first time. */
-export async function packedFor(
+/**
+ * The compressed body of a document that is sent more than once, compressed once per encoding. Undefined on the first
+ * send, or when the body is sent as it is.
+ */
+export async function compressedBodyFor(
   request: Request,
   document: { readonly body: Buffer },
-): Promise<Packed | undefined> {
-  const known = packings.get(document);
+): Promise<CompressedBody | undefined> {
+  const known = compressedBodies.get(document);
   if (known === undefined) {
-    packings.set(document, new Map());
+    compressedBodies.set(document, new Map());
     return undefined;
   }
-  if (document.body.byteLength < leastBytes || request.headers["accept-encoding"] === undefined)
+  if (document.body.byteLength < minBytes || request.headers["accept-encoding"] === undefined)
     return undefined;
   const chosen = request.acceptsEncodings("br", "gzip", "identity");
   if (chosen !== "br" && chosen !== "gzip") return undefined;

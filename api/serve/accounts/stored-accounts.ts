@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
-import { idleDays, longestDays } from "./sessions.ts";
+import { idleDays, maxAgeDays } from "./sessions.ts";
 
-/** What is kept of an account; of keys, tokens and sessions those that work are counted. */
-export type KeptAccount = {
+/** A stored account with the number of its valid keys, tokens and sessions. */
+export type StoredAccount = {
   readonly id: number;
   readonly email: string;
   readonly createdAt: Date;
@@ -16,22 +16,28 @@ export type KeptAccount = {
   readonly lastSeenAt: Date | null;
 };
 
-/** An account as an operator names it. */
-export type WhichAccount = { readonly id: number } | { readonly email: string };
+/** How an operator identifies an account. */
+export type AccountSelector = { readonly id: number } | { readonly email: string };
 
-/** All accounts, the newest first. */
-export const readAccounts = (db: Database): Promise<KeptAccount[]> => read(db, sql`true`);
+/** All accounts, newest first. */
+export const readAccounts = (db: Database): Promise<StoredAccount[]> => read(db, sql`true`);
 
-export async function readAccount(db: Database, which: WhichAccount): Promise<KeptAccount | null> {
-  const [account] = await read(db, chosen(which));
+export async function readAccount(
+  db: Database,
+  which: AccountSelector,
+): Promise<StoredAccount | null> {
+  const [account] = await read(db, selected(which));
   return account ?? null;
 }
 
-const chosen = (which: WhichAccount) =>
+const selected = (which: AccountSelector) =>
   "id" in which ? sql<boolean>`a.id = ${which.id}` : sql<boolean>`a.email = ${which.email}`;
 
-async function read(db: Database, condition: ReturnType<typeof chosen>): Promise<KeptAccount[]> {
-  const { rows } = await sql<KeptAccount>`
+async function read(
+  db: Database,
+  condition: ReturnType<typeof selected>,
+): Promise<StoredAccount[]> {
+  const { rows } = await sql<StoredAccount>`
     select a.id, a.email, a.created_at as "createdAt", a.suspended_at as "suspendedAt",
            (select count(*)::int from access.key k
             where k.account_id = a.id and k.revoked_at is null
@@ -42,13 +48,13 @@ async function read(db: Database, condition: ReturnType<typeof chosen>): Promise
             where t.account_id = a.id and t.revoked_at is null and t.expires_at > now()) as tokens,
            (select count(*)::int from access.session s
             where s.account_id = a.id and s.seen_at > now() - make_interval(days => ${idleDays})
-              and s.created_at > now() - make_interval(days => ${longestDays})) as sessions,
+              and s.created_at > now() - make_interval(days => ${maxAgeDays})) as sessions,
            (select max(seen_at) from access.session s where s.account_id = a.id) as "lastSeenAt"
     from access.account a where ${condition} order by a.id desc`.execute(db);
   return rows;
 }
 
-/** Suspends an account or lets it go on. Returns whether that changed anything. */
+/** Suspends or reactivates an account. Returns whether that changed anything. */
 export async function setSuspended(
   db: Database,
   id: number,

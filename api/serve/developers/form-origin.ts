@@ -2,10 +2,10 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Request } from "express";
 
 /**
- * Whether a form was sent from one of our own pages. Browsers say where a request comes from; one that does not say is
- * no browser of today, and is refused. Proxies may change the host, so the configured one is right as well.
+ * Whether a form was sent from one of our own pages, by `Sec-Fetch-Site` and `Origin`. A client that sends no origin
+ * is refused. Proxies may change the host, so the configured one is accepted as well.
  */
-export function isFromOwnPage(request: Request, baseUrl: string): boolean {
+export function hasOwnOrigin(request: Request, baseUrl: string): boolean {
   const site = request.get("sec-fetch-site");
   if (site !== undefined && site !== "same-origin") return false;
   const origin = request.get("origin");
@@ -15,8 +15,8 @@ export function isFromOwnPage(request: Request, baseUrl: string): boolean {
   return isOurHost && from.protocol === ours.protocol;
 }
 
-/** What the forms of a session hold, so that only its own pages can have made them. Tells nothing of the session's token. */
-export const formTokenOf = (sessionToken: string): string =>
+/** The CSRF token of a session's forms. It does not reveal the session token. */
+export const formTokenFor = (sessionToken: string): string =>
   createHash("sha256").update(`form of ${sessionToken}`).digest("base64url");
 
 export function isFormToken(given: string, expected: string): boolean {

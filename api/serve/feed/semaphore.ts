@@ -1,7 +1,7 @@
-export type Gate = <Result>(work: () => Promise<Result>) => Promise<Result>;
+export type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Lets so many through at once; the others wait in line. */
-export function openGate(most: number): Gate {
+/** Runs at most `most` tasks at a time; the others wait in order. */
+export function openSemaphore(most: number): Semaphore {
   const line: (() => void)[] = [];
   let inside = 0;
   return async (work) => {

@@ -2,13 +2,13 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../../api/serve/app.ts";
-import { type KeptAnswers, openKeptAnswers } from "../../../api/serve/http/kept-answers.ts";
+import { type ResponseCache, openResponseCache } from "../../../api/serve/http/response-cache.ts";
 import { allProjections } from "../../../projections/all.ts";
-import { exchange } from "../../../projections/engine/beside.ts";
-import { readStanding } from "../../../projections/engine/read-standing.ts";
+import { inSwapTransaction } from "../../../projections/engine/shadow-schema.ts";
+import { readDataVersion } from "../../../projections/engine/data-version.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { rankCollection } from "../../../projections/reads/rarity/rank-collection.ts";
-import { readStaleRankings } from "../../../projections/reads/rarity/stale.ts";
+import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import { appendEvents } from "../../support/database/given.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
@@ -33,10 +33,10 @@ let made = 0;
 beforeAll(async () => {
   book = await openBook(allProjections({ feeRecipient }));
   const clock = () => new Date(Number(now) * 1000 + 250);
-  const answers = openKeptAnswers({ readStanding: () => readStanding(book.db), now: clock });
-  const counted: KeptAnswers = {
-    of: (request, make) =>
-      answers.of(request, (at) => {
+  const answers = openResponseCache({ readDataVersion: () => readDataVersion(book.db), now: clock });
+  const counted: ResponseCache = {
+    get: (request, make) =>
+      answers.get(request, (at) => {
         made += 1;
         return make(at);
       }),
@@ -54,7 +54,7 @@ beforeAll(async () => {
     logger: pino({ level: "silent" }),
   };
   plain = await serve(createApp(options));
-  keeping = await serve(createApp({ ...options, answers: counted }));
+  keeping = await serve(createApp({ ...options, responseCache: counted }));
 });
 afterAll(async () => {
   await plain.close();
@@ -79,7 +79,7 @@ const paths = [
 ];
 
 async function rank(): Promise<void> {
-  for (const { collectionId } of await readStaleRankings(book.db)) {
+  for (const { collectionId } of await readOutdatedRankings(book.db)) {
     await rankCollection(book.db, collectionId);
   }
 }
@@ -189,9 +189,9 @@ describe("answers that are kept", () => {
   });
 
   it("do not stand for what a rebuild exchanges, though no position moves", async () => {
-    const before = await readStanding(book.db);
-    expect(await readStanding(book.db)).toBe(before);
-    await exchange(book.db, async () => {});
-    expect(await readStanding(book.db)).not.toBe(before);
+    const before = await readDataVersion(book.db);
+    expect(await readDataVersion(book.db)).toBe(before);
+    await inSwapTransaction(book.db, async () => {});
+    expect(await readDataVersion(book.db)).not.toBe(before);
   });
 });

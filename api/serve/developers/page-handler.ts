@@ -4,30 +4,30 @@ import type { Html } from "./html.ts";
 
 export type Developers = {
   readonly accounts: AccountContext;
-  /** Requests a minute of a permanent key without a limit of its own; 0: no limit. */
+  /** Requests per minute of a permanent key without its own limit; 0: unlimited. */
   readonly keyLimit: number;
-  /** Where client keys are exchanged for tokens, without a slash at its end. */
+  /** Base URL of the account API, without a trailing slash. */
   readonly accountApiUrl: string;
 };
 
-/** Somebody who asks for a page, or sends a form. */
+/** A request for a page, or a submitted form. */
 export type Visit = {
   readonly visitor: Visitor;
-  /** A parameter of the path or the query; "" where it is missing or no text. */
+  /** A path or query parameter; "" when it is missing or not a single text. */
   parameter(name: string): string;
-  /** A field of the form; the same. */
+  /** A form field; "" likewise. */
   field(name: string): string;
 };
 
-/** Who is signed in, and what every form on the page must hold. */
+/** The session of a signed-in user, and the CSRF token of its forms. */
 export type SignedIn = { readonly session: Session; readonly formToken: string };
 
-/** A page, or the way to another one. */
+/** A page or a redirect. */
 export type Reply = (
   | { readonly page: Html; readonly status?: number; readonly retryAfterSeconds?: number }
   | { readonly to: string }
 ) & {
-  /** A session's token to keep; null: to forget the one there is. */
+  /** Session token to store in the cookie; null: delete the cookie. */
   readonly sessionToken?: string | null;
 };
 

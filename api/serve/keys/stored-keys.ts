@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import type { KeyType } from "./key-text.ts";
 
-/** What is kept of a key. */
-export type KeptKey = {
+/** A stored key, without its secret. */
+export type StoredKey = {
   readonly id: number;
   readonly type: KeyType;
   readonly name: string | null;
@@ -14,35 +14,32 @@ export type KeptKey = {
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
-  /** A few seconds late. */
+  /** Up to a few seconds behind. */
   readonly lastUsedAt: Date | null;
-  /** Whose it is, by e-mail address; null: an instant one, or made by an operator. */
+  /** E-mail address of the owner; null for instant keys and keys made by an operator. */
   readonly account: string | null;
 };
 
-type Which = { type: KeyType | null; withEnded: boolean; accountId?: number };
+type KeyFilter = { type: KeyType | null; includeEnded: boolean; accountId?: number };
 
-/** The newest first; those that are of no use any more only with `withEnded`. */
+/** Newest first; revoked and expired ones only with `includeEnded`. */
 export async function readKeys(
   db: Database,
-  { type, withEnded, accountId }: Which,
-): Promise<KeptKey[]> {
-  const { rows } = await sql<KeptKey>`
+  { type, includeEnded, accountId }: KeyFilter,
+): Promise<StoredKey[]> {
+  const { rows } = await sql<StoredKey>`
     select k.id, k.type, k.name, k.ending, k.per_minute as "perMinute", k.created_at as "createdAt",
            k.expires_at as "expiresAt", k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt",
            a.email as account
     from access.key k left join access.account a on a.id = k.account_id
     where (${type}::text is null or k.type = ${type})
-      and (${withEnded} or (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
+      and (${includeEnded} or (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
       and (${accountId ?? null}::int is null or k.account_id = ${accountId ?? null})
     order by k.id desc`.execute(db);
   return rows;
 }
 
-/**
- * Ends a key, by its id or by the SHA-256 of itself; its next request fails, whichever process it reaches. Null: there
- * is no such key.
- */
+/** Revokes a key by its id or SHA-256; its next request fails in every process. Null: there is no such key. */
 export async function revokeKey(
   db: Database,
   which: { readonly id: number } | { readonly hash: Buffer },

@@ -1,27 +1,27 @@
 import { once } from "node:events";
 import type { Response } from "express";
 
-/** The way to one reader. */
-export type Outlet = {
+/** The connection to one subscriber. */
+export type SseConnection = {
   write(bytes: Buffer): void;
-  /** Bytes that the reader's connection has not taken. */
-  readonly unsent: number;
-  /** Settles when it has taken all, or is gone. */
+  /** Bytes written but not accepted by the socket. */
+  readonly unsentBytes: number;
+  /** Settles when the write buffer is empty, or the connection is closed. */
   drained(): Promise<void>;
   readonly isClosed: boolean;
   onClose(heard: () => void): void;
-  /** An orderly end: the reader comes back with its last id. */
+  /** Ends the stream in order: the client reconnects with its last event id. */
   end(): void;
-  /** For who does not read: what is unsent is thrown away. */
-  cut(): void;
+  /** Closes the socket and discards unsent bytes. */
+  destroy(): void;
 };
 
-export function outletOf(response: Response): Outlet {
-  // A connection that breaks is told by `close`.
+export function sseConnection(response: Response): SseConnection {
+  // A broken connection also emits `close`.
   response.on("error", () => {});
   return {
     write: (bytes) => void response.write(bytes),
-    get unsent() {
+    get unsentBytes() {
       return response.writableLength;
     },
     async drained() {
@@ -37,6 +37,6 @@ export function outletOf(response: Response): Outlet {
     },
     onClose: (heard) => void response.once("close", heard),
     end: () => void response.end(),
-    cut: () => void response.destroy(),
+    destroy: () => void response.destroy(),
   };
 }
