@@ -1,9 +1,12 @@
 import { resolve } from "node:path";
 import type { Address, Hex } from "viem";
 import { type ChainId, chainIds } from "../../../abis/deployments.ts";
+import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
+import type { PartnerConfigs } from "../../work/marketplaces/open-partners.ts";
 import { type PriceFeed, publicFeeds } from "../../work/prices/feeds.ts";
-import { type CuratedCollection, readCurated } from "./curated.ts";
+import { readCurated } from "./curated.ts";
 import { Environment } from "./environment.ts";
+import { partnerSettingDependencies, shapePartners } from "./partner-settings.ts";
 import { aboutSetting } from "./setting.ts";
 
 export type ChainConfig = {
@@ -20,8 +23,6 @@ export type ChainConfig = {
   /** Whether deposits, withdrawals and transfers of the wrapped native currency are indexed. */
   wrappedNativeEvents: "all" | "none";
 };
-
-type PartnerConfig = { url: string; key: string | null; requestsPerMinute: number };
 
 export type Config = {
   http: {
@@ -62,11 +63,8 @@ export type Config = {
   /** Between two looks at the chain for what events do not tell of orders. */
   checkIntervalSeconds: number;
   /** Other marketplaces whose listings are shown and bought; null: that one is off. */
-  partners: {
-    /** `streamUrl`: of a websocket that tells news of listings; null: none is listened to. */
-    opensea: (PartnerConfig & { streamUrl: string | null }) | null;
-    magiceden: PartnerConfig | null;
-    /** Between two looks at what a collection has new there. */
+  partners: PartnerConfigs & {
+    /** Between two polls for a collection's new listings. */
     intervalSeconds: number;
   };
   /** Exchanges that are asked what coins are worth. */
@@ -164,8 +162,7 @@ function missingCompanions(named: Record<string, string>): string[] {
     chainIds.map((chainId) => `RPC_URL_${chainId}`).find((name) => named[name]) ?? "",
   );
   demand("DATABASE_URL", "DATABASE_READ_URL");
-  for (const partner of ["A", "B"]) demand(`PARTNER_${partner}_URL`, `PARTNER_${partner}_KEY`);
-  demand("PARTNER_A_URL", "PARTNER_A_STREAM_URL");
+  for (const [name, companion] of partnerSettingDependencies) demand(name, companion);
   demand("MAIL_FROM", "SMTP_URL");
   return problems;
 }
@@ -220,8 +217,7 @@ function shape(env: Environment, curated: Config["curated"]): Config {
     mail: shapeMail(env),
     checkIntervalSeconds: env.CHECK_INTERVAL_SECONDS,
     partners: {
-      opensea: shapeOpensea(env),
-      magiceden: shapePartner(env, "B"),
+      ...shapePartners(env),
       intervalSeconds: env.PARTNER_INTERVAL_SECONDS,
     },
     prices: { feeds: env.PRICE_FEED_URLS ?? publicFeeds },
@@ -250,18 +246,6 @@ function shapeChain(env: Environment, chainId: ChainId, local: boolean): ChainCo
     collections: collections === "*" ? "all" : collections,
     wrappedNativeEvents: env[`WRAPPED_NATIVE_EVENTS_${chainId}`] ?? (quiet ? "none" : "all"),
   };
-}
-
-function shapePartner(env: Environment, letter: "A" | "B"): PartnerConfig | null {
-  const url = env[`PARTNER_${letter}_URL`];
-  const key = env[`PARTNER_${letter}_KEY`] ?? null;
-  const requestsPerMinute = env[`PARTNER_${letter}_RATE_LIMIT`];
-  return url === undefined ? null : { url: withoutSlash(url), key, requestsPerMinute };
-}
-
-function shapeOpensea(env: Environment): Config["partners"]["opensea"] {
-  const partner = shapePartner(env, "A");
-  return partner && { ...partner, streamUrl: env.PARTNER_A_STREAM_URL ?? null };
 }
 
 /** A listener on every address is reached by name. */

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { chainIds } from "../../../abis/deployments.ts";
+import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
 import { address } from "./setting.ts";
 
-const CuratedCollection = z.strictObject({
+const Collection = z.strictObject({
   chainId: z.union(chainIds.map((chainId) => z.literal(chainId))),
   slug: z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
   name: z.string().min(1),
@@ -19,11 +20,8 @@ const CuratedCollection = z.strictObject({
     .optional(),
 });
 
-/** A collection known by name, of one contract or several. Addresses are lower case. */
-export type CuratedCollection = z.output<typeof CuratedCollection>;
-
 const CuratedFile = z
-  .array(CuratedCollection)
+  .array(Collection)
   .refine((all) => all.every(({ primary, contracts }) => contracts.includes(primary)), {
     message: "every primary must be one of its collection's contracts",
   })

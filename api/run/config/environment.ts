@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { commonConduit } from "../../../abis/deployments.ts";
 import { exchangeNames } from "../../work/prices/feeds.ts";
+import { partnerSettings } from "./partner-settings.ts";
 import {
   address,
   bytes32,
@@ -72,29 +73,6 @@ const rateLimit = (whose: string, standard: number) =>
     meaning: `requests a minute ${whose}; 0: no limit`,
     expectation: "requests a minute, or 0",
     example: `${standard}`,
-  });
-
-const partnerUrl = (who: string, example: string) =>
-  setting(urlOf("http:", "https:").optional(), {
-    meaning: `where ${who} is asked for listings`,
-    expectation: urlExpectation,
-    example,
-    fallback: "absent: it is off; local chains: a stand-in",
-    secret: true,
-  });
-const partnerKey = (who: string, companion: string) =>
-  setting(z.string().min(1).optional(), {
-    meaning: `our key at ${who}`,
-    expectation: `the key, beside ${companion}`,
-    example: "0123456789abcdef",
-    fallback: "none",
-    secret: true,
-  });
-const partnerRate = (who: string) =>
-  setting(wholeNumber(6, 1_000_000).default(120), {
-    meaning: `requests a minute that a process of ours makes of ${who} at most, and half as many for buyers and sellers`,
-    expectation: "requests a minute, from 6",
-    example: "120",
   });
 
 /** Every setting, by its name in the environment. */
@@ -258,19 +236,7 @@ export const Environment = z.object({
     example: "60",
     fallback: "30",
   }),
-  PARTNER_A_URL: partnerUrl("OpenSea (API v2)", "https://api.opensea.io"),
-  PARTNER_A_KEY: partnerKey("OpenSea", "PARTNER_A_URL"),
-  PARTNER_A_STREAM_URL: setting(urlOf("ws:", "wss:").optional(), {
-    meaning: "websocket over which OpenSea tells news of listings by itself",
-    expectation: "a ws or wss URL, beside PARTNER_A_URL",
-    example: "wss://stream-api.opensea.io/socket/websocket",
-    fallback: "absent: news is found by asking; local chains: a stand-in",
-    secret: true,
-  }),
-  PARTNER_A_RATE_LIMIT: partnerRate("OpenSea"),
-  PARTNER_B_URL: partnerUrl("Magic Eden (API v3)", "https://api-mainnet.magiceden.dev/v3/rtp"),
-  PARTNER_B_KEY: partnerKey("Magic Eden", "PARTNER_B_URL"),
-  PARTNER_B_RATE_LIMIT: partnerRate("Magic Eden"),
+  ...partnerSettings,
   PRICE_FEED_URLS: setting(priceFeedList.optional(), {
     meaning: `exchanges whose prices of ETH and APE are believed where two agree, as name=url; they are known as ${exchangeNames.join(", ")}`,
     expectation: "exchanges as name=url, comma-separated, each once, or none",

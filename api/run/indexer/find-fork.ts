@@ -79,7 +79,7 @@ async function readBlocks(db: Database, chainId: number, range: Range): Promise<
     (select b.number, b.hash from log.block b
      where b.block_id >= ${firstBlockId(chainId, from)} and b.block_id < ${firstBlockId(chainId, below)}
        and not exists (
-         select from log.dropped((select position from log.head)) d where d.block_id = b.block_id)
+         select from log.retracted_blocks((select position from log.head)) d where d.block_id = b.block_id)
      order by b.block_id ${direction} limit ${most})
     union
     (select s.number, decode(substr(s.hash, 3), 'hex') from ponder_sync.blocks s

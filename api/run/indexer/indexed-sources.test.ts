@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { exchangeDeploymentBlock } from "../../../abis/deployments.ts";
+import { seaportDeploymentBlock } from "../../../abis/deployments.ts";
 import type { ChainConfig } from "../config/config.ts";
-import type { CuratedCollection } from "../config/curated.ts";
+import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
 import { indexedSources } from "./indexed-sources.ts";
 import { schemaName } from "./schema-name.ts";
 
@@ -40,7 +40,7 @@ describe("indexedSources", () => {
   it("reads transfers from the chain's oldest curated contract on, the exchange from its start", () => {
     expect(indexedSources(chain(), curated(old, elsewhere))).toEqual({
       chainId: 1,
-      startBlock: exchangeDeploymentBlock[1],
+      startBlock: seaportDeploymentBlock[1],
       transfersStartBlock: 100,
       collections: [a, b],
       wrappedNative: "none",

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { type ChainId, exchangeDeploymentBlock } from "../../../abis/deployments.ts";
+import { type ChainId, seaportDeploymentBlock } from "../../../abis/deployments.ts";
 import type { ChainConfig, Config } from "../config/config.ts";
 
 /** What is indexed of a chain. Two configurations with equal sources share a Ponder schema. */
@@ -23,7 +23,7 @@ export function indexedSources(
 ): IndexedSources {
   const known = curated.collections.filter((collection) => collection.chainId === chainId);
   const addresses = known.flatMap(({ contracts }) => contracts);
-  const exchangeBlock = exchangeDeploymentBlock[chainId];
+  const exchangeBlock = seaportDeploymentBlock[chainId];
   const deployments = known.map(({ fromBlock }) => fromBlock ?? exchangeBlock);
   return {
     chainId,

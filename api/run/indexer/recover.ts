@@ -90,7 +90,7 @@ async function findOrphans(
     select b.block_id as "blockId", b.number, b.hash from log.block b
     where b.block_id >= ${firstBlockId(chainId, fork)} and b.block_id < ${firstBlockId(chainId + 1, 0n)}
       and not exists (
-        select from log.dropped((select position from log.head)) d where d.block_id = b.block_id)
+        select from log.retracted_blocks((select position from log.head)) d where d.block_id = b.block_id)
   `.execute(db);
   const hashes = await canonicalHashes(client, [...new Set(rows.map(({ number }) => number))]);
   return rows
@@ -129,6 +129,6 @@ async function resetSettledHeights(session: Session, chainId: number, fork: bigi
     delete from ops.recorder
     where chain_id = ${chainId} and substr(settled_id, 27, 16)::bigint >= ${fork}`.execute(session);
   await sql`
-    update ops.basis_review set settled_number = least(settled_number, ${fork - 1n})
+    update ops.observation_check set settled_number = least(settled_number, ${fork - 1n})
     where chain_id = ${chainId}`.execute(session);
 }

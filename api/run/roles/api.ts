@@ -1,6 +1,6 @@
 import { allProjections } from "../../../projections/all.ts";
 import { mostPrepared, openDatabase } from "../../../projections/database.ts";
-import { readStanding } from "../../../projections/engine/read-standing.ts";
+import { readDataVersion } from "../../../projections/engine/data-version.ts";
 import { openAccounts } from "../../serve/accounts/open-accounts.ts";
 import { createApp } from "../../serve/app.ts";
 import { answerFeed } from "../../serve/feed/answer-feed.ts";
@@ -13,21 +13,21 @@ import { maxLagSeconds, statusPollMs } from "../../serve/status/limits.ts";
 import { openStatusReader } from "../../serve/status/status-reader.ts";
 import { openHashReader } from "../../work/chain/clients.ts";
 import { openHeadReader } from "../../work/chain/head.ts";
-import { openMarket } from "../../work/orders/market/market.ts";
-import type { RoleContext, Running } from "./role.ts";
+import { openMarket } from "../../work/orders/open-market.ts";
+import type { RoleContext, RunningRole } from "./role.ts";
 
 const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };
 
-/** Everything that answers over HTTP. Any number of these processes may run. */
-export async function runRole({ config, logger }: RoleContext): Promise<Running> {
+/** Serves HTTP requests. Any number of these processes may run. */
+export async function runRole({ config, logger }: RoleContext): Promise<RunningRole> {
   const reader = {
     url: config.database.readUrl,
     statementTimeoutMs: 10_000,
-    onIdleError: (error: Error) => logger.warn({ err: error }, "a database connection was lost"),
+    onIdleError: (error: Error) => logger.warn({ err: error }, "database connection lost"),
   };
   const db = openDatabase({ ...reader, applicationName: "api", max: 10, prepares: mostPrepared });
-  // Of its own: what is kept does not wait for connections that are busy making other answers.
-  const look = openDatabase({ ...reader, applicationName: "api standing", max: 1, prepares: true });
+  // A pool of its own: a cached response does not wait for connections that are busy with other responses.
+  const versionDb = openDatabase({ ...reader, applicationName: "api data version", max: 1, prepares: true });
   const readStatus = openStatusReader({
     db,
     chains: config.chains.map(({ chainId, rpcUrls }) => ({
@@ -59,17 +59,17 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
   const nftData = accountApi && { ...accountApi, stream: answerFeed(feed) };
   const now = () => new Date();
   const context = { db, siteUrl, chains, readStatus, market, instantKeys, now };
-  const answers = openResponseCache({ readDataVersion: () => readStanding(look), now });
+  const answers = openResponseCache({ readDataVersion: () => readDataVersion(versionDb), now });
   const served = { developers, nftData, feed, answers };
   const app = createApp({ context, baseUrl, logger, limiter, ...served, trustProxy });
   const closeParts = () =>
     Promise.all([
-      ...[db.destroy(), look.destroy()],
+      ...[db.destroy(), versionDb.destroy()],
       ...[market.close(), access.close(), accountParts.close()],
     ]);
   const listening = await start(() => listen(app, host, port));
-  const looking = setInterval(() => {
-    readStatus().catch((error) => logger.error({ err: error }, "the parts cannot be looked at"));
+  const statusTimer = setInterval(() => {
+    readStatus().catch((error) => logger.error({ err: error }, "status check failed"));
   }, statusPollMs);
 
   async function start(open: () => Promise<Listening>): Promise<Listening> {
@@ -85,7 +85,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<Running>
     ready: Promise.resolve(),
     failed: new Promise<never>(() => {}),
     async stop() {
-      clearInterval(looking);
+      clearInterval(statusTimer);
       await feed.stop();
       await listening.close();
       await closeParts();

@@ -2,16 +2,16 @@ import { openDatabase } from "../../../projections/database.ts";
 import { migrate } from "../../../projections/log/migrate.ts";
 import { indexedSources } from "../indexer/indexed-sources.ts";
 import { runPonder } from "../indexer/run-ponder.ts";
-import type { RoleContext, Running } from "./role.ts";
+import type { RoleContext, RunningRole } from "./role.ts";
 
-/** One Ponder per chain, each in a schema of its own on the shared cache of chain data. */
-export async function runRole({ config, logger, signal }: RoleContext): Promise<Running> {
+/** One Ponder process per chain, each in its own schema; they share Ponder's cache of chain data. */
+export async function runRole({ config, logger, signal }: RoleContext): Promise<RunningRole> {
   const { url } = config.database;
   const db = openDatabase({
     url,
     applicationName: "indexer",
     max: 4,
-    onIdleError: (error) => logger.warn(`database: ${error.message}`),
+    onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
   });
   const stopping = new AbortController();
   signal.addEventListener("abort", () => stopping.abort());
@@ -19,20 +19,20 @@ export async function runRole({ config, logger, signal }: RoleContext): Promise<
 
   const chains = config.chains.map((chain) => {
     const sources = indexedSources(chain, config.curated);
-    let kept = Promise.resolve();
+    let finished = Promise.resolve();
     const live = new Promise<void>((onLive) => {
       const signal = stopping.signal;
-      kept = runPonder({ chain, sources, databaseUrl: url, db, logger, signal, onLive });
+      finished = runPonder({ chain, sources, databaseUrl: url, db, logger, signal, onLive });
     });
-    return { live, over: kept };
+    return { live, finished };
   });
-  const over = Promise.all(chains.map((chain) => chain.over));
+  const finished = Promise.all(chains.map((chain) => chain.finished));
   return {
     ready: Promise.all(chains.map((chain) => chain.live)).then(() => {}),
-    failed: over.then(() => new Promise<never>(() => {})),
+    failed: finished.then(() => new Promise<never>(() => {})),
     async stop() {
       stopping.abort();
-      await over.catch(() => {});
+      await finished.catch(() => {});
       await db.destroy();
     },
   };

@@ -18,15 +18,15 @@ import { openPartners } from "../../work/marketplaces/open-partners.ts";
 import { background } from "../../work/marketplaces/transport.ts";
 import { openDocumentFetcher } from "../../work/metadata/document-fetcher.ts";
 import { type LeaderContext, runLeaderRole } from "./leader-role.ts";
-import type { RoleContext, Running } from "./role.ts";
+import type { RoleContext, RunningRole } from "./role.ts";
 
-/** What is not awaited by anybody looks this often while much happens. */
-const calmMs = 500;
-/** Who looks at what has become doubtful: an answer that takes an order in waits for the same processors. */
-const doubtMs = 100;
+/** Least time between two runs of a job that no request waits for. */
+const backgroundMs = 500;
+/** Least time between two order sweeps. Not less: order intake needs the same processors. */
+const orderSweepMs = 100;
 
-/** Observations the service makes by itself: curated collections, contracts' names. One process works, others stand by. */
-export async function runRole(context: RoleContext): Promise<Running> {
+/** Background jobs: observations of chains, partners and prices. One process works, others are standbys. */
+export async function runRole(context: RoleContext): Promise<RunningRole> {
   const connections = 4 + 3 * context.config.chains.length;
   return runLeaderRole(context, { name: "jobs", connections, work });
 }
@@ -35,13 +35,13 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
   const { config, logger } = context;
   const intervalMs = config.checkIntervalSeconds * 1_000;
   const partnerIntervalMs = config.partners.intervalSeconds * 1_000;
-  const wakes: Signal[] = [];
+  const signals: Signal[] = [];
   const now = () => new Date();
-  const rungWithAll = (one: Signal) => {
-    wakes.push(one);
+  const notifiedWithAll = (one: Signal) => {
+    signals.push(one);
     return one;
   };
-  const calmWake = (everyMs = calmMs) => rungWithAll(createThrottledSignal(everyMs));
+  const throttled = (everyMs = backgroundMs) => notifiedWithAll(createThrottledSignal(everyMs));
   const chainIds = config.chains.map(({ chainId }) => chainId);
   const clients = config.chains.map(openChain);
   const ethereum = clients.find(({ chainId }) => chainId === 1);
@@ -50,25 +50,29 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     channels: ["projected"],
     logger,
     onNotify: () => {
-      for (const one of wakes) one.notify();
+      for (const one of signals) one.notify();
     },
   });
   const fetcher = openDocumentFetcher(config.metadata);
   const partners = openPartners(config.partners, background);
-  /** Before its tables are derived for the first time a job has nothing to look at. */
-  const after = async (names: readonly string[], keep: () => Promise<void>) => {
-    await waitUntilDerived(names, { db, changeSignal: rungWithAll(createSignal()), signal });
-    if (!signal.aborted) await keep();
+  /** Runs a job once the projections that it reads have been derived for the first time. */
+  const after = async (projections: readonly string[], run: () => Promise<void>) => {
+    await waitUntilDerived(projections, {
+      db,
+      changeSignal: notifiedWithAll(createSignal()),
+      signal,
+    });
+    if (!signal.aborted) await run();
   };
-  const books = ["listings", "bids"];
-  const keepAll = () => [
-    after(books, () => runClockTicks({ db, changeSignal: calmWake(), logger, signal })),
+  const orderBooks = ["listings", "bids"];
+  const runAll = () => [
+    after(orderBooks, () => runClockTicks({ db, changeSignal: throttled(), logger, signal })),
     after(["collection_stats", "floors"], () =>
       runFloorSnapshots({ db, chainIds, logger, signal }),
     ),
     runPriceUpdates({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
     after(["collections", "traits"], () =>
-      runRarityRanking({ db, changeSignal: calmWake(), logger, signal }),
+      runRarityRanking({ db, changeSignal: throttled(), logger, signal }),
     ),
     ...partners.flatMap((partner) => [
       after(["collections", "listings"], () =>
@@ -77,12 +81,12 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
           intervalMs: partnerIntervalMs,
         }),
       ),
-      after(["twins", "listings"], () =>
+      after(["cross_listings", "listings"], () =>
         runCrossListingPosts({
           db,
           partner,
           chainIds,
-          changeSignal: calmWake(),
+          changeSignal: throttled(),
           now,
           logger,
           signal,
@@ -91,14 +95,21 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     ]),
     ...clients.flatMap((client) => [
       after(["collections"], () =>
-        runContractDescriptions({ db, client, changeSignal: calmWake(), logger, signal }),
+        runContractDescriptions({ db, client, changeSignal: throttled(), logger, signal }),
       ),
-      after(books, () =>
-        runOrderSweep({ db, client, changeSignal: calmWake(doubtMs), intervalMs, logger, signal }),
+      after(orderBooks, () =>
+        runOrderSweep({
+          db,
+          client,
+          changeSignal: throttled(orderSweepMs),
+          intervalMs,
+          logger,
+          signal,
+        }),
       ),
-      after(books, () => runContractRechecks({ db, client, logger, signal })),
+      after(orderBooks, () => runContractRechecks({ db, client, logger, signal })),
       after(["metadata", "ownership"], () =>
-        runMetadataRefresh({ db, client, fetcher, changeSignal: calmWake(), now, logger, signal }),
+        runMetadataRefresh({ db, client, fetcher, changeSignal: throttled(), now, logger, signal }),
       ),
     ]),
   ];
@@ -106,12 +117,12 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     const served = new Set<number>(chainIds);
     const curated = config.curated.collections.filter(({ chainId }) => served.has(chainId));
     const registered = await registerCuratedCollections(db, curated, new Date());
-    if (registered > 0) logger.info(`registered ${registered} curated collections`);
+    if (registered > 0) logger.info({ collections: registered }, "curated collections registered");
     onReady();
     await Promise.race([
-      // A chain may take long to answer; what it says after the end is not waited for.
+      // A chain may take long to answer; its answer is not awaited after the stop.
       aborted(signal),
-      Promise.all(keepAll()),
+      Promise.all(runAll()),
     ]);
   } finally {
     const opened = [fetcher, ...partners];

@@ -1,31 +1,31 @@
 import { setMaxListeners } from "node:events";
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { acquireLeadership, type Leadership, leaseMs } from "./leader.ts";
-import type { RoleContext, Running } from "./role.ts";
+import type { RoleContext, RunningRole } from "./role.ts";
 
-/** What the process that leads a role works with. */
+/** Passed to the work of the process that leads a role. */
 export type LeaderContext = {
   context: RoleContext;
   db: Database;
   leadership: Leadership;
-  /** Aborted when the role is told to end, or may be another's by now. */
+  /** Aborted when the role is to stop, or another process may hold the lease. */
   signal: AbortSignal;
-  /** Tells that the role does its work. */
+  /** Called once the role does its work. */
   onReady: () => void;
 };
 
 type LeaderRole = {
   name: string;
   connections: number;
-  /** Settles after `signal` is aborted. */
+  /** Resolves after `signal` is aborted. */
   work: (runAsLeader: LeaderContext) => Promise<void>;
 };
 
-/** Runs a role of which one process works while others stand by. It fails when its lease is lost. */
+/** Runs a role of which one process works while others are standbys. It fails when its lease is lost. */
 export function runLeaderRole(
   context: RoleContext,
   { name, connections, work }: LeaderRole,
-): Running {
+): RunningRole {
   const { config, logger } = context;
   const { url } = config.database;
   const db = openDatabase({
@@ -34,7 +34,7 @@ export function runLeaderRole(
     max: connections,
     prepares: true,
     idleInTransactionTimeoutMs: leaseMs,
-    onIdleError: (error) => logger.warn({ err: error }, "a database connection was lost"),
+    onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
   });
   const ending = new AbortController();
   const stopping = AbortSignal.any([context.signal, ending.signal]);
@@ -46,7 +46,7 @@ export function runLeaderRole(
     const leadership = await acquireLeadership({ url, role: name, logger, signal: stopping });
     if (leadership === null) return;
     const signal = AbortSignal.any([stopping, leadership.signal]);
-    // Each of the role's loops listens while it waits.
+    // Each loop of the role adds a listener while it waits.
     setMaxListeners(0, signal);
     try {
       await Promise.race([leadership.lost, work({ context, db, leadership, signal, onReady })]);

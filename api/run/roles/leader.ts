@@ -7,75 +7,73 @@ import type { Session } from "../../../projections/database.ts";
 import { createSignal, type Signal } from "../../work/log-signal/signal.ts";
 
 /**
- * A lease is renewed often enough that one lost renewal costs nothing, and a holder that could not renew stops before
- * another may begin. Transactions of a frozen holder end with its lease.
+ * A lease survives one failed renewal, and a holder that cannot renew stops before another process may start.
+ * Transactions of a frozen holder are ended by the server when its lease expires.
  */
 export const leaseMs = 2_500;
 const renewMs = 1_000;
 const safetyMarginMs = 500;
-/** A standby looks this often, and at once when the holder tells that it is done. */
+/** A standby polls this often, and at once when the holder notifies that it has released the lease. */
 const pollMs = 200;
 const channel = "lease";
 
 export type Leadership = {
-  /** Aborted once the lease is, or may be, another's. */
+  /** Aborted once another process holds the lease, or may hold it. */
   signal: AbortSignal;
   /** Rejects when that happens. */
   lost: Promise<never>;
-  /** Whether the work may go on: asked before each piece of it. False at the latest half a second before the lease ends. */
+  /** Whether the work may continue; checked before each piece of it. False no later than half a second before the lease expires. */
   isHeld(): Promise<boolean>;
-  /** Throws in a transaction whose work another may be doing by now. */
+  /** Throws in a transaction when another process may hold the lease. */
   fence(session: Session): Promise<void>;
-  /** Lets a standby begin at once. */
+  /** Gives the lease up, so that a standby starts at once. */
   release(): Promise<void>;
 };
 
 type LeadershipOptions = { url: string; role: string; logger: Logger; signal: AbortSignal };
 
 /**
- * Waits until this process alone holds a role: a row in the database that it renews. A row and no lock, since a lock
- * lives as long as its connection, which may outlive its process. It spares work done twice; what is written stays
- * right without it (checkpoints, identities).
+ * Waits until this process holds the lease of a role: a row in the database that it renews. Not an advisory lock, since
+ * a lock lives as long as its connection, which may outlive its process. The lease avoids duplicate work; correctness
+ * does not depend on it (checkpoints and identities guarantee that). Null when `signal` is aborted first.
  */
 export async function acquireLeadership(options: LeadershipOptions): Promise<Leadership | null> {
   const { role, logger, signal } = options;
   const owner = `${hostname()} ${process.pid} ${randomUUID()}`;
-  const wake = createSignal();
+  const released = createSignal();
   let hasLoggedStandby = false;
   let hasFailed = false;
   let client: pg.Client | undefined;
   while (!signal.aborted) {
     try {
-      client ??= await connect(options, wake);
+      client ??= await connect(options, released);
       const requestedAt = performance.now();
       const epoch = await tryAcquireLease(client, role, owner);
-      if (epoch !== null)
-        return startRenewing({ client, options, owner, epoch, askedAt: requestedAt });
+      if (epoch !== null) return startRenewing({ client, options, owner, epoch, requestedAt });
       hasFailed = false;
-      if (!hasLoggedStandby) logger.info(`another process leads ${role}, standing by`);
+      if (!hasLoggedStandby) logger.info({ role }, "standing by for leader");
       hasLoggedStandby = true;
     } catch (error) {
-      if (!hasFailed)
-        logger.warn({ err: error }, `the lease of ${role} cannot be looked at, trying again`);
+      if (!hasFailed) logger.warn({ err: error, role }, "lease check failed");
       hasFailed = true;
       await client?.end().catch(() => undefined);
       client = undefined;
     }
-    await wake.wait(pollMs, signal);
+    await released.wait(pollMs, signal);
   }
   await client?.end().catch(() => undefined);
   return null;
 }
 
-async function connect({ url, role }: LeadershipOptions, wake: Signal): Promise<pg.Client> {
+async function connect({ url, role }: LeadershipOptions, released: Signal): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
     application_name: `leader ${role}`,
     connectionTimeoutMillis: leaseMs,
     query_timeout: renewMs,
   });
-  client.on("error", () => wake.notify());
-  client.on("notification", () => wake.notify());
+  client.on("error", () => released.notify());
+  client.on("notification", () => released.notify());
   await client.connect();
   await client.query(`listen ${channel}`);
   return client;
@@ -103,35 +101,35 @@ type HeldLease = {
   options: LeadershipOptions;
   owner: string;
   epoch: bigint;
-  /** When the lease was asked for that is held now; it was given no earlier. */
-  askedAt: number;
+  /** When the lease was requested; it starts no earlier. */
+  requestedAt: number;
 };
 
 /**
- * Renews a lease until it is released or lost. A process that was merely slow finds its epoch unchanged when it asks
- * again, so nobody worked meanwhile, and goes on.
+ * Renews a lease until it is released or lost. A process that was slow but finds its epoch unchanged continues: no other
+ * process has held the lease meanwhile.
  */
 function startRenewing(held: HeldLease): Leadership {
   const { client, options, epoch } = held;
   const { role } = options;
   const ending = new AbortController();
-  let heldUntil = held.askedAt + leaseMs - safetyMarginMs;
+  let heldUntil = held.requestedAt + leaseMs - safetyMarginMs;
   let reject = (_: Error) => {};
-  const lost = new Promise<never>((_, refuse) => {
-    reject = refuse;
+  const lost = new Promise<never>((_, rejectLost) => {
+    reject = rejectLost;
   });
   lost.catch(() => undefined);
   const endLeadership = (reason: string) => {
     if (ending.signal.aborted) return;
     clearInterval(timer);
-    reject(new Error(`the lease of ${role} was lost: ${reason}`));
+    reject(new Error(`lease of ${role} lost: ${reason}`));
     ending.abort();
   };
   const renewLease = async () => {
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     const isRenewed = await renew(held).catch(() => undefined);
     if (isRenewed === false) endLeadership("another process holds it");
-    if (isRenewed) heldUntil = askedAt + leaseMs - safetyMarginMs;
+    if (isRenewed) heldUntil = requestedAt + leaseMs - safetyMarginMs;
     pendingRenewal = undefined;
   };
   let pendingRenewal: Promise<void> | undefined;
@@ -139,19 +137,19 @@ function startRenewing(held: HeldLease): Leadership {
     pendingRenewal ??= renewLease();
     await pendingRenewal;
   };
-  const holds = async () => {
+  const isHeld = async () => {
     for (let attempts = 0; performance.now() > heldUntil && attempts < 2; attempts += 1) {
       if (!ending.signal.aborted) await renewOnce();
     }
     if (performance.now() > heldUntil) endLeadership("it could not be renewed in time");
     return !ending.signal.aborted;
   };
-  const timer = setInterval(() => void renewOnce().then(holds), renewMs);
+  const timer = setInterval(() => void renewOnce().then(isHeld), renewMs);
   client.on("end", () => endLeadership("its connection ended"));
   return {
     signal: ending.signal,
     lost,
-    isHeld: holds,
+    isHeld,
     fence: (session) => assertLeaseHeld(session, role, epoch),
     async release() {
       clearInterval(timer);
@@ -175,7 +173,7 @@ async function assertLeaseHeld(session: Session, role: string, epoch: bigint): P
   const { rows } = await sql`
     select 1 from ops.lease where role = ${role} and epoch = ${epoch} and expires_at > clock_timestamp()
   `.execute(session);
-  if (rows.length === 0) throw new Error(`the lease of ${role} was lost: nothing is written`);
+  if (rows.length === 0) throw new Error(`lease of ${role} lost: transaction rolled back`);
 }
 
 async function releaseLease({ client, options, owner, epoch }: HeldLease): Promise<void> {

@@ -8,28 +8,28 @@ import { runProjector } from "../../work/jobs/project.ts";
 import { runRecorder } from "../../work/jobs/record.ts";
 import { type Listener, openListener } from "../../work/log-signal/listener.ts";
 import { createSignal, type Signal } from "../../work/log-signal/signal.ts";
+import { openDerivationLog } from "./derivation-log.ts";
 import { type LeaderContext, runLeaderRole } from "./leader-role.ts";
-import type { RoleContext, Running } from "./role.ts";
+import type { RoleContext, RunningRole } from "./role.ts";
 
-/** Ponder's tables → the log → the projections. One process works, others stand by. */
-export async function runRole(context: RoleContext): Promise<Running> {
+/** Ponder's tables → the log → the projections. One process works, others are standbys. */
+export async function runRole(context: RoleContext): Promise<RunningRole> {
   const connections = 2 + 2 * context.config.chains.length;
   return runLeaderRole(context, { name: "projector", connections, work });
 }
 
 async function work({ context, db, leadership, signal, onReady }: LeaderContext): Promise<void> {
   const { config, logger } = context;
-  const wakes = new Map(config.chains.map(({ chainId }) => [chainId, createSignal()]));
-  const projecting = createSignal();
+  const chainSignals = new Map(config.chains.map(({ chainId }) => [chainId, createSignal()]));
+  const logSignal = createSignal();
   const listener = openListener({
     url: config.database.url,
     channels: ["log"],
     logger,
     onNotify: (channel) => {
-      if (channel === "log") projecting.notify();
-      else
-        for (const [chainId, wake] of wakes)
-          if (channel.startsWith(`ponder_${chainId}_`)) wake.notify();
+      if (channel === "log") return logSignal.notify();
+      for (const [chainId, chainSignal] of chainSignals)
+        if (channel.startsWith(`ponder_${chainId}_`)) chainSignal.notify();
     },
   });
   try {
@@ -38,13 +38,13 @@ async function work({ context, db, leadership, signal, onReady }: LeaderContext)
       runProjector({
         db,
         targets,
-        changeSignal: projecting,
+        changeSignal: logSignal,
         logger,
         signal,
         holds: leadership.isHeld,
         onTick: ({ outcome }) => outcome === "idle" && onReady(),
       }),
-      ...record({ context, db, signal, leadership, wakes, projecting, listener }),
+      ...runRecorders({ context, db, signal, leadership, chainSignals, logSignal, listener }),
     ]);
   } finally {
     await listener.stop();
@@ -53,21 +53,20 @@ async function work({ context, db, leadership, signal, onReady }: LeaderContext)
 
 async function prepare({ config, logger }: RoleContext, db: Database): Promise<Target[]> {
   const projections = allProjections({ feeRecipient: config.fees.recipient });
-  await prepareProjections(db, projections, ({ projection, position, head, step }) =>
-    logger.info(`deriving ${projection}: ${step ?? `${position} of ${head} facts`}`),
-  );
+  const log = openDerivationLog(logger);
+  await prepareProjections(db, projections, log.onProgress).finally(log.end);
   return projections.map((projection) => ({ projection, schema: projection.name }));
 }
 
-type Recording = Omit<LeaderContext, "onReady"> & {
-  wakes: Map<number, Signal>;
-  projecting: Signal;
+type RecorderContext = Omit<LeaderContext, "onReady"> & {
+  chainSignals: Map<number, Signal>;
+  logSignal: Signal;
   listener: Listener;
 };
 
-/** One recorder a chain: what one chain's node does never holds the other. */
-function record(recording: Recording): Promise<void>[] {
-  const { context, db, signal, leadership, wakes, projecting, listener } = recording;
+/** One recorder per chain: a slow node of one chain does not delay another. */
+function runRecorders(recorders: RecorderContext): Promise<void>[] {
+  const { context, db, signal, leadership, chainSignals, logSignal, listener } = recorders;
   return context.config.chains.map(({ chainId, rpcUrls, finalityBlocks }) => {
     const client = openChain({ chainId, rpcUrls });
     return runRecorder({
@@ -78,11 +77,11 @@ function record(recording: Recording): Promise<void>[] {
         fence: leadership.fence,
       },
       finalityBlocks,
-      changeSignal: wakes.get(chainId) ?? createSignal(),
+      changeSignal: chainSignals.get(chainId) ?? createSignal(),
       logger: context.logger,
       signal,
       holds: leadership.isHeld,
-      onAppended: () => projecting.notify(),
+      onAppended: () => logSignal.notify(),
       beforePass: async () => {
         const schema = await readPonderSchema(db, chainId);
         if (schema !== null) await listener.listen(`${schema}_live_query`);

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import type { LogSink } from "../logger.ts";
+import type { LogSink } from "../output/logger.ts";
 import type { ChildRun, Exit } from "./keep-running.ts";
 import type { OrphanGuard } from "./orphan-guard.ts";
 
@@ -17,14 +17,14 @@ export type ChildOptions = {
   environment: Record<string, string | undefined>;
   orphanGuard: OrphanGuard;
   sink: LogSink;
-  /** Told each line of its output first; true keeps it out of the log. */
+  /** Called with each line of its output; true keeps the line out of the log. */
   onLine?: (line: string) => boolean;
   onMessage?: (message: unknown) => void;
 };
 
 /**
- * Runs a module in a process group of its own: a signal from the terminal reaches the supervisor
- * alone, and what the process started and left behind can be swept up with it.
+ * Runs a module in its own process group: a signal from the terminal reaches only the supervisor, and processes that
+ * the module started and left running can be ended with it.
  */
 export function startChild(options: ChildOptions): ChildRun & { pid: number | undefined } {
   const { name, script, environment, orphanGuard, sink } = options;
@@ -32,13 +32,13 @@ export function startChild(options: ChildOptions): ChildRun & { pid: number | un
     cwd: projectRoot,
     env: environment,
     detached: true,
-    // An open input is a second leash: the local chains end with it.
+    // The local chains exit when their standard input closes.
     stdio: ["pipe", "pipe", "pipe", "ipc"],
   });
   const { pid } = child;
   if (pid !== undefined) orphanGuard.add(pid, "SIGTERM");
   if (options.onMessage) child.on("message", options.onMessage);
-  // Writing to a process that has just died is no fault of this one.
+  // Writing to a process that has just exited must not crash this one.
   child.on("error", () => {});
   child.stdin?.on("error", () => {});
   for (const stream of [child.stdout, child.stderr]) {
@@ -72,7 +72,7 @@ async function terminate(
   clearTimeout(killTimer);
 }
 
-/** Ends what the process had started and did not end itself. */
+/** Ends processes that the exited one had started and not stopped. */
 async function endGroup(pid: number): Promise<void> {
   if (!signalGroup(pid, "SIGINT")) return;
   for (let tries = 0; tries < 40; tries += 1) {
@@ -82,7 +82,7 @@ async function endGroup(pid: number): Promise<void> {
   signalGroup(pid, "SIGKILL");
 }
 
-/** Says whether the group still has members. */
+/** Returns whether the group still has members. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal);
@@ -97,7 +97,7 @@ function readLines(stream: Readable, onLine: (line: string) => void): void {
   });
 }
 
-/** Parts log JSON; anything else they print (a crash, a warning) is put into a line of the same form. */
+/** Processes log JSON; other output (a crash, a warning) becomes a log line with level warn. */
 function asLogLine(part: string, line: string): string {
   if (line.startsWith("{") && line.includes('"level"')) return line;
   return JSON.stringify({ level: 40, time: Date.now(), part, msg: line });

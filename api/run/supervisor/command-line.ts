@@ -6,7 +6,8 @@ import {
   readConfig,
   readEnvironment,
 } from "../config/config.ts";
-import { createLogger, openLogSink } from "../logger.ts";
+import { openLiveLine } from "../output/live-line.ts";
+import { createLogger, openLogSink } from "../output/logger.ts";
 import { mergeInstallation } from "./installation.ts";
 import { type RoleName, roleNames } from "./role-modules.ts";
 import { runRole } from "./run-role.ts";
@@ -14,10 +15,10 @@ import { supervise } from "./supervisor.ts";
 
 type Variables = Record<string, string | undefined>;
 
-/** npm and the terminal both pass one Ctrl-C on; a second signal counts after this time. */
+/** npm and the terminal both forward one Ctrl-C; a later signal is taken as a second one after this time. */
 const repeatedSignalMs = 1_000;
 
-/** The command line of the service: everything, or the roles named. Settles with the exit code. */
+/** Parses the command line and runs all roles, or those named. Resolves with the exit code. */
 export async function run(argv: string[]): Promise<number> {
   try {
     const { only, name } = parseCommand(argv);
@@ -38,14 +39,18 @@ function start(
   config: Config,
   environment: Variables,
 ): Promise<number> {
-  const sink = openLogSink(config.log);
+  const output = openLiveLine(process.stdout);
+  const sink = openLogSink(config.log, output);
   const [role] = roles;
   if (role !== undefined && roles.length === 1) {
     const logger = createLogger(name ?? role, config.log.level, sink);
     return runRole(role, config, logger, listenToSignals().stop);
   }
   const logger = createLogger("supervisor", config.log.level, sink);
-  return supervise({ config, environment, roles, logger, sink }, listenToSignals());
+  return supervise(
+    { config, environment, roles, logger, sink, progress: output },
+    listenToSignals(),
+  );
 }
 
 class UsageError extends Error {}
@@ -56,21 +61,21 @@ function parseCommand(argv: string[]): { only: RoleName[] | undefined; name: str
   const named = new Set(values.only.split(",").map((part) => part.trim()));
   const roles = roleNames.filter((role) => named.delete(role));
   if (named.size > 0 || roles.length === 0) {
-    throw new UsageError(`--only takes roles, comma-separated: ${roleNames.join(", ")}`);
+    throw new UsageError(`--only expects roles, comma-separated: ${roleNames.join(", ")}`);
   }
   return { only: roles, name: values.name };
 }
 
 function parseOptions(args: string[]) {
   try {
-    // `--name` is the supervisor's: it tells the indexers of several chains apart in the log.
+    // `--name` is set by the supervisor: the process's name in the log.
     return parseArgs({ args, options: { only: { type: "string" }, name: { type: "string" } } });
   } catch (error) {
     throw new UsageError(messageOf(error));
   }
 }
 
-/** The first signal, or the death of the supervisor, asks for an orderly end; the next one for a quick one. */
+/** The first signal, or the exit of the supervisor, requests an orderly stop; a second one kills everything. */
 function listenToSignals(): { stop: AbortSignal; kill: AbortSignal } {
   const stop = new AbortController();
   const kill = new AbortController();

@@ -8,13 +8,13 @@ import { makeDataDirectory } from "./data-directory.ts";
 const scratch = mkdtempSync(join(tmpdir(), "data-directory-"));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-it("makes a directory with all that is missing above it", () => {
+it("creates a directory and its missing parents", () => {
   makeDataDirectory(join(scratch, "a/b/c"));
   makeDataDirectory(join(scratch, "a/b/c"));
   expect(statSync(join(scratch, "a/b/c")).isDirectory()).toBe(true);
 });
 
-it("refuses what cannot be a directory, by name and with an example", () => {
+it("rejects a path that cannot be a directory, naming the setting and an example", () => {
   writeFileSync(join(scratch, "file"), "");
   for (const path of [join(scratch, "file/x"), join(scratch, "file"), "/proc/nope/x"]) {
     expect(() => makeDataDirectory(path)).toThrow(ConfigurationError);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { type ChainId, chainIds } from "../../../abis/deployments.ts";
+import { partnerNames, partners } from "../../../projections/domain/partners.ts";
 import type { Config } from "../config/config.ts";
 import { address } from "../config/setting.ts";
 
@@ -8,26 +9,24 @@ type Variables = Record<string, string | undefined>;
 
 const LocalChain = z.object({ rpcUrl: z.url(), wsUrl: z.url() });
 
-const Partner = z.object({ port: z.int(), url: z.url() });
+const Partner = z.object({ port: z.int(), url: z.url(), streamUrl: z.url().optional() });
 
-/** What the local chains print, as one line of JSON, when they can be used. */
+/** The JSON line that the local chains print when they are ready. */
 const ReadyLine = z.object({
   ready: z.literal(true),
   chains: z.object({ 1: LocalChain, 33139: LocalChain }),
   feeRecipient: address.optional(),
-  /** Stands in for the exchanges; `urls` as in PRICE_FEED_URLS. */
+  /** The simulated exchanges; `urls` as in PRICE_FEED_URLS. */
   priceFeed: z.object({ port: z.int(), urls: z.string() }).optional(),
-  /** Stand in for the partner marketplaces. */
-  partners: z
-    .object({ opensea: Partner.extend({ streamUrl: z.url() }), magiceden: Partner })
-    .optional(),
+  /** The simulated partner marketplaces. */
+  partners: z.record(z.string(), Partner).optional(),
 });
 
 export type LocalChains = z.output<typeof ReadyLine>;
 
 const ProgressLine = z.object({ progress: z.string() });
 
-/** A line of the local chains: that they are ready, how far they are, or something else. */
+/** Parses a line of the local chains: their addresses once they are ready, a progress text, or undefined. */
 export function parseDevnetLine(line: string): LocalChains | string | undefined {
   try {
     const content: unknown = JSON.parse(line);
@@ -37,18 +36,23 @@ export function parseDevnetLine(line: string): LocalChains | string | undefined 
   }
 }
 
-/** The ports in the form of the local chains' own flags: started anew they stay where they were. */
+/** Command-line flags that make restarted local chains use the same ports. */
 export function portFlags({ chains, priceFeed, partners }: LocalChains): string[] {
   const ports = chainIds.map((chainId) => `${chainId}:${new URL(chains[chainId].rpcUrl).port}`);
   const prices = priceFeed === undefined ? [] : ["--price-port", `${priceFeed.port}`];
   const marketplaces =
     partners === undefined
       ? []
-      : ["--partner-ports", `${partners.opensea.port},${partners.magiceden.port}`];
+      : [
+          "--partner-ports",
+          Object.values(partners)
+            .map(({ port }) => port)
+            .join(","),
+        ];
   return ["--ports", ports.join(","), ...prices, ...marketplaces];
 }
 
-/** The local chains, told to a role in the words that name any other chain; the operator's own words stand. */
+/** The local chains as settings of a role. Settings that the operator has given take precedence. */
 export function localChainsEnvironment(
   config: Config,
   given: Variables,
@@ -72,17 +76,22 @@ export function localChainsEnvironment(
   return environment;
 }
 
-/** A partner that the operator names is not listened to at the stand-in. */
-function partnerUrls(given: Variables, { partners }: LocalChains) {
-  const streamUrl = given.PARTNER_A_URL ? undefined : partners?.opensea.streamUrl;
-  return {
-    PARTNER_A_URL: given.PARTNER_A_URL || partners?.opensea.url,
-    PARTNER_A_STREAM_URL: given.PARTNER_A_STREAM_URL || streamUrl,
-    PARTNER_B_URL: given.PARTNER_B_URL || partners?.magiceden.url,
-  };
+/** URLs of the stand-ins. A partner whose URL the operator sets gets no stream of the stand-in. */
+function partnerUrls(given: Variables, { partners: standIns }: LocalChains): Variables {
+  const urls = partnerNames.flatMap((name) => {
+    const prefix = partners[name].alias.toUpperCase();
+    const givenUrl = given[`${prefix}_URL`];
+    const standIn = standIns?.[name];
+    const streamUrl = givenUrl ? undefined : standIn?.streamUrl;
+    return [
+      [`${prefix}_URL`, givenUrl || standIn?.url],
+      [`${prefix}_STREAM_URL`, given[`${prefix}_STREAM_URL`] || streamUrl],
+    ];
+  });
+  return Object.fromEntries(urls);
 }
 
-/** The environment of a process that serves one chain: the others are blank, which counts as absent. */
+/** The environment of a process for one chain: the RPC URLs of the others are blank, which means absent. */
 export function withOneChain(environment: Variables, served: ChainId): Variables {
   const others = chainIds.filter((chainId) => chainId !== served);
   const blanks = others.flatMap((id) => [`RPC_URL_${id}`, `WS_URL_${id}`]);

@@ -1,37 +1,37 @@
 import { spawn } from "node:child_process";
 import type { Writable } from "node:stream";
 
-/** Sees to it that no process outlives this one, however this one ends. */
+/** Ends child processes when this process exits, however it exits. */
 export type OrphanGuard = {
-  /** Should this process die, `pid` gets the signal, and 8 s later its group is killed. */
+  /** When this process exits, `pid` gets the signal, and its group is killed 8 s later. */
   add(pid: number, signal: "SIGINT" | "SIGTERM"): void;
   remove(pid: number): void;
-  /** Ends everything held, without waiting for order. */
+  /** Kills every process added, without an orderly stop. */
   killAll(): void;
 };
 
-/** Reads `hold <pid> <signal>`, `release <pid>` and `kill`; the end of its input is the death of the holder. */
+/** Reads `add <pid> <signal>`, `remove <pid>` and `kill`. Its input closes when the parent process exits. */
 const script = `
-held=
+guarded=
 kill_all() {
-  for one in $held; do
-    # PostgreSQL is told to drop everything: it recovers at its next start.
+  for one in $guarded; do
+    # SIGQUIT makes PostgreSQL exit at once; it recovers at its next start.
     if [ "\${one#*:}" = INT ]; then kill -s QUIT "\${one%:*}"; else kill -s KILL -- "-\${one%:*}"; fi
   done
 }
 while read -r verb pid name; do
   [ "$verb" = kill ] && kill_all && exit 0
-  rest=
-  for one in $held; do [ "\${one%:*}" = "$pid" ] || rest="$rest $one"; done
-  held=$rest
-  [ "$verb" = hold ] && held="$held $pid:$name"
+  others=
+  for one in $guarded; do [ "\${one%:*}" = "$pid" ] || others="$others $one"; done
+  guarded=$others
+  [ "$verb" = add ] && guarded="$guarded $pid:$name"
 done
-[ -n "$held" ] || exit 0
-for one in $held; do kill -s "\${one#*:}" "\${one%:*}"; done
+[ -n "$guarded" ] || exit 0
+for one in $guarded; do kill -s "\${one#*:}" "\${one%:*}"; done
 tries=0
 while [ $tries -lt 80 ]; do
   alive=
-  for one in $held; do kill -0 "\${one%:*}" && alive=yes; done
+  for one in $guarded; do kill -0 "\${one%:*}" && alive=yes; done
   [ -z "$alive" ] && break
   sleep 0.1
   tries=$((tries + 1))
@@ -39,9 +39,9 @@ done
 kill_all
 `;
 
-/** A shell in a session of its own, so that neither Ctrl-C nor this process's death reaches it. */
+/** Starts the guard: a shell in its own session, which neither Ctrl-C nor the exit of this process ends. */
 export function startOrphanGuard(): OrphanGuard {
-  const shell = spawn("/bin/sh", ["-c", script, "leash"], {
+  const shell = spawn("/bin/sh", ["-c", script, "orphan-guard"], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
     env: { PATH: "/usr/bin:/bin" },
@@ -52,8 +52,8 @@ export function startOrphanGuard(): OrphanGuard {
   shell.unref();
   input.unref();
   return {
-    add: (pid, signal) => void input.write(`hold ${pid} ${signal.slice(3)}\n`),
-    remove: (pid) => void input.write(`release ${pid}\n`),
+    add: (pid, signal) => void input.write(`add ${pid} ${signal.slice(3)}\n`),
+    remove: (pid) => void input.write(`remove ${pid}\n`),
     killAll: () => void input.write("kill\n"),
   };
 }

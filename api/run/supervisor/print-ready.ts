@@ -1,7 +1,7 @@
 import type { LocalChains } from "./local-chains.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 
-/** The line that scripts wait for, and for people a table of addresses to look at. */
+/** Prints the line that scripts wait for, and a table of addresses for people. */
 export function printReady(
   { config, roles }: SupervisorContext,
   local: LocalChains | undefined,
@@ -13,12 +13,12 @@ export function printReady(
   const { baseUrl } = config.http;
   const rows: [string, string][] = [
     ["API reference", `${baseUrl}/docs`],
-    ["developer section", `${baseUrl}/developers`],
+    ["API keys", `${baseUrl}/developers`],
     ...config.chains.map(({ chainId }): [string, string] => [
       `sales on chain ${chainId}`,
       `${baseUrl}/v1/sales?chainId=${chainId}`,
     ]),
-    ["progress", `${baseUrl}/v1/status`],
+    ["status", `${baseUrl}/v1/status`],
     ["readiness", `${baseUrl}/readyz`],
     ["metrics", `${baseUrl}/metrics`],
     ...Object.entries(local?.chains ?? {}).map(([chainId, { rpcUrl }]): [string, string] => [
@@ -26,6 +26,6 @@ export function printReady(
       rpcUrl,
     ]),
   ];
-  const lines = rows.map(([what, url]) => `  ${what.padEnd(22)}${url}\n`);
+  const lines = rows.map(([label, url]) => `  ${label.padEnd(22)}${url}\n`);
   process.stdout.write(`ready ${baseUrl}\n${lines.join("")}`);
 }

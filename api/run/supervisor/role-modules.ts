@@ -1,8 +1,8 @@
-import type { RoleContext, Running } from "../roles/role.ts";
+import type { RoleContext, RunningRole } from "../roles/role.ts";
 
-type RunRole = (context: RoleContext) => Promise<Running>;
+type RunRole = (context: RoleContext) => Promise<RunningRole>;
 
-/** Each role's module is loaded by the process that runs it, and by no other. */
+/** A role's module is loaded only by the process that runs it. */
 const modules = {
   indexer: async () => (await import("../roles/indexer.ts")).runRole,
   projector: async () => (await import("../roles/projector.ts")).runRole,
@@ -12,7 +12,7 @@ const modules = {
 
 export type RoleName = keyof typeof modules;
 
-/** In the order they are started. */
+/** In start order. */
 export const roleNames = Object.keys(modules) as RoleName[];
 
 export const loadRole = (name: RoleName): Promise<RunRole> => modules[name]();

@@ -3,7 +3,7 @@ import { type Config, ConfigurationError } from "../config/config.ts";
 import type { RoleConfig } from "../roles/role.ts";
 import { loadRole, type RoleName } from "./role-modules.ts";
 
-/** Runs one role in this process until the signal, or until it fails. Settles with the exit code. */
+/** Runs one role in this process until the signal, or until it fails. Resolves with the exit code. */
 export async function runRole(
   name: RoleName,
   config: Config,
@@ -17,35 +17,35 @@ export async function runRole(
     signal.addEventListener("abort", () => resolve());
   });
   const ready = running.ready.then(() => {
-    logger.info("ready");
+    logger.info("process ready");
     process.send?.({ ready: true });
   });
   try {
     await Promise.race([Promise.all([ready, stopped]), stopped, running.failed]);
     return 0;
   } catch (error) {
-    logger.error({ err: error }, "the role failed");
+    logger.error({ err: error }, "process failed");
     return 1;
   } finally {
     await running.stop();
   }
 }
 
-/** A role run apart is told where its database and its chains are. */
+/** A role that runs alone needs the addresses of its database and chains in its settings. */
 function roleConfig(config: Config): RoleConfig {
   const { url, readUrl } = config.database;
   const { bps, recipient } = config.fees;
   const problems: string[] = [];
-  const demand = (value: unknown, name: string, example: string) => {
+  const requireSetting = (value: unknown, name: string, example: string) => {
     if (value !== null) return;
     problems.push(
-      `${name}: expected for a role that runs apart, unless \`npm start\` runs in the same DATA_DIR. ` +
+      `${name}: required when a role runs alone, unless \`npm start\` runs in the same DATA_DIR. ` +
         `Example: ${name}=${example}`,
     );
   };
-  demand(url, "DATABASE_URL", "postgres://user:password@localhost:5432/orders");
-  demand(config.localChains ? null : true, "RPC_URL_1", "https://rpc.example.com/key");
-  demand(recipient, "FEE_RECIPIENT", "0x00000000000000000000000000000000000fee01");
+  requireSetting(url, "DATABASE_URL", "postgres://user:password@localhost:5432/orders");
+  requireSetting(config.localChains ? null : true, "RPC_URL_1", "https://rpc.example.com/key");
+  requireSetting(recipient, "FEE_RECIPIENT", "0x00000000000000000000000000000000000fee01");
   if (url === null || readUrl === null || recipient === null || problems.length > 0) {
     throw new ConfigurationError(problems);
   }

@@ -4,12 +4,11 @@ import { startPostgres } from "../postgres/embedded.ts";
 import { keepRunning } from "./keep-running.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 
-/** Runs the embedded PostgreSQL as a part; its address stays the same across restarts. */
-export async function startDatabase(supervision: SupervisorContext): Promise<string> {
-  const { config, logger, orphanGuard, onConfigurationError, addStopStage } = supervision;
-  logger.info("starting PostgreSQL");
+/** Runs the embedded PostgreSQL; it keeps its port when it is restarted. Returns its URL. */
+export async function startDatabase(context: SupervisorContext): Promise<string> {
+  const { config, logger, orphanGuard, onConfigurationError, addStopStage } = context;
   let address: { url: string; port: number } | undefined;
-  const launch = async () => {
+  const start = async () => {
     const server = await startPostgres({
       dataDir: config.dataDir,
       logger,
@@ -17,21 +16,20 @@ export async function startDatabase(supervision: SupervisorContext): Promise<str
       onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
     });
     address = server;
-    const exited = server.exited.then((words) => {
+    const exited = server.exited.then((reason) => {
       orphanGuard.remove(server.pid);
-      return { code: null, words };
+      return { code: null, reason };
     });
+    logger.info({ port: server.port }, "PostgreSQL started");
     return { exited, stop: server.stop };
   };
   const stage = addStopStage();
   try {
-    stage.push(
-      await keepRunning({ name: "postgres", start: launch, logger, onConfigurationError }),
-    );
+    stage.push(await keepRunning({ name: "postgres", start, logger, onConfigurationError }));
   } catch (error) {
     if (!(error instanceof DirectoryInUseError)) throw error;
     throw new ConfigurationError([
-      `DATA_DIR: expected a directory of this start's own; ${error.message}. Example: DATA_DIR=.data-2`,
+      `DATA_DIR: expected a directory that no other process uses; ${error.message}. Example: DATA_DIR=.data-2`,
     ]);
   }
   if (address === undefined) throw new Error("PostgreSQL has no address");

@@ -4,31 +4,21 @@ import { keepRunning } from "./keep-running.ts";
 import { type LocalChains, parseDevnetLine, portFlags } from "./local-chains.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 
-/** Runs the local chains as a part and waits until they can be used; started anew they keep their ports. */
-export async function startLocalChains(supervision: SupervisorContext): Promise<LocalChains> {
-  const {
-    config,
-    environment,
-    logger,
-    orphanGuard,
-    sink,
-    signal,
-    onConfigurationError,
-    addStopStage,
-  } = supervision;
-  logger.info("starting the local chains");
+/** Runs the local chains and waits until they are ready; they keep their ports when they are restarted. */
+export async function startLocalChains(context: SupervisorContext): Promise<LocalChains> {
+  const { config, environment, logger, orphanGuard, sink, signal, progress } = context;
   const ready = new EventTarget();
   let chains: LocalChains | undefined;
   const onLine = (line: string): boolean => {
-    const said = parseDevnetLine(line);
-    if (typeof said === "string") logger.info(said);
-    else if (said !== undefined) {
-      chains = said;
+    const message = parseDevnetLine(line);
+    if (typeof message === "string") progress.show(`starting the local chains  ${message}`);
+    else if (message !== undefined) {
+      chains = message;
       ready.dispatchEvent(new Event("ready"));
     }
-    return said !== undefined;
+    return message !== undefined;
   };
-  const launch = async () =>
+  const start = async () =>
     startChild({
       name: "devnet",
       script: [
@@ -41,10 +31,12 @@ export async function startLocalChains(supervision: SupervisorContext): Promise<
       sink,
       onLine,
     });
-  addStopStage().push(
-    await keepRunning({ name: "devnet", start: launch, logger, onConfigurationError }),
-  );
+  logger.info("starting local chains");
+  const { onConfigurationError } = context;
+  const running = await keepRunning({ name: "devnet", start, logger, onConfigurationError });
+  context.addStopStage().push(running);
   if (chains === undefined) await once(ready, "ready", { signal });
   if (chains === undefined) throw new Error("The local chains have no address");
+  logger.info({ chainIds: Object.keys(chains.chains).map(Number) }, "local chains started");
   return chains;
 }

@@ -6,24 +6,23 @@ import type { SupervisorContext } from "./supervisor-context.ts";
 
 type Variables = Record<string, string | undefined>;
 
-/** One process: the indexer runs once per chain, so that no chain's trouble is another's. */
+/** One process. The indexer runs once per chain, so that a failure of one chain does not affect another. */
 type RoleProcess = { name: string; role: RoleName; environment: Variables };
 
-/** Starts every role's processes, without waiting for one another. Returns how to ask whether all have said that they work. */
+/** Starts the processes of every role. Returns a check whether all of them have reported that they are ready. */
 export async function startRoles(
-  supervision: SupervisorContext,
+  context: SupervisorContext,
   environment: Variables,
 ): Promise<() => boolean> {
-  const processes = supervision.roles.flatMap((role) =>
-    processesOf(role, supervision, environment),
-  );
+  const processes = context.roles.flatMap((role) => processesOf(role, context, environment));
   const ready = new Set<string>();
-  const workers = supervision.addStopStage();
-  const front = supervision.addStopStage();
+  const backgroundStage = context.addStopStage();
+  const apiStage = context.addStopStage();
+  context.logger.info({ processes: processes.map(({ name }) => name) }, "starting processes");
   for (const each of processes) {
-    if (supervision.signal.aborted) break;
-    const stage = each.role === "api" ? front : workers;
-    stage.push(await startRole(each, supervision, () => ready.add(each.name)));
+    if (context.signal.aborted) break;
+    const stage = each.role === "api" ? apiStage : backgroundStage;
+    stage.push(await startRole(each, context, () => ready.add(each.name)));
   }
   return () => processes.every(({ name }) => ready.has(name));
 }
@@ -46,8 +45,7 @@ function startRole(
   { logger, orphanGuard, sink, onConfigurationError }: SupervisorContext,
   onReady: () => void,
 ): Promise<RestartedProcess> {
-  logger.info(`starting ${name}`);
-  const launch = async () =>
+  const start = async () =>
     startChild({
       name,
       script: ["api/main.ts", "--only", role, "--name", name],
@@ -58,7 +56,7 @@ function startRole(
         if (isReadyMessage(message)) onReady();
       },
     });
-  return keepRunning({ name, start: launch, logger, onConfigurationError });
+  return keepRunning({ name, start, logger, onConfigurationError });
 }
 
 const isReadyMessage = (message: unknown): boolean =>

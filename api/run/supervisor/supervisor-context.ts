@@ -1,11 +1,12 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
-import type { LogSink } from "../logger.ts";
+import type { LiveLine } from "../output/live-line.ts";
+import type { LogSink } from "../output/logger.ts";
 import type { RestartedProcess } from "./keep-running.ts";
 import type { OrphanGuard } from "./orphan-guard.ts";
 import type { RoleName } from "./role-modules.ts";
 
-/** What bringing the parts up needs to know and to tell. */
+/** Shared by the steps that start the service. */
 export type SupervisorContext = {
   config: Config;
   environment: Record<string, string | undefined>;
@@ -13,14 +14,16 @@ export type SupervisorContext = {
   logger: Logger;
   sink: LogSink;
   orphanGuard: OrphanGuard;
-  /** Aborted when everything is to end. */
+  /** Shows how far the start is. */
+  progress: LiveLine;
+  /** Aborted when the service is to stop. */
   signal: AbortSignal;
-  /** A part cannot work with the configuration: everything ends. */
+  /** A process exited because of its configuration: the service stops. */
   onConfigurationError: () => void;
-  /** Parts are stopped stage by stage, the last stage first. */
+  /** Processes are stopped stage by stage, the last stage first. */
   addStopStage: () => RestartedProcess[];
 };
 
-/** Whether this start keeps something in `DATA_DIR`: its own database or its own chains. */
+/** Whether this start runs an embedded database or local chains, which keep their data in `DATA_DIR`. */
 export const usesDataDirectory = ({ database, localChains }: Config): boolean =>
   database.url === null || localChains;

@@ -7,58 +7,62 @@ import { printReady } from "./print-ready.ts";
 import { startService } from "./start-service.ts";
 import { type SupervisorContext, usesDataDirectory } from "./supervisor-context.ts";
 
-/** From the signal to the last process gone. */
+/** From the signal to the exit of the last process. */
 const stopBudgetMs = 9_300;
-/** Kept back for each stage that is still to stop. */
+/** Reserved for each stage that is still to stop. */
 const stageReserveMs = 1_200;
 
-/** Runs the parts until the signal, then stops them in reverse order. Settles with the exit code. */
+/** Runs the service until the signal, then stops it in reverse order. Resolves with the exit code. */
 export async function supervise(
-  options: Omit<SupervisorContext, "leash" | "signal" | "addStage" | "refuse">,
+  options: Omit<
+    SupervisorContext,
+    "orphanGuard" | "signal" | "addStopStage" | "onConfigurationError"
+  >,
   signals: { stop: AbortSignal; kill: AbortSignal },
 ): Promise<number> {
   const orphanGuard = startOrphanGuard();
   signals.kill.addEventListener("abort", () => orphanGuard.killAll());
-  const refusal = new AbortController();
-  const ended = AbortSignal.any([signals.stop, refusal.signal]);
+  const configurationError = new AbortController();
+  const stopping = AbortSignal.any([signals.stop, configurationError.signal]);
   const stages: RestartedProcess[][] = [];
-  const supervision: SupervisorContext = {
+  const context: SupervisorContext = {
     ...options,
-    orphanGuard: orphanGuard,
-    signal: ended,
-    onConfigurationError: () => refusal.abort(),
+    orphanGuard,
+    signal: stopping,
+    onConfigurationError: () => configurationError.abort(),
     addStopStage: () => {
       const stage: RestartedProcess[] = [];
       stages.push(stage);
       return stage;
     },
   };
-  const working = serve(supervision);
+  const working = serve(context);
   try {
-    await Promise.race([working, untilAborted(ended)]);
+    await Promise.race([working, untilAborted(stopping)]);
   } finally {
-    supervision.logger.info("stopping");
+    context.progress.clear();
+    context.logger.info("stopping");
     const deadline = Date.now() + stopBudgetMs;
     await stopStages(stages, deadline);
     await working.catch(() => {});
-    // What was being started when the signal came.
+    // Processes that were being started when the signal came.
     await stopStages(stages, deadline);
   }
-  return refusal.signal.aborted ? configurationExitCode : 0;
+  return configurationError.signal.aborted ? configurationExitCode : 0;
 }
 
-async function serve(supervision: SupervisorContext): Promise<void> {
-  const { config, roles } = supervision;
+async function serve(context: SupervisorContext): Promise<void> {
+  const { config, roles } = context;
   if (roles.includes("api")) await assertPortIsFree(config.http);
   if (usesDataDirectory(config)) makeDataDirectory(config.dataDir);
-  printReady(supervision, await startService(supervision));
-  await untilAborted(supervision.signal);
+  printReady(context, await startService(context));
+  await untilAborted(context.signal);
 }
 
 async function stopStages(stages: RestartedProcess[][], deadline: number): Promise<void> {
-  for (const [stillToStop, stage] of [...stages.entries()].reverse()) {
-    const timeoutMs = Math.max(500, deadline - Date.now() - stillToStop * stageReserveMs);
-    await Promise.all(stage.map((part) => part.stop(timeoutMs)));
+  for (const [remainingStages, stage] of [...stages.entries()].reverse()) {
+    const timeoutMs = Math.max(500, deadline - Date.now() - remainingStages * stageReserveMs);
+    await Promise.all(stage.map((process) => process.stop(timeoutMs)));
   }
 }
 
@@ -67,7 +71,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
 }
 
-/** An address that is taken is the operator's to change; the API would fail on it again and again. */
+/** Checked before anything starts: the API would otherwise fail on a taken address at every restart. */
 async function assertPortIsFree({ host, port }: Config["http"]): Promise<void> {
   const server = createServer();
   const code = await new Promise<string | undefined>((resolve) => {

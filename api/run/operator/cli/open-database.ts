@@ -8,7 +8,7 @@ import {
   readConfig,
   readEnvironment,
 } from "../../config/config.ts";
-import { createLogger } from "../../logger.ts";
+import { createLogger } from "../../output/logger.ts";
 import { startPostgres } from "../../postgres/embedded.ts";
 import { mergeInstallation } from "../../supervisor/installation.ts";
 import { startOrphanGuard } from "../../supervisor/orphan-guard.ts";

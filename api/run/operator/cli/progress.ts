@@ -55,11 +55,11 @@ export function openProgress(verb: string): Progress {
 }
 
 function describe({ first, latest }: Seen, seconds: number): string {
-  const { projection, position, head, step, pace } = latest;
+  const { projection, position, head, step, factsPerSecond } = latest;
   if (step !== undefined) {
     const done = `${projection}: ${head} facts, ${step}, ${seconds.toFixed(0)} s`;
-    if (pace === undefined || pace === null) return done;
-    return `${done}, ${left(Number(head) / pace - seconds)} at the last one's ${Math.round(pace)} facts/s`;
+    if (factsPerSecond === undefined || factsPerSecond === null) return done;
+    return `${done}, ${left(Number(head) / factsPerSecond - seconds)} at the last one's ${Math.round(factsPerSecond)} facts/s`;
   }
   const percent = head === 0n ? 100 : Number((position * 100n) / head);
   const done = `${projection}: ${position} of ${head} facts (${percent} %)`;

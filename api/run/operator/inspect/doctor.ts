@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import type { Database } from "../../../../projections/database.ts";
-import { besides } from "../../../../projections/engine/beside.ts";
-import { isOf } from "../../../../projections/engine/checkpoint.ts";
+import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
+import { isCurrent } from "../../../../projections/engine/checkpoint.ts";
 import { findDrift } from "../../../../projections/engine/drift.ts";
-import { owedBy, readAside } from "../../../../projections/engine/left-out.ts";
+import { factsPendingReplay, readQuarantineState } from "../../../../projections/engine/exclusions.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
-import { leftOutWords, readLeftOut } from "../../../../projections/engine/quarantine.ts";
-import { readRebuilds } from "../../../../projections/engine/rebuild-run.ts";
+import { describeExcludedFacts, readExcludedFacts } from "../../../../projections/engine/quarantine.ts";
+import { readUnfinishedRebuilds } from "../../../../projections/engine/rebuild-progress.ts";
 import { pendingMigrations } from "../../../../projections/log/migrate.ts";
 import { openHeadReader } from "../../../work/chain/head.ts";
 import type { ChainConfig, Config } from "../../config/config.ts";
@@ -89,14 +89,14 @@ async function checkNodes({ chainId, rpcUrls }: ChainConfig): Promise<Finding[]>
 
 async function checkProjection(db: Database, projection: Projection): Promise<Finding[]> {
   const { name } = projection;
-  const aside = await readAside(db);
+  const aside = await readQuarantineState(db);
   const stored = aside.checkpoints.get(name);
   if (stored === undefined) return [note(name, "has no tables yet", "a projector makes them")];
-  if (!isOf(stored, projection)) {
+  if (!isCurrent(stored, projection)) {
     const finding = `holds rows of version ${stored.version} or of other parameters`;
     return [fault(name, finding, `op rebuild ${name}, or start the projector again`)];
   }
-  const owes = owedBy(projection, aside).map(
+  const owes = factsPendingReplay(projection, aside).map(
     (fact) => `leaves out ${fact} still, which was let in again`,
   );
   const drift = await findDrift(db, projection);
@@ -106,7 +106,7 @@ async function checkProjection(db: Database, projection: Projection): Promise<Fi
 /** Rows are missing there, so something is not right. */
 async function checkLeftOut(db: Database): Promise<Finding[]> {
   const advice = "op quarantine list tells why; op quarantine release, once that is mended";
-  return (await readLeftOut(db)).map((one) => fault(one.projection, leftOutWords(one), advice));
+  return (await readExcludedFacts(db)).map((one) => fault(one.projection, describeExcludedFacts(one), advice));
 }
 
 async function checkSchemas(
@@ -114,11 +114,11 @@ async function checkSchemas(
   config: Config,
   projections: readonly Projection[],
 ): Promise<Finding[]> {
-  const begun = await readRebuilds(db, projections);
+  const begun = await readUnfinishedRebuilds(db, projections);
   const stale = await findStaleSchemas(db, config, projections);
   return [
-    ...begun.map(({ name, words, goesOn }) =>
-      note(name, `${besides(name).next} ${words}`, `${goesOn} goes on with it`),
+    ...begun.map(({ name, progress, command }) =>
+      note(name, `${shadowSchemas(name).next} ${progress}`, `${command} goes on with it`),
     ),
     ...stale.map(({ schema, bytes, why }) =>
       note(schema, `${megabytes(Number(bytes))}, ${why}`, "op prune --yes drops it"),

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { sql } from "kysely";
 import type { Database } from "../../../../projections/database.ts";
-import { besides } from "../../../../projections/engine/beside.ts";
-import { isOf, readCheckpoints } from "../../../../projections/engine/checkpoint.ts";
+import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
+import { isCurrent, readCheckpoints } from "../../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
-import { leftOutWords, readLeftOut } from "../../../../projections/engine/quarantine.ts";
-import { readRebuilds } from "../../../../projections/engine/rebuild-run.ts";
+import { describeExcludedFacts, readExcludedFacts } from "../../../../projections/engine/quarantine.ts";
+import { readUnfinishedRebuilds } from "../../../../projections/engine/rebuild-progress.ts";
 import {
   readIndexedBlocks,
   readLogHead,
@@ -33,7 +33,7 @@ export function addStatus(program: Command): void {
           Promise.all(config.chains.map((chain) => readChain(db, chain))),
           readProjections(db, configuredProjections(config), head),
         ]);
-        const [paused, leftOut] = [await readPaused(db), await readLeftOut(db)];
+        const [paused, leftOut] = [await readPaused(db), await readExcludedFacts(db)];
         print(json, { logHead: Number(head), paused, chains, projections, leftOut }, [
           `log head ${head}`,
           ...paused.map((name) => `${name} is paused: op resume ${name}`),
@@ -41,7 +41,7 @@ export function addStatus(program: Command): void {
           ...chainLines(chains),
           "",
           ...projectionLines(projections),
-          ...leftOut.map((one) => `${one.projection} ${leftOutWords(one)}: op quarantine list`),
+          ...leftOut.map((one) => `${one.projection} ${describeExcludedFacts(one)}: op quarantine list`),
         ]);
       });
     });
@@ -92,13 +92,13 @@ function chainLines(chains: readonly Chain[]): string[] {
 
 async function readProjections(db: Database, all: readonly Projection[], head: bigint) {
   const checkpoints = await readCheckpoints(db);
-  const rebuilds = await readRebuilds(db, all);
+  const rebuilds = await readUnfinishedRebuilds(db, all);
   const { rows } = await sql<{ schema: string; updatedAt: Date }>`
     select projection as schema, updated_at as "updatedAt" from engine.checkpoint`.execute(db);
   const updatedAt = new Map(rows.map((row) => [row.schema, row.updatedAt.toISOString()]));
   return all.map((projection) => {
     const { name } = projection;
-    const { previous } = besides(name);
+    const { previous } = shadowSchemas(name);
     const begun = rebuilds.find((one) => one.name === name);
     const stored = checkpoints.get(name);
     const at = (schema: string) => {
@@ -108,7 +108,7 @@ async function readProjections(db: Database, all: readonly Projection[], head: b
     return {
       name,
       version: stored?.version ?? null,
-      isCurrent: stored !== undefined && isOf(stored, projection),
+      isCurrent: stored !== undefined && isCurrent(stored, projection),
       position: stored === undefined ? null : Number(stored.position),
       lag: stored === undefined ? null : Number(head - stored.position),
       updatedAt: updatedAt.get(name) ?? null,
@@ -134,7 +134,7 @@ function projectionLines(rows: readonly Row[]): string[] {
       `${row.position ?? "-"}`,
       `${row.lag ?? "-"}`,
       row.updatedAt ?? "-",
-      row.rebuilding?.words ?? "-",
+      row.rebuilding?.progress ?? "-",
       beside(row.previous),
     ]),
   ]);

@@ -6,7 +6,7 @@ import { type FactFilter, readFactsAfter } from "../../../../projections/log/fac
 import { readLogHead } from "../../../../projections/log/status.ts";
 import { openListener } from "../../../work/log-signal/listener.ts";
 import { createSignal } from "../../../work/log-signal/signal.ts";
-import { createLogger } from "../../logger.ts";
+import { createLogger } from "../../output/logger.ts";
 import { isKind, lineOf, presentFact } from "../cli/fact-lines.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { stringify } from "../cli/output.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { indexedSources } from "../../indexer/indexed-sources.ts";
 import { recoverChain } from "../../indexer/recover.ts";
-import { createLogger } from "../../logger.ts";
+import { createLogger } from "../../output/logger.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { chosenChain } from "./chosen-chain.ts";

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Database } from "../../../../projections/database.ts";
-import { letIn } from "../../../../projections/engine/let-in.ts";
-import { isHeld, readVerdicts, type Verdict } from "../../../../projections/engine/quarantine.ts";
+import { releaseQuarantined } from "../../../../projections/engine/release-quarantined.ts";
+import { isQuarantined, readQuarantine, type QuarantineEntry } from "../../../../projections/engine/quarantine.ts";
 import { type PlacedFact, readFactsAfter } from "../../../../projections/log/facts-behind.ts";
 import { lineOf, presentFact } from "../cli/fact-lines.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
@@ -10,7 +10,7 @@ import { openProgress } from "../cli/progress.ts";
 import { rebuildShown } from "./rebuild.ts";
 
 type Options = { json?: boolean };
-type Held = { verdict: Verdict; fact: PlacedFact | undefined };
+type Held = { verdict: QuarantineEntry; fact: PlacedFact | undefined };
 
 /** `op quarantine list|release` */
 export function addQuarantine(program: Command): void {
@@ -40,7 +40,7 @@ export function addQuarantine(program: Command): void {
       await withDatabase("quarantine", async ({ db, config }) => {
         const { json, projection = null } = options;
         const progress = openProgress("rebuilding");
-        const { released, failure } = await letIn(db, configuredProjections(config), {
+        const { released, failure } = await releaseQuarantined(db, configuredProjections(config), {
           ...{ fact: position, projection },
           rebuildOne: (one) => rebuildShown(db, one, { json, progress }),
         }).finally(progress.end);
@@ -63,7 +63,7 @@ function outcomeLines(position: bigint, released: readonly string[], failure: Er
 }
 
 async function readHeld(db: Database): Promise<Held[]> {
-  const verdicts = (await readVerdicts(db)).filter(isHeld);
+  const verdicts = (await readQuarantine(db)).filter(isQuarantined);
   const everything = { kinds: null, chainIds: null };
   return await Promise.all(
     verdicts.map(async (verdict) => {

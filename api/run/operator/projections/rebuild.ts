@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import type { Database } from "../../../../projections/database.ts";
-import { besides } from "../../../../projections/engine/beside.ts";
+import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import { readCheckpoints } from "../../../../projections/engine/checkpoint.ts";
-import { inLanes, readsFrom } from "../../../../projections/engine/lanes.ts";
+import { runConcurrently, dependsOn } from "../../../../projections/engine/run-concurrently.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
 import { rebuild, withDependents } from "../../../../projections/engine/rebuild.ts";
-import { type Begun, beginRun } from "../../../../projections/engine/rebuild-run.ts";
+import { type StartedRebuild, startRebuild } from "../../../../projections/engine/rebuild-progress.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { openProgress, type Progress } from "../cli/progress.ts";
@@ -36,21 +36,21 @@ async function rebuildChosen(
   chosen: readonly Projection[],
   { named, json, anew }: Options & { named: readonly string[] },
 ) {
-  const run = await beginRun(db, chosen, anew === true);
-  if (run.isTakenUp) process.stderr.write(`${takenUpWords(run)}\n`);
-  for (const projection of run.left) {
+  const run = await startRebuild(db, chosen, anew === true);
+  if (run.isResumed) process.stderr.write(`${takenUpWords(run)}\n`);
+  for (const projection of run.remaining) {
     if (named.includes(projection.name)) continue;
     process.stderr.write(`${reasonFor(projection, chosen)}\n`);
   }
   const progress = openProgress("rebuilding");
   const rebuildOne = (projection: Projection) => rebuildShown(db, projection, { json, progress });
-  return await inLanes(run.left, rebuildOne, readsFrom).finally(progress.end);
+  return await runConcurrently(run.remaining, rebuildOne, dependsOn).finally(progress.end);
 }
 
-function takenUpWords({ names, left, begunAt }: Begun): string {
-  const done = names.filter((one) => left.every(({ name }) => name !== one));
+function takenUpWords({ names, remaining, startedAt }: StartedRebuild): string {
+  const done = names.filter((one) => remaining.every(({ name }) => name !== one));
   const words = done.length === 0 ? "none was done" : `done are ${done.join(", ")}`;
-  return `going on with the rebuild begun ${begunAt.toISOString()}, ${words}; --anew begins from the beginning`;
+  return `going on with the rebuild begun ${startedAt.toISOString()}, ${words}; --anew begins from the beginning`;
 }
 
 function reasonFor({ name, reads = [] }: Projection, chosen: readonly Projection[]): string {
@@ -71,7 +71,7 @@ export async function rebuildShown(
   progress.done(name);
   const seconds = (performance.now() - begun) / 1_000;
   const position = (await readCheckpoints(db)).get(name)?.position ?? 0n;
-  const kept = before === undefined ? null : besides(name).previous;
+  const kept = before === undefined ? null : shadowSchemas(name).previous;
   const rate = Math.round(Number(position) / seconds);
   const words = `${name} rebuilt: ${position} facts in ${seconds.toFixed(1)} s, ${rate} facts/s`;
   const advice =

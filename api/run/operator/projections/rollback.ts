@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Database } from "../../../../projections/database.ts";
-import { besides } from "../../../../projections/engine/beside.ts";
-import { isOf, readCheckpoints } from "../../../../projections/engine/checkpoint.ts";
+import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
+import { isCurrent, readCheckpoints } from "../../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
 import { rollBack } from "../../../../projections/engine/rebuild.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
@@ -45,7 +45,7 @@ async function rollBackOne(db: Database, projection: Projection): Promise<Outcom
   const { name } = projection;
   const kept = await rollBack(db, name);
   if (kept === null) {
-    const isDone = (await readCheckpoints(db)).has(besides(name).replaced);
+    const isDone = (await readCheckpoints(db)).has(shadowSchemas(name).replaced);
     return {
       isDone,
       back: null,
@@ -53,7 +53,7 @@ async function rollBackOne(db: Database, projection: Projection): Promise<Outcom
     };
   }
   const { version, position } = kept;
-  const advice = isOf(kept, projection)
+  const advice = isCurrent(kept, projection)
     ? "it catches up from there"
     : "a program of that version has to move it: the projector of this one would rebuild it";
   return {

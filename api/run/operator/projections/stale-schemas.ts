@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../../../../projections/database.ts";
-import { besides } from "../../../../projections/engine/beside.ts";
+import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
 import type { Config } from "../../config/config.ts";
 import { readGeneration } from "../../indexer/active-schema.ts";
@@ -46,7 +46,7 @@ async function readUsedSchemas(db: Database, { chains, curated }: Config): Promi
 }
 
 function reasonsFor(name: string): [string, { why: string; lockKey: string }][] {
-  const { previous, replaced, verify } = besides(name);
+  const { previous, replaced, verify } = shadowSchemas(name);
   const lockKey = `beside ${name}`;
   return [
     [previous, { why: `kept for op rollback ${name}`, lockKey }],

@@ -52,7 +52,7 @@ function choose(
 async function verifyOne(db: Database, projection: Projection, sample: number | undefined) {
   const progress = openProgress("deriving");
   const found = await verify(db, projection, {
-    most: MOST,
+    maxExamples: MOST,
     ...(sample === undefined ? {} : { sample }),
     onProgress: progress.report,
   });
