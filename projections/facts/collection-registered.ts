@@ -1,5 +1,21 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
+import type { ChainId } from "../../abis/deployments.ts";
 import type { Observation } from "../log/append.ts";
+
+/** A collection of the curated file, of one contract or several. Addresses are lower case. */
+export type CuratedCollection = {
+  chainId: ChainId;
+  slug: string;
+  name: string;
+  verified: boolean;
+  /** One of `contracts`; identifies the collection. */
+  primary: Address;
+  contracts: Address[];
+  /** Block of the first deployment, if before the chain's start block. */
+  fromBlock?: number | undefined;
+  /** Creator fee for contracts without ERC-2981. */
+  royalty?: { recipient: Address; bps: number } | undefined;
+};
 
 export type Registration = {
   chainId: number;

@@ -1,12 +1,9 @@
 import { type Address, concatHex, type Hex, keccak256, stringToHex, toHex } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
+import type { PartnerName } from "../domain/partners.ts";
 import type { OrderComponents } from "../domain/seaport/order-components.ts";
 import type { Observation } from "../log/append.ts";
-import { plain } from "./plain.ts";
-
-/** Partner marketplaces by their names on the wire. */
-export const partnerNames = ["opensea", "magiceden"] as const;
-export type PartnerName = (typeof partnerNames)[number];
+import { serializeBigints } from "./serialize-bigints.ts";
 
 /** A listing that a partner shows: one token, a fixed price, Seaport 1.6. Wei are per unit. */
 export type PartnerListing = {
@@ -48,7 +45,7 @@ export function partnerListingSeen(
     orderHash,
     tokenId,
     amount: quantity,
-    payload: plain({
+    payload: serializeBigints({
       marketplace,
       protocol: "seaport-1.6",
       components,

@@ -11,7 +11,10 @@ type PartnerSettings = { [P in Prefix as `${P}_URL`]: ReturnType<typeof urlSetti
 } & { [P in Prefix as `${P}_STREAM_URL`]: ReturnType<typeof streamUrlSetting> } & {
   [P in Prefix as `${P}_RATE_LIMIT`]: ReturnType<typeof rateLimitSetting>;
 };
-type Values = { [Name in keyof PartnerSettings]: z.output<PartnerSettings[Name]> };
+type Text = `${Prefix}_${"URL" | "KEY" | "STREAM_URL"}`;
+type Values = { [Name in Text]?: string | undefined } & {
+  [P in Prefix as `${P}_RATE_LIMIT`]: number;
+};
 
 const prefixOf = (name: PartnerName) => partners[name].alias.toUpperCase() as Prefix;
 
@@ -51,11 +54,12 @@ export function shapePartners(env: Values): PartnerConfigs {
 function shapePartner(env: Values, prefix: Prefix): PartnerConfig | null {
   const url = env[`${prefix}_URL`];
   if (url === undefined) return null;
+  const streamUrl = env[`${prefix}_STREAM_URL`];
   return {
     url: url.replace(/\/+$/, ""),
     key: env[`${prefix}_KEY`] ?? null,
     requestsPerMinute: env[`${prefix}_RATE_LIMIT`],
-    streamUrl: env[`${prefix}_STREAM_URL`] ?? null,
+    ...(streamUrl === undefined ? {} : { streamUrl }),
   };
 }
 

@@ -3,18 +3,19 @@ import { z } from "zod";
 import { type ChainId, chainIds } from "../../../abis/deployments.ts";
 import {
   type ListingMarketplace,
-  marketplaces,
-} from "../../../projections/listings/marketplaces.ts";
+  listingMarketplaces,
+} from "../../../projections/domain/listing-marketplaces.ts";
+import { type PartnerName, partnerNames, partners } from "../../../projections/domain/partners.ts";
 
-/** Codes that every endpoint with a `chainId` refuses with. */
+/** Rejection codes of every endpoint with a `chainId` in its query. */
 export const chainRefusals = { unsupported_chain: 422, invalid_parameters: 422 } as const;
 
 export const chainId = z
   .unknown()
   .optional()
   .transform((text, context): ChainId => {
-    const asked = text === undefined ? "1" : text;
-    const known = chainIds.find((id) => String(id) === asked);
+    const value = text === undefined ? "1" : text;
+    const known = chainIds.find((id) => String(id) === value);
     if (known !== undefined) return known;
     const message = `must be one of ${chainIds.join(", ")}`;
     context.addIssue({ code: "custom", message, params: { rejects: "unsupported_chain" } });
@@ -25,12 +26,31 @@ export const chainId = z
     override: { type: "integer", enum: [...chainIds], default: 1 },
   });
 
+const bodyChainIdSchema = z.int().transform((value, context) => {
+  const known = chainIds.find((id) => id === value);
+  if (known !== undefined) return known;
+  const message = `must be one of ${chainIds.join(", ")}`;
+  context.addIssue({ code: "custom", message, params: { rejects: "unsupported_chain" } });
+  return z.NEVER;
+});
+
+/** `chainId` of a JSON body that must name it. */
+export const requiredBodyChainId = bodyChainIdSchema.meta({
+  description: "Chain the order is for.",
+  override: { type: "integer", enum: [...chainIds] },
+});
+
+/** `chainId` of a JSON body; 1 by default. */
+export const bodyChainId = requiredBodyChainId
+  .default(1)
+  .meta({ description: "Chain the request is about.", override: { default: 1 } });
+
 /** PostgreSQL's text cannot hold NUL. */
 export const text = (maxLength: number) =>
   z
     .string()
     .max(maxLength)
-    .refine((value) => !value.includes("\0"), "must not hold NUL");
+    .refine((value) => !value.includes("\0"), "must not contain NUL");
 
 export const collectionKey = z.string().min(1).meta({
   description: "Slug or 0x address of a collection.",
@@ -50,8 +70,10 @@ export const tokenId = uint256.meta({
 });
 
 const ownId = "The market's prefix, a hyphen and the order hash, in any case";
+const partnerAskId = (name: PartnerName) =>
+  `listings of ${name}: ${partners[name].askIdForm === "hash" ? "the order hash" : `\`${name}-\` and the order hash`}`;
 export const askId = text(200).meta({
-  description: `${ownId}; opensea's listings: the bare order hash; magiceden's: with its name for a prefix.`,
+  description: [`${ownId}`, ...partnerNames.map(partnerAskId)].join("; ").concat("."),
 });
 export const bidId = text(200).meta({ description: `${ownId}.` });
 
@@ -61,31 +83,33 @@ export const wallet = z
   .transform((text) => text.toLowerCase() as Address)
   .meta({ description: "0x address.", override: { pattern: "^0x[a-fA-F0-9]{40}$" } });
 
-/** Wei of an amount that is written in whole units of the native currency: exact, no float on the way. */
+/** Wei, from a decimal amount in units of the native currency, without rounding. */
 export const nativeAmount = z
   .string()
   .regex(/^\d{1,60}(\.\d{1,18})?$/, "must be a decimal number with at most 18 decimals")
   .transform((text) => parseEther(text))
   .meta({ override: { type: "number", minimum: 0, pattern: undefined } });
 
-/** Names that the interface's document gives to the partner marketplaces. */
-const partnerAliases = { partner_a: "opensea", partner_b: "magiceden" } as const;
+const partnerByAlias = new Map(partnerNames.map((name) => [partners[name].alias, name]));
+
+type PartnerAlias = (typeof partners)[PartnerName]["alias"];
+const aliases = partnerNames.map((name) => `\`${partners[name].alias}\` is ${name}`).join(", ");
 
 /** null: all of them. */
 export const marketplace = z
-  .enum([...marketplaces, "partner_a", "partner_b", "all"])
+  .enum([...listingMarketplaces, ...partnerByAlias.keys(), "all"])
   .default("all")
   .transform((name): ListingMarketplace | null => {
     if (name === "all") return null;
-    return name === "partner_a" || name === "partner_b" ? partnerAliases[name] : name;
+    return partnerByAlias.get(name as PartnerAlias) ?? (name as ListingMarketplace);
   })
   .meta({
-    description: "Where it is listed. `partner_a` is opensea, `partner_b` is magiceden.",
+    description: `Where it is listed. ${aliases}.`,
   });
 
 export const orderSort = z.enum(["price_asc", "price_desc", "created_at"]);
 
-/** Orders that ended are found by their id only. */
+/** Lists do not contain ended orders. */
 export const openStatus = z.enum(["active", "inactive"]).default("active");
 
 export const flag = z

@@ -3,20 +3,20 @@ import { commonConduit } from "../../../abis/deployments.ts";
 import { appendNews } from "../../../projections/chain-readings/append-news.ts";
 import type { Database } from "../../../projections/database.ts";
 import {
-  readToldOrders,
-  type ToldOrder,
-} from "../../../projections/reads/orders/read-signed-order.ts";
-import { askChain } from "../chain/ask-chain.ts";
+  type MarketplaceOrder,
+  readMarketplaceOrders,
+} from "../../../projections/reads/orders/read-signed-orders.ts";
+import type { Question } from "../chain/chain-query.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import type { Question } from "../chain/questions.ts";
-import { questionsOfBid } from "../orders/accepting/accept-check.ts";
-import { questionsOfListing } from "../orders/buying/buy-check.ts";
+import { askChain } from "../chain/read-chain.ts";
+import { bidQueries } from "../orders/accepting/evaluate-bid.ts";
+import { listingQueries } from "../orders/buying/evaluate-listing.ts";
 
-type AskedOrder = ToldOrder & { orderHash: Hex };
+type OrderToCheck = MarketplaceOrder & { orderHash: Hex };
 
 /**
- * Looks at the chain for all that the state of orders rests on, and tells the log what it did not know. Returns the
- * number of readings that were news. Throws `RpcFailure`.
+ * Reads from the chain everything that the state of the orders depends on and appends what changed. Returns the number
+ * of changed readings. Throws `RpcFailure`.
  */
 export async function checkOrders(
   db: Database,
@@ -25,22 +25,22 @@ export async function checkOrders(
   now: Date,
 ): Promise<number> {
   const { chainId } = client;
-  const told = await readToldOrders(db, chainId, orderHashes);
-  const orders = [...told].map(([orderHash, order]) => ({ ...order, orderHash }));
+  const stored = await readMarketplaceOrders(db, chainId, orderHashes);
+  const orders = [...stored].map(([orderHash, order]) => ({ ...order, orderHash }));
   if (orders.length === 0) return 0;
-  const code = ({ components }: AskedOrder) =>
+  const code = ({ components }: OrderToCheck) =>
     ({ kind: "code", address: components.offerer }) as const;
   const answers = await askChain(
     client,
     orders.flatMap((order) => [
-      ...questionsOf(order).filter(isNoSignature),
+      ...questionsOf(order).filter(isNotSignature),
       ...(order.signature === null ? [] : [code(order)]),
     ]),
   );
-  const byContracts = orders.filter((order) => answers.find(code(order))?.hasCode);
+  const signedByContracts = orders.filter((order) => answers.find(code(order))?.hasCode);
   const rounds = [answers];
-  const signatures = byContracts.flatMap((order) =>
-    questionsOf(order).filter((question) => !isNoSignature(question)),
+  const signatures = signedByContracts.flatMap((order) =>
+    questionsOf(order).filter((question) => !isNotSignature(question)),
   );
   if (signatures.length > 0) rounds.push(await askChain(client, signatures));
   const readings = rounds.map((round) => ({
@@ -51,13 +51,13 @@ export async function checkOrders(
   return (await appendNews(db, readings, now))?.news ?? 0;
 }
 
-/** Of a conduit but the common one the log tells nothing, and a signature may be its partner's secret. */
-export function questionsOf({ signature, ...order }: AskedOrder): Question[] {
+/** The log has no events of conduits other than the common one, and a partner may withhold a signature. */
+export function questionsOf({ signature, ...order }: OrderToCheck): Question[] {
   const terms = { ...order.terms, fees: [] };
   const signed = { ...order, terms, signature: signature ?? "0x" };
-  if (order.terms.side === "bid") return questionsOfBid(signed);
+  if (order.terms.side === "bid") return bidQueries(signed);
   const isCommon = order.components.conduitKey === commonConduit.key;
-  return questionsOfListing(signed).filter(
+  return listingQueries(signed).filter(
     ({ kind }) =>
       (isCommon || !conduitKinds.has(kind)) && (signature !== null || kind !== "signature_read"),
   );
@@ -69,7 +69,7 @@ const conduitKinds: ReadonlySet<Question["kind"]> = new Set([
   "transfer_read",
 ]);
 
-/** Only contracts change their mind about a signature. */
-function isNoSignature({ kind }: Question): boolean {
+/** Only contracts can change whether a signature is valid. */
+function isNotSignature({ kind }: Question): boolean {
   return kind !== "signature_read";
 }

@@ -1,125 +1,56 @@
-import { type Address, encodeFunctionData, type Hex, keccak256, stringToHex } from "viem";
-import { erc721Abi } from "../../../abis/tokens.ts";
+import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
-import { appendObservations, type Observation } from "../../../projections/log/append.ts";
-import { readUndescribed } from "../../../projections/reads/collections/undescribed.ts";
+import { readHead } from "../../../projections/engine/checkpoint.ts";
+import { areCollectionsAtLeastAt } from "../../../projections/reads/collections/read-contracts-without-description.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import {
-  type ContractAnswer,
-  callContracts,
-  fetchReadBasis,
-  haveCode,
-  type ReadBasis,
-} from "../chain/contract-calls.ts";
-import { parseContractFlag, parseContractText } from "../chain/contract-text.ts";
+import { RpcFailure } from "../chain/rpc-batch.ts";
+import { backOff } from "./back-off.ts";
+import { type DescribeState, describePending } from "./describe-pending.ts";
 
-/** Where the describing of a chain stands. */
-export type Progress = {
-  /** The log's end after the last description was appended: what lacks one before that is not known yet. */
-  head: bigint;
-  /** Contracts that the node said nothing about, or that have no code. They are not asked again while in here. */
-  readonly postponed: Set<Address>;
+const pollMs = 2_000;
+const postponeMs = 60_000;
+
+type DescribeOptions = {
+  db: Database;
+  client: ChainClient;
+  /** Notified when the projections have advanced. */
+  changeSignal: { wait(atMostMs: number, signal: AbortSignal): Promise<void> };
+  logger: Logger;
+  signal: AbortSignal;
 };
 
-const contractsAtOnce = 20;
-
-/**
- * Reads name, symbol and standard of every contract of the chain that lacks them, and appends what was read
- * batch by batch. Throws `RpcFailure` where the chain cannot be asked; what was appended before stands.
- */
-export async function describeContracts(
-  db: Database,
-  client: ChainClient,
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<number> {
-  let described = 0;
-  let after: Address | null = null;
+/** Reads name, symbol and standard of each new contract of a chain. Backs off while the chain's RPC fails. */
+export async function runContractDescriptions(options: DescribeOptions): Promise<void> {
+  const { db, changeSignal, signal } = options;
+  // Waits until descriptions appended before this process started are applied: no contract is read twice.
+  const state: DescribeState = { head: await readHead(db), postponed: new Set() };
+  let postponedUntil = Date.now() + postponeMs;
+  let failures = 0;
   while (!signal.aborted) {
-    const found: Address[] = await readUndescribed(db, client.chainId, after, contractsAtOnce);
-    after = found.at(-1) ?? null;
-    if (after === null) break;
-    const addresses = found.filter((address) => !progress.postponed.has(address));
-    if (addresses.length > 0) described += await describeBatch(db, client, progress, addresses);
+    if (Date.now() > postponedUntil) {
+      state.postponed.clear();
+      postponedUntil = Date.now() + postponeMs;
+    }
+    if (await areCollectionsAtLeastAt(db, state.head)) {
+      failures = (await describeOnce(options, state)) ? 0 : failures + 1;
+    }
+    if (failures === 0) await changeSignal.wait(pollMs, signal);
+    else await backOff(failures, signal);
   }
-  return described;
 }
 
-async function describeBatch(
-  db: Database,
-  client: ChainClient,
-  progress: Progress,
-  addresses: readonly Address[],
-): Promise<number> {
-  const facts = await observe(client, addresses);
-  const told = new Set(facts.map(({ contract }) => contract));
-  for (const address of addresses) if (!told.has(address)) progress.postponed.add(address);
-  if (facts.length > 0) progress.head = (await appendObservations(db, facts)).head;
-  return facts.length;
-}
-
-const questions: readonly Hex[] = [
-  encodeFunctionData({ abi: erc721Abi, functionName: "name" }),
-  encodeFunctionData({ abi: erc721Abi, functionName: "symbol" }),
-  encodeFunctionData({ abi: erc721Abi, functionName: "supportsInterface", args: ["0x80ac58cd"] }),
-  encodeFunctionData({ abi: erc721Abi, functionName: "supportsInterface", args: ["0xd9b67a26"] }),
-];
-
-async function observe(client: ChainClient, addresses: readonly Address[]): Promise<Observation[]> {
-  const basis = await fetchReadBasis(client);
-  const calls = addresses.flatMap((to) => questions.map((data) => ({ to, data })));
-  const answers = await callContracts(client, basis, calls);
-  const heard = addresses.map((address, index) => ({
-    address,
-    said: answers.slice(index * questions.length, (index + 1) * questions.length),
-  }));
-  const silent = heard.filter(({ said }) => said.every((answer) => !answer || answer === "0x"));
-  const absent = await withoutCode(
-    client,
-    basis,
-    silent.map(({ address }) => address),
-  );
-  return heard
-    .filter(({ address, said }) => !said.includes(undefined) && !absent.has(address))
-    .map(({ address, said }) => describe(client.chainId, basis, address, said));
-}
-
-/** Contracts not deployed yet, gone, or of which the node does not say. */
-async function withoutCode(
-  client: ChainClient,
-  basis: ReadBasis,
-  addresses: readonly Address[],
-): Promise<Set<Address>> {
-  if (addresses.length === 0) return new Set();
-  const codes = await haveCode(client, basis, addresses);
-  return new Set(addresses.filter((_, index) => codes[index] !== true));
-}
-
-function describe(
-  chainId: number,
-  { number, hash, timestamp }: ReadBasis,
-  contract: Address,
-  [name, symbol, is721, is1155]: readonly ContractAnswer[],
-): Observation {
-  return {
-    kind: "contract_described",
-    chainId,
-    contract,
-    identity: keccak256(
-      stringToHex(JSON.stringify(["contract_described", chainId, contract, hash])),
-    ),
-    recordedAt: new Date(),
-    basis: { number, hash, timestamp },
-    payload: {
-      name: parseContractText(name ?? "0x"),
-      symbol: parseContractText(symbol ?? "0x"),
-      standard: standardOf(parseContractFlag(is721 ?? "0x"), parseContractFlag(is1155 ?? "0x")),
-    },
-  };
-}
-
-/** A contract that claims both standards says nothing. */
-function standardOf(is721: boolean, is1155: boolean): "erc721" | "erc1155" | null {
-  if (is721 === is1155) return null;
-  return is721 ? "erc721" : "erc1155";
+async function describeOnce(
+  { db, client, logger, signal }: DescribeOptions,
+  state: DescribeState,
+): Promise<boolean> {
+  const { chainId } = client;
+  try {
+    const described = await describePending(db, client, state, signal);
+    if (described > 0) logger.info({ chainId, contracts: described }, "contracts described");
+    return true;
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error;
+    logger.warn({ chainId, reason: error.message }, "describing contracts failed, retrying");
+    return false;
+  }
 }

@@ -7,60 +7,60 @@ import {
   recordChain,
 } from "../../../projections/log/recorder.ts";
 import { openSwitch } from "../../../projections/log/switches.ts";
-import type { Wake } from "../log-signal/wake.ts";
+import type { Signal } from "../log-signal/signal.ts";
 
 const POLL_MS = 250;
-/** Pause before the next look while Ponder and the chain disagree, so that the chain is not asked without end. */
+/** Wait before the next pass while Ponder and the chain disagree, to limit RPC requests. */
 const HELD_MS = 500;
 const RETRY_MS = 1_000;
-/** The chain is asked this often about blocks that Ponder says nothing of. */
-const REVIEW_MS = 2_000;
+/** Interval of the reorg check of blocks that Ponder does not record. */
+const OBSERVATION_CHECK_MS = 2_000;
 
 type RecorderOptions = {
   db: Database;
   recording: Omit<Recording, "now">;
-  /** Blocks after which the chain takes nothing back. */
+  /** Blocks after which a block is final. */
   finalityBlocks: number;
-  wake: Wake;
+  changeSignal: Signal;
   logger: Logger;
   signal: AbortSignal;
-  /** Whether the work is still this process's. */
+  /** Whether this process still holds the role's lock. */
   holds: () => boolean | Promise<boolean>;
   onAppended: (facts: number) => void;
-  /** Called before each look, to follow a changed Ponder schema. */
+  /** Called before each pass, to follow a changed Ponder schema. */
   beforePass: () => Promise<void>;
 };
 
-/** Records one chain until told to stop. A failure is logged and tried again: nothing is lost by waiting. */
-export async function keepRecording(options: RecorderOptions): Promise<void> {
-  const { signal, wake, logger, holds } = options;
+/** Records one chain until `signal` is aborted. A failure is logged and retried: waiting loses nothing. */
+export async function runRecorder(options: RecorderOptions): Promise<void> {
+  const { signal, changeSignal, logger, holds } = options;
   const { chainId } = options.recording;
-  const review = openReview(options);
+  const checkObservations = createObservationCheck(options);
   const isPaused = openSwitch(options.db, "recording");
   let held = 0;
   while (!signal.aborted && (await holds())) {
-    const pass = await attempt(options, isPaused);
+    const pass = await tryPass(options, isPaused);
     if (pass.appended > 0) options.onAppended(pass.appended);
     if (pass.held > 0 && held === 0) {
-      logger.warn({ chainId, held: pass.held }, "blocks wait until Ponder and the chain agree");
+      logger.warn({ chainId, blocks: pass.held }, "blocks held until Ponder and the chain agree");
     }
     held = pass.held;
-    if (!pass.isPaused) review();
-    if (!pass.more) await wake.wait(pause(pass), signal);
+    if (!pass.isPaused) checkObservations();
+    if (!pass.more) await changeSignal.wait(waitMs(pass), signal);
   }
 }
 
-function pause({ failed, held }: Attempt): number {
+function waitMs({ failed, held }: PassOutcome): number {
   if (failed) return RETRY_MS;
   return held > 0 ? HELD_MS : POLL_MS;
 }
 
-type Attempt = RecorderPass & { failed: boolean; isPaused: boolean };
+type PassOutcome = RecorderPass & { failed: boolean; isPaused: boolean };
 
-async function attempt(
+async function tryPass(
   options: RecorderOptions,
   isPaused: () => Promise<boolean>,
-): Promise<Attempt> {
+): Promise<PassOutcome> {
   const { db, recording, logger } = options;
   const nothing = { appended: 0, more: false, held: 0, failed: false, isPaused: false };
   try {
@@ -68,34 +68,34 @@ async function attempt(
     await options.beforePass();
     return { ...nothing, ...(await recordChain(db, { ...recording, now: () => new Date() })) };
   } catch (error) {
-    logger.warn({ chainId: recording.chainId, err: error }, "recording failed, trying again");
+    logger.warn({ chainId: recording.chainId, err: error }, "recording failed, retrying");
     return { ...nothing, failed: true };
   }
 }
 
-/** Now and then asks the chain about the blocks of observations, beside the passes: a slow chain delays no event. */
-function openReview(options: RecorderOptions): () => void {
+/** Checks blocks of observations for reorgs concurrently with the passes: a slow RPC delays no event. */
+function createObservationCheck(options: RecorderOptions): () => void {
   const { db, recording, finalityBlocks, logger, signal, onAppended } = options;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let isLooking = false;
-  const look = async () => {
-    isLooking = true;
-    lookedAt = performance.now();
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let isChecking = false;
+  const check = async () => {
+    isChecking = true;
+    checkedAt = performance.now();
     try {
-      const looking = { ...recording, now: () => new Date() };
-      const changed = await reviewBasis(db, looking, finalityBlocks);
+      const current = { ...recording, now: () => new Date() };
+      const changed = await reviewBasis(db, current, finalityBlocks);
       if (changed > 0) onAppended(changed);
     } catch (error) {
       const { chainId } = recording;
-      // Its connection went with the role.
+      // The connection was closed with the role.
       if (signal.aborted) return;
-      logger.warn({ chainId, err: error }, "blocks of observations could not be asked about");
+      logger.warn({ chainId, err: error }, "observation reorg check failed");
     } finally {
-      isLooking = false;
+      isChecking = false;
     }
   };
   return () => {
-    if (isLooking || performance.now() - lookedAt < REVIEW_MS) return;
-    void look();
+    if (isChecking || performance.now() - checkedAt < OBSERVATION_CHECK_MS) return;
+    void check();
   };
 }

@@ -1,17 +1,17 @@
 import type { Database } from "../../../projections/database.ts";
 import {
+  type CuratedCollection,
   collectionRegistered,
   registryIdentity,
 } from "../../../projections/facts/collection-registered.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
-import { readCuratedEntries } from "../../../projections/reads/collections/registry-entries.ts";
-import type { CuratedCollection } from "../../run/config/curated.ts";
+import { readCuratedEntries } from "../../../projections/reads/collections/read-curated-entries.ts";
 
 /**
- * Appends a `collection_registered` fact for each entry of the curated file that says something else than
- * the file last said of that collection. What operators registered since then stands until the file changes.
+ * Appends a `collection_registered` fact for each entry of the curated file that differs from the file's last entry for
+ * that collection. An operator's later registration is kept until the file changes.
  */
-export async function registerCurated(
+export async function registerCuratedCollections(
   db: Database,
   collections: readonly CuratedCollection[],
   recordedAt: Date,
@@ -21,7 +21,7 @@ export async function registerCurated(
   );
   const changed = collections.flatMap((collection) => {
     const { chainId, primary } = collection;
-    const payload = entryOf(collection);
+    const payload = payloadOf(collection);
     const last = known.get(`${chainId} ${primary}`);
     if (
       last !== undefined &&
@@ -35,12 +35,12 @@ export async function registerCurated(
   return Number((await appendObservations(db, changed)).appended);
 }
 
-function entryOf({ slug, name, verified, primary, contracts, royalty }: CuratedCollection) {
+function payloadOf({ slug, name, verified, primary, contracts, royalty }: CuratedCollection) {
   return {
     contracts: [...new Set([primary, ...contracts])].sort(),
     name,
     primary,
-    // As PostgreSQL gives jsonb back, shorter names first: it is compared as text.
+    // In PostgreSQL's jsonb key order, shorter names first: entries are compared as text.
     ...(royalty && { royalty: { bps: royalty.bps, recipient: royalty.recipient } }),
     slug,
     source: "curated",

@@ -2,7 +2,7 @@ import pg from "pg";
 import type { Logger } from "pino";
 
 export type Listener = {
-  /** Hears another channel as well. */
+  /** Subscribes to another channel. */
   listen(channel: string): Promise<void>;
   stop(): Promise<void>;
 };
@@ -10,8 +10,8 @@ export type Listener = {
 const RECONNECT_MS = 500;
 
 /**
- * Listens for PostgreSQL's notifications on a connection of its own and reconnects when it is lost.
- * Notifications sent meanwhile are lost: whoever listens also looks now and then.
+ * Listens for PostgreSQL notifications on a dedicated connection and reconnects when it is lost. Notifications sent
+ * meanwhile are lost: callers also poll.
  */
 export function openListener(options: {
   url: string;
@@ -40,7 +40,7 @@ export function openListener(options: {
   };
   const begin = () => {
     connect().catch((error: unknown) => {
-      options.logger.warn({ err: error }, "listening for notifications failed, trying again");
+      options.logger.warn({ err: error }, "listening for notifications failed, retrying");
       if (client !== undefined) reconnect(client);
     });
   };

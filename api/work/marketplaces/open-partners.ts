@@ -1,21 +1,16 @@
-import type { Config } from "../../run/config/config.ts";
-import { openMagiceden } from "./magiceden/open-magiceden.ts";
-import { openOpensea } from "./opensea/open-opensea.ts";
+import { type PartnerName, partnerNames } from "../../../projections/domain/partners.ts";
 import type { Partner } from "./partner.ts";
-import type { Patience } from "./transport.ts";
+import type { PartnerConfig } from "./partner-definition.ts";
+import { partnerDefinitions } from "./partner-definitions.ts";
+import type { Timeouts } from "./transport.ts";
 
-type Named = Config["partners"]["magiceden"];
-type Configured = {
-  opensea: (Named & { streamUrl?: string | null }) | null;
-  magiceden: Named;
-};
+/** Settings by partner; null: switched off. */
+export type PartnerConfigs = Readonly<Record<PartnerName, PartnerConfig | null>>;
 
-/** The partners that are configured. Each process that opens them has budgets of its own. */
-export function openPartners({ opensea, magiceden }: Configured, patience: Patience): Partner[] {
-  const streamUrl = opensea?.streamUrl ?? null;
-  const stream = streamUrl === null ? undefined : { url: streamUrl };
-  return [
-    ...(opensea === null ? [] : [openOpensea({ ...opensea, stream, patience })]),
-    ...(magiceden === null ? [] : [openMagiceden({ ...magiceden, patience })]),
-  ];
+/** Clients of the configured partners. Rate limits are per process. */
+export function openPartners(configs: PartnerConfigs, timeouts: Timeouts): Partner[] {
+  return partnerNames.flatMap((name) => {
+    const config = configs[name];
+    return config === null ? [] : [partnerDefinitions[name].open(config, timeouts)];
+  });
 }

@@ -1,28 +1,29 @@
 import type { Address, Hex } from "viem";
 import type { ChainId } from "../../../abis/deployments.ts";
+import type { PartnerName } from "../../../projections/domain/partners.ts";
 import type { Rejection } from "../../../projections/domain/rejection.ts";
 import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
-import type { PartnerListing, PartnerName } from "../../../projections/facts/partner-listing.ts";
+import type { PartnerListing } from "../../../projections/facts/partner-listing.ts";
 
-/** The partner did not answer in time, answered with a fault, or is not asked while it fails. */
+/** The partner timed out, returned an error or an invalid response, or its circuit breaker is open. */
 export type PartnerFailure = Rejection<"upstream_error">;
 
-/** An entry that was left out. */
-export type Skipped = {
+/** An entry of a response that was not recorded. */
+export type SkippedEntry = {
   readonly path: string;
   readonly reason: string;
-  /** The listing that is still shown by it; `any`: that cannot be told; `none`: it says that one is over. */
-  readonly standsFor: Hex | "any" | "none";
+  /** Hash of the listing that it still shows; `any`: unknown; `none`: it reports an ended listing. */
+  readonly concerns: Hex | "any" | "none";
 };
 
-/** A page of what a partner shows; `cursor` goes on from it, null: it is the last. */
+/** A page of a partner's listings; `cursor` continues after it, null on the last page. */
 export type ListingPage = {
   readonly listings: readonly PartnerListing[];
   readonly cursor: string | null;
-  readonly skipped: readonly Skipped[];
+  readonly skipped: readonly SkippedEntry[];
 };
 
-/** What a partner takes for itself and for creators, as shares of a price. */
+/** A collection at a partner, with its fees as shares of a price. */
 export type PartnerCollection = {
   readonly slug: string;
   readonly contracts: readonly Address[];
@@ -30,21 +31,21 @@ export type PartnerCollection = {
     readonly recipient: Address;
     readonly bps: number;
     readonly isRequired: boolean;
-    /** Whether it is the partner's own. */
+    /** Whether it is the partner's own fee. */
     readonly isService: boolean;
   }[];
 };
 
-/** A collection as its partner is asked for it. */
-export type AskedCollection = {
+/** What identifies a collection to a partner. */
+export type CollectionQuery = {
   readonly contract: Address;
-  /** The partner's name of it, where it has one. */
+  /** The partner's slug, if it has one. */
   readonly slug: string | null;
-  /** Who is known to be paid royalties of it. */
+  /** Known royalty recipients. */
   readonly creators: readonly Address[];
 };
 
-/** An order as its partner hands it to one buyer. The components are those that the order's hash is of. */
+/** Fulfillment data of an order for one buyer. The components hash to the order's hash. */
 export type Fulfillment = {
   readonly to: Address;
   /** Wei. */
@@ -55,85 +56,87 @@ export type Fulfillment = {
   readonly numerator: bigint;
   readonly denominator: bigint;
   readonly fulfillerConduitKey: Hex;
-  /** When the zone's word for the buyer ends; null: it has none. */
+  /** End of the zone's authorization for the buyer; null without one. */
   readonly validUntil: Date | null;
 };
 
-export type AskedFulfillment = {
+export type FulfillmentRequest = {
   readonly orderHash: Hex;
-  /** Of the recorded components: partners leave it out of what they hand over, and the hash needs it. */
+  /** From the recorded components: partners omit it from fulfillment data, and the hash needs it. */
   readonly counter: bigint;
   readonly buyer: Address;
-  /** Null: all that are left. */
+  /** Null: all remaining units. */
   readonly units: bigint | null;
 };
 
-/** An order that a stream tells of. Nothing that is told of it is believed: it is asked for. */
-export type HeardOrder = {
+/** An order announced by a stream event. The event's data is not trusted: the order is fetched. */
+export type StreamedOrder = {
   readonly chainId: ChainId;
   readonly orderHash: Hex;
-  /** A listing that begins; else something that changed of an order. */
+  /** True: a new listing; false: a change of an order. */
   readonly isNew: boolean;
 };
 
-/** Who listens to a stream. Collections go by the slugs that are watched. */
-export type Ear = {
-  onHeard(slug: string, order: HeardOrder): void;
-  /** A message that cannot be read. */
-  onSkipped(skipped: Skipped): void;
-  /** Of this collection something may have been missed. */
+/** Receives stream events. Collections are identified by the watched slugs. */
+export type StreamListener = {
+  onOrder(slug: string, order: StreamedOrder): void;
+  /** A message that does not parse. */
+  onSkipped(skipped: SkippedEntry): void;
+  /** Events of this collection may have been lost. */
   onMissed(slug: string): void;
 };
 
 export type StreamConnection = {
-  /** Listens to exactly these collections from here on. */
+  /** Replaces the set of watched collections. */
   watch(slugs: ReadonlySet<string>): void;
-  /** Settles once it has ended, whatever ended it. */
+  /** Resolves when the connection has ended, for whatever reason. */
   readonly ended: Promise<void>;
   close(): void;
 };
 
-/** What a partner tells by itself of listings: at best soon, at worst never. */
+/** A partner's push events about listings. Delivery is best effort. */
 export type PartnerStream = {
-  connect(ear: Ear): Promise<StreamConnection | Rejection<"key_refused"> | PartnerFailure>;
-  /** A listing that was heard of, as a page would show it. Null: the partner does not show it, or no longer. */
-  fetchHeard(
-    order: HeardOrder,
+  connect(
+    listener: StreamListener,
+  ): Promise<StreamConnection | Rejection<"key_refused"> | PartnerFailure>;
+  /** An announced listing, in the form of a page's entry. Null: the partner does not show it. */
+  fetchStreamed(
+    order: StreamedOrder,
     creators: readonly Address[],
-  ): Promise<PartnerListing | Skipped | null | PartnerFailure>;
+  ): Promise<PartnerListing | SkippedEntry | null | PartnerFailure>;
 };
 
-/** One partner marketplace. Answers are parsed; nothing that a partner sends makes these throw. */
+/** One partner marketplace. Responses are parsed; no response makes a method throw. */
 export type Partner = {
   readonly name: PartnerName;
   readonly chainIds: readonly ChainId[];
-  /** Absent where collections are asked for by contract and their fees are not told. */
+  /** Absent where collections are queried by contract and fees are not published. */
   readonly fetchCollection?: (
     chainId: ChainId,
     contract: Address,
   ) => Promise<PartnerCollection | Rejection<"not_found"> | PartnerFailure>;
-  /** Listings of a collection from a cursor on; null begins. In `newest` order what came last is first. */
+  /** A page of a collection's listings; a null cursor starts. `newest`: latest first. */
   fetchListings(
     chainId: ChainId,
-    collection: AskedCollection,
+    collection: CollectionQuery,
     page: { readonly order: "any" | "newest"; readonly cursor: string | null },
   ): Promise<ListingPage | Rejection<"invalid_cursor" | "not_found"> | PartnerFailure>;
-  /** Null: the partner does not show it, or no longer. */
+  /** Null: the partner does not show it. */
   fetchListing(chainId: ChainId, orderHash: Hex): Promise<PartnerListing | null | PartnerFailure>;
-  /** What lets `buyer`, and nobody else, fill a listing for a short time. Absent where orders are filled as they are. */
+  /** Data that lets only `buyer` fill a listing for a short time. Absent where orders need no such data. */
   readonly fetchFulfillment?: (
     chainId: ChainId,
-    asked: AskedFulfillment,
+    request: FulfillmentRequest,
   ) => Promise<
     Fulfillment | Rejection<"unavailable" | "unsupported_order" | "order_mismatch"> | PartnerFailure
   >;
-  /** Posts a listing that its maker signed for the partner. Absent where the partner takes none. */
+  /** Posts a listing that its maker signed for the partner. Absent where the partner accepts none. */
   readonly postListing?: (
     chainId: ChainId,
     order: { readonly components: OrderComponents; readonly signature: Hex },
   ) => Promise<{ readonly orderHash: Hex } | Rejection<"partner_rejected"> | PartnerFailure>;
-  /** Absent where the partner has none, or none is configured. */
+  /** Absent where the partner has none or none is configured. */
   readonly stream?: PartnerStream;
-  /** Ends what is under way. */
+  /** Aborts requests in flight. */
   close(): Promise<void>;
 };

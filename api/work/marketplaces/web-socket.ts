@@ -2,23 +2,23 @@ import { Duplex } from "node:stream";
 import { Agent, type Dispatcher, WebSocket } from "undici";
 
 export type OpenSocket = {
-  /** Lost without a word where the socket has ended. */
+  /** Silently dropped when the socket has ended. */
   send(text: string): void;
   close(): void;
 };
 
 type Events = {
   onText(text: string): void;
-  /** Once, whatever ended it; also where it never opened. */
+  /** Called once when it ends, also when it never opened. */
   onEnd(): void;
 };
 
-const longestBytes = 1024 * 1024;
+const maxMessageBytes = 1024 * 1024;
 const connectMs = 10_000;
 
 /**
- * An open websocket, or the status of the answer that refused it; null: there was no answer. A message of more than
- * 1 MiB ends it.
+ * An open websocket, or the HTTP status that refused it (null without a response). A message of more than 1 MiB closes
+ * it.
  */
 export async function openWebSocket(
   url: string,
@@ -26,7 +26,7 @@ export async function openWebSocket(
 ): Promise<OpenSocket | { status: number | null }> {
   const handshake: Handshake = { status: null, connection: null };
   const agent = new Agent({
-    webSocket: { maxPayloadSize: longestBytes },
+    webSocket: { maxPayloadSize: maxMessageBytes },
     connect: { timeout: connectMs },
     headersTimeout: connectMs,
   });
@@ -46,14 +46,14 @@ export async function openWebSocket(
   if (!isOpen) return { status: handshake.status };
   return {
     send: (text) => socket.send(text),
-    // Its own way of closing waits for the other side.
+    // WebSocket.close() would wait for the other side.
     close: () => void handshake.connection?.destroy(),
   };
 }
 
 type Handshake = { status: number | null; connection: Duplex | null };
 
-/** The socket itself tells neither what refused it nor what it runs over. */
+/** The WebSocket exposes neither the refusing status nor its connection. */
 function watchHandshake(
   handler: Dispatcher.DispatchHandler,
   handshake: Handshake,
@@ -62,15 +62,15 @@ function watchHandshake(
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== "function") return value;
-      return (...told: unknown[]) => {
-        const [status] = told.filter((part) => typeof part === "number");
-        const connection = told.find((part) => part instanceof Duplex);
-        if (isAnswer.test(String(name))) Object.assign(handshake, { status, connection });
-        return Reflect.apply(value, target, told);
+      return (...args: unknown[]) => {
+        const [status] = args.filter((arg) => typeof arg === "number");
+        const connection = args.find((arg) => arg instanceof Duplex);
+        if (isResponseCallback.test(String(name))) Object.assign(handshake, { status, connection });
+        return Reflect.apply(value, target, args);
       };
     },
   });
 }
 
-/** The callbacks that hand over an answer, in their older and newer forms. */
-const isAnswer = /^on(Headers|Upgrade|ResponseStart|RequestUpgrade)$/;
+/** undici's handler callbacks that carry a response, in older and newer versions. */
+const isResponseCallback = /^on(Headers|Upgrade|ResponseStart|RequestUpgrade)$/;

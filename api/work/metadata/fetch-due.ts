@@ -18,11 +18,11 @@ import {
   tokenMetadataFetched,
 } from "../../../projections/facts/metadata-fetched.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
-import type { DueSubject } from "../../../projections/reads/metadata/read-due.ts";
+import type { MetadataTarget } from "../../../projections/reads/metadata/read-due-metadata.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { askUris, type UriAnswer } from "./ask-uris.ts";
-import { type Document, isPicture } from "./get-document.ts";
-import type { DocumentFetcher } from "./open-fetcher.ts";
+import { askUris, type UriAnswer } from "./fetch-uris.ts";
+import { type Document, isPicture } from "./fetch-document.ts";
+import type { DocumentFetcher } from "./document-fetcher.ts";
 
 type Work = {
   db: Database;
@@ -47,7 +47,7 @@ const factsAtOnce = 32;
  * Fetches the metadata of distinct subjects and records what was found, or that it could not be had. What cannot be
  * asked at the moment leaves no fact. Throws `RpcFailure` when the chain cannot be asked.
  */
-export async function fetchDue(work: Work, subjects: readonly DueSubject[]): Promise<Outcome> {
+export async function fetchDue(work: Work, subjects: readonly MetadataTarget[]): Promise<Outcome> {
   const answers = await askUris(work.client, subjects);
   const unanswered = new Set<number>();
   const outcome = { recorded: 0, head: 0n, unanswered };
@@ -83,7 +83,7 @@ export async function fetchDue(work: Work, subjects: readonly DueSubject[]): Pro
 
 async function observe(
   { client, fetcher, now, signal }: Work,
-  subject: DueSubject,
+  subject: MetadataTarget,
   answer: UriAnswer,
 ): Promise<Observation | undefined> {
   if (answer === undefined) return undefined;
@@ -95,13 +95,13 @@ async function observe(
   return toFact(fact, subject, uri, "fault" in document ? document.fault : document);
 }
 
-function uriOf({ tokenId, standard }: DueSubject, uri: string): string {
+function uriOf({ tokenId, standard }: MetadataTarget, uri: string): string {
   return tokenId !== null && standard === 1155 ? substituteId(uri, tokenId) : uri;
 }
 
 function toFact(
   { chainId, recordedAt }: { chainId: number; recordedAt: () => Date },
-  subject: DueSubject,
+  subject: MetadataTarget,
   uri: string | null,
   document: Document | string,
 ): Observation {
@@ -129,14 +129,14 @@ function toFact(
   return isKnown(subject, fact) ? metadataConfirmed(ofToken) : fact;
 }
 
-function isKnown({ known }: DueSubject, { payload }: Observation): boolean {
+function isKnown({ known }: MetadataTarget, { payload }: Observation): boolean {
   return known !== null && isDeepStrictEqual(known, JSON.parse(JSON.stringify(payload)));
 }
 
 const saysNothing = "the document says nothing of it";
 
 function parseToken(
-  { tokenId, standard }: DueSubject,
+  { tokenId, standard }: MetadataTarget,
   uri: string,
   { mediaType, bytes }: Document,
 ): TokenMetadata | string {

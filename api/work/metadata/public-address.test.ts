@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isPublicAddress } from "./public-address.ts";
-import { whyRefused } from "./web-address.ts";
+import { whyRefused } from "./url-policy.ts";
 
 describe("an address of the public internet", () => {
   it.each([

@@ -3,8 +3,8 @@ import type { Database } from "../../../projections/database.ts";
 import { bucketStart, intervalMs } from "../../../projections/domain/candles.ts";
 import { type Coin, type PriceTick, priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
-import { readTickedMinutes } from "../../../projections/reads/coin-prices/read-ticked.ts";
-import { fetchHours, type PricedHours } from "./ask-exchanges.ts";
+import { readRecordedMinutes } from "../../../projections/reads/coin-prices/read-recorded-minutes.ts";
+import { fetchHours, type PricedHours } from "./fetch-prices.ts";
 import type { PriceFeed } from "./feeds.ts";
 import { agreeOnPrice } from "./median.ts";
 
@@ -46,7 +46,7 @@ export async function backfillPrices(options: Backfill): Promise<BackfillProgres
     { length: days * 24 + 1 },
     (_, back) => lastMs - back * hourMs,
   ).reverse();
-  const held = await readTickedMinutes(db, coin, hours);
+  const held = await readRecordedMinutes(db, coin, hours);
   const lacking = hours.filter((hour) => !held.has(hour));
   const progress = { hours: hours.length, held: held.size, appended: 0, missing: 0 };
   const failures = new Set<string>();

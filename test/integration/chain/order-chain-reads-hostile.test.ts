@@ -1,8 +1,8 @@
 import { type Address, type Hex, numberToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { askChain } from "../../../api/work/chain/ask-chain.ts";
+import type { Question } from "../../../api/work/chain/chain-query.ts";
 import { type ChainClient, openChain } from "../../../api/work/chain/clients.ts";
-import type { Question } from "../../../api/work/chain/questions.ts";
+import { askChain } from "../../../api/work/chain/read-chain.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { type Market, openMarket } from "../../support/chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chain/rpc-proxy.ts";

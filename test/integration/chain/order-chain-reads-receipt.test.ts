@@ -2,7 +2,7 @@ import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seaport } from "../../../abis/deployments.ts";
 import { type ChainClient, openChain } from "../../../api/work/chain/clients.ts";
-import { fetchProof } from "../../../api/work/chain/receipt.ts";
+import { fetchProof } from "../../../api/work/chain/fetch-receipt.ts";
 import { RpcFailure } from "../../../api/work/chain/rpc-batch.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { askChain } from "../../../api/work/chain/ask-chain.ts";
 import { type ChainClient, openChain } from "../../../api/work/chain/clients.ts";
+import { askChain } from "../../../api/work/chain/read-chain.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";

@@ -1,8 +1,8 @@
 import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "../../../abis/deployments.ts";
-import { askChain } from "../../../api/work/chain/ask-chain.ts";
 import { type ChainClient, openChain } from "../../../api/work/chain/clients.ts";
+import { askChain } from "../../../api/work/chain/read-chain.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { guardedCollectionAbi, transferValidatorAbi } from "../../../devnet/contracts/abis.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";

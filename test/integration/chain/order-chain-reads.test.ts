@@ -1,9 +1,9 @@
 import { type Address, keccak256, numberToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3, wrappedNative } from "../../../abis/deployments.ts";
-import { askChain } from "../../../api/work/chain/ask-chain.ts";
+import type { Question } from "../../../api/work/chain/chain-query.ts";
 import { type ChainClient, openChain } from "../../../api/work/chain/clients.ts";
-import type { Question } from "../../../api/work/chain/questions.ts";
+import { askChain } from "../../../api/work/chain/read-chain.ts";
 import { RpcFailure } from "../../../api/work/chain/rpc-batch.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";

@@ -4,7 +4,7 @@ import { encodeFunctionData, parseAbi, parseEther, toFunctionSelector } from "vi
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "../../../abis/deployments.ts";
 import { openChain } from "../../../api/work/chain/clients.ts";
-import { keepWatch } from "../../../api/work/jobs/keep-watch.ts";
+import { runContractRechecks } from "../../../api/work/jobs/recheck-contracts.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { sendAsMined } from "../../../devnet/market/sending.ts";
@@ -13,16 +13,20 @@ import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
 import { readHead } from "../../../projections/engine/checkpoint.ts";
 import { type FactKind, factKind } from "../../../projections/log/fact-kind.ts";
 import { until } from "../../support/database/pipeline.ts";
-import { type IntakeStand, openIntakeStand, wireOrder } from "../../support/orders/intake.ts";
+import {
+  type IntakeFixture,
+  openIntakeFixture,
+  wireOrder,
+} from "../../support/orders/intake-fixture.ts";
 import { changeWalletOwner } from "../../truth/players.ts";
 
 const chainId = 33139;
 const { alice, bob } = accounts;
-let stand: IntakeStand;
+let stand: IntakeFixture;
 const running: { ending: AbortController; done: Promise<void> }[] = [];
 
 beforeAll(async () => {
-  stand = await openIntakeStand(chainId);
+  stand = await openIntakeFixture(chainId);
   const { wallet, carol, dave } = stand.market.actors;
   for (const tokenId of walletIds) await wallet.mints(punk(tokenId));
   await wallet.approves(contracts.punks);
@@ -48,9 +52,9 @@ const guarded = (tokenId: bigint) =>
   ({ standard: "erc721", contract: contracts.guarded, tokenId: 80_000n + tokenId }) as const;
 
 /** The job, as one process of the jobs role runs it. */
-function watch(limits?: Parameters<typeof keepWatch>[0]["limits"]) {
+function watch(limits?: Parameters<typeof runContractRechecks>[0]["limits"]) {
   const ending = new AbortController();
-  const done = keepWatch({
+  const done = runContractRechecks({
     db: stand.db,
     client: openChain({ chainId, rpcUrls: [stand.node.url], timeoutMs: 2_000 }),
     logger: pino({ level: "silent" }),
@@ -178,7 +182,7 @@ describe("orders that a contract signs", () => {
 
   it("are asked about so many in a second at most, and all of them in turn", async () => {
     const rounds = countRounds();
-    watch({ signed: 3, refusable: 1, cheapest: 1 });
+    watch({ signed: 3, restricted: 1, cheapest: 1 });
     await isOwnedBy(bob, alice);
     await areAll("inactive contract_signature_invalid");
     await isOwnedBy(alice, bob);

@@ -2,15 +2,15 @@ import type { Address, Hex } from "viem";
 import { type ChainId, seaport } from "../../../../abis/deployments.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { PartnerListing } from "../../../../projections/facts/partner-listing.ts";
-import { firstIssue } from "../order-schema.ts";
-import { parseAnswer, readEntries } from "../parse-answer.ts";
-import type { AskedCollection, Partner, PartnerFailure, Skipped } from "../partner.ts";
-import { recognizeListing } from "../recognize-listing.ts";
+import { parseListing } from "../parse-listing.ts";
+import { parseEntries, parseResponse } from "../parse-response.ts";
+import type { CollectionQuery, Partner, PartnerFailure, SkippedEntry } from "../partner.ts";
+import { firstIssue } from "../partner-order-schema.ts";
 import type { Transport } from "../transport.ts";
-import { AskHead, AsksAnswer, RawAsk, statedHash } from "./shapes.ts";
+import { AskHead, AsksResponse, RawAsk, statedHash } from "./response-schemas.ts";
 
 const chainNames: Record<ChainId, string> = { 1: "ethereum", 33139: "apechain" };
-const asksAtOnce = "500";
+const pageSize = "500";
 
 type Context = {
   chainId: ChainId;
@@ -19,32 +19,32 @@ type Context = {
   now: Date;
 };
 
-/** Open listings of a contract. Whatever changed is new: what comes back to life is among the latest. */
+/** Active listings of a contract. `newest` sorts by update time, so that reactivated listings are included. */
 export async function fetchListings(
   transport: Transport,
-  { chainId, contract, creators }: AskedCollection & { chainId: ChainId },
+  { chainId, contract, creators }: CollectionQuery & { chainId: ChainId },
   { order, cursor }: Parameters<Partner["fetchListings"]>[2],
 ): ReturnType<Partner["fetchListings"]> {
-  const answer = await ask(transport, chainId, {
+  const response = await send(transport, chainId, {
     contracts: contract,
     status: "active",
     sortBy: order === "newest" ? "updatedAt" : "createdAt",
     sortDirection: "desc",
-    limit: asksAtOnce,
+    limit: pageSize,
     excludeSources: otherMarketplace,
     ...(cursor === null ? {} : { continuation: cursor }),
   });
-  const page = parseAnswer(answer, AsksAnswer, [400, 404]);
+  const page = parseResponse(response, AsksResponse, [400, 404]);
   if (isRejection(page)) return page;
   if (page === null) {
     return cursor === null
-      ? reject("not_found", "Magic Eden knows no such contract")
-      : reject("invalid_cursor", "Magic Eden does not take the cursor any more");
+      ? reject("not_found", "Magic Eden does not know the contract")
+      : reject("invalid_cursor", "Magic Eden no longer accepts the cursor");
   }
   const context = { chainId, contract, creators, now: new Date() };
   return {
     cursor: page.continuation,
-    ...readEntries(page.orders, (entry) => readEntry(entry, context)),
+    ...parseEntries(page.orders, (entry) => parseEntry(entry, context)),
   };
 }
 
@@ -53,54 +53,54 @@ export async function fetchListing(
   chainId: ChainId,
   orderHash: Hex,
 ): Promise<PartnerListing | null | PartnerFailure> {
-  const answer = await ask(transport, chainId, { ids: orderHash });
-  const parsed = parseAnswer(answer, AsksAnswer, [400, 404]);
+  const response = await send(transport, chainId, { ids: orderHash });
+  const parsed = parseResponse(response, AsksResponse, [400, 404]);
   if (parsed === null || isRejection(parsed)) return parsed;
   const context = { chainId, contract: null, creators: [], now: new Date() };
-  const { listings } = readEntries(parsed.orders, (entry) => readEntry(entry, context));
+  const { listings } = parseEntries(parsed.orders, (entry) => parseEntry(entry, context));
   return listings.find((listing) => listing.orderHash === orderHash) ?? null;
 }
 
-const ask = (transport: Transport, chainId: ChainId, query: Record<string, string>) =>
-  transport.ask({
+const send = (transport: Transport, chainId: ChainId, query: Record<string, string>) =>
+  transport.send({
     method: "GET",
     path: `/${chainNames[chainId]}/orders/asks/v5`,
     query: { ...query, includeRawData: "true" },
     budget: "read",
   });
 
-/** Its listings are taken from it, and are shown here without what fills them. */
+/** Its listings are recorded from itself; here they lack the fulfillment data. */
 const otherMarketplace = "opensea.io";
 
-/** One entry of a list. Never throws. */
-export function readEntry(entry: unknown, context: Context): PartnerListing | Skipped {
+/** Parses one entry of a list. Never throws. */
+export function parseEntry(entry: unknown, context: Context): PartnerListing | SkippedEntry {
   const { chainId, contract, creators, now } = context;
   const head = AskHead.safeParse(entry);
-  if (!head.success) return malformed(entry, firstIssue(head.error).path);
+  if (!head.success) return malformedEntry(entry, firstIssue(head.error).path);
   const { id: orderHash, kind, side = "sell", status, source } = head.data;
   const skip = (reason: string, path: string) => ({
-    ...{ reason, path, standsFor: reason === "wrong_order_hash" ? ("any" as const) : orderHash },
+    ...{ reason, path, concerns: reason === "wrong_order_hash" ? ("any" as const) : orderHash },
   });
-  if (status !== "active") return { ...skip("not_active", "status"), standsFor: "none" };
+  if (status !== "active") return { ...skip("not_active", "status"), concerns: "none" };
   if (side !== "sell") return skip("not_a_listing", "side");
   if (source?.domain === otherMarketplace) return skip("other_marketplace", "source.domain");
   if (kind !== "seaport-v1.6") return skip("other_exchange", "kind");
   const raw = RawAsk.safeParse(entry);
-  if (!raw.success) return malformed(entry, firstIssue(raw.error).path);
+  if (!raw.success) return malformedEntry(entry, firstIssue(raw.error).path);
   const { signature, ...components } = raw.data.rawData;
   if (signature === null) return skip("no_signature", "rawData.signature");
   const exchange = seaport["1.6"];
-  const listing = recognizeListing(
+  const listing = parseListing(
     { marketplace: "magiceden", chainId, orderHash, exchange, components, signature },
     { creators, now },
   );
   if (typeof listing === "string") return skip(listing, "rawData");
-  const isAsked = contract === null || listing.contract === contract;
-  return isAsked ? listing : skip("other_contract", "rawData.offer");
+  const isRequested = contract === null || listing.contract === contract;
+  return isRequested ? listing : skip("other_contract", "rawData.offer");
 }
 
-const malformed = (entry: unknown, path: string): Skipped => ({
+const malformedEntry = (entry: unknown, path: string): SkippedEntry => ({
   reason: "malformed",
   path,
-  standsFor: statedHash(entry) ?? "any",
+  concerns: statedHash(entry) ?? "any",
 });

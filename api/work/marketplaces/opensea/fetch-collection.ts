@@ -2,37 +2,39 @@ import type { Address } from "viem";
 import type { z } from "zod";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
-import { parseAnswer } from "../parse-answer.ts";
+import { isServiceRecipient } from "../parse-listing.ts";
+import { parseResponse } from "../parse-response.ts";
 import type { Partner, PartnerCollection } from "../partner.ts";
-import { isServiceRecipient } from "../recognize-listing.ts";
 import type { Transport } from "../transport.ts";
 import { chainNames } from "./chain-names.ts";
-import { CollectionAnswer, ContractAnswer } from "./shapes.ts";
+import { CollectionResponse, ContractResponse } from "./response-schemas.ts";
 
-type Found = Awaited<ReturnType<NonNullable<Partner["fetchCollection"]>>>;
+type CollectionResult = Awaited<ReturnType<NonNullable<Partner["fetchCollection"]>>>;
 
-/** A contract's collection: its slug is asked for first, by which the rest is found. */
+/** A contract's collection: one request for its slug, one for the collection. */
 export async function fetchCollection(
   transport: Transport,
   chainId: ChainId,
   contract: Address,
-): Promise<Found> {
-  const get = (path: string) => transport.ask({ method: "GET", path, budget: "read" });
-  const missing = reject("not_found", `OpenSea knows no collection of ${contract}`);
-  const told = await get(`/api/v2/chain/${chainNames[chainId]}/contract/${contract}`);
-  const known = parseAnswer(told, ContractAnswer, [400, 404]);
+): Promise<CollectionResult> {
+  const get = (path: string) => transport.send({ method: "GET", path, budget: "read" });
+  const missing = reject("not_found", `OpenSea does not know a collection of ${contract}`);
+  const contractResponse = await get(`/api/v2/chain/${chainNames[chainId]}/contract/${contract}`);
+  const known = parseResponse(contractResponse, ContractResponse, [400, 404]);
   if (isRejection(known)) return known;
   if (!known?.collection) return missing;
-  const answer = await get(`/api/v2/collections/${encodeURIComponent(known.collection)}`);
-  const found = parseAnswer(answer, CollectionAnswer);
+  const collectionResponse = await get(
+    `/api/v2/collections/${encodeURIComponent(known.collection)}`,
+  );
+  const found = parseResponse(collectionResponse, CollectionResponse);
   if (isRejection(found)) return found;
-  // Topics of its stream go by the contract's slug, which the collection may tell otherwise.
+  // Stream topics use the contract's slug, which may differ from the collection's.
   return found === null ? missing : { ...collectionOf(found, chainId), slug: known.collection };
 }
 
-/** Shares are told as percents. */
+/** Shares are contractResponse as percents. */
 export function collectionOf(
-  { collection, contracts, fees }: z.output<typeof CollectionAnswer>,
+  { collection, contracts, fees }: z.output<typeof CollectionResponse>,
   chainId: ChainId,
 ): PartnerCollection {
   return {

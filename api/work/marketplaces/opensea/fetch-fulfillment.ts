@@ -1,23 +1,23 @@
 import { type ChainId, seaport } from "../../../../abis/deployments.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
-import type { Answer } from "../attempt.ts";
-import { parseAnswer } from "../parse-answer.ts";
-import type { AskedFulfillment, Partner, PartnerFailure } from "../partner.ts";
+import { parseResponse } from "../parse-response.ts";
+import type { FulfillmentRequest, Partner, PartnerFailure } from "../partner.ts";
+import type { PartnerResponse } from "../send-request.ts";
 import type { Transport } from "../transport.ts";
 import { chainNames } from "./chain-names.ts";
-import { readFulfillment } from "./read-fulfillment.ts";
-import { ErrorsAnswer, FulfillmentAnswer } from "./shapes.ts";
+import { parseFulfillment } from "./parse-fulfillment.ts";
+import { ErrorsResponse, FulfillmentResponse } from "./response-schemas.ts";
 
 const refusals = [400, 404, 409, 410, 422];
 
-/** What lets one buyer fill one listing, for as long as the zone's word lasts. */
+/** Data for one buyer to fill one listing, valid while the zone's authorization lasts. */
 export async function fetchFulfillment(
   transport: Transport,
   chainId: ChainId,
-  asked: AskedFulfillment,
+  request: FulfillmentRequest,
 ): ReturnType<NonNullable<Partner["fetchFulfillment"]>> {
-  const { orderHash, buyer, units } = asked;
-  const answer = await transport.ask({
+  const { orderHash, buyer, units } = request;
+  const response = await transport.send({
     method: "POST",
     path: "/api/v2/listings/fulfillment_data",
     body: {
@@ -31,18 +31,18 @@ export async function fetchFulfillment(
     },
     budget: "act",
   });
-  const parsed = parseAnswer(answer, FulfillmentAnswer, refusals);
-  if (parsed === null) return reject("unavailable", refusalOf(answer));
+  const parsed = parseResponse(response, FulfillmentResponse, refusals);
+  if (parsed === null) return reject("unavailable", refusalOf(response));
   if (isRejection(parsed)) return parsed;
-  return readFulfillment(parsed.fulfillment_data.transaction, chainId, asked);
+  return parseFulfillment(parsed.fulfillment_data.transaction, chainId, request);
 }
 
-const longestText = 300;
+const maxErrorLength = 300;
 
-/** The partner's own words for why it refuses. */
-export function refusalOf(answer: Answer | PartnerFailure): string {
-  const body = "body" in answer ? answer.body : null;
-  const { data } = ErrorsAnswer.safeParse(body);
-  const text = data?.errors.join("; ").slice(0, longestText);
+/** The partner's error message. */
+export function refusalOf(response: PartnerResponse | PartnerFailure): string {
+  const body = "body" in response ? response.body : null;
+  const { data } = ErrorsResponse.safeParse(body);
+  const text = data?.errors.join("; ").slice(0, maxErrorLength);
   return text ? `OpenSea refuses: ${text}` : "OpenSea refuses";
 }

@@ -1,23 +1,23 @@
 import { reject } from "../../../../projections/domain/rejection.ts";
-import type { Ear, PartnerStream } from "../partner.ts";
+import type { PartnerStream, StreamListener } from "../partner.ts";
 import { openWebSocket } from "../web-socket.ts";
 import { createStreamChannels } from "./stream-channels.ts";
 
 export type StreamOptions = {
-  /** With the path of the websocket, without the key. */
+  /** Full websocket URL without the key. */
   url: string;
   key: string | null;
-  /** Between two heartbeats; one that is not answered until the next ends the connection. */
+  /** Heartbeat interval; a heartbeat unanswered until the next one closes the connection. */
   heartbeatMs?: number;
 };
 
-/** Asked for by OpenSea. */
-const usualHeartbeatMs = 30_000;
+/** Required by OpenSea. */
+const defaultHeartbeatMs = 30_000;
 
 /** One connection to OpenSea's Stream API. */
 export async function openStream(
-  { url, key, heartbeatMs = usualHeartbeatMs }: StreamOptions,
-  ear: Ear,
+  { url, key, heartbeatMs = defaultHeartbeatMs }: StreamOptions,
+  listener: StreamListener,
 ): ReturnType<PartnerStream["connect"]> {
   let channels: ReturnType<typeof createStreamChannels> | null = null;
   let settle = () => {};
@@ -29,10 +29,10 @@ export async function openStream(
     onEnd: settle,
   });
   if (!("send" in socket)) return refusalOf(socket.status);
-  const opened = createStreamChannels(ear, socket);
+  const opened = createStreamChannels(listener, socket);
   channels = opened;
   const timer = setInterval(() => {
-    if (!opened.beat()) socket.close();
+    if (!opened.sendHeartbeat()) socket.close();
   }, heartbeatMs);
   void ended.then(() => clearInterval(timer));
   return { watch: opened.watch, ended, close: socket.close };
@@ -47,7 +47,7 @@ function addressOf(url: string, key: string | null): string {
 
 function refusalOf(status: number | null): Awaited<ReturnType<PartnerStream["connect"]>> {
   if (status === 401 || status === 403) {
-    return reject("key_refused", `OpenSea's stream does not take the key: HTTP ${status}`);
+    return reject("key_refused", `OpenSea's stream refused the key: HTTP ${status}`);
   }
   const reason = status === null ? "no connection" : `HTTP ${status}`;
   return reject("upstream_error", `OpenSea's stream did not answer: ${reason}`);

@@ -6,22 +6,22 @@ import type {
   OrderComponents,
 } from "../../../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../../../projections/domain/seaport/order-hash.ts";
-import { parseAnswer } from "../parse-answer.ts";
+import { parseResponse } from "../parse-response.ts";
 import type { Partner } from "../partner.ts";
 import type { Transport } from "../transport.ts";
 import { chainNames } from "./chain-names.ts";
 import { refusalOf } from "./fetch-fulfillment.ts";
-import { PostedAnswer } from "./shapes.ts";
+import { PostedResponse } from "./response-schemas.ts";
 
 const refusals = [400, 404, 409, 422];
 
-/** Posts a signed listing. One that is there already counts as posted. */
+/** Posts a signed listing. A duplicate counts as posted. */
 export async function postListing(
   transport: Transport,
   chainId: ChainId,
   { components, signature }: { components: OrderComponents; signature: Hex },
 ): ReturnType<NonNullable<Partner["postListing"]>> {
-  const answer = await transport.ask({
+  const response = await transport.send({
     method: "POST",
     path: `/api/v2/orders/${chainNames[chainId]}/seaport/listings`,
     body: {
@@ -31,16 +31,18 @@ export async function postListing(
     },
     budget: "act",
   });
-  const own = orderHash(components);
-  const posted = parseAnswer(answer, PostedAnswer, refusals);
+  const expectedHash = orderHash(components);
+  const posted = parseResponse(response, PostedResponse, refusals);
   if (posted === null) {
-    const refusal = refusalOf(answer);
-    return isDuplicate(refusal, own) ? { orderHash: own } : reject("partner_rejected", refusal);
+    const refusal = refusalOf(response);
+    return isDuplicate(refusal, expectedHash)
+      ? { orderHash: expectedHash }
+      : reject("partner_rejected", refusal);
   }
   if (isRejection(posted)) return posted;
-  return posted === own
-    ? { orderHash: own }
-    : reject("upstream_error", `OpenSea answers with ${posted} to ${own}`);
+  return posted === expectedHash
+    ? { orderHash: expectedHash }
+    : reject("upstream_error", `OpenSea answered with hash ${posted}, expected ${expectedHash}`);
 }
 
 const isDuplicate = (refusal: string, hash: Hex) =>

@@ -1,21 +1,21 @@
-import type { Ear } from "../partner.ts";
+import type { StreamListener } from "../partner.ts";
 import type { OpenSocket } from "../web-socket.ts";
 import {
   listingEvents,
-  readStreamEvent,
+  malformed,
+  parseStreamEvent,
   StreamMessage,
   StreamReply,
-  unreadable,
-} from "./stream-shapes.ts";
+} from "./stream-messages.ts";
 import { createStreamTopics } from "./stream-topics.ts";
 
-const ofListings = new Set<string>(listingEvents);
-const endings = new Set(["phx_error", "phx_close"]);
+const listingEventNames = new Set<string>(listingEvents);
+const closeEvents = new Set(["phx_error", "phx_close"]);
 
-/** What is said over one connection, from when it is open. */
-export function createStreamChannels(ear: Ear, socket: Pick<OpenSocket, "send">) {
+/** The Phoenix channels of one open connection. */
+export function createStreamChannels(listener: StreamListener, socket: Pick<OpenSocket, "send">) {
   let messages = 0;
-  let unanswered: string | null = null;
+  let pendingHeartbeat: string | null = null;
 
   function send(topic: string, event: string, payload: object, joinRef?: string): string {
     messages += 1;
@@ -27,56 +27,56 @@ export function createStreamChannels(ear: Ear, socket: Pick<OpenSocket, "send">)
 
   const topics = createStreamTopics(send);
 
-  function answer(ref: string | null, payload: unknown): void {
+  function handleReply(ref: string | null, payload: unknown): void {
     if (ref === null) return;
-    if (ref === unanswered) {
-      unanswered = null;
+    if (ref === pendingHeartbeat) {
+      pendingHeartbeat = null;
       return;
     }
     const isOk = StreamReply.safeParse(payload).data?.status === "ok";
-    const refused = topics.answer(ref, isOk);
+    const refused = topics.handleReply(ref, isOk);
     if (refused !== null) {
-      ear.onSkipped({ reason: "stream_refused", path: refused, standsFor: "none" });
+      listener.onSkipped({ reason: "stream_refused", path: refused, concerns: "none" });
     }
   }
 
-  function tell(slug: string, event: string, payload: unknown): void {
-    const told = readStreamEvent(event, payload);
-    if (told === null) return;
-    if ("reason" in told) ear.onSkipped(told);
-    else ear.onHeard(slug, told);
+  function handleEvent(slug: string, event: string, payload: unknown): void {
+    const parsed = parseStreamEvent(event, payload);
+    if (parsed === null) return;
+    if ("reason" in parsed) listener.onSkipped(parsed);
+    else listener.onOrder(slug, parsed);
   }
 
   function read(text: string): void {
-    const message = StreamMessage.safeParse(parseLoosely(text));
+    const message = StreamMessage.safeParse(parseJsonOrNull(text));
     if (!message.success) {
-      ear.onSkipped(unreadable("message"));
+      listener.onSkipped(malformed("message"));
       return;
     }
     const [joinRef, ref, topic, event, payload] = message.data;
     const slug = topics.slugOf(topic, joinRef);
-    if (event === "phx_reply") answer(ref, payload);
-    else if (slug !== null && ofListings.has(event)) tell(slug, event, payload);
-    else if (slug !== null && endings.has(event)) {
+    if (event === "phx_reply") handleReply(ref, payload);
+    else if (slug !== null && listingEventNames.has(event)) handleEvent(slug, event, payload);
+    else if (slug !== null && closeEvents.has(event)) {
       topics.end(slug);
-      ear.onMissed(slug);
+      listener.onMissed(slug);
     }
   }
 
   return {
     watch: topics.watch,
     read,
-    /** Due at regular times. False: the heartbeat before was not answered. */
-    beat(): boolean {
-      if (unanswered !== null) return false;
-      topics.beat();
-      unanswered = send("phoenix", "heartbeat", {});
+    /** Sends a heartbeat. False: the previous one was not answered. */
+    sendHeartbeat(): boolean {
+      if (pendingHeartbeat !== null) return false;
+      topics.onHeartbeat();
+      pendingHeartbeat = send("phoenix", "heartbeat", {});
       return true;
     },
   };
 }
 
-function parseLoosely(text: string): unknown {
+function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

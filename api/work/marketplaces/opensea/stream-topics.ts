@@ -1,35 +1,35 @@
-import { listingEvents } from "./stream-shapes.ts";
+import { listingEvents } from "./stream-messages.ts";
 
 type Topic = {
-  /** Of the join that asked for it. */
+  /** Reference of its join message. */
   joinRef: string;
-  state: "asked" | "joined" | "refused";
-  /** The heartbeat before which it was asked for. */
-  beat: number;
+  state: "joining" | "joined" | "refused";
+  /** Number of heartbeats before the join. */
+  heartbeats: number;
 };
 
-const askedAtOnce = 20;
+const maxConcurrentJoins = 20;
 const topicOf = (slug: string) => `collection:${slug}`;
 
 /**
- * The topics of one connection: as many joins as are answered, one topic for each slug. `send` takes what a message
- * holds, and returns its reference.
+ * The topics of one connection, one for each slug, joined at most 20 at a time. `send` sends a message and returns its
+ * reference.
  */
 export function createStreamTopics(
   send: (topic: string, event: string, payload: object, joinRef?: string) => string,
 ) {
   const topics = new Map<string, Topic>();
-  let wanted: ReadonlySet<string> = new Set();
-  let beat = 0;
+  let watched: ReadonlySet<string> = new Set();
+  let heartbeats = 0;
 
   function join(): void {
-    let asked = [...topics.values()].filter(({ state }) => state === "asked").length;
-    for (const slug of wanted) {
-      if (asked >= askedAtOnce) return;
+    let joining = [...topics.values()].filter(({ state }) => state === "joining").length;
+    for (const slug of watched) {
+      if (joining >= maxConcurrentJoins) return;
       if (topics.has(slug)) continue;
       const joinRef = send(topicOf(slug), "phx_join", { event_types: listingEvents });
-      topics.set(slug, { joinRef, state: "asked", beat });
-      asked += 1;
+      topics.set(slug, { joinRef, state: "joining", heartbeats });
+      joining += 1;
     }
   }
 
@@ -41,18 +41,18 @@ export function createStreamTopics(
   }
 
   return {
-    /** Exactly these from here on. */
+    /** Replaces the set of watched slugs. */
     watch(slugs: ReadonlySet<string>): void {
-      wanted = slugs;
+      watched = slugs;
       for (const [slug, { joinRef }] of topics) {
-        if (wanted.has(slug)) continue;
+        if (watched.has(slug)) continue;
         topics.delete(slug);
         send(topicOf(slug), "phx_leave", {}, joinRef);
       }
       join();
     },
-    /** An answer to a join; others are nobody's. The slug, if it is refused. */
-    answer(ref: string, isOk: boolean): string | null {
+    /** Handles the reply to a join. Returns the slug if it was refused. */
+    handleReply(ref: string, isOk: boolean): string | null {
       const [slug, topic] = [...topics].find(([, { joinRef }]) => joinRef === ref) ?? [];
       if (slug === undefined || topic === undefined) return null;
       topic.state = isOk ? "joined" : "refused";
@@ -60,15 +60,15 @@ export function createStreamTopics(
       return isOk ? null : slug;
     },
     slugOf,
-    /** The other side ended it: it is asked for anew when it is watched next. */
+    /** The server closed the topic: the next `watch` joins it again. */
     end(slug: string): void {
       topics.delete(slug);
     },
-    /** With each heartbeat: joins that were not answered since the one before are made anew. */
-    beat(): void {
+    /** Called with each heartbeat: repeats joins unanswered since the previous one. */
+    onHeartbeat(): void {
       for (const [slug, topic] of topics)
-        if (topic.state === "asked" && topic.beat < beat) topics.delete(slug);
-      beat += 1;
+        if (topic.state === "joining" && topic.heartbeats < heartbeats) topics.delete(slug);
+      heartbeats += 1;
       join();
     },
   };

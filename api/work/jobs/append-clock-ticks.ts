@@ -1,0 +1,61 @@
+import type { Logger } from "pino";
+import { keccak256, stringToHex } from "viem";
+import type { Database } from "../../../projections/database.ts";
+import { appendObservations, type Observation } from "../../../projections/log/append.ts";
+import { readClock, readNextBoundary } from "../../../projections/reads/orders/read-clock.ts";
+import type { Signal } from "../log-signal/signal.ts";
+
+const waitMs = 60_000;
+const retryMs = 1_000;
+
+type ClockOptions = {
+  db: Database;
+  /** Notified when the projections have advanced: a new order may start or end before all others. */
+  changeSignal: Signal;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+/**
+ * Appends `clock_ticked` when time passes the start or end of an order, so that projections re-derive it. One fact
+ * covers every boundary up to its time.
+ */
+export async function runClockTicks({
+  db,
+  changeSignal,
+  logger,
+  signal,
+}: ClockOptions): Promise<void> {
+  let clock = await readClock(db);
+  while (!signal.aborted) {
+    try {
+      const boundary = await readNextBoundary(db, clock);
+      const now = Date.now();
+      if (boundary !== null && Number(boundary) * 1000 <= now) {
+        clock = BigInt(Math.floor(now / 1000));
+        await appendObservations(db, [clockTicked(clock, new Date(now))]);
+      } else {
+        await changeSignal.wait(msUntilBoundary(boundary, now), signal);
+      }
+    } catch (error) {
+      logger.error({ err: error }, "clock tick failed, retrying");
+      await changeSignal.wait(retryMs, signal);
+    }
+  }
+}
+
+/** One millisecond after the boundary: timers may fire early. */
+function msUntilBoundary(boundary: bigint | null, now: number): number {
+  if (boundary === null) return waitMs;
+  return Math.min(Number(boundary) * 1000 - now + 1, waitMs);
+}
+
+function clockTicked(unixSeconds: bigint, at: Date): Observation {
+  return {
+    kind: "clock_ticked",
+    chainId: 0,
+    identity: keccak256(stringToHex(`clock_ticked/${unixSeconds}`)),
+    recordedAt: at,
+    amount: unixSeconds,
+  };
+}

@@ -1,0 +1,135 @@
+import { type Address, encodeFunctionData, type Hex, keccak256, stringToHex } from "viem";
+import { erc721Abi } from "../../../abis/tokens.ts";
+import type { Database } from "../../../projections/database.ts";
+import { appendObservations, type Observation } from "../../../projections/log/append.ts";
+import { readContractsWithoutDescription } from "../../../projections/reads/collections/read-contracts-without-description.ts";
+import type { ChainClient } from "../chain/clients.ts";
+import {
+  type ContractAnswer,
+  callContracts,
+  fetchReadBasis,
+  haveCode,
+  type ReadBasis,
+} from "../chain/contract-calls.ts";
+import { parseContractFlag, parseContractText } from "../chain/contract-text.ts";
+
+/** What the job remembers of a chain between two passes. */
+export type DescribeState = {
+  /** Log head after the last appended description. Pending contracts are known only once it is applied. */
+  head: bigint;
+  /** Contracts without code or without an answer of the node. Skipped while in this set. */
+  readonly postponed: Set<Address>;
+};
+
+const batchSize = 20;
+
+/**
+ * Reads name, symbol and standard of every contract of the chain that lacks them and appends them batch by batch.
+ * Throws `RpcFailure`; batches appended before are kept.
+ */
+export async function describePending(
+  db: Database,
+  client: ChainClient,
+  state: DescribeState,
+  signal: AbortSignal,
+): Promise<number> {
+  let described = 0;
+  let after: Address | null = null;
+  while (!signal.aborted) {
+    const found: Address[] = await readContractsWithoutDescription(
+      db,
+      client.chainId,
+      after,
+      batchSize,
+    );
+    after = found.at(-1) ?? null;
+    if (after === null) break;
+    const addresses = found.filter((address) => !state.postponed.has(address));
+    if (addresses.length > 0) described += await describeBatch(db, client, state, addresses);
+  }
+  return described;
+}
+
+async function describeBatch(
+  db: Database,
+  client: ChainClient,
+  state: DescribeState,
+  addresses: readonly Address[],
+): Promise<number> {
+  const facts = await readDescriptions(client, addresses);
+  const answered = new Set(facts.map(({ contract }) => contract));
+  for (const address of addresses) if (!answered.has(address)) state.postponed.add(address);
+  if (facts.length > 0) state.head = (await appendObservations(db, facts)).head;
+  return facts.length;
+}
+
+const describeCalls: readonly Hex[] = [
+  encodeFunctionData({ abi: erc721Abi, functionName: "name" }),
+  encodeFunctionData({ abi: erc721Abi, functionName: "symbol" }),
+  encodeFunctionData({ abi: erc721Abi, functionName: "supportsInterface", args: ["0x80ac58cd"] }),
+  encodeFunctionData({ abi: erc721Abi, functionName: "supportsInterface", args: ["0xd9b67a26"] }),
+];
+
+async function readDescriptions(
+  client: ChainClient,
+  addresses: readonly Address[],
+): Promise<Observation[]> {
+  const basis = await fetchReadBasis(client);
+  const calls = addresses.flatMap((to) => describeCalls.map((data) => ({ to, data })));
+  const returned = await callContracts(client, basis, calls);
+  const results = addresses.map((address, index) => ({
+    address,
+    answers: returned.slice(index * describeCalls.length, (index + 1) * describeCalls.length),
+  }));
+  const silent = results.filter(({ answers }) =>
+    answers.every((answer) => !answer || answer === "0x"),
+  );
+  const absent = await findWithoutCode(
+    client,
+    basis,
+    silent.map(({ address }) => address),
+  );
+  return results
+    .filter(({ address, answers }) => !answers.includes(undefined) && !absent.has(address))
+    .map(({ address, answers }) => descriptionFact(client.chainId, basis, address, answers));
+}
+
+/** Contracts not deployed yet, destroyed, or without an answer of the node. */
+async function findWithoutCode(
+  client: ChainClient,
+  basis: ReadBasis,
+  addresses: readonly Address[],
+): Promise<Set<Address>> {
+  if (addresses.length === 0) return new Set();
+  const codes = await haveCode(client, basis, addresses);
+  return new Set(addresses.filter((_, index) => codes[index] !== true));
+}
+
+function descriptionFact(
+  chainId: number,
+  { number, hash, timestamp }: ReadBasis,
+  contract: Address,
+  [name, symbol, is721, is1155]: readonly ContractAnswer[],
+): Observation {
+  return {
+    kind: "contract_described",
+    chainId,
+    contract,
+    identity: keccak256(
+      stringToHex(JSON.stringify(["contract_described", chainId, contract, hash])),
+    ),
+    recordedAt: new Date(),
+    basis: { number, hash, timestamp },
+    payload: {
+      name: parseContractText(name ?? "0x"),
+      symbol: parseContractText(symbol ?? "0x"),
+      standard: standardOf(parseContractFlag(is721 ?? "0x"), parseContractFlag(is1155 ?? "0x")),
+    },
+  };
+}
+
+/** Null when a contract claims both standards or none. */
+function standardOf(is721: boolean, is1155: boolean): "erc721" | "erc1155" | null {
+  if (is721 === is1155) return null;
+  return is721 ? "erc721" : "erc1155";
+}

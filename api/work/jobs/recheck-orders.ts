@@ -1,0 +1,37 @@
+import type { Hex } from "viem";
+import { appendNews } from "../../../projections/chain-readings/append-news.ts";
+import type { ChainReading } from "../../../projections/chain-readings/chain-reading.ts";
+import type { Database } from "../../../projections/database.ts";
+import { readMarketplaceOrders } from "../../../projections/reads/orders/read-signed-orders.ts";
+import type { ChainClient } from "../chain/clients.ts";
+import { askChain } from "../chain/read-chain.ts";
+import { questionsOf } from "./check-orders.ts";
+
+/** Readings that contracts change without an event. */
+export type StateWithoutEvents = Extract<ChainReading["kind"], "signature_read" | "transfer_read">;
+
+type Rechecks = readonly { kind: StateWithoutEvents; orders: readonly Hex[] }[];
+
+/**
+ * Makes one chain reading for each order and appends those that changed. Returns their number. Throws `RpcFailure`.
+ */
+export async function recheckOrders(
+  db: Database,
+  client: ChainClient,
+  rechecks: Rechecks,
+  now: Date,
+): Promise<number> {
+  const { chainId } = client;
+  const hashes = rechecks.flatMap(({ orders }) => orders);
+  const stored = await readMarketplaceOrders(db, chainId, hashes);
+  const questions = rechecks.flatMap(({ kind, orders }) =>
+    orders.flatMap((orderHash) => {
+      const order = stored.get(orderHash);
+      if (order === undefined) return [];
+      return questionsOf({ ...order, orderHash }).filter((question) => question.kind === kind);
+    }),
+  );
+  if (questions.length === 0) return 0;
+  const { basis, readings } = await askChain(client, questions);
+  return (await appendNews(db, [{ chainId, basis, readings }], now))?.news ?? 0;
+}

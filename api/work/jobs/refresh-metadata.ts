@@ -1,0 +1,126 @@
+import type { Logger } from "pino";
+import type { Database } from "../../../projections/database.ts";
+import { readHead } from "../../../projections/engine/checkpoint.ts";
+import {
+  type DueFilter,
+  isMetadataAtLeastAt,
+  type MetadataTarget,
+  readDueAgain,
+  readPendingContracts,
+  readPendingTokens,
+} from "../../../projections/reads/metadata/read-due-metadata.ts";
+import type { ChainClient } from "../chain/clients.ts";
+import { RpcFailure } from "../chain/rpc-batch.ts";
+import type { DocumentFetcher } from "../metadata/document-fetcher.ts";
+import { fetchDue, type Outcome } from "../metadata/fetch-due.ts";
+import { backOff } from "./back-off.ts";
+
+const pollMs = 2_000;
+const cooldownMs = 5 * 60_000;
+
+/** Size of one pass: new tokens of some contracts in turn, and some refetches. */
+const contractsPerPass = 32;
+const tokensPerPass = 256;
+const refetchesPerPass = 32;
+
+type RefreshOptions = {
+  db: Database;
+  client: ChainClient;
+  fetcher: DocumentFetcher;
+  /** Notified when the projections have advanced. */
+  changeSignal: { wait(atMostMs: number, signal: AbortSignal): Promise<void> };
+  now: () => Date;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+type RefreshState = {
+  /** Log head after the last appended fact. What is due is known only once it is applied. */
+  head: bigint;
+  /** The last contract of the previous pass. */
+  lastContractId: number;
+  /** End of cooldown by contract id, in unix milliseconds. */
+  coolingDown: Map<number, number>;
+};
+
+/** Fetches metadata of a chain's new tokens and contracts, and refetches it periodically. */
+export async function runMetadataRefresh(options: RefreshOptions): Promise<void> {
+  const { db, changeSignal, signal } = options;
+  // Waits until facts appended before this process started are applied: nothing is fetched twice.
+  const state: RefreshState = {
+    head: await readHead(db),
+    lastContractId: 0,
+    coolingDown: new Map(),
+  };
+  let failures = 0;
+  while (!signal.aborted) {
+    let isDone = true;
+    if (await isMetadataAtLeastAt(db, state.head)) {
+      const outcome = await refreshOnce(options, state);
+      failures = outcome === null ? failures + 1 : 0;
+      isDone = outcome?.recorded === 0;
+    }
+    if (failures > 0) await backOff(failures, signal);
+    else if (isDone) await changeSignal.wait(pollMs, signal);
+  }
+}
+
+async function refreshOnce(options: RefreshOptions, state: RefreshState): Promise<Outcome | null> {
+  const { client, logger } = options;
+  try {
+    const outcome = await fetchPass(options, state);
+    if (outcome.recorded > 0) {
+      logger.debug({ chainId: client.chainId, facts: outcome.recorded }, "metadata recorded");
+    }
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error;
+    logger.warn(
+      { chainId: client.chainId, reason: error.message },
+      "fetching metadata failed, retrying",
+    );
+    return null;
+  }
+}
+
+async function fetchPass(options: RefreshOptions, state: RefreshState): Promise<Outcome> {
+  const now = options.now();
+  for (const [contractId, until] of state.coolingDown) {
+    if (until <= now.getTime()) state.coolingDown.delete(contractId);
+  }
+  const outcome = await fetchDue(options, await readDue(options, state, now));
+  for (const contractId of outcome.unanswered) {
+    state.coolingDown.set(contractId, now.getTime() + cooldownMs);
+  }
+  if (outcome.recorded > 0) state.head = outcome.head;
+  return outcome;
+}
+
+async function readDue(
+  options: RefreshOptions,
+  state: RefreshState,
+  now: Date,
+): Promise<MetadataTarget[]> {
+  const { db, client } = options;
+  const filter = { chainId: client.chainId, now, pausedContractIds: [...state.coolingDown.keys()] };
+  const tokens = await readNextTokens(db, filter, state);
+  return [
+    ...tokens,
+    ...(await readPendingContracts(db, filter, contractsPerPass)),
+    ...(await readDueAgain(db, filter, refetchesPerPass)),
+  ];
+}
+
+/** Starts over with the first contract after the last one. */
+async function readNextTokens(
+  db: Database,
+  filter: DueFilter,
+  state: RefreshState,
+): Promise<MetadataTarget[]> {
+  const sizes = { contracts: contractsPerPass, limit: tokensPerPass };
+  const next = await readPendingTokens(db, filter, { after: state.lastContractId, ...sizes });
+  const isAtEnd = next.length === 0 && state.lastContractId > 0;
+  const tokens = isAtEnd ? await readPendingTokens(db, filter, { after: 0, ...sizes }) : next;
+  state.lastContractId = tokens.at(-1)?.contractId ?? 0;
+  return tokens;
+}

@@ -1,0 +1,133 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Database } from "../../../projections/database.ts";
+import { bucketStart } from "../../../projections/domain/candles.ts";
+import {
+  type Coin,
+  coins,
+  type PriceTick,
+  priceTicked,
+} from "../../../projections/facts/price-ticked.ts";
+import { appendObservations } from "../../../projections/log/append.ts";
+import type { ChainClient } from "../chain/clients.ts";
+import { RpcFailure } from "../chain/rpc-batch.ts";
+import { backfillPrices } from "../prices/backfill-prices.ts";
+import { readChainlink } from "../prices/chainlink.ts";
+import type { PriceFeed } from "../prices/feeds.ts";
+import { fetchTickers } from "../prices/fetch-prices.ts";
+import { agreeOnPrice } from "../prices/median.ts";
+
+const minuteMs = 60_000;
+/** Days whose missing hourly prices are backfilled at the start. */
+const recentDays = 7;
+
+type PriceOptions = {
+  db: Database;
+  feeds: readonly PriceFeed[];
+  /** Ethereum's client, if served: Chainlink is read while the exchanges disagree. */
+  ethereum: ChainClient | undefined;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+type PriceOrigin = "exchanges" | "chainlink" | "none";
+
+/** Appends each coin's price once a minute; a minute without agreement has no price. */
+export async function runPriceUpdates(options: PriceOptions): Promise<void> {
+  await Promise.all([backfillRecent(options), appendMinutePrices(options)]);
+}
+
+async function appendMinutePrices(options: PriceOptions): Promise<void> {
+  const { logger, signal } = options;
+  const origins = new Map<Coin, PriceOrigin>();
+  while (!signal.aborted) {
+    const minute = bucketStart(Date.now(), minuteMs);
+    try {
+      await tickPrices(options, minute, (coin, origin, failures) => {
+        if (signal.aborted) return;
+        const before = origins.get(coin);
+        origins.set(coin, origin);
+        if (before !== origin) logOrigin(logger, coin, origin, before, failures);
+      });
+    } catch (error) {
+      if (!signal.aborted) logger.error({ err: error }, "price update failed, retrying");
+    }
+    // One millisecond after the minute: timers may fire early.
+    const waitMs = minute + minuteMs - Date.now() + 1;
+    await delay(Math.max(waitMs, 0), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+type OnOrigin = (coin: Coin, origin: PriceOrigin, failures: readonly string[]) => void;
+
+/** Fetches every coin's price once and appends it as the price of a minute. */
+export async function tickPrices(
+  options: PriceOptions,
+  minute: number,
+  onOrigin: OnOrigin,
+): Promise<void> {
+  const ticks = await Promise.all(coins.map((coin) => fetchPrice(options, coin, minute, onOrigin)));
+  const found = ticks.filter((tick) => tick !== null);
+  if (found.length > 0) await appendObservations(options.db, found.map(priceTicked));
+}
+
+async function fetchPrice(
+  options: PriceOptions,
+  coin: Coin,
+  minute: number,
+  onOrigin: OnOrigin,
+): Promise<PriceTick | null> {
+  const { found, failures } = await fetchTickers(options.feeds, coin, options.signal);
+  const agreed = agreeOnPrice(found);
+  if (agreed !== null) {
+    onOrigin(coin, "exchanges", failures);
+    return { coin, minuteMs: minute, ...agreed };
+  }
+  const fallback = await fetchFromChainlink(options, coin, failures);
+  onOrigin(coin, fallback === null ? "none" : "chainlink", failures);
+  return fallback && { coin, minuteMs: minute, priceE8: fallback.priceE8, sources: [fallback] };
+}
+
+async function fetchFromChainlink({ ethereum }: PriceOptions, coin: Coin, failures: string[]) {
+  if (ethereum === undefined) return null;
+  try {
+    return await readChainlink(ethereum, coin, new Date());
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error;
+    failures.push(error.message);
+    return null;
+  }
+}
+
+/** Logs only changes. */
+function logOrigin(
+  logger: Logger,
+  coin: Coin,
+  origin: PriceOrigin,
+  before: PriceOrigin | undefined,
+  failures: readonly string[],
+): void {
+  if (origin === "exchanges") {
+    if (before !== undefined) logger.info({ coin }, "exchanges agree on price again");
+    return;
+  }
+  logger.warn({ coin, fallback: origin, failures }, "exchanges disagree on price");
+}
+
+async function backfillRecent({ db, feeds, logger, signal }: PriceOptions): Promise<void> {
+  for (const coin of coins) {
+    try {
+      const { appended } = await backfillPrices({
+        db,
+        feeds,
+        coin,
+        days: recentDays,
+        now: new Date(),
+        signal,
+      });
+      if (appended > 0) logger.info({ coin, facts: appended }, "hourly prices recorded");
+    } catch (error) {
+      if (!signal.aborted) logger.warn({ err: error, coin }, "hourly price backfill failed");
+    }
+  }
+}

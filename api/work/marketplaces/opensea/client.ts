@@ -1,0 +1,40 @@
+import { chainIds } from "../../../../abis/deployments.ts";
+import type { Partner } from "../partner.ts";
+import { openTransport, type TransportOptions } from "../transport.ts";
+import { fetchCollection } from "./fetch-collection.ts";
+import { fetchFulfillment } from "./fetch-fulfillment.ts";
+import { fetchAll, fetchEntry, fetchListing, fetchNewest } from "./fetch-listings.ts";
+import { openStream, type StreamOptions } from "./open-stream.ts";
+import { postListing } from "./post-listing.ts";
+
+type Options = Omit<TransportOptions, "name" | "headers"> & {
+  key: string | null;
+  stream?: Omit<StreamOptions, "key"> | undefined;
+};
+
+/** OpenSea's API v2 and, if configured, its Stream API. */
+export function openOpensea({ key, stream, ...options }: Options): Partner {
+  const headers: Record<string, string> = key === null ? {} : { "x-api-key": key };
+  const transport = openTransport({ ...options, name: "OpenSea", headers });
+  return {
+    name: "opensea",
+    chainIds,
+    fetchCollection: (chainId, contract) => fetchCollection(transport, chainId, contract),
+    fetchListings: (chainId, collection, { order, cursor }) => {
+      const fetchPage = order === "newest" ? fetchNewest : fetchAll;
+      return fetchPage(transport, { ...collection, chainId }, cursor);
+    },
+    fetchListing: (chainId, orderHash) => fetchListing(transport, chainId, orderHash),
+    fetchFulfillment: (chainId, request) => fetchFulfillment(transport, chainId, request),
+    postListing: (chainId, order) => postListing(transport, chainId, order),
+    ...(stream === undefined
+      ? {}
+      : {
+          stream: {
+            connect: (listener) => openStream({ ...stream, key }, listener),
+            fetchStreamed: (order, creators) => fetchEntry(transport, order, creators),
+          },
+        }),
+    close: transport.close,
+  };
+}

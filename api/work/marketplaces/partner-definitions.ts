@@ -1,0 +1,10 @@
+import type { PartnerName } from "../../../projections/domain/partners.ts";
+import { magiceden } from "./magiceden/definition.ts";
+import { opensea } from "./opensea/definition.ts";
+import type { PartnerDefinition } from "./partner-definition.ts";
+
+/** The API of every partner, one folder each. */
+export const partnerDefinitions: Readonly<Record<PartnerName, PartnerDefinition>> = {
+  opensea,
+  magiceden,
+};

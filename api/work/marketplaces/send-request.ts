@@ -1,0 +1,134 @@
+import { type Dispatcher, request } from "undici";
+import { parseJsonWithBigIntegers } from "./parse-json-with-big-integers.ts";
+
+export type PartnerRequest = {
+  method: "GET" | "POST";
+  /** Relative to the partner's base URL. */
+  path: string;
+  query?: Readonly<Record<string, string>>;
+  body?: unknown;
+  /** Rate limit that the request counts against. `read`: data for many callers; `act`: on behalf of one caller. */
+  budget: "read" | "act";
+};
+
+export type PartnerResponse = { status: number; body: unknown };
+
+/** A response, or why there is none. */
+export type RequestOutcome =
+  | PartnerResponse
+  | {
+      fault: string;
+      /** Whether the same request may succeed later. */
+      isRetryable: boolean;
+      /** Set when rate limited: milliseconds from `Retry-After`, null without the header. */
+      retryAfterMs?: number | null;
+    };
+
+type Connection = {
+  base: string;
+  headers: Readonly<Record<string, string>>;
+  dispatcher: Dispatcher;
+  timeoutMs: number;
+};
+
+const maxBytes = 16 * 1024 * 1024;
+
+/** One request: no redirects, bounded in time and size. Never throws. */
+export async function sendRequest(
+  partnerRequest: PartnerRequest,
+  connection: Connection,
+): Promise<RequestOutcome> {
+  const { method, path, query = {}, body } = partnerRequest;
+  const search = new URLSearchParams(query).toString();
+  try {
+    const response = await request(
+      `${connection.base}${path}${search === "" ? "" : `?${search}`}`,
+      {
+        method,
+        dispatcher: connection.dispatcher,
+        signal: AbortSignal.timeout(connection.timeoutMs),
+        headers: { ...fixedHeaders, ...connection.headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      },
+    );
+    const fault = faultOf(response, method === "GET");
+    if (fault === null) return await readBody(response);
+    response.body.on("error", () => undefined).destroy();
+    return fault;
+  } catch (error) {
+    // A POST may have been processed although no response arrived.
+    return { fault: reasonOf(error), isRetryable: method === "GET" };
+  }
+}
+
+const fixedHeaders = {
+  accept: "application/json",
+  "content-type": "application/json",
+  "accept-encoding": "identity",
+  "user-agent": "order-book-of-record",
+};
+
+function faultOf(
+  { statusCode, headers }: Dispatcher.ResponseData,
+  isRead: boolean,
+): RequestOutcome | null {
+  const fault = `HTTP ${statusCode}`;
+  const restMs = retryAfterMs(headers["retry-after"]);
+  if (statusCode === 429) return { fault, isRetryable: true, retryAfterMs: restMs };
+  if (statusCode === 503 && restMs !== null)
+    return { fault, isRetryable: true, retryAfterMs: restMs };
+  if (statusCode >= 500) return { fault, isRetryable: isRead };
+  if (statusCode === 401 || statusCode === 403) {
+    return { fault: `${fault}, the key is refused`, isRetryable: false };
+  }
+  return statusCode < 200 || (statusCode >= 300 && statusCode < 400)
+    ? { fault, isRetryable: false }
+    : null;
+}
+
+/** `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), as milliseconds; null without one. */
+function retryAfterMs(header: string | string[] | undefined): number | null {
+  const text = Array.isArray(header) ? header[0] : header;
+  if (text === undefined || text.trim() === "") return null;
+  const seconds = Number(text);
+  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(text) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : null;
+}
+
+async function readBody({ statusCode, body }: Dispatcher.ResponseData): Promise<RequestOutcome> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > maxBytes) {
+      return { fault: `the response exceeds ${maxBytes} bytes`, isRetryable: false };
+    }
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString("utf8");
+  if (statusCode >= 400) return { status: statusCode, body: parseJsonOrNull(text) };
+  return { status: statusCode, body: parseJsonWithBigIntegers(text) };
+}
+
+/** Error responses may come from a proxy, in any format. */
+function parseJsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const timeoutErrors = new Set([
+  "TimeoutError",
+  "ConnectTimeoutError",
+  "HeadersTimeoutError",
+  "BodyTimeoutError",
+]);
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "request failed";
+  if (timeoutErrors.has(error.name)) return "timeout";
+  if (error instanceof SyntaxError) return "response is not JSON";
+  return (error as NodeJS.ErrnoException).code ?? error.name;
+}

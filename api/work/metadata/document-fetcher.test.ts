@@ -1,0 +1,315 @@
+import type { RequestListener } from "node:http";
+import { type AddressInfo, createServer as createSocketServer } from "node:net";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type DocumentHost, openDocumentHost } from "../../../test/support/http/document-host.ts";
+import { type DocumentFetcher, openDocumentFetcher } from "./document-fetcher.ts";
+import { publicLookup } from "./public-dns-lookup.ts";
+
+let allowed: DocumentHost;
+let first: DocumentHost;
+let second: DocumentHost;
+let fetcher: DocumentFetcher;
+let now = 0;
+
+beforeAll(async () => {
+  [allowed, first, second] = await Promise.all([
+    openDocumentHost(),
+    openDocumentHost(),
+    openDocumentHost(),
+  ]);
+});
+afterAll(() => Promise.all([allowed.close(), first.close(), second.close()]));
+
+beforeEach(() => {
+  now = 0;
+  for (const host of [allowed, first, second]) {
+    host.asked.length = 0;
+    host.answers((_request, response) => response.writeHead(404).end());
+  }
+  fetcher = openDocumentFetcher({
+    ipfsGateways: [first.origin, `${second.origin}/ipfs/`],
+    arweaveGateway: second.origin,
+    limits: { timeoutMs: 400, bytes: 1_000 },
+    resolve: async (hostname) => resolved.get(hostname) ?? [],
+    now: () => now,
+    allowedOrigins: [allowed.origin],
+  });
+});
+afterEach(() => fetcher.close());
+
+const never = new AbortController().signal;
+const cid = `Qm${"a".repeat(44)}`;
+const resolved = new Map(
+  Object.entries({
+    "private.example": ["10.0.0.1"],
+    "loopback.example": ["127.0.0.1"],
+    "mixed.example": ["1.1.1.1", "169.254.169.254"],
+    "mapped.example": ["::ffff:127.0.0.1"],
+    "six.example": ["fd00::1"],
+  }).map(([name, addresses]) => [
+    name,
+    addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+  ]),
+);
+
+async function fetched(uri: string): Promise<string | undefined> {
+  const found = await fetcher.fetchDocument(uri, never);
+  if (found === undefined) return undefined;
+  return "fault" in found ? found.fault : Buffer.from(found.bytes).toString();
+}
+
+const says =
+  (text: string, headers: Record<string, string> = {}): RequestListener =>
+  (_request, response) =>
+    response.writeHead(200, headers).end(text);
+
+const redirects =
+  (location: string): RequestListener =>
+  (_request, response) =>
+    response.writeHead(302, { location }).end("elsewhere");
+
+describe("a document", () => {
+  it("is asked of each gateway in turn until one has it", async () => {
+    second.answers(says("{}"));
+    expect(await fetched(`ipfs://${cid}/a%20b`)).toBe("{}");
+    expect(await fetched(`https://127.0.0.1/ipfs/${cid}/2`)).toBe("{}");
+    expect(await fetched(`ar://${"a".repeat(43)}`)).toBe("{}");
+    expect([first.asked, second.asked]).toEqual([
+      [`/ipfs/${cid}/a%20b`, `/ipfs/${cid}/2`],
+      [`/ipfs/${cid}/a%20b`, `/ipfs/${cid}/2`, `/${"a".repeat(43)}`],
+    ]);
+  });
+
+  it("that nobody has is told with what each said", async () => {
+    expect(await fetched(`ipfs://${cid}`)).toBe(
+      `127.0.0.1:${first.port}: HTTP 404; 127.0.0.1:${second.port}: HTTP 404`,
+    );
+  });
+
+  it("never leads out of a gateway's own path", async () => {
+    for (const path of [
+      "../api/v0/id",
+      "%2e%2e/api/v0/id",
+      "x/../../api",
+      "..\\api",
+      "ipfs/../../x",
+    ]) {
+      expect(await fetched(`ipfs://${path}`)).toBe("no gateway leads to it");
+    }
+    expect([...first.asked, ...second.asked]).toEqual([]);
+  });
+
+  it("may be in the URI, but not be larger than one elsewhere", async () => {
+    expect(await fetched("data:application/json,{}")).toBe("{}");
+    expect(await fetched(`data:application/json,${"x".repeat(1_001)}`)).toMatch(/larger/);
+  });
+
+  it("that is a picture is not read", async () => {
+    allowed.answers(says("x".repeat(5_000), { "content-type": "image/png" }));
+    expect(await fetcher.fetchDocument(`${allowed.origin}/1`, never)).toEqual({
+      mediaType: "image/png",
+      bytes: new Uint8Array(),
+    });
+  });
+});
+
+describe("no request leaves the public internet", () => {
+  it.each([...resolved.keys()])("to %s", async (name) => {
+    expect(await fetched(`https://${name}/`)).toContain(`${name} is not on the public internet`);
+  });
+
+  it("to a name without an address", async () => {
+    expect(await fetched("https://nobody.example/")).toContain("has no address");
+  });
+
+  it("also where the address is that of a gateway or of a stand-in under another name", async () => {
+    for (const uri of [
+      `${first.origin}/x`,
+      `http://localhost:${allowed.port}/`,
+      `http://127.1:${first.port}`,
+    ]) {
+      expect(await fetched(uri)).toMatch(/http: is not fetched/);
+    }
+    expect(await fetched(`https://127.0.0.1:${first.port}/ipfs/x`)).toMatch(/port/);
+    expect([...first.asked, ...allowed.asked]).toEqual([]);
+  });
+
+  it.each([
+    "https://127.0.0.1/",
+    "https://2130706433/",
+    "https://[::1]/",
+    "https://[::ffff:10.0.0.1]/",
+    "//169.254.169.254/latest",
+    "https://private.example/",
+    "https://mixed.example/",
+    "http://1.1.1.1/",
+    "https://user:pw@1.1.1.1/",
+    "https://1.1.1.1:22/",
+    "file:///etc/passwd",
+    "data:text/plain,x",
+  ])("whatever a host redirects to: %s", async (location) => {
+    allowed.answers(redirects(location));
+    expect(await fetched(`${allowed.origin}/`)).toMatch(
+      /not on the public internet|is not fetched|is not asked/,
+    );
+    expect(allowed.asked).toHaveLength(1);
+  });
+
+  it("not even where a gateway redirects back to itself", async () => {
+    first.answers(redirects(`${first.origin}/ipfs/other`));
+    second.answers(redirects("/ipfs/other"));
+    expect(await fetched(`ipfs://${cid}`)).toMatch(/http: is not fetched; .*http: is not fetched/);
+    expect([first.asked.length, second.asked.length]).toEqual([1, 1]);
+  });
+
+  it("connects to the very addresses that were looked at, resolved once", async () => {
+    let asked = 0;
+    const lookup = publicLookup(async () => {
+      asked += 1;
+      return [{ address: asked === 1 ? "1.1.1.1" : "127.0.0.1", family: 4 }];
+    });
+    const look = (options: { all: boolean }) =>
+      new Promise((resolve) => {
+        lookup("rebinding.example", options, (error, ...found) => resolve(error ?? found));
+      });
+    expect(await look({ all: true })).toEqual([[{ address: "1.1.1.1", family: 4 }]]);
+    expect(await look({ all: false })).toMatchObject({ name: "NotPublic" });
+    expect(asked).toBe(2);
+  });
+});
+
+describe("limits", () => {
+  it("three redirects are followed, a fourth is not", async () => {
+    const hops =
+      (count: number): RequestListener =>
+      (request, response) => {
+        const hop = Number(request.url?.slice(1));
+        if (hop === count) response.end("there");
+        else response.writeHead(302, { location: `/${hop + 1}` }).end();
+      };
+    allowed.answers(hops(3));
+    expect(await fetched(`${allowed.origin}/0`)).toBe("there");
+    allowed.answers(hops(4));
+    expect(await fetched(`${allowed.origin}/0`)).toMatch(/redirects more than 3 times/);
+    expect(allowed.asked).toHaveLength(8);
+  });
+
+  it("a body without end is cut off", async () => {
+    let ended = () => {};
+    const cut = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    allowed.answers((_request, response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write("x".repeat(300)), 5);
+      response.on("close", () => {
+        clearInterval(timer);
+        ended();
+      });
+    });
+    expect(await fetched(`${allowed.origin}/`)).toMatch(/larger than 1000 bytes/);
+    await cut;
+  });
+
+  it("a body that says it is too large is not read", async () => {
+    allowed.answers((_request, response) => {
+      response.writeHead(200, { "content-length": "1001" }).write("x");
+    });
+    expect(await fetched(`${allowed.origin}/`)).toMatch(/larger than 1000 bytes/);
+  });
+
+  it("neither silence nor a drip lasts longer than the time there is", async () => {
+    const begun = performance.now();
+    allowed.answers(() => undefined);
+    expect(await fetched(`${allowed.origin}/`)).toMatch(/took too long/);
+    allowed.answers((_request, response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write(" "), 50);
+      response.on("close", () => clearInterval(timer));
+    });
+    expect(await fetched(`${allowed.origin}/`)).toMatch(/took too long/);
+    expect(performance.now() - begun).toBeLessThan(3_000);
+  });
+
+  it("what is no HTTP, or encoded, is refused", async () => {
+    allowed.answers(says("x", { "content-encoding": "gzip" }));
+    expect(await fetched(`${allowed.origin}/`)).toMatch(/encoded as gzip/);
+
+    const noise = createSocketServer((socket) => {
+      socket.on("error", () => undefined).end("\0".repeat(100_000));
+    });
+    await new Promise<void>((resolve) => noise.listen(0, "127.0.0.1", resolve));
+    const origin = `http://127.0.0.1:${(noise.address() as AddressInfo).port}`;
+    const other = openDocumentFetcher({
+      ipfsGateways: [],
+      arweaveGateway: origin,
+      allowedOrigins: [origin],
+    });
+    expect(await other.fetchDocument(`${origin}/`, never)).toEqual({ fault: expect.any(String) });
+    await other.close();
+    noise.close();
+  });
+
+  it("no more than four requests are with one host at a time, and others need not wait", async () => {
+    const open: (() => void)[] = [];
+    let most = 0;
+    allowed.answers((_request, response) => {
+      open.push(() => response.end("late"));
+      most = Math.max(most, open.length);
+    });
+    second.answers(says("other"));
+    const slow = Array.from({ length: 6 }, (_, index) => fetched(`${allowed.origin}/${index}`));
+    expect(await fetched(`ar://${"a".repeat(43)}`)).toBe("other");
+    await expect.poll(() => open.length).toBe(4);
+    expect(allowed.asked).toHaveLength(4);
+    allowed.answers(says("late"));
+    for (const answer of open) answer();
+    expect(await Promise.all(slow)).toEqual(Array.from({ length: 6 }, () => "late"));
+    expect(most).toBe(4);
+  });
+
+  it("an abort ends what is under way", async () => {
+    allowed.answers(() => undefined);
+    const ending = new AbortController();
+    const under = fetcher.fetchDocument(`${allowed.origin}/`, ending.signal);
+    await expect.poll(() => allowed.asked.length).toBe(1);
+    ending.abort();
+    expect(await under).toHaveProperty("fault");
+  });
+});
+
+describe("a host", () => {
+  it("that does not answer three times is left alone for ever longer", async () => {
+    const ask = () => fetched(`${allowed.origin}/`);
+    allowed.answers(() => undefined);
+    for (let attempt = 0; attempt < 3; attempt++) expect(await ask()).toMatch(/took too long/);
+    expect(await ask()).toBeUndefined();
+    now += 60_000;
+    expect(await ask()).toMatch(/took too long/);
+    now += 60_000;
+    expect(await ask()).toBeUndefined();
+    now += 60_000;
+    allowed.answers(says("back"));
+    expect([await ask(), await ask()]).toEqual(["back", "back"]);
+    expect(allowed.asked).toHaveLength(6);
+  });
+
+  it("that asks to be left alone is, for as long as it says", async () => {
+    first.answers((_request, response) => response.writeHead(429, { "retry-after": "120" }).end());
+    second.answers(says("{}"));
+    expect(await fetched(`ipfs://${cid}`)).toBe("{}");
+    now += 119_000;
+    expect(await fetched(`ipfs://${cid}`)).toBe("{}");
+    expect(first.asked).toHaveLength(1);
+    now += 1_000;
+    expect(await fetched(`ipfs://${cid}`)).toBe("{}");
+    expect(first.asked).toHaveLength(2);
+  });
+
+  it("that is a gateway is asked on, however slow it is about what nobody has", async () => {
+    first.answers(() => undefined);
+    second.answers(says("{}"));
+    for (let attempt = 0; attempt < 4; attempt++) await fetched(`ipfs://${cid}`);
+    expect(first.asked).toHaveLength(4);
+  });
+});
