@@ -10,7 +10,7 @@ import { openLimiter } from "../../../api/serve/keys/limiter.ts";
 import { openUsage } from "../../../api/serve/keys/usage.ts";
 import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
 import { openDatabase } from "../../../projections/database.ts";
-import { marketOver } from "../../support/orders/market-terms.ts";
+import { openTestMarket } from "../../support/orders/test-market.ts";
 
 export type Desk = {
   url: string;
@@ -67,7 +67,7 @@ export async function openDesk(options: Options): Promise<Desk> {
     siteUrl: "https://site.example.test",
     chains: [33139] as const,
     readStatus: async () => idle,
-    market: marketOver(db),
+    market: openTestMarket(db),
     now: now ?? (() => new Date()),
   };
   const tokens = openBearerTokens({ db, clock });

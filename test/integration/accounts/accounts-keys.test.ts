@@ -121,7 +121,7 @@ describe("a permanent key of an account", () => {
     expect(keys).toHaveLength(10);
     expect(pages.filter(({ status }) => status === 409)).toHaveLength(4);
     const page = await browser.get("/developers");
-    expect(page.text).toContain("all the keys an account can have: 10");
+    expect(page.text).toContain("An account can have 10 keys");
     await revoke(browser, keyIdOf(page, keys[0] ?? ""));
     expect((await create(browser)).status).toBe(200);
   });
@@ -182,7 +182,7 @@ describe("the use of an account's keys", () => {
     expect(text).toContain("<title>2026-03-10: 1</title>");
     expect(text).toContain("<title>2026-03-11: 3</title>");
     expect(text.match(/<rect /g)).toHaveLength(30);
-    expect(text).toContain("4 in all, 3 on the busiest day");
+    expect(text).toContain("4 in total, 3 on the busiest day");
     expect((await stranger.get("/developers")).text).toContain("No requests in the last");
   });
 });

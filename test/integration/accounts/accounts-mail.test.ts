@@ -101,7 +101,7 @@ it("mail that cannot be sent is logged, and nobody waits for it", async () => {
   await mailer.close();
 
   expect(lines).toMatchObject([
-    { level: 50, to: "new@example.test", msg: "a mail could not be sent" },
+    { level: 50, to: "new@example.test", msg: "mail delivery failed" },
   ]);
   expect(JSON.stringify(lines)).not.toContain(link);
 });
