@@ -45,6 +45,15 @@ export default defineConfig({
           hookTimeout: 240_000,
         },
       },
+      {
+        test: {
+          ...processes,
+          name: "scale",
+          include: ["test/scale/**/*.test.ts"],
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+        },
+      },
     ],
   },
 });

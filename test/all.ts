@@ -1,9 +1,12 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 
-/** What `npm test` runs, in this order, each to its end; the last line counts all of it. */
+const usage = "usage: node --import tsx test/all.ts tests|scale...\n";
+
+/** Static checks, one after another beside the suites. */
 const checks = {
   "format and lint": ["biome", "ci", "."],
   types: ["tsc", "--noEmit"],
@@ -22,14 +25,17 @@ const suites = ["unit", "integration", "e2e"] as const;
 type Tally = { passed: number; failed: number };
 
 const root = join(import.meta.dirname, "..");
-const scratch = await mkdtemp(join(tmpdir(), "tests-"));
 const total: Tally = { passed: 0, failed: 0 };
 const failures: string[] = [];
 
-for (const [name, command] of Object.entries(checks)) {
-  add(name, (await run(command)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 });
+const parts = process.argv.slice(2);
+if (parts.length === 0 || !parts.every((part) => part === "tests" || part === "scale")) {
+  process.stderr.write(usage);
+  process.exit(2);
 }
-for (const suite of suites) add(suite, await runSuite(suite));
+const scratch = await mkdtemp(join(tmpdir(), "tests-"));
+if (parts.includes("tests")) await Promise.all([runSuites(suites), runChecks()]);
+if (parts.includes("scale")) await runSuites(["scale"]);
 await rm(scratch, { recursive: true, force: true });
 
 if (failures.length > 0) print(`\nfailed: ${failures.join(", ")}`);
@@ -42,41 +48,63 @@ function add(name: string, { passed, failed }: Tally): void {
   if (failed > 0) failures.push(name);
 }
 
-/** A suite that ends badly without a failed test (a file that does not load, an unhandled error) counts as one failure. */
-async function runSuite(suite: string): Promise<Tally> {
-  const report = join(scratch, `${suite}.json`);
-  const code = await run([
-    "vitest",
-    "run",
-    ...["--project", suite, "--reporter", "default", "--reporter", "json"],
-    `--outputFile.json=${report}`,
-  ]);
+/** Their output is shown when each ends, so that it stays in one piece. */
+async function runChecks(): Promise<void> {
+  for (const [name, command] of Object.entries(checks)) {
+    const started = performance.now();
+    const child = start(command, "pipe");
+    const output = Promise.all([child.stdout, child.stderr].map((one) => (one ? text(one) : "")));
+    const code = await exitCodeOf(child);
+    print(`${(await output).join("")}${summary(name, code, started)}`);
+    add(name, code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 });
+  }
+}
+
+/** A run that ends badly without a failed test (a file that does not load, an unhandled error) counts as one failure. */
+async function runSuites(names: readonly string[]): Promise<void> {
+  const name = names.join(", ");
+  const report = join(scratch, `${names.join("-")}.json`);
+  const started = performance.now();
+  const code = await exitCodeOf(
+    start(
+      [
+        ...["vitest", "run", "--reporter", "default", "--reporter", "json"],
+        ...names.flatMap((one) => ["--project", one]),
+        `--outputFile.json=${report}`,
+      ],
+      "inherit",
+    ),
+  );
+  print(summary(name, code, started));
   const counts = await readFile(report, "utf8").then(JSON.parse, () => ({}));
   const failed = Number(counts.numFailedTests ?? 0);
-  return {
+  add(name, {
     passed: Number(counts.numPassedTests ?? 0),
     failed: code !== 0 && failed === 0 ? 1 : failed,
-  };
+  });
 }
 
-async function run(command: readonly string[]): Promise<number> {
-  const [program = "", ...rest] = command;
-  print(`\n— ${command.join(" ")}`);
-  const started = performance.now();
-  const child = spawn(join(root, "node_modules/.bin", program), rest, {
+function start(command: readonly string[], output: "inherit" | "pipe"): ChildProcess {
+  const [program = "", ...args] = command;
+  print(`— ${command.join(" ")}`);
+  return spawn(join(root, "node_modules/.bin", program), args, {
     cwd: root,
-    stdio: "inherit",
+    stdio: ["ignore", output, output],
   });
-  const code = await new Promise<number>((resolve) => {
-    child.on("error", () => resolve(1));
-    child.on("exit", (exitCode) => resolve(exitCode ?? 1));
-  });
-  print(
-    `— ${program}: ${code === 0 ? "ok" : `exit ${code}`}, ${Math.round((performance.now() - started) / 1000)} s`,
-  );
-  return code;
 }
 
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+function exitCodeOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve) => {
+    child.once("error", () => resolve(1));
+    child.once("close", (code) => resolve(code ?? 1));
+  });
+}
+
+function summary(name: string, code: number, started: number): string {
+  const seconds = Math.round((performance.now() - started) / 1000);
+  return `— ${name}: ${code === 0 ? "ok" : `exit ${code}`}, ${seconds} s`;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }

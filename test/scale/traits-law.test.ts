@@ -1,36 +1,36 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { allProjections } from "../../../projections/all.ts";
-import type { Database } from "../../../projections/database.ts";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import { appendObservations, type Observation } from "../../../projections/log/append.ts";
-import { readSales } from "../../../projections/reads/sales/read.ts";
+import { allProjections } from "../../projections/all.ts";
+import type { Database } from "../../projections/database.ts";
+import { deriveInBulk } from "../../projections/engine/bulk.ts";
+import { appendObservations, type Observation } from "../../projections/log/append.ts";
+import { readSales } from "../../projections/reads/sales/read.ts";
 import {
   type TokenKey,
   type TokenSort,
   type TokensFilter,
   tokenSorts,
-} from "../../../projections/reads/tokens/filter.ts";
-import { pageCtes } from "../../../projections/reads/tokens/page-ctes.ts";
-import { readTraitKeys } from "../../../projections/reads/traits/read-trait-keys.ts";
-import { type Random, randomFrom } from "../../simulation/random.ts";
+} from "../../projections/reads/tokens/filter.ts";
+import { pageCtes } from "../../projections/reads/tokens/page-ctes.ts";
+import { readTraitKeys } from "../../projections/reads/traits/read-trait-keys.ts";
+import { type Random, randomFrom } from "../simulation/random.ts";
 import {
   addressOf,
   appendEvents,
   block,
   type ChainEvent,
   dumpTable,
-} from "../../support/database/given.ts";
-import { type Attribute, dead, described, nfts } from "../../support/market-data/token-market.ts";
-import { openBook } from "../../support/orders/order-book.ts";
+} from "../support/database/given.ts";
+import { type Attribute, dead, described, nfts } from "../support/market-data/token-market.ts";
 import {
   feeRecipient,
   filled,
   givenListing,
   receivedAt,
   transferred,
-} from "../../support/orders/order-facts.ts";
+} from "../support/orders/order-facts.ts";
+import { openBook } from "../support/orders/projected-log.ts";
 
 const projections = allProjections({ feeRecipient });
 let book: Awaited<ReturnType<typeof openBook>>;

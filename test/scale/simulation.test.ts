@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { makeHistory } from "../../simulation/history.ts";
-import { randomFrom } from "../../simulation/random.ts";
-import { noteHistory, nothingReached } from "../../simulation/reached.ts";
-import { simulate } from "../../simulation/run.ts";
-import { drawSize } from "../../simulation/sizes.ts";
-import { closeStage, openStage } from "../../simulation/stage.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
+import { makeHistory } from "../simulation/history.ts";
+import { randomFrom } from "../simulation/random.ts";
+import { noteHistory, nothingReached } from "../simulation/reached.ts";
+import { simulate } from "../simulation/run.ts";
+import { drawSize } from "../simulation/sizes.ts";
+import { closeStage, openStage } from "../simulation/stage.ts";
+import { createDatabase } from "../support/database/postgres.ts";
 
 const watched = await createDatabase();
 const shuffled = await createDatabase();

@@ -1,18 +1,18 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { allProjections } from "../../../projections/all.ts";
-import type { Database, Session } from "../../../projections/database.ts";
-import type { ActivityKey, ActivityRow } from "../../../projections/reads/activity/merge.ts";
-import { readActivity } from "../../../projections/reads/activity/read-activity.ts";
-import { readEvents } from "../../../projections/reads/activity/read-events.ts";
-import type { ActivityFilter } from "../../../projections/reads/activity/read-filter.ts";
-import { readOrders } from "../../../projections/reads/activity/read-orders.ts";
-import { readHolders } from "../../../projections/reads/ownership/read-holders.ts";
-import { readWalletTokens } from "../../../projections/reads/ownership/read-wallet.ts";
-import { addressOf, createProjection } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { feeRecipient } from "../../support/orders/order-facts.ts";
+import { allProjections } from "../../projections/all.ts";
+import type { Database, Session } from "../../projections/database.ts";
+import type { ActivityKey, ActivityRow } from "../../projections/reads/activity/merge.ts";
+import { readActivity } from "../../projections/reads/activity/read-activity.ts";
+import { readEvents } from "../../projections/reads/activity/read-events.ts";
+import type { ActivityFilter } from "../../projections/reads/activity/read-filter.ts";
+import { readOrders } from "../../projections/reads/activity/read-orders.ts";
+import { readHolders } from "../../projections/reads/ownership/read-holders.ts";
+import { readWalletTokens } from "../../projections/reads/ownership/read-wallet-tokens.ts";
+import { addressOf, createProjection } from "../support/database/given.ts";
+import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
+import { feeRecipient } from "../support/orders/order-facts.ts";
 
 /** Ten in a block, of 30 contracts and 1,000 wallets; a burn among 100,000. */
 const events = 300_000;
