@@ -4,7 +4,7 @@ import { bidsProjection } from "./bids/project.ts";
 import { coinPricesProjection } from "./coin-prices/project.ts";
 import { collectionStatsProjection } from "./collection-stats/project.ts";
 import { collectionsProjection } from "./collections/project.ts";
-import { twinsProjection } from "./cross-listings/project.ts";
+import { crossListingsProjection } from "./cross-listings/project.ts";
 import type { Projection } from "./engine/projection.ts";
 import { floorsProjection } from "./floors/project.ts";
 import { listingsProjection } from "./listings/project.ts";
@@ -35,7 +35,11 @@ export function allProjections(options: { feeRecipient: Address }): Projection[]
       bidsProjection,
       floorsProjection,
     ]),
-    traitsProjection,
-    twinsProjection,
+    traitsProjection({
+      metadata: metadataProjection,
+      ownership: ownershipProjection,
+      listings: listingsProjection,
+    }),
+    crossListingsProjection,
   ];
 }

@@ -1,14 +1,15 @@
 import { type RawBuilder, sql } from "kysely";
 import { bidReasons } from "../domain/orders/order-status.ts";
+import { blockTime } from "../order-state/block-time.ts";
 import { clockAt } from "../order-state/clock.ts";
 import { counters, fillsAndCancels } from "../order-state/fills-and-cancels.ts";
 import type { RecomputeSet } from "../order-state/select-facts.ts";
 import { reasonCase, statusCase } from "../order-state/status-sql.ts";
 
-/** What the log tells of the judged bids themselves: their columns, what ended them, and when that happened. */
-export function ownStates(judged: RecomputeSet): RawBuilder<unknown> {
-  const clock = sql`(select ${clockAt(judged)})`;
-  /** Counters that were dropped with their block never come back: what was signed with one is as good as cancelled. */
+/** The columns of the bids, the conditions that decide their state except funds, and the times of these facts. */
+export function orderConditions(recompute: RecomputeSet): RawBuilder<unknown> {
+  const clock = sql`(select ${clockAt(recompute)})`;
+  /** Also of a counter in a retracted block: it will not occur again, so an order signed with it is cancelled. */
   const isStale = sql`coalesce(counter.amount, 0) <> o.counter`;
   return sql`
     select o.*, least(coalesce(ended.filled, 0), o.quantity) as filled, ended.filled_block as filled_block_id,
@@ -17,24 +18,19 @@ export function ownStates(judged: RecomputeSet): RawBuilder<unknown> {
            o.end_time <= ${clock} as is_expired,
            o.start_time > greatest(${clock}, floor(extract(epoch from o.created_at))) as is_early,
            not coalesce(ended.is_signed, true) as is_unsigned,
-           ${timeOf(sql`ended.filled_block`)} as filled_at,
-           greatest(${timeOf(sql`ended.cancelled_block`)}, case when ${isStale} then ${timeOf(sql`counter.block_id`)} end)
+           ${blockTime(sql`ended.filled_block`)} as filled_at,
+           greatest(${blockTime(sql`ended.cancelled_block`)}, case when ${isStale} then ${blockTime(sql`counter.block_id`)} end)
              as cancelled_at,
-           ${timeOf(sql`ended.signed_block`)} as signed_at
-    from ${judged.orders} o
-    left join (${fillsAndCancels(judged, "bid")}) ended
+           ${blockTime(sql`ended.signed_block`)} as signed_at
+    from ${recompute.orders} o
+    left join (${fillsAndCancels(recompute, "bid")}) ended
       on ended.order_hash = o.order_hash and ended.exchange_id = o.exchange_id
-    left join (${counters(judged)}) counter
+    left join (${counters(recompute)}) counter
       on counter.maker = o.maker and counter.exchange_id = o.exchange_id`;
 }
 
-/** When a block was. */
-export function timeOf(blockId: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(select b.timestamp from log.block b where b.block_id = ${blockId})`;
-}
-
-/** Each bid is judged alone: what it may still cost against all that its maker has and allows. */
-export const blockedBy = reasonCase(bidReasons, {
+/** Why an open bid cannot be filled. Each bid is compared with all funds of its maker, whatever other bids there are. */
+export const inactiveReason = reasonCase(bidReasons, {
   not_started: sql`is_early`,
   insufficient_balance: sql`balance_wei < unit_price_wei * (quantity - filled)`,
   insufficient_allowance: sql`allowance_wei < unit_price_wei * (quantity - filled)`,
@@ -45,10 +41,10 @@ export const status = statusCase({
   isFilled: sql`is_filled`,
   isCancelled: sql`is_cancelled`,
   isExpired: sql`is_expired`,
-  isBlocked: sql`blocked_by is not null`,
+  isBlocked: sql`inactive_reason is not null`,
 });
 
-/** The newest time of what the state rests on. */
+/** The time of the latest fact that the state depends on. */
 export const updatedAt = sql`
   case status
     when 'filled' then greatest(created_at, filled_at)

@@ -1,4 +1,4 @@
-/** Bids of the book with the state that the log tells of them, and how many there are of each status. */
+/** Our bids with their state, and their number by status. */
 export function bidTables(schema: string): string[] {
   const bid = `${schema}.bid`;
   const isOpen = "status in ('active', 'inactive')";
@@ -31,21 +31,21 @@ export function bidTables(schema: string): string[] {
      ) with (fillfactor = 85)`,
     `comment on column ${bid}.position is 'Of the order_submitted fact'`,
     `comment on column ${bid}.kind is 'single-token or collection'`,
-    `comment on column ${bid}.currency is 'Its address: the log may not know it yet'`,
+    `comment on column ${bid}.currency is 'Its address: the contract may have no fact yet'`,
     `comment on column ${bid}.fees is 'Per unit: [{recipient, unitWei, kind}]'`,
-    `comment on column ${bid}.is_contract_signed is 'By a contract, which may change its mind unannounced'`,
+    `comment on column ${bid}.is_contract_signed is 'By a contract, which may revoke its signature without an event'`,
     `comment on column ${bid}.status is 'As of the last clock_ticked: a reader adds end_time > now'`,
-    `comment on column ${bid}.reason is 'Why an inactive one is: of several reasons the first'`,
+    `comment on column ${bid}.reason is 'Why it is inactive; the first of several reasons'`,
     `comment on column ${bid}.filled is 'Units'`,
-    `comment on column ${bid}.filled_block_id is 'Newest block that tells of a fill; null: none does'`,
-    // For what comes in: the bids that an order's maker, a fill or a moment may change.
+    `comment on column ${bid}.filled_block_id is 'Latest block with a fill; null: none'`,
+    // Writes: bids affected by a maker, a fill or the clock.
     `create index on ${bid} (maker, chain_id) where status <> 'filled'`,
     `create index on ${bid} (maker, chain_id, filled_block_id) where filled_block_id is not null`,
     `create index on ${bid} (end_time) where ${isOpen}`,
     `create index on ${bid} (start_time) where reason = 'not_started'`,
-    // For what no fact tells of.
+    // Rechecks of state that changes without an event.
     `create index on ${bid} (chain_id, position) where is_contract_signed and ${isOpen}`,
-    // For what is read, and the maker's open ones for what comes in.
+    // Reads, and writes that affect a maker's open bids.
     `create index on ${bid} (chain_id, status, unit_price_wei, position) where ${isOpen}`,
     `create index on ${bid} (chain_id, status, created_at, position) where ${isOpen}`,
     `create index on ${bid} (contract_id, status, unit_price_wei, position) where ${isOpen}`,

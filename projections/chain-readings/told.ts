@@ -149,7 +149,7 @@ function ownersAnew(asked: Asked, judged: RecomputeSet): RawBuilder<unknown> {
     where coalesce(t.block_id, 0) < ${asked.beforeBlock}
       and o.to_address is distinct from
         case when r.block_id is null or t.block_id >> 12 > r.block_id >> 12 then nullif(t.owner, ${zeroAddress})
-             else r.told_address end`;
+             else r.fact_to_address end`;
 }
 
 /** The balance now, less what moved since the readings' block; or what was read before and what moved from there. */

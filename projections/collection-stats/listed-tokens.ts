@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { holdsAny } from "../engine/fact-window.ts";
 import type { WindowWithKinds } from "../engine/projection.ts";
-import { holdsAny } from "../engine/window.ts";
-import { listingTermsKinds } from "../listings/listing-terms.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
-import { affectedListings } from "../order-state/affected-listings.ts";
+import { affectedListings, listingTermsKinds } from "../order-state/affected-listings.ts";
 import { clockAt } from "../order-state/clock.ts";
 
 /** SQL: over a token's listings `l`, whether one is active, and when the first of them ends or starts. */

@@ -5,29 +5,29 @@ import type { Observation } from "../log/append.ts";
 /** Snapshots are taken at full five minutes, UTC. */
 export const snapshotMs = 300_000;
 
-/** What each contract's cheapest listing costs, in wei; contracts without one are left out. */
+/** Price of each contract's cheapest listing, in wei; contracts without listings are left out. */
 export type ContractFloors = ReadonlyMap<Address, bigint>;
 
 export type FloorSnapshot = {
   chainId: ChainId;
   /** Unix milliseconds, a multiple of `snapshotMs`. */
-  momentMs: number;
+  takenAtMs: number;
   floors: ContractFloors;
-  /** The snapshot before, which this one tells its differences from; null before the first. */
-  base: { momentMs: number; floors: ContractFloors } | null;
+  /** The previous snapshot, to which this one holds the differences; null before the first. */
+  base: { takenAtMs: number; floors: ContractFloors } | null;
 };
 
-/** One fact a chain and moment, whoever took it. It holds what differs from the snapshot before. */
-export function floorSnapshotted({ chainId, momentMs, floors, base }: FloorSnapshot): Observation {
+/** One fact per chain and time, whoever took it, with the differences to the previous snapshot. */
+export function floorSnapshotted({ chainId, takenAtMs, floors, base }: FloorSnapshot): Observation {
   return {
     kind: "floor_snapshotted",
     chainId,
-    identity: keccak256(stringToHex(`floor_snapshotted/${chainId}/${momentMs / 1000}`)),
-    recordedAt: new Date(momentMs),
-    amount: BigInt(momentMs / 1000),
+    identity: keccak256(stringToHex(`floor_snapshotted/${chainId}/${takenAtMs / 1000}`)),
+    recordedAt: new Date(takenAtMs),
+    amount: BigInt(takenAtMs / 1000),
     payload: {
       chainId,
-      base: base && base.momentMs / 1000,
+      base: base && base.takenAtMs / 1000,
       floors: differences(base?.floors ?? new Map(), floors),
     },
   };

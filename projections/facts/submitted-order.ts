@@ -3,7 +3,7 @@ import type { ChainId } from "../../abis/deployments.ts";
 import type { TradeTerms } from "../domain/orders/trade-terms.ts";
 import type { OrderComponents } from "../domain/seaport/order-components.ts";
 import type { Observation } from "../log/append.ts";
-import { plain } from "./plain.ts";
+import { serializeBigints } from "./serialize-bigints.ts";
 
 export type SubmittedOrder = {
   chainId: ChainId;
@@ -31,7 +31,7 @@ export function orderSubmitted(order: SubmittedOrder): Observation {
     orderHash,
     amount: terms.quantity,
     ...(terms.tokenId === null ? {} : { tokenId: terms.tokenId }),
-    payload: plain({
+    payload: serializeBigints({
       ...{ protocol: "seaport-1.6", components, signature, terms },
       ...(order.isContractSigned ? { signedBy: "contract" } : {}),
     }),

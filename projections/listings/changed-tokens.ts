@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { Relation } from "../engine/projection.ts";
-import { openScratch } from "../engine/scratch.ts";
+import { openScratchTable } from "../engine/scratch.ts";
 
 /** The tokens whose listings a window changed, by the schema of the listings, in a table of the session. */
 export const changedToken = sql`pg_temp.changed_listing_token`;
@@ -9,6 +9,6 @@ export const changedToken = sql`pg_temp.changed_listing_token`;
 /** Makes the table; returns the rows that are stored there for one schema. */
 export async function openChangedTokens(session: Session, schema: string): Promise<Relation> {
   const columns = "schema text, contract_id integer, token_id numeric(78,0)";
-  await openScratch(session, "changed_listing_token", columns);
+  await openScratchTable(session, "changed_listing_token", columns);
   return sql`(select contract_id, token_id from ${changedToken} where schema = ${schema})`;
 }

@@ -7,47 +7,47 @@ import { allFacts, latestFacts, type RecomputeSet } from "../order-state/select-
 import { unitsTransferredUpTo } from "../order-state/transferred-units.ts";
 
 /**
- * What is known of each judged listing: `filled_units`, `fillable_units`, `is_filled`, `is_cancelled`, `is_expired`,
- * `has_started`, `is_approved`, `is_channel_open`, `is_signed`, `is_movable`, and the newest blocks that tell it:
- * `filled_block`, `cancelled_block`, `evidence_block`. Nothing known of an approval, a counter or a token is the
- * chain's own zero; of the rest it is no obstacle, and nothing is known of conduits but the common one.
+ * The conditions that decide the state of each listing: `filled_units`, `fillable_units`, `is_filled`, `is_cancelled`,
+ * `is_expired`, `has_started`, `is_approved`, `is_channel_open`, `is_signed`, `is_transferable`, and the latest blocks
+ * of these facts: `filled_block`, `cancelled_block`, `state_block`. Without a fact, an approval, a counter or a holding
+ * is zero, and the other conditions are met. Only the common conduit has facts.
  *
- * Facts are looked up once for each way to find them, by the order, the maker and the token: a small window costs the
- * planning of its statement, and that grows with every look at the log.
+ * One lookup per access path (order, maker, token): for a small window the cost is planning, which grows with every
+ * reference to the log.
  */
-export function listingConditions(judged: RecomputeSet): RawBuilder<unknown> {
+export function listingConditions(recompute: RecomputeSet): RawBuilder<unknown> {
   return sql`
-    with of_order as materialized (${fillsAndCancels(judged, "ask")}),
-    of_maker as materialized (${countersAndApprovals(judged)}),
-    of_token as materialized (${tokenReadings(judged)}),
-    held as materialized (${holdings(judged)}),
-    channel as materialized (${channels(judged)}),
-    clock as materialized (select ${clockAt(judged)} as now)
+    with of_order as materialized (${fillsAndCancels(recompute, "ask")}),
+    of_maker as materialized (${countersAndApprovals(recompute)}),
+    of_token as materialized (${tokenReadings(recompute)}),
+    held as materialized (${holdings(recompute)}),
+    channel as materialized (${channels(recompute)}),
+    clock as materialized (select ${clockAt(recompute)} as now)
     select o.order_hash, o.chain_id, o.position, o.marketplace, o.contract_id, o.token_id, o.maker, o.unit_price_wei,
-           o.created_at, o.told_at, o.is_shown, o.start_time, o.end_time, coalesce(e.filled, 0) as filled_units,
+           o.created_at, o.last_seen_at, o.is_visible, o.start_time, o.end_time, coalesce(e.filled, 0) as filled_units,
            greatest(0, least(o.quantity - coalesce(e.filled, 0), h.units)) as fillable_units,
            coalesce(e.filled, 0) >= o.quantity as is_filled,
            coalesce(e.is_cancelled, false) or coalesce(k.amount, 0) <> o.counter as is_cancelled,
            o.end_time <= (select now from clock) as is_expired,
            o.start_time <= greatest((select now from clock), extract(epoch from o.created_at)) as has_started,
            not o.is_conduit_known or coalesce(a.amount = 1, false) as is_approved, coalesce(${ofChannel("amount")} = 1, true) as is_channel_open,
-           coalesce(e.is_signed, true) as is_signed, h.is_movable, e.filled_block,
+           coalesce(e.is_signed, true) as is_signed, h.is_transferable, e.filled_block,
            greatest(e.cancelled_block, case when k.amount <> o.counter then k.block_id end) as cancelled_block,
            greatest(e.filled_block, e.signed_block, h.block_id, a.block_id, ${ofChannel("block_id")})
-             as evidence_block
-    from ${judged.orders} o
+             as state_block
+    from ${recompute.orders} o
     join held h using (order_hash, chain_id)
     left join of_order e on e.order_hash = o.order_hash and e.exchange_id = o.exchange_id
     left join of_maker k on k.contract_id = o.exchange_id and k.maker = o.maker
     left join of_maker a on a.contract_id = o.contract_id and a.maker = o.maker and o.is_conduit_known`;
 }
 
-/** The newest of each maker's facts of a contract: of the exchange its counter, of a collection the approval. */
-function countersAndApprovals(judged: RecomputeSet): RawBuilder<unknown> {
+/** Each maker's latest fact per contract: the counter at the exchange, the approval at a collection. */
+function countersAndApprovals(recompute: RecomputeSet): RawBuilder<unknown> {
   const orders = sql`(
-    select maker, contract_id from ${judged.orders} union select maker, exchange_id from ${judged.orders}) named`;
+    select maker, contract_id from ${recompute.orders} union select maker, exchange_id from ${recompute.orders}) named`;
   return latestFacts(
-    { ...judged, orders },
+    { ...recompute, orders },
     {
       kinds: ["counter_incremented", "counter_read", "approval_for_all", "approval_read"],
       subject: { from_address: "maker", contract_id: "contract_id" },
@@ -57,22 +57,22 @@ function countersAndApprovals(judged: RecomputeSet): RawBuilder<unknown> {
   );
 }
 
-function channels(judged: RecomputeSet): RawBuilder<unknown> {
-  return latestFacts(judged, {
+function channels(recompute: RecomputeSet): RawBuilder<unknown> {
+  return latestFacts(recompute, {
     kinds: ["channel_updated", "channel_read"],
     subject: { contract_id: "conduit_id" },
     where: sql`f.to_address = ${exchange}`,
   });
 }
 
-/** There are as many channels as chains. */
+/** Of the conduit of `o`: one row per chain. */
 function ofChannel(column: "amount" | "block_id"): RawBuilder<unknown> {
   return sql`(select ${sql.ref(column)} from channel c where c.conduit_id = o.conduit_id)`;
 }
 
-/** The newest reading of each sort about a token, and about each account that holds it. */
-function tokenReadings(judged: RecomputeSet): RawBuilder<unknown> {
-  const readings = allFacts(judged, {
+/** The latest reading of each kind about a token, and about each holder of it. */
+function tokenReadings(recompute: RecomputeSet): RawBuilder<unknown> {
+  const readings = allFacts(recompute, {
     kinds: ["owner_read", "units_read", "transfer_read"],
     subject: { contract_id: "contract_id", token_id: "token_id" },
   });
@@ -84,19 +84,19 @@ function tokenReadings(judged: RecomputeSet): RawBuilder<unknown> {
 }
 
 /**
- * Units that the maker of each listing holds, whether the conduit may move them, and the newest block that tells it:
- * the sum of transfers has none.
+ * Units that the maker of each listing holds, whether the conduit can transfer them, and the latest block of these
+ * facts. A sum of ERC-1155 transfers has no block.
  */
-function holdings(judged: RecomputeSet): RawBuilder<unknown> {
+function holdings(recompute: RecomputeSet): RawBuilder<unknown> {
   const isOwner = sql`
     o.maker = case when n.block_id is null or t.block_id >> 12 > n.block_id >> 12 then t.owner else n.owner end`;
   return sql`
     select o.order_hash, o.chain_id,
            case when o.standard = 721 then coalesce(${isOwner}, false)::int
-                else coalesce(b.units, 0) + coalesce(r.amount - (${unitsTransferredUpTo(judged)}), 0) end as units,
-           coalesce(m.amount = 1, true) as is_movable,
+                else coalesce(b.units, 0) + coalesce(r.amount - (${unitsTransferredUpTo(recompute)}), 0) end as units,
+           coalesce(m.amount = 1, true) as is_transferable,
            greatest(t.block_id, n.block_id, r.block_id, m.block_id) as block_id
-    from ${judged.orders} o
+    from ${recompute.orders} o
     left join ownership.token t
       on t.contract_id = o.contract_id and t.token_id = o.token_id and t.standard = 721 and o.standard = 721
     left join ownership.balance b

@@ -1,22 +1,16 @@
 import { type RawBuilder, sql } from "kysely";
 import { commonConduit } from "../../abis/deployments.ts";
+import { listingMarketplaces } from "../domain/listing-marketplaces.ts";
 import { partnersFillingByApi } from "../domain/partners.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { listingMarketplaces } from "../facts/listing-marketplaces.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
+import { listingTermsKinds } from "../order-state/affected-listings.ts";
 import { contractSigned } from "../order-state/contract-signed.ts";
 import { isEffective } from "../order-state/select-facts.ts";
 
-/** Facts that tell of a listing itself, by its order hash. */
-export const listingTermsKinds = [
-  "order_submitted",
-  "partner_listing_seen",
-  "partner_listing_withdrawn",
-] as const satisfies readonly FactKind[];
-
-/** What a listing is as it was told, by column. Nothing that happens on a chain changes it. */
-const offeredTypes = {
+/** Columns that follow from a listing's own facts. No event of a chain changes them. */
+const termTypes = {
   order_hash: "bytea",
   chain_id: "integer",
   position: "bigint",
@@ -35,46 +29,46 @@ const offeredTypes = {
   fees: "jsonb",
   is_conduit_known: "boolean",
   is_buyable: "boolean",
-  is_shown: "boolean",
+  is_visible: "boolean",
   is_contract_signed: "boolean",
   created_at: "timestamptz",
-  told_at: "timestamptz",
+  last_seen_at: "timestamptz",
 } as const;
 
-export const termColumnNames = Object.keys(offeredTypes);
+export const termColumnNames = Object.keys(termTypes);
 export const termColumns = sql.raw(termColumnNames.join(", "));
 
 /** As columns of a temporary table. */
-export const termColumnTypes = Object.entries(offeredTypes)
+export const termColumnTypes = Object.entries(termTypes)
   .map(([name, type]) => `${name} ${type}`)
   .join(", ");
 
 /** The listings whose terms a window changes, each from all effective facts of its order. */
 export function changedListingTerms(window: FactWindow): RawBuilder<unknown> {
   const kinds = kindList(...listingTermsKinds);
-  return offersOf(sql`
-    (select distinct order_hash from ${window.changes} where kind in ${kinds}) told
+  return termsOf(sql`
+    (select distinct order_hash from ${window.changes} where kind in ${kinds}) named
     cross join lateral (
       select f.* from ${window.facts} f
-      where f.order_hash = told.order_hash and f.kind in ${kinds} and ${isEffective(window)} offset 0
+      where f.order_hash = named.order_hash and f.kind in ${kinds} and ${isEffective(window)} offset 0
     ) f`);
 }
 
 /** Every listing, from the history of all facts. */
 export function allListingTerms(window: FactWindow): RawBuilder<unknown> {
-  return offersOf(
+  return termsOf(
     sql`(select * from ${window.changes} where kind in ${kindList(...listingTermsKinds)}) f`,
   );
 }
 
 const ofKind = (kind: FactKind) => sql`kind in ${kindList(kind)}`;
-const isBetter = sql`array_position(${sql.lit(`{${listingMarketplaces.join()}}`)}::text[], marketplace)`;
+const precedence = sql`array_position(${sql.lit(`{${listingMarketplaces.join()}}`)}::text[], marketplace)`;
 
 /**
- * One row of an order, however many marketplaces tell of it: what the best of them told first, and its last word on
- * whether it shows it. What the others say changes nothing.
+ * One row per order: the first terms from the marketplace with the highest precedence, and whether that marketplace has
+ * withdrawn it since. Facts of other marketplaces are ignored.
  */
-function offersOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
+function termsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select distinct on (order_hash, chain_id) ${termColumns}
     from (
@@ -82,38 +76,38 @@ function offersOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
              case when marketplace = 'native' then true
                   when marketplace = any(${sql.lit(`{${partnersFillingByApi.join()}}`)}::text[]) then currency is null
                               else order_type <= 1 and is_conduit_known and bool_or(has_signature) over source end as is_buyable,
-             not first_value(${ofKind("partner_listing_withdrawn")}) over newest as is_shown,
-             first_value(created_at) over newest as told_at
+             not first_value(${ofKind("partner_listing_withdrawn")}) over latest as is_visible,
+             first_value(created_at) over latest as last_seen_at
       from (${factsOf(facts)} offset 0) f
       window source as (partition by order_hash, chain_id, marketplace),
-             newest as (partition by order_hash, chain_id, marketplace order by position desc)
-    ) told
+             latest as (partition by order_hash, chain_id, marketplace order by position desc)
+    ) stated
     where not ${ofKind("partner_listing_withdrawn")}
-    order by order_hash, chain_id, ${isBetter}, position`;
+    order by order_hash, chain_id, ${precedence}, position`;
 }
 
-/** What each fact `f` says. Payloads are large and compressed: they are opened once, and not sorted. */
+/** Columns of each fact `f`. Payloads are large and compressed: each is decompressed once, and none is sorted. */
 function factsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
   const isNative = sql`f.${ofKind("order_submitted")}`;
   const component = (name: string) => sql`components ->> ${sql.lit(name)}`;
   const term = (name: string) => sql`terms ->> ${sql.lit(name)}`;
   return sql`
     select f.kind, f.order_hash, k.chain_id, f.position, f.contract_id, f.token_id, f.from_address as maker,
-           case when ${isNative} then 'native' else said.marketplace end as marketplace,
+           case when ${isNative} then 'native' else content.marketplace end as marketplace,
            case ${term("standard")} when 'erc721' then 721 else 1155 end::smallint as standard,
-           decode(substr(said.currency, 3), 'hex') as currency,
+           decode(substr(content.currency, 3), 'hex') as currency,
            (${term("unitPriceWei")})::numeric as unit_price_wei, (${term("sellerNetWei")})::numeric as seller_net_wei,
            f.amount as quantity, (${component("startTime")})::bigint as start_time,
            (${component("endTime")})::bigint as end_time, (${component("counter")})::numeric as counter,
            terms -> 'fees' as fees, f.recorded_at as created_at,
            ${isNative} or ${component("conduitKey")} = ${sql.lit(commonConduit.key)} as is_conduit_known,
-           (${component("orderType")})::int as order_type, said.signature is not null as has_signature,
+           (${component("orderType")})::int as order_type, content.signature is not null as has_signature,
            ${contractSigned} as is_contract_signed
     from ${facts} join log.contract k on k.contract_id = f.contract_id
     cross join lateral (
       select * from jsonb_to_record(f.payload)
         as payload (terms jsonb, components jsonb, marketplace text, currency text, signature text)
       offset 0
-    ) said
+    ) content
     where f.${ofKind("partner_listing_withdrawn")} or ${term("side")} = 'ask'`;
 }

@@ -1,17 +1,19 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
+import { withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
-import { withKinds } from "../engine/window.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 import { openChangedTokens } from "./changed-tokens.ts";
-import { judgeAll, judgedListing, judgeTouched, openJudged } from "./recompute-set.ts";
+import { listingsToRecompute, selectAffectedListings, selectAllListings } from "./recompute-set.ts";
 import { insertStates, storeStates } from "./store.ts";
 import { listingTables } from "./table.ts";
 
-/** Listings of all marketplaces: for each the state that the log tells of it. */
+const { orders } = listingsToRecompute;
+
+/** Listings of all marketplaces and their state. */
 export const listingsProjection: Projection = {
   name: "listings",
-  version: 3,
+  version: 4,
   reads: ["ownership"],
   sample: {
     key: ["contract_id", "token_id"],
@@ -21,19 +23,15 @@ export const listingsProjection: Projection = {
   tables: listingTables,
   async apply(session, schema, window) {
     window.changedKeys.set(schema, await openChangedTokens(session, schema));
-    await openJudged(session);
-    if ((await judgeTouched(session, schema, await withKinds(session, window))) === 0) return;
-    await storeStates(session, schema, { ...window, orders: judgedListing });
+    await listingsToRecompute.open(session);
+    const rows = await selectAffectedListings(session, schema, await withKinds(session, window));
+    if (rows > 0) await storeStates(session, schema, { ...window, orders });
   },
   deriveAll: [{ name: "listings", derive: deriveListings }],
 };
 
 async function deriveListings(session: Session, schema: string, window: FactWindow): Promise<void> {
-  await openJudged(session);
-  await judgeAll(session, window);
-  await insertStates(session, schema, {
-    ...window,
-    orders: judgedListing,
-    history: window.changes,
-  });
+  await listingsToRecompute.open(session);
+  await selectAllListings(session, window);
+  await insertStates(session, schema, { ...window, orders, history: window.changes });
 }

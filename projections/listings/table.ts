@@ -1,4 +1,4 @@
-/** Listings of all marketplaces with the state that the log tells of them, and how many there are of each status. */
+/** Listings of all marketplaces with their state, and their number by status. */
 export function listingTables(schema: string): string[] {
   const listing = `"${schema}"."listing"`;
   return [
@@ -21,10 +21,10 @@ export function listingTables(schema: string): string[] {
        fees           jsonb not null,
        is_conduit_known boolean not null,
        is_buyable     boolean not null,
-       is_shown       boolean not null,
+       is_visible     boolean not null,
        is_contract_signed boolean not null,
        created_at     timestamptz not null,
-       told_at        timestamptz not null,
+       last_seen_at   timestamptz not null,
        status         text not null,
        reason         text,
        filled         numeric not null,
@@ -32,27 +32,27 @@ export function listingTables(schema: string): string[] {
        updated_at     timestamptz not null,
        primary key (order_hash, chain_id)
      ) with (fillfactor = 85)`,
-    `comment on column ${listing}.position is 'Of the first fact that its marketplace told it by'`,
+    `comment on column ${listing}.position is 'Of the first fact of the order from its marketplace'`,
     `comment on column ${listing}.currency is 'Address of the wrapped native currency; null: the native one'`,
-    `comment on column ${listing}.is_conduit_known is 'Moved by the common conduit, whose approvals and channel the log tells'`,
-    `comment on column ${listing}.is_buyable is 'Data to buy it can be made, as long as it is active'`,
-    `comment on column ${listing}.is_shown is 'False: the partner has withdrawn it'`,
-    `comment on column ${listing}.is_contract_signed is 'Of the house and signed by a contract, which may change its mind unannounced'`,
-    `comment on column ${listing}.told_at is 'When its marketplace told of it last'`,
+    `comment on column ${listing}.is_conduit_known is 'Moved by the common conduit: the log has its approvals and channel'`,
+    `comment on column ${listing}.is_buyable is 'Fulfillment data can be generated while it is active'`,
+    `comment on column ${listing}.is_visible is 'False: the partner has withdrawn it'`,
+    `comment on column ${listing}.is_contract_signed is 'Ours and signed by a contract, which may revoke its signature without an event'`,
+    `comment on column ${listing}.last_seen_at is 'Time of the latest fact from its marketplace'`,
     `comment on column ${listing}.fees is 'Per unit: [{recipient, unitWei, kind}]'`,
     `comment on column ${listing}.status is 'As of the last clock_ticked: a reader adds end_time > now'`,
-    `comment on column ${listing}.reason is 'Why an inactive one is: of several reasons the first'`,
-    `comment on column ${listing}.fillable is 'Units that are left and that the maker holds; 0 once it has ended'`,
-    // For what comes in: which listings a token, a maker or a moment may change.
+    `comment on column ${listing}.reason is 'Why it is inactive; the first of several reasons'`,
+    `comment on column ${listing}.fillable is 'Unfilled units that the maker holds; 0 after its end'`,
+    // Writes: listings affected by a token, a maker or the clock.
     `create index on ${listing} (maker, contract_id, token_id) where status in ('active', 'inactive')`,
     `create index on ${listing} (contract_id, token_id, status, unit_price_wei, position)
        where status in ('active', 'inactive')`,
     `create index on ${listing} (end_time) where status in ('active', 'inactive')`,
     `create index on ${listing} (start_time) where reason = 'not_started'`,
-    // For what no fact tells of.
+    // Rechecks of state that changes without an event.
     `create index on ${listing} (chain_id, position)
        where is_contract_signed and status in ('active', 'inactive')`,
-    // For what is read. Of a chain each marketplace apart: one may have a thousand times the listings of another.
+    // Reads. By marketplace within a chain: one may have a thousand times the listings of another.
     `create index on ${listing} (chain_id, marketplace, status, unit_price_wei, position)
        where status in ('active', 'inactive')`,
     `create index on ${listing} (chain_id, marketplace, status, created_at, position)

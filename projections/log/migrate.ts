@@ -17,6 +17,7 @@ import { up as submissions } from "./migrations/0015-submissions.ts";
 import { up as appendOnce } from "./migrations/0016-append-once.ts";
 import { up as leftOut } from "./migrations/0017-left-out.ts";
 import { up as crossListings } from "./migrations/0018-cross-listings.ts";
+import { up as plainNames } from "./migrations/0019-plain-names.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -37,6 +38,7 @@ const migrations: Record<string, Migration> = {
   "0016-append-once": { up: appendOnce },
   "0017-left-out": { up: leftOut },
   "0018-cross-listings": { up: crossListings },
+  "0019-plain-names": { up: plainNames },
 };
 
 function migrator(db: Database): Migrator {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
+import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, Relation, WindowWithKinds } from "../engine/projection.ts";
-import { holdsAny } from "../engine/window.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 import { clockAt } from "./clock.ts";

@@ -1,4 +1,4 @@
 import { sql } from "kysely";
 
-/** Of the fact `f` of an order: whether its maker is known for a contract whose word the signature is. */
+/** Whether the fact `f` of an order says that a contract signed it (ERC-1271). */
 export const contractSigned = sql`coalesce(f.payload ->> 'signedBy' = 'contract', false)`;

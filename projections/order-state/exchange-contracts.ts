@@ -1,15 +1,12 @@
 import { sql } from "kysely";
-import type { Address } from "viem";
 import { chainIds, commonConduit, seaport } from "../../abis/deployments.ts";
+import { byteaLiteral } from "../sql/bytea.ts";
 
-/** As bytes in a statement. */
-const literal = (address: Address) => sql`${sql.lit(`\\x${address.slice(2)}`)}::bytea`;
+/** Addresses of the exchange that orders are signed for, and of the conduit that moves listed tokens. */
+export const exchange = byteaLiteral(seaport["1.6"]);
+export const conduit = byteaLiteral(commonConduit.address);
 
-/** The exchange that orders are made for, and the conduit that listings are moved by. */
-export const exchange = literal(seaport["1.6"]);
-export const conduit = literal(commonConduit.address);
-
-/** Where orders trade on each chain: `chain_id`, `exchange_id`, `conduit_id`, null while the log names none. */
+/** Contract ids per chain: `chain_id`, `exchange_id`, `conduit_id`; null before the first fact of the contract. */
 export const exchangeContracts = sql`
   select chain_id, max(contract_id) filter (where address = ${exchange}) as exchange_id,
          max(contract_id) filter (where address = ${conduit}) as conduit_id

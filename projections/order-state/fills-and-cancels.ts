@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { kindList } from "../log/fact-kind-sql.ts";
 import { allFacts, latestFacts, type RecomputeSet } from "./select-facts.ts";
 
-/** Columns by which a fact of the exchange names an order. */
+/** The columns of a fact of the exchange that identify an order. */
 const order = { order_hash: "order_hash", contract_id: "exchange_id" };
 
 const isFill = sql`kind in ${kindList("order_fulfilled")}`;
@@ -11,14 +11,13 @@ const isSignature = sql`kind in ${kindList("signature_read")}`;
 const isReading = sql`kind in ${kindList("order_status_read")}`;
 
 /**
- * What fills, cancels and readings of them tell of the orders that have any: `order_hash`, `exchange_id`, `filled`
- * (units of the NFT), `is_cancelled`, `is_signed` (what a maker that is a contract said of its signature last), and the
- * blocks that tell it: `filled_block`, `cancelled_block`, `signed_block`. Fills add up from the newest reading of the
- * order's status on, and never to less than all of them together.
- * The orders have columns `order_hash`, `exchange_id`, `quantity`.
+ * For orders with any such fact: `order_hash`, `exchange_id`, `filled` (units of the NFT), `is_cancelled`, `is_signed`
+ * (the last ERC-1271 answer of a maker that is a contract), and the blocks of these facts: `filled_block`,
+ * `cancelled_block`, `signed_block`. `filled` is the latest status reading plus later fills, at least the sum of all
+ * fills. The orders have columns `order_hash`, `exchange_id`, `quantity`.
  */
-export function fillsAndCancels(judged: RecomputeSet, side: "ask" | "bid"): RawBuilder<unknown> {
-  const facts = allFacts(judged, {
+export function fillsAndCancels(recompute: RecomputeSet, side: "ask" | "bid"): RawBuilder<unknown> {
+  const facts = allFacts(recompute, {
     kinds: ["order_fulfilled", "order_cancelled", "order_status_read", "signature_read"],
     subject: order,
   });
@@ -45,18 +44,18 @@ export function fillsAndCancels(judged: RecomputeSet, side: "ask" | "bid"): RawB
       ) counted
       group by order_hash, exchange_id
     ) summed
-    join ${judged.orders} using (order_hash, exchange_id)`;
+    join ${recompute.orders} using (order_hash, exchange_id)`;
 }
 
-/** Each maker's counter, where there is evidence of it: `exchange_id`, `maker`, `amount`, `block_id`. */
-export function counters(judged: RecomputeSet): RawBuilder<unknown> {
-  return latestFacts(judged, {
+/** Each maker's latest known counter: `exchange_id`, `maker`, `amount`, `block_id`. */
+export function counters(recompute: RecomputeSet): RawBuilder<unknown> {
+  return latestFacts(recompute, {
     kinds: ["counter_incremented", "counter_read"],
     subject: { from_address: "maker", contract_id: "exchange_id" },
   });
 }
 
-/** Units of the NFT in a fill: what a listing gives, what a bid gets. */
+/** Units of the NFT in a fill: offered by a listing, received by a bid. */
 function unitsOf(side: "ask" | "bid"): RawBuilder<unknown> {
   const items = side === "ask" ? sql`payload -> 'offer'` : sql`payload -> 'consideration'`;
   return sql`(

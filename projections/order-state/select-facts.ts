@@ -3,56 +3,60 @@ import type { EffectiveFacts, Relation } from "../engine/projection.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 
-/** Orders that are judged, and where the facts about them are taken from. */
+/** Orders to recompute, and the facts to compute them from. */
 export type RecomputeSet = EffectiveFacts & {
-  /** A table of the session. Subjects name its columns; an order's `exchange_id` and `conduit_id` are contract ids. */
+  /** The orders; their `exchange_id` and `conduit_id` are contract ids. */
   orders: Relation;
-  /** All effective facts, to be read once; absent: each subject's facts are found by index. */
+  /** All effective facts, for one scan; absent: facts are looked up by index, subject by subject. */
   history?: Relation;
-  /** Only what blocks with ids below tell; absent: all of them. */
+  /** Only facts of blocks with lower ids; absent: of all blocks. */
   beforeBlock?: bigint;
 };
 
+/** Facts about orders. A subject is a distinct combination of the values that facts and orders are joined by. */
 export type FactSelection = {
   kinds: readonly FactKind[];
-  /** What the facts speak of: a fact's column and the orders' column that it equals. */
+  /** Joins facts to orders: from a fact's column to the equal column of the orders. */
   subject: Readonly<Record<string, string>>;
-  /** On the fact `f`. */
+  /** A further condition on the fact `f`. */
   where?: RawBuilder<unknown>;
 };
 
 /**
- * The newest fact of each subject: the subject's columns (as the orders name them), `amount`, `told_address`
- * `block_id`, `log_index`. Facts stand in chain order; a reading tells the end of its block and stands after every log of its height.
+ * The latest fact of each subject: the orders' columns, `amount`, `fact_to_address`, `block_id`, `log_index`. Facts are
+ * in chain order; a reading is of the end of its block, after all events of that height.
  */
-export function latestFacts(judged: RecomputeSet, evidence: FactSelection): RawBuilder<unknown> {
-  const columns = sql`f.amount, f.to_address as told_address, f.block_id, f.log_index`;
-  if (judged.history === undefined) {
+export function latestFacts(
+  recompute: RecomputeSet,
+  selection: FactSelection,
+): RawBuilder<unknown> {
+  const columns = sql`f.amount, f.to_address as fact_to_address, f.block_id, f.log_index`;
+  if (recompute.history === undefined) {
     return sql`
       select s.*, ${columns}
-      from (${subjectsOf(judged, evidence)}) s
-      cross join lateral (${factsOfSubject(judged, evidence)} order by ${newestFirst} limit 1) f`;
+      from (${subjectsOf(recompute, selection)}) s
+      cross join lateral (${factsOfSubject(recompute, selection)} order by ${newestFirst} limit 1) f`;
   }
-  const subject = columnsOf(evidence);
+  const subject = columnsOf(selection);
   return sql`
     select distinct on (${subject}) s.*, ${columns}
-    from (${subjectsOf(judged, evidence)}) s join ${judged.history} f on ${matches(evidence)}
+    from (${subjectsOf(recompute, selection)}) s join ${recompute.history} f on ${matches(selection)}
     order by ${subject}, ${newestFirst}`;
 }
 
-/** Every fact of each subject: the subject's columns, and the fact's own that orders do not have. */
-export function allFacts(judged: RecomputeSet, evidence: FactSelection): RawBuilder<unknown> {
+/** All facts of each subject: the orders' columns, and the fact's columns. */
+export function allFacts(recompute: RecomputeSet, selection: FactSelection): RawBuilder<unknown> {
   const facts =
-    judged.history === undefined
-      ? // Without the offset the planner may read the log from end to end for a table that it knows nothing of.
-        sql`cross join lateral (${factsOfSubject(judged, evidence)} offset 0) f`
-      : sql`join ${judged.history} f on ${matches(evidence)}`;
+    recompute.history === undefined
+      ? // Without `offset 0` the planner may scan the whole log for a table without statistics.
+        sql`cross join lateral (${factsOfSubject(recompute, selection)} offset 0) f`
+      : sql`join ${recompute.history} f on ${matches(selection)}`;
   return sql`
     select s.*, f.kind, f.position, f.block_id, f.from_address, f.to_address, f.amount, f.payload
-    from (${subjectsOf(judged, evidence)}) s ${facts}`;
+    from (${subjectsOf(recompute, selection)}) s ${facts}`;
 }
 
-/** Whether the fact `f` counts. */
+/** Whether the fact `f` is effective. */
 export function isEffective({
   upTo,
   retractedBlocks,
@@ -66,16 +70,16 @@ export function isEffective({
 const newestFirst = sql`
   f.block_id >> 12 desc, (f.log_index is null) desc, f.block_id desc, f.log_index desc, f.position desc`;
 
-function subjectsOf({ orders }: RecomputeSet, evidence: FactSelection): RawBuilder<unknown> {
-  const known = Object.values(evidence.subject).map(
+function subjectsOf({ orders }: RecomputeSet, selection: FactSelection): RawBuilder<unknown> {
+  const known = Object.values(selection.subject).map(
     (column) => sql`${sql.ref(column)} is not null`,
   );
   return sql`
-    select distinct ${columnsOf(evidence, "")} from ${orders} where ${sql.join(known, sql` and `)}`;
+    select distinct ${columnsOf(selection, "")} from ${orders} where ${sql.join(known, sql` and `)}`;
 }
 
-function factsOfSubject(judged: RecomputeSet, evidence: FactSelection): RawBuilder<unknown> {
-  return sql`select f.* from ${judged.facts} f where ${matches(evidence)} and ${isEffective(judged)}`;
+function factsOfSubject(recompute: RecomputeSet, selection: FactSelection): RawBuilder<unknown> {
+  return sql`select f.* from ${recompute.facts} f where ${matches(selection)} and ${isEffective(recompute)}`;
 }
 
 function matches({ kinds, subject, where }: FactSelection): RawBuilder<unknown> {

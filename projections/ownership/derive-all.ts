@@ -3,9 +3,9 @@ import type { Session } from "../database.ts";
 import type { FactWindow, Step } from "../engine/projection.ts";
 import { kindLiteral } from "../log/fact-kind-sql.ts";
 import { isBurnAddress, zeroAddress } from "../sql/burn-address.ts";
-import { movedErc721 } from "./erc721.ts";
+import { erc721Transfers } from "./apply-erc721.ts";
 
-/** What `apply` keeps by differences, derived from all transfers at once: what rests on rows of a step is counted from them. */
+/** The rows that `apply` updates by differences, derived from all transfers: counters from the rows of earlier steps. */
 export const ownershipSteps: readonly Step[] = [
   { name: "ERC-721 owners", derive: deriveOwners },
   { name: "ERC-1155 balances", derive: deriveBalances },
@@ -16,7 +16,7 @@ export const ownershipSteps: readonly Step[] = [
 
 const table = (schema: string, name: string): RawBuilder<unknown> => sql.table(`${schema}.${name}`);
 
-/** In the order of the key, which then is quickly made. */
+/** Sorted by the primary key, which makes its index cheap to build. */
 async function deriveOwners(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
     insert into ${table(schema, "token")}
@@ -25,7 +25,7 @@ async function deriveOwners(session: Session, schema: string, window: FactWindow
     from (
       select distinct on (contract_id, token_id) contract_id, token_id, to_address, block_id, log_index,
              ${isBurnAddress(sql`to_address`)} as is_burned
-      from (${movedErc721(window)}) moved
+      from (${erc721Transfers(window)}) transfer
       order by contract_id, token_id, block_id desc, log_index desc
     ) last`.execute(session);
 }

@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
-import { openChanges, storeCollections, storeHolders } from "./counters.ts";
+import { applyErc721 } from "./apply-erc721.ts";
+import { applyErc1155 } from "./apply-erc1155.ts";
+import { openCounterDeltas, storeCollections, storeHolders } from "./counters.ts";
 import { ownershipSteps } from "./derive-all.ts";
-import { applyErc721 } from "./erc721.ts";
-import { applyErc1155 } from "./erc1155.ts";
 import { ownershipTables } from "./table.ts";
 
 /** Who owns what: ERC-721 owners, ERC-1155 balances, supplies, holders. */
@@ -19,12 +19,12 @@ export const ownershipProjection: Projection = {
     tables: ["token", "balance"],
   },
   tables: ownershipTables,
-  apply: derive,
+  apply: applyTransfers,
   deriveAll: ownershipSteps,
 };
 
-async function derive(session: Session, schema: string, window: FactWindow): Promise<void> {
-  await openChanges(session);
+async function applyTransfers(session: Session, schema: string, window: FactWindow): Promise<void> {
+  await openCounterDeltas(session);
   await applyErc721(session, schema, window);
   await applyErc1155(session, schema, window);
   await storeHolders(session, schema);

@@ -1,7 +1,7 @@
 /**
- * Owners of ERC-721 tokens, balances of ERC-1155 ids, and what is counted over them. Sums have no upper bound: a
- * contract may emit the largest amount as often as it likes. Pages of tokens keep room: where a reorg brings the same
- * transfer in another block, the row stays on its page and no index is touched.
+ * Owners of ERC-721 tokens, balances of ERC-1155 ids, and counters. Sums are unbounded: a contract may emit any number
+ * of transfers of the largest amount. The fillfactor lets a reorg that moves a transfer to another block update the row
+ * in place (HOT), without touching an index.
  */
 export function ownershipTables(schema: string): string[] {
   return [
@@ -19,8 +19,8 @@ export function ownershipTables(schema: string): string[] {
      ) with (fillfactor = 90)`,
     `comment on column ${schema}.token.owner is 'ERC-721: the current owner, burn addresses included. ERC-1155: null'`,
     `comment on column ${schema}.token.supply is 'Units not burned: 0 or 1 for ERC-721'`,
-    `comment on column ${schema}.token.transfers is 'ERC-1155: transfers that count; the row goes with the last of them'`,
-    `comment on column ${schema}.token.block_id is 'ERC-721: with log_index the place of the transfer that made the owner'`,
+    `comment on column ${schema}.token.transfers is 'ERC-1155: effective transfers; without any there is no row'`,
+    `comment on column ${schema}.token.block_id is 'ERC-721: with log_index, the last transfer of the token'`,
     `create index on ${schema}.token (owner, contract_id, token_id) where owner is not null`,
     `create table ${schema}.balance (
        contract_id integer not null,
@@ -37,7 +37,7 @@ export function ownershipTables(schema: string): string[] {
        tokens      bigint not null,
        primary key (contract_id, owner)
      )`,
-    `comment on table ${schema}.holder is 'How many token ids an address holds of a contract; burn addresses excluded'`,
+    `comment on table ${schema}.holder is 'Number of token ids of a contract that an address holds; no burn addresses'`,
     `create table ${schema}.collection (
        contract_id   integer primary key,
        erc721_tokens bigint not null,
@@ -47,7 +47,7 @@ export function ownershipTables(schema: string): string[] {
        holders       bigint not null,
        standard      smallint generated always as (case when erc721_tokens > 0 then 721 else 1155 end) stored
      )`,
-    `comment on column ${schema}.collection.tokens is 'Token ids ever seen'`,
+    `comment on column ${schema}.collection.tokens is 'Token ids with a transfer'`,
     `comment on column ${schema}.collection.supply is 'Token ids that are not burned'`,
   ];
 }

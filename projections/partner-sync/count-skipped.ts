@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { PartnerName } from "../facts/partner-listing.ts";
+import type { PartnerName } from "../domain/partners.ts";
 
-/** Counts entries of a partner that were left out, by reason; the last path of each is kept. */
+/** Counts skipped entries of a partner by reason, with the path of the last one. */
 export async function countSkipped(
   session: Session,
   { marketplace }: { marketplace: PartnerName },

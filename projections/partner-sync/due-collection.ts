@@ -2,31 +2,31 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
 import type { Database } from "../database.ts";
-import { type PartnerName, partnerNames } from "../facts/partner-listing.ts";
+import { type PartnerName, partnerNames } from "../domain/partners.ts";
 
-/** A contract whose listings are taken from a partner, and how far that is. */
+/** A contract whose listings are synchronised from a partner, and how far that is. */
 export type PartnerCollectionState = {
   marketplace: PartnerName;
   chainId: ChainId;
   contract: Address;
   slug: string | null;
-  /** Recipients of creator fees, whichever partner told them. */
+  /** Recipients of creator fees according to any partner. */
   creators: Address[];
   describedAt: Date | null;
-  /** When its turn was due. */
+  /** When its next page is due. */
   dueAt: Date;
-  /** The walk over its listings that is under way. */
+  /** The pass over its listings in progress. */
   pass: "full" | "newest" | null;
   passNumber: bigint;
   passCursor: string | null;
   passPages: number;
-  passBeganAt: Date | null;
-  /** When a full pass ended last. */
+  passStartedAt: Date | null;
+  /** When the last full pass ended. */
   fullAt: Date | null;
 };
 
-/** Contracts of collections become due once they are known. Returns how many did, or changed whether they are registered. */
-export async function enrolCollections(
+/** Adds contracts of known collections, due at once. Returns how many were added or changed `is_registered`. */
+export async function enrollCollections(
   db: Database,
   marketplace: PartnerName,
   chainIds: readonly ChainId[],
@@ -35,7 +35,7 @@ export async function enrolCollections(
   const { numAffectedRows } = await sql`
     insert into ops.partner_collection as p (marketplace, chain_id, contract, is_registered, due_at)
     select ${marketplace}, k.chain_id, k.address, c.registered, ${now}::timestamptz
-    from collections.member m join log.contract k using (contract_id)
+    from collections.contract m join log.contract k using (contract_id)
     join collections.collection c using (collection_id)
     where k.chain_id = any (${[...chainIds]}::int[])
     on conflict (marketplace, chain_id, contract) do update set is_registered = excluded.is_registered
@@ -43,7 +43,7 @@ export async function enrolCollections(
   return Number(numAffectedRows ?? 0n);
 }
 
-/** The contract that waits longest; each page puts it behind the others. Those of the registry may go first. */
+/** The contract that is due the longest, optionally those of the registry first. */
 export async function readDueCollection(
   db: Database,
   marketplace: PartnerName,
@@ -54,12 +54,12 @@ export async function readDueCollection(
     select c.marketplace, c.chain_id as "chainId", c.contract, c.slug, c.described_at as "describedAt",
            c.due_at as "dueAt",
            c.pass, c.pass_number as "passNumber", c.pass_cursor as "passCursor", c.pass_pages as "passPages",
-           c.pass_began_at as "passBeganAt", c.full_at as "fullAt",
+           c.pass_started_at as "passStartedAt", c.full_at as "fullAt",
            array(
              select distinct fee ->> 'recipient'
-             from ops.partner_collection told cross join lateral jsonb_array_elements(told.fees) fee
-             where told.marketplace = any (${[...partnerNames]}::text[]) and told.chain_id = c.chain_id
-               and told.contract = c.contract and told.fees is not null
+             from ops.partner_collection source cross join lateral jsonb_array_elements(source.fees) fee
+             where source.marketplace = any (${[...partnerNames]}::text[]) and source.chain_id = c.chain_id
+               and source.contract = c.contract and source.fees is not null
            ) as creators
     from ops.partner_collection c
     where c.marketplace = ${marketplace} and c.due_at <= ${now} and c.chain_id = any (${[...chainIds]}::int[])

@@ -3,15 +3,15 @@ import type { Address, Hex } from "viem";
 import type { Database, Session } from "../database.ts";
 import { partnerListingWithdrawn } from "../facts/partner-listing.ts";
 import { appendObservationsIn } from "../log/append.ts";
-import { bytes } from "../reads/orders/read-shown.ts";
+import { byteaArray } from "../sql/bytea.ts";
+import { endPass, isCollection, lockPass } from "./collection-pass.ts";
 import type { PartnerCollectionState } from "./due-collection.ts";
-import { endPass, isCollection, isWalkedFrom } from "./move-collection.ts";
 
-const atOnce = 500;
+const batchSize = 500;
 
 /**
- * Withdraws what a full pass that has read everything did not see, some at a time, and ends the pass when nothing is
- * left to withdraw. Those that have ended by now are forgotten: the clock has ended them. Returns how many it withdrew.
+ * Withdraws a batch of listings that a complete full pass did not see, and ends the pass after the last batch. Rows of
+ * expired listings are deleted: the clock ends those. Returns how many were withdrawn.
  */
 export async function withdrawUnseen(
   db: Database,
@@ -19,19 +19,21 @@ export async function withdrawUnseen(
   { now, nextAt }: { now: Date; nextAt: Date },
 ): Promise<number> {
   return await db.transaction().execute(async (session) => {
-    if (!(await isWalkedFrom(session, state))) return 0;
-    const unseen = (await isReadWhole(session, state)) ? await readUnseen(session, state, now) : [];
-    if (unseen.length > 0) await withdraw(session, state, unseen, now);
-    if (unseen.length < atOnce) {
+    if (!(await lockPass(session, state))) return 0;
+    const unseen = (await isPassComplete(session, state))
+      ? await readUnseen(session, state, now)
+      : [];
+    if (unseen.length > 0) await withdrawListings(session, state, unseen, now);
+    if (unseen.length < batchSize) {
       await endPass(session, state, { fullAt: now, dueAt: nextAt });
     }
     return unseen.length;
   });
 }
 
-async function isReadWhole(session: Session, state: PartnerCollectionState): Promise<boolean> {
+async function isPassComplete(session: Session, state: PartnerCollectionState): Promise<boolean> {
   const { rows } = await sql`
-    select from ops.partner_collection where ${isCollection(state)} and is_read_whole`.execute(
+    select from ops.partner_collection where ${isCollection(state)} and is_pass_complete`.execute(
     session,
   );
   return rows.length > 0;
@@ -51,13 +53,13 @@ async function readUnseen(
   );
   const { rows } = await sql<Unseen>`
     select order_hash as "orderHash", contract, generation from ops.partner_listing
-    where ${isCollection(state)} and is_shown and pass_number < ${state.passNumber}
-    order by order_hash limit ${atOnce}`.execute(session);
+    where ${isCollection(state)} and is_visible and pass_number < ${state.passNumber}
+    order by order_hash limit ${batchSize}`.execute(session);
   return rows;
 }
 
-/** Tells that listings are shown no longer, in the caller's transaction, which holds their collection's row. */
-export async function withdraw(
+/** Appends that listings were withdrawn. The caller's transaction holds the collection's row lock. */
+export async function withdrawListings(
   session: Session,
   { marketplace, chainId }: Pick<PartnerCollectionState, "marketplace" | "chainId">,
   unseen: readonly Unseen[],
@@ -71,7 +73,9 @@ export async function withdraw(
   );
   await appendObservationsIn(session, observations);
   await sql`
-    update ops.partner_listing set is_shown = false, generation = generation + 1
+    update ops.partner_listing set is_visible = false, generation = generation + 1
     where marketplace = ${marketplace} and chain_id = ${chainId}
-      and order_hash = any (${bytes(unseen.map(({ orderHash }) => orderHash))})`.execute(session);
+      and order_hash = any (${byteaArray(unseen.map(({ orderHash }) => orderHash))})`.execute(
+    session,
+  );
 }

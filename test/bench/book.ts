@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { commonConduit } from "../../abis/deployments.ts";
 import type { Database } from "../../projections/database.ts";
-import { openWindow } from "../../projections/engine/window.ts";
+import { openWindow } from "../../projections/engine/fact-window.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
 import { appendStaged, openStage } from "../../projections/log/stage.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
@@ -102,9 +102,10 @@ async function judgeTransfer(
         const ms = await timed(() => projection.apply(session, schema, window));
         if (projection.name === "listings") took = ms;
       }
-      const { rows } = await sql<{ judged: number }>`
-        select count(*)::int as judged from pg_temp.judged_listing`.execute(session);
-      if (rows[0]?.judged !== 1) throw new Error(`a transfer judged ${rows[0]?.judged} listings`);
+      const { rows } = await sql<{ recomputed: number }>`
+        select count(*)::int as recomputed from pg_temp.recompute_listing`.execute(session);
+      if (rows[0]?.recomputed !== 1)
+        throw new Error(`a transfer recomputed ${rows[0]?.recomputed} listings`);
       await sql`update engine.checkpoint set position = ${upTo}`.execute(session);
       return took;
     });

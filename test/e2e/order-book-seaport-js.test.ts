@@ -9,31 +9,31 @@ import {
   mintEdition,
   mintPunk,
   mintPunks,
-  openVenues,
+  openTestChains,
+  orderRequest,
+  type TestChain,
+  type TestChains,
   untilStatus,
-  type Venue,
-  type Venues,
   weiOf,
-  wish,
-} from "../support/orders/order-venue.ts";
+} from "../support/orders/test-chains.ts";
 
 const chainIds = [33139, 1] as const satisfies readonly ChainId[];
 const marketPrefix = "mkt";
-let venues: Venues;
+let testChains: TestChains;
 const traders: SeaportJs[] = [];
 
 beforeAll(async () => {
-  venues = await openVenues(chainIds);
+  testChains = await openTestChains(chainIds);
 });
 
 afterAll(async () => {
   for (const trader of traders) trader.close();
-  await venues?.close();
+  await testChains?.close();
 });
 
-function openTraders(venue: Venue) {
+function openTraders(testChain: TestChain) {
   const [alice, bob, carol] = (["alice", "bob", "carol"] as const).map((name) =>
-    openSeaportJs(venue, name, marketPrefix),
+    openSeaportJs(testChain, name, marketPrefix),
   ) as [SeaportJs, SeaportJs, SeaportJs];
   traders.push(alice, bob, carol);
   return { alice, bob, carol };
@@ -49,21 +49,21 @@ function idOf({ status, body }: Answer): string {
 }
 
 describe.each(chainIds)("on chain %i, with OpenSea's client as maker and filler,", (chainId) => {
-  let venue: Venue;
+  let testChain: TestChain;
   let alice: SeaportJs;
   let bob: SeaportJs;
   let carol: SeaportJs;
   beforeAll(() => {
-    venue = venues.venue(chainId);
-    ({ alice, bob, carol } = openTraders(venue));
+    testChain = testChains.chain(chainId);
+    ({ alice, bob, carol } = openTraders(testChain));
   });
 
   it("a listing made of what the parameters say is taken in and bought", async () => {
-    const nft = await mintPunk(venue, "alice");
-    const order = await alice.createListing(wish(nft, "1"));
+    const nft = await mintPunk(testChain, "alice");
+    const order = await alice.createListing(orderRequest(nft, "1"));
     // It signs in the compact form and writes its salt as hex, with the market's mark in front.
     expect(size(order.signature as Hex)).toBe(64);
-    const { saltPrefix } = await alice.params(wish(nft, "1"), "item");
+    const { saltPrefix } = await alice.params(orderRequest(nft, "1"), "item");
     expect(order.parameters.salt.slice(0, 10)).toBe(saltPrefix);
 
     const askId = idOf(await alice.submit("asks", order));
@@ -73,14 +73,14 @@ describe.each(chainIds)("on chain %i, with OpenSea's client as maker and filler,
   });
 
   it("an offer for a token is taken in and sold into, its seller netting what was shown", async () => {
-    const nft = await mintPunk(venue, "carol");
-    await venue.actors.bob.wraps(parseEther("3"));
-    await venue.actors.bob.allows(parseEther("3"));
-    const bidId = idOf(await bob.submit("bids", await bob.createBid(wish(nft, "3"))));
+    const nft = await mintPunk(testChain, "carol");
+    await testChain.actors.bob.wraps(parseEther("3"));
+    await testChain.actors.bob.allows(parseEther("3"));
+    const bidId = idOf(await bob.submit("bids", await bob.createBid(orderRequest(nft, "3"))));
     const sellerNetWei = await netOf(bob, bidId, chainId);
-    const before = await weiOf(venue, carol.maker);
+    const before = await weiOf(testChain, carol.maker);
     expect((await carol.fills("bids", bidId)).status).toBe("success");
-    expect((await weiOf(venue, carol.maker)) - before).toBe(sellerNetWei);
+    expect((await weiOf(testChain, carol.maker)) - before).toBe(sellerNetWei);
     await untilStatus(bob, "bids", bidId, "filled");
   });
 });
@@ -92,18 +92,18 @@ async function netOf(trader: SeaportJs, bidId: string, chainId: number): Promise
 
 describe("with OpenSea's client as maker and filler", () => {
   const chainId = 33139;
-  let venue: Venue;
+  let testChain: TestChain;
   let alice: SeaportJs;
   let bob: SeaportJs;
   let carol: SeaportJs;
   beforeAll(() => {
-    venue = venues.venue(chainId);
-    ({ alice, bob, carol } = openTraders(venue));
+    testChain = testChains.chain(chainId);
+    ({ alice, bob, carol } = openTraders(testChain));
   });
 
   it("units of an ERC-1155 listing are bought in two parts, and then it is filled", async () => {
-    const nft = await mintEdition(venue, "alice", 10n);
-    const order = await alice.createListing(wish(nft, "0.5", 10n));
+    const nft = await mintEdition(testChain, "alice", 10n);
+    const order = await alice.createListing(orderRequest(nft, "0.5", 10n));
     const askId = idOf(await alice.submit("asks", order));
     await bob.fills("asks", askId, { unitsToFill: 4 });
     await until("six units to be left", async () => {
@@ -117,8 +117,8 @@ describe("with OpenSea's client as maker and filler", () => {
   });
 
   it("listings under one signature of a tree are taken in together, and several are bought at once", async () => {
-    const nfts = await mintPunks(venue, "alice", 5n);
-    const orders = await alice.createListings(nfts.map((nft) => wish(nft, "1")));
+    const nfts = await mintPunks(testChain, "alice", 5n);
+    const orders = await alice.createListings(nfts.map((nft) => orderRequest(nft, "1")));
     // 64 bytes of signature, three of the place in a tree of height three, and its siblings.
     expect(orders.map(({ signature }) => size(signature as Hex))).toEqual(
       nfts.map(() => 64 + 3 + 96),
@@ -140,10 +140,10 @@ describe("with OpenSea's client as maker and filler", () => {
   });
 
   it("what accept-data tells of an offer for a collection can be matched as it is", async () => {
-    const nft = await mintPunk(venue, "carol");
-    await venue.actors.bob.wraps(parseEther("2"));
-    await venue.actors.bob.allows(parseEther("2"));
-    const { contract, unitPriceWei } = wish(nft, "2");
+    const nft = await mintPunk(testChain, "carol");
+    await testChain.actors.bob.wraps(parseEther("2"));
+    await testChain.actors.bob.allows(parseEther("2"));
+    const { contract, unitPriceWei } = orderRequest(nft, "2");
     const bidId = idOf(await bob.submit("bids", await bob.createBid({ contract, unitPriceWei })));
     const { body } = await carol.post(`/v1/bids/${bidId}/accept-data`, {
       chainId,
@@ -153,31 +153,31 @@ describe("with OpenSea's client as maker and filler", () => {
     const accept = z
       .looseObject({ method: z.literal("matchAdvancedOrders"), sellerNetWei: z.string() })
       .parse(body.data);
-    const before = await weiOf(venue, carol.maker);
+    const before = await weiOf(testChain, carol.maker);
     const sent = carol.client.matchAdvancedOrders(accept as never);
     expect((await carol.mined(await sent.transact())).status).toBe("success");
-    expect((await weiOf(venue, carol.maker)) - before).toBe(BigInt(accept.sellerNetWei));
+    expect((await weiOf(testChain, carol.maker)) - before).toBe(BigInt(accept.sellerNetWei));
     await untilStatus(bob, "bids", bidId, "filled");
   });
 
   it("an offer for a collection is sold into by the record of its components", async () => {
-    const nft = await mintPunk(venue, "carol");
-    await venue.actors.bob.wraps(parseEther("2"));
-    await venue.actors.bob.allows(parseEther("2"));
-    const { contract, unitPriceWei } = wish(nft, "2");
+    const nft = await mintPunk(testChain, "carol");
+    await testChain.actors.bob.wraps(parseEther("2"));
+    await testChain.actors.bob.allows(parseEther("2"));
+    const { contract, unitPriceWei } = orderRequest(nft, "2");
     const bidId = idOf(await bob.submit("bids", await bob.createBid({ contract, unitPriceWei })));
     const sellerNetWei = await netOf(bob, bidId, chainId);
-    const before = await weiOf(venue, carol.maker);
+    const before = await weiOf(testChain, carol.maker);
     const considerationCriteria = [{ identifier: `${nft.tokenId}`, proof: [] }];
     await carol.fills("bids", bidId, { considerationCriteria });
-    expect((await weiOf(venue, carol.maker)) - before).toBe(sellerNetWei);
+    expect((await weiOf(testChain, carol.maker)) - before).toBe(sellerNetWei);
     await untilStatus(bob, "bids", bidId, "filled");
   });
 
   it("an order it cancelled is cancelled here by the receipt, and one it validated stays as it is", async () => {
-    const [gone, kept] = [await mintPunk(venue, "alice"), await mintPunk(venue, "alice")];
-    const order = await alice.createListing(wish(gone, "1"));
-    const other = await alice.createListing(wish(kept, "1"));
+    const [gone, kept] = [await mintPunk(testChain, "alice"), await mintPunk(testChain, "alice")];
+    const order = await alice.createListing(orderRequest(gone, "1"));
+    const other = await alice.createListing(orderRequest(kept, "1"));
     const [askId, otherId] = [
       idOf(await alice.submit("asks", order)),
       idOf(await alice.submit("asks", other)),
@@ -195,8 +195,10 @@ describe("with OpenSea's client as maker and filler", () => {
   });
 
   it("all it has signed ends with its counter", async () => {
-    const nft = await mintPunk(venue, "carol");
-    const askId = idOf(await carol.submit("asks", await carol.createListing(wish(nft, "1"))));
+    const nft = await mintPunk(testChain, "carol");
+    const askId = idOf(
+      await carol.submit("asks", await carol.createListing(orderRequest(nft, "1"))),
+    );
     await carol.mined(await carol.client.bulkCancelOrders().transact());
     await untilStatus(carol, "listings", askId, "cancelled");
   });

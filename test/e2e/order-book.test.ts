@@ -11,40 +11,40 @@ import {
   mintEdition,
   mintPunk,
   mintPunks,
-  openVenues,
+  openTestChains,
+  orderRequest,
+  type TestChain,
+  type TestChains,
   takeIds,
   untilStatus,
-  type Venue,
-  type Venues,
   weiOf,
-  wish,
-} from "../support/orders/order-venue.ts";
+} from "../support/orders/test-chains.ts";
 
 const chainIds = [33139, 1] as const satisfies readonly ChainId[];
-let venues: Venues;
+let testChains: TestChains;
 
 beforeAll(async () => {
-  venues = await openVenues(chainIds);
+  testChains = await openTestChains(chainIds);
 });
 
 afterAll(async () => {
   vi.useRealTimers();
-  await venues?.close();
+  await testChains?.close();
 });
 
 describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
-  let venue: Venue;
+  let testChain: TestChain;
   let alice: Trader;
   let bob: Trader;
   let carol: Trader;
   beforeAll(() => {
-    venue = venues.venue(chainId);
-    [alice, bob, carol] = [venue.trader("alice"), venue.trader("bob"), venue.trader("carol")];
+    testChain = testChains.chain(chainId);
+    [alice, bob, carol] = [testChain.trader("alice"), testChain.trader("bob"), testChain.trader("carol")];
   });
 
   it("a listing is active when its POST is answered, and filled once somebody buys it", async () => {
-    const nft = await mintPunk(venue, "alice");
-    const askId = await alice.lists(wish(nft, "1"));
+    const nft = await mintPunk(testChain, "alice");
+    const askId = await alice.lists(orderRequest(nft, "1"));
     expect(await alice.statusOf("listings", askId)).toBe("active");
 
     const receipt = await bob.buys(askId);
@@ -54,8 +54,8 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   });
 
   it("units of an ERC-1155 listing are bought in two parts, and then it is filled", async () => {
-    const nft = await mintEdition(venue, "alice", 10n);
-    const askId = await alice.lists(wish(nft, "0.5", 10n));
+    const nft = await mintEdition(testChain, "alice", 10n);
+    const askId = await alice.lists(orderRequest(nft, "0.5", 10n));
     expect((await bob.buys(askId, { amount: 4 })).status).toBe("success");
     await until("six units to be left", async () => {
       const { body } = await bob.get(`/v1/listings/${askId}?chainId=${chainId}`);
@@ -69,8 +69,8 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
 
   it("of a bulk call of a hundred with three bad ones, ninety-seven are stored and three told apart", async () => {
     const listings = [];
-    for (const [index, nft] of (await mintPunks(venue, "alice", 100n)).entries()) {
-      const order = await alice.compose(wish(nft, "2"));
+    for (const [index, nft] of (await mintPunks(testChain, "alice", 100n)).entries()) {
+      const order = await alice.compose(orderRequest(nft, "2"));
       if (index === 10) order.components.zone = nft.contract;
       if (index === 20) order.components.endTime = order.components.startTime;
       const seaport = await alice.sign(order);
@@ -94,33 +94,33 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   });
 
   it("an offer for a token is accepted, and its seller nets what was told, to the wei", async () => {
-    const nft = await mintPunk(venue, "carol");
-    await venue.actors.bob.wraps(parseEther("3"));
-    await venue.actors.bob.allows(parseEther("3"));
-    const bidId = await bob.bids(wish(nft, "3"));
-    const before = await weiOf(venue, carol.maker);
+    const nft = await mintPunk(testChain, "carol");
+    await testChain.actors.bob.wraps(parseEther("3"));
+    await testChain.actors.bob.allows(parseEther("3"));
+    const bidId = await bob.bids(orderRequest(nft, "3"));
+    const before = await weiOf(testChain, carol.maker);
     const { receipt, sellerNetWei } = await carol.accepts(bidId, nft.tokenId);
     expect(receipt.status).toBe("success");
-    expect((await weiOf(venue, carol.maker)) - before).toBe(sellerNetWei);
+    expect((await weiOf(testChain, carol.maker)) - before).toBe(sellerNetWei);
     await untilStatus(bob, "bids", bidId, "filled");
   });
 
   it("an offer for any of a collection is accepted with one token of it", async () => {
-    const nft = await mintPunk(venue, "carol");
-    await venue.actors.bob.wraps(parseEther("2"));
-    await venue.actors.bob.allows(parseEther("2"));
-    const { contract, unitPriceWei } = wish(nft, "2");
+    const nft = await mintPunk(testChain, "carol");
+    await testChain.actors.bob.wraps(parseEther("2"));
+    await testChain.actors.bob.allows(parseEther("2"));
+    const { contract, unitPriceWei } = orderRequest(nft, "2");
     const bidId = await bob.bids({ contract, unitPriceWei });
-    const before = await weiOf(venue, carol.maker);
+    const before = await weiOf(testChain, carol.maker);
     const { receipt, sellerNetWei } = await carol.accepts(bidId, nft.tokenId);
     expect(receipt.status).toBe("success");
-    expect((await weiOf(venue, carol.maker)) - before).toBe(sellerNetWei);
+    expect((await weiOf(testChain, carol.maker)) - before).toBe(sellerNetWei);
     await untilStatus(bob, "bids", bidId, "filled");
   });
 
   it("a listing cancelled on chain is cancelled here, at once with the receipt's hash", async () => {
-    const nft = await mintPunk(venue, "alice");
-    const askId = await alice.lists(wish(nft, "1"));
+    const nft = await mintPunk(testChain, "alice");
+    const askId = await alice.lists(orderRequest(nft, "1"));
     expect((await alice.post(`/v1/orders/asks/${askId}/cancel`)).body.code).toBe("cancel_on_chain");
     const { transactionHash: txHash } = await alice.cancels("asks", askId);
     const { status, body } = await alice.post(`/v1/orders/asks/${askId}/sync`, { chainId, txHash });
@@ -131,19 +131,22 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   });
 
   it("incrementing the counter cancels every order of the maker, and only his", async () => {
-    const frank = venue.trader("frank");
-    const [one, two] = [await mintPunk(venue, "frank"), await mintPunk(venue, "frank")];
-    const other = await alice.lists(wish(await mintPunk(venue, "alice"), "1"));
-    const ids = [await frank.lists(wish(one, "1")), await frank.lists(wish(two, "1"))];
-    await venue.actors.frank.incrementsCounter();
+    const frank = testChain.trader("frank");
+    const [one, two] = [await mintPunk(testChain, "frank"), await mintPunk(testChain, "frank")];
+    const other = await alice.lists(orderRequest(await mintPunk(testChain, "alice"), "1"));
+    const ids = [
+      await frank.lists(orderRequest(one, "1")),
+      await frank.lists(orderRequest(two, "1")),
+    ];
+    await testChain.actors.frank.incrementsCounter();
     for (const id of ids) await untilStatus(frank, "listings", id, "cancelled");
     expect(await alice.statusOf("listings", other)).toBe("active");
   });
 
   it("a listing whose token went away is hidden, and comes back with it", async () => {
-    const { actors } = venue;
-    const nft = await mintPunk(venue, "alice");
-    const askId = await alice.lists(wish(nft, "1"));
+    const { actors } = testChain;
+    const nft = await mintPunk(testChain, "alice");
+    const askId = await alice.lists(orderRequest(nft, "1"));
     await actors.alice.transfers(nft, actors.dave);
     await untilStatus(alice, "listings", askId, "inactive not_owner");
     expect((await bob.buyData(askId)).body.code).toBe("inactive");
@@ -152,9 +155,9 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   });
 
   it("a listing is hidden while its maker's approval is withdrawn", async () => {
-    const { actors } = venue;
-    const grace = venue.trader("grace");
-    const askId = await grace.lists(wish(await mintPunk(venue, "grace"), "1"));
+    const { actors } = testChain;
+    const grace = testChain.trader("grace");
+    const askId = await grace.lists(orderRequest(await mintPunk(testChain, "grace"), "1"));
     await actors.grace.revokes(contracts.punks);
     await untilStatus(grace, "listings", askId, "inactive not_approved");
     await actors.grace.approves(contracts.punks);
@@ -162,24 +165,24 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   });
 
   it("a cheaper listing supersedes, raising the price is refused, and the older one returns after a cancel", async () => {
-    const nft = await mintPunk(venue, "alice");
-    const older = await alice.lists(wish(nft, "2"));
-    const cheaper = await alice.lists(wish(nft, "1"));
+    const nft = await mintPunk(testChain, "alice");
+    const older = await alice.lists(orderRequest(nft, "2"));
+    const cheaper = await alice.lists(orderRequest(nft, "1"));
     expect(await alice.statusOf("listings", older)).toBe("inactive superseded");
-    const raised = await alice.submitListing(wish(nft, "3"));
+    const raised = await alice.submitListing(orderRequest(nft, "3"));
     expect([raised.status, raised.body.code]).toEqual([409, "raise_requires_cancel"]);
     await alice.cancels("asks", cheaper);
     await untilStatus(alice, "listings", older, "active");
   });
 
   it("an offer is hidden while the bidder's money is away", async () => {
-    const { actors } = venue;
-    const erin = venue.trader("erin");
-    const nft = await mintPunk(venue, "carol");
+    const { actors } = testChain;
+    const erin = testChain.trader("erin");
+    const nft = await mintPunk(testChain, "carol");
     await actors.erin.wraps(parseEther("1"));
     await actors.erin.allows(parseEther("1"));
-    const bidId = await erin.bids(wish(nft, "1"));
-    const wrapped = await weiOf(venue, erin.maker);
+    const bidId = await erin.bids(orderRequest(nft, "1"));
+    const wrapped = await weiOf(testChain, erin.maker);
     await actors.erin.unwraps(wrapped);
     await untilStatus(erin, "bids", bidId, "inactive insufficient_balance");
     await actors.erin.wraps(wrapped);
@@ -187,14 +190,15 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   });
 
   it("of three offers on one allowance the two left are judged alone after one is filled", async () => {
-    const { actors } = venue;
-    const dave = venue.trader("dave");
+    const { actors } = testChain;
+    const dave = testChain.trader("dave");
     const nfts = [];
-    for (let count = 0; count < 3; count += 1) nfts.push(await mintPunk(venue, "carol"));
+    for (let count = 0; count < 3; count += 1) nfts.push(await mintPunk(testChain, "carol"));
     await actors.dave.wraps(parseEther("6"));
     await actors.dave.allows(parseEther("6"));
     const ids: string[] = [];
-    for (const [index, nft] of nfts.entries()) ids.push(await dave.bids(wish(nft, `${index + 1}`)));
+    for (const [index, nft] of nfts.entries())
+      ids.push(await dave.bids(orderRequest(nft, `${index + 1}`)));
     const [one = "", two = "", three = ""] = ids;
     const sold = nfts[2];
     if (sold === undefined) throw new Error("no token");
@@ -210,27 +214,27 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   });
 
   it("a listing of a smart wallet (EIP-1271) is taken in and bought", async () => {
-    const { actors } = venue;
+    const { actors } = testChain;
     const { wallet } = actors;
     const nft: Nft = { standard: "erc721", contract: contracts.punks, tokenId: takeIds(1n) };
     await wallet.mints(nft);
     await wallet.approves(nft.contract);
     const { signTypedData } = accounts.alice;
     const walletTrader = openTrader({
-      baseUrl: venue.baseUrl,
+      baseUrl: testChain.baseUrl,
       chainId,
-      client: venue.client,
+      client: testChain.client,
       account: { address: wallet.address, signTypedData },
     });
-    const askId = await walletTrader.lists(wish(nft, "1"));
+    const askId = await walletTrader.lists(orderRequest(nft, "1"));
     expect((await bob.buys(askId)).status).toBe("success");
     await untilStatus(bob, "listings", askId, "filled");
   });
 
   it("a listing bought and carried away in the same block is filled, not lost by its maker", async () => {
-    const { actors, client } = venue;
-    const nft = await mintPunk(venue, "alice");
-    const askId = await alice.lists(wish(nft, "1"));
+    const { actors, client } = testChain;
+    const nft = await mintPunk(testChain, "alice");
+    const askId = await alice.lists(orderRequest(nft, "1"));
     await client.setAutomine(false);
     const { body } = await bob.buyData(askId);
     const { to, data, value } = z
@@ -252,13 +256,13 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   });
 
   it("the best offer is the one that nets its seller most and can pay", async () => {
-    const nft = await mintPunk(venue, "carol");
-    await venue.actors.frank.wraps(parseEther("9"));
-    await venue.actors.frank.allows(parseEther("9"));
-    const frank = venue.trader("frank");
-    const { contract, unitPriceWei } = wish(nft, "5");
+    const nft = await mintPunk(testChain, "carol");
+    await testChain.actors.frank.wraps(parseEther("9"));
+    await testChain.actors.frank.allows(parseEther("9"));
+    const frank = testChain.trader("frank");
+    const { contract, unitPriceWei } = orderRequest(nft, "5");
     const collectionBid = await frank.bids({ contract, unitPriceWei });
-    await frank.bids(wish(nft, "4"));
+    await frank.bids(orderRequest(nft, "4"));
     const best = await carol.get(
       `/v1/bids/best?chainId=${chainId}&collection=${nft.contract}&tokenId=${nft.tokenId}`,
     );
@@ -276,17 +280,17 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
 });
 
 it("a listing expires by the clock alone, and what it superseded comes back", async () => {
-  const venue = venues.venue(33139);
-  const alice = venue.trader("alice");
-  const nft = await mintPunk(venue, "alice");
-  const older = await alice.lists({ ...wish(nft, "2"), seconds: 100_000 });
-  const brief = await alice.lists({ ...wish(nft, "1"), seconds: 700 });
+  const testChain = testChains.chain(33139);
+  const alice = testChain.trader("alice");
+  const nft = await mintPunk(testChain, "alice");
+  const older = await alice.lists({ ...orderRequest(nft, "2"), seconds: 100_000 });
+  const brief = await alice.lists({ ...orderRequest(nft, "1"), seconds: 700 });
   expect(await alice.statusOf("listings", older)).toBe("inactive superseded");
 
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(Date.now() + 701_000);
   // The clock is looked at when something happens, not by a timer that was set before the jump.
-  await mintPunk(venue, "dave");
+  await mintPunk(testChain, "dave");
   await untilStatus(alice, "listings", brief, "expired");
   await untilStatus(alice, "listings", older, "active");
 });

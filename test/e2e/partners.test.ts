@@ -11,20 +11,20 @@ import type { Trader } from "../support/chain/trader.ts";
 import { until } from "../support/database/pipeline.ts";
 import {
   mintPunk,
-  openVenues,
+  openTestChains,
+  orderRequest,
+  type TestChain,
+  type TestChains,
   untilStatus,
-  type Venue,
-  type Venues,
-  wish,
-} from "../support/orders/order-venue.ts";
+} from "../support/orders/test-chains.ts";
 
 const chainIds = [33139, 1] as const;
-let venues: Venues;
+let testChains: TestChains;
 let opensea: StandIn;
 let magiceden: StandIn;
 
 beforeAll(async () => {
-  venues = await openVenues(chainIds, async (chains) => {
+  testChains = await openTestChains(chainIds, async (chains) => {
     opensea = await openPartnerA({ chains });
     magiceden = await openPartnerB({ chains });
     return {
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await venues?.close();
+  await testChains?.close();
   await Promise.all([opensea?.close(), magiceden?.close()]);
 });
 
@@ -49,12 +49,12 @@ const Bulk = z.object({
 });
 
 describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
-  let venue: Venue;
+  let testChain: TestChain;
   let alice: Trader;
   let bob: Trader;
   beforeAll(() => {
-    venue = venues.venue(chainId);
-    [alice, bob] = [venue.trader("alice"), venue.trader("bob")];
+    testChain = testChains.chain(chainId);
+    [alice, bob] = [testChain.trader("alice"), testChain.trader("bob")];
   });
 
   /** Alice lists a token at a partner; its id here, as soon as the book shows it. */
@@ -77,23 +77,23 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   };
 
   const send = async (from: "bob" | "carol", { to, data, value }: z.output<typeof Fill>) => {
-    const hash = await venue.client.sendTransaction({
+    const hash = await testChain.client.sendTransaction({
       account: accounts[from],
-      chain: venue.client.chain,
+      chain: testChain.client.chain,
       to: to as Address,
       data: data as Hex,
       value: BigInt(value),
       gas: 1_500_000n,
     });
-    return (await venue.client.waitForTransactionReceipt({ hash })).status;
+    return (await testChain.client.waitForTransactionReceipt({ hash })).status;
   };
 
   it("a listing of each marketplace is bought in one call, and our own facts say that all are sold", async () => {
-    const own = await alice.lists(wish(await mintPunk(venue, "alice"), "1"));
+    const own = await alice.lists(orderRequest(await mintPunk(testChain, "alice"), "1"));
     const askIds = [
       own,
-      await shownAt(opensea, await mintPunk(venue, "alice")),
-      await shownAt(magiceden, await mintPunk(venue, "alice")),
+      await shownAt(opensea, await mintPunk(testChain, "alice")),
+      await shownAt(magiceden, await mintPunk(testChain, "alice")),
     ];
     const { listings, errors } = await fillsOf(askIds, accounts.bob.address);
     expect(errors).toEqual([]);
@@ -103,7 +103,7 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   });
 
   it("the partner's data fails from the wrong wallet, and its listing stays", async () => {
-    const askId = await shownAt(opensea, await mintPunk(venue, "alice"));
+    const askId = await shownAt(opensea, await mintPunk(testChain, "alice"));
     const { listings } = await fillsOf([askId], accounts.bob.address);
     for (const fill of listings) expect(await send("carol", fill)).toBe("reverted");
     expect(await bob.statusOf("listings", askId)).toBe("active");
@@ -112,8 +112,8 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
 
   it("a partner's outage leaves the rest serving, and ends by itself", async () => {
     const [first, second] = [
-      await shownAt(opensea, await mintPunk(venue, "alice")),
-      await shownAt(magiceden, await mintPunk(venue, "alice")),
+      await shownAt(opensea, await mintPunk(testChain, "alice")),
+      await shownAt(magiceden, await mintPunk(testChain, "alice")),
     ];
     opensea.fail({ down: "reset" });
     const during = await fillsOf([first, second], accounts.bob.address);
@@ -127,7 +127,7 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   });
 
   it("a listing sold at its partner is filled here before the partner says so", async () => {
-    const askId = await shownAt(opensea, await mintPunk(venue, "alice"));
+    const askId = await shownAt(opensea, await mintPunk(testChain, "alice"));
     const [fill] = (await fillsOf([askId], accounts.carol.address)).listings;
     expect(fill && (await send("carol", fill))).toBe("success");
     await untilStatus(bob, "listings", askId, "filled");

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { Database } from "../../database.ts";
-import { hasEnded, isOpen } from "../orders/order-columns.ts";
+import { isOpen } from "../../order-state/status-sql.ts";
+import { hasEnded } from "../orders/order-columns.ts";
 
 /** The price of a listing of a token. */
 export type AskingPrice = {

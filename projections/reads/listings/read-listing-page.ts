@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../../database.ts";
-import { type ListingMarketplace, listingMarketplaces } from "../../facts/listing-marketplaces.ts";
+import { type ListingMarketplace, listingMarketplaces } from "../../domain/listing-marketplaces.ts";
 import {
   type OrderFilter,
   type OrderQuery,

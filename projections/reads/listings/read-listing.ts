@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
+import type { ListingMarketplace } from "../../domain/listing-marketplaces.ts";
 import type { ListingReason } from "../../domain/orders/order-status.ts";
-import type { ListingMarketplace } from "../../facts/listing-marketplaces.ts";
 import { endedSince, type OrderRow, orderColumns } from "../orders/order-columns.ts";
 import { readOrdersByHash } from "../orders/read-orders-by-hash.ts";
 

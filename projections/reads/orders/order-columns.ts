@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { OrderStatus } from "../../domain/orders/order-status.ts";
+import { isOpen } from "../../order-state/status-sql.ts";
 import { usdE8Of } from "../../sql/usd.ts";
 
 /** What listings and bids have in common. Wei are per unit; start and end are unix seconds. */
@@ -39,9 +40,6 @@ export type OrderSchema = "listings" | "bids";
 export function orderTable(schema: OrderSchema): RawBuilder<unknown> {
   return sql.table(schema === "listings" ? "listings.listing" : "bids.bid");
 }
-
-/** Not ended: may become fillable again. Worded as in the predicates of the tables' partial indexes. */
-export const isOpen = sql`o.status in ('active', 'inactive')`;
 
 /** Whether `o` has ended: the tables know the time of the last clock tick only. */
 export function hasEnded(now: Date): RawBuilder<boolean> {

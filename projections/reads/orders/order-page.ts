@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
+import { isOpen } from "../../order-state/status-sql.ts";
 import {
   collectionJoins,
   hasEnded,
-  isOpen,
   type OrderRow,
   type OrderSchema,
   orderTable,

@@ -4,7 +4,7 @@ import type { Database } from "../../database.ts";
 import type { Window } from "../../engine/projection.ts";
 import { blockIdRange } from "../../log/block-id.ts";
 import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
-import { isOpen } from "./order-columns.ts";
+import { isOpen } from "../../order-state/status-sql.ts";
 
 const readings = kindList(
   "order_status_read",

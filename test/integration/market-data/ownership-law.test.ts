@@ -1,8 +1,8 @@
-import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import { tick } from "../../../projections/engine/tick.ts";
+import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import {
@@ -69,7 +69,7 @@ const counted = async () =>
         from log.fact f
         cross join lateral generate_series(0, case f.kind when 11 then f.amount else 1 end - 1) step
         where f.kind in ${kindList("erc721_transfer", "erc721_consecutive_transfer")}
-          and f.block_id not in (select block_id from log.dropped((select position from engine.checkpoint)))
+          and f.block_id not in (select block_id from log.retracted_blocks((select position from engine.checkpoint)))
           and f.position <= (select position from engine.checkpoint)
       ) moved
       order by token_id, block_id desc, log_index desc`.execute(db)

@@ -10,11 +10,11 @@ import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
 import { setPaused } from "../../../projections/log/switches.ts";
-import { type Book, openBook } from "../../support/orders/book.ts";
+import { type OrderBookFixture, openOrderBook } from "../../support/orders/order-book-fixture.ts";
 
-let book: Book;
+let book: OrderBookFixture;
 beforeAll(async () => {
-  book = await openBook(33139);
+  book = await openOrderBook(33139);
   const { alice, frank } = book.actors;
   for (const bidder of [alice, frank]) {
     await bidder.wraps(parseEther("1000"));

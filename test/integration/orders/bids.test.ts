@@ -11,7 +11,7 @@ import {
 } from "../../../projections/engine/checkpoint.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import type { FactKind } from "../../../projections/log/fact-kind.ts";
-import { readOpenBidsWei } from "../../../projections/reads/bids/read-open.ts";
+import { readOpenBidsWei } from "../../../projections/reads/bids/read-open-bids-wei.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import {
   addressOf,

@@ -11,17 +11,17 @@ import type {
   SignedOrder,
 } from "../../../projections/domain/seaport/order-components.ts";
 import {
-  type IntakeStand,
-  openIntakeStand,
+  type IntakeFixture,
+  openIntakeFixture,
   resign,
   wireOrder,
-} from "../../support/orders/intake.ts";
+} from "../../support/orders/intake-fixture.ts";
 
 const chainId = 33139;
 const base = ["listing", "edition", "bid", "collection bid"] as const;
 type Base = (typeof base)[number];
 
-let stand: IntakeStand;
+let stand: IntakeFixture;
 let orders: Record<Base, SignedOrder>;
 
 const signers = {
@@ -36,7 +36,7 @@ const punk = (tokenId: bigint) =>
 const edition = { standard: "erc1155", contract: contracts.editions, tokenId: 1n } as const;
 
 beforeAll(async () => {
-  stand = await openIntakeStand(chainId);
+  stand = await openIntakeFixture(chainId);
   const { alice, bob } = stand.market.actors;
   await bob.wraps(parseEther("10"));
   await bob.allows(parseEther("9"));

@@ -14,18 +14,18 @@ import { factKind } from "../../../projections/log/fact-kind.ts";
 import { setPaused } from "../../../projections/log/switches.ts";
 import { operate } from "../../support/database/operator.ts";
 import {
-  type IntakeStand,
-  openIntakeStand,
+  type IntakeFixture,
+  openIntakeFixture,
   toWire,
   wireOrder,
-} from "../../support/orders/intake.ts";
+} from "../../support/orders/intake-fixture.ts";
 
 const chainId = 33139;
 const ether = parseEther;
-let stand: IntakeStand;
+let stand: IntakeFixture;
 
 beforeAll(async () => {
-  stand = await openIntakeStand(chainId);
+  stand = await openIntakeFixture(chainId);
   const { alice, bob, wallet } = stand.market.actors;
   for (let first = 1_000n; first < 1_240n; first += 20n)
     await alice.mintsRun(contracts.punks, first, 20n);

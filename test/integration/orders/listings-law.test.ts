@@ -16,7 +16,6 @@ import {
   setBlocks,
   zeroAddress,
 } from "../../support/database/given.ts";
-import { type Fact, openBook } from "../../support/orders/order-book.ts";
 import {
   approval,
   cancelled,
@@ -30,8 +29,9 @@ import {
   ticked,
   transferred,
 } from "../../support/orders/order-facts.ts";
+import { type Fact, openProjectedLog } from "../../support/orders/projected-log.ts";
 
-const book = await openBook([ownershipProjection, listingsProjection]);
+const book = await openProjectedLog([ownershipProjection, listingsProjection]);
 const { db } = book;
 afterAll(() => book.drop());
 beforeEach(() => book.clear());
@@ -220,7 +220,7 @@ describe("listings of equal logs", () => {
     await writeHistory(7, 150);
     await project(db, await book.emptyTargets());
     const { compared, different } = await verify(db, listingsProjection, {
-      most: 5,
+      maxExamples: 5,
       sample: 4,
       onProgress: () => {},
     });

@@ -8,8 +8,8 @@ import {
   gets,
   listing,
   nft,
-  openListings,
-} from "../../support/orders/listing-book.ts";
+  openListingsLog,
+} from "../../support/orders/listings-log.ts";
 import {
   cancelled,
   channelUpdated,
@@ -22,7 +22,7 @@ import {
   transferred,
 } from "../../support/orders/order-facts.ts";
 
-const book = await openListings();
+const book = await openListingsLog();
 const { activeListing, counts, db, happens, retract, state } = book;
 const hour = 3_600n;
 

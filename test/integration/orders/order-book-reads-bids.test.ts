@@ -4,21 +4,21 @@ import { seaport, wrappedNative } from "../../../abis/deployments.ts";
 import { itLists } from "../../support/http/list-cases.ts";
 import {
   active,
-  type BookReads,
   by,
   every,
   expected,
   filters,
   hashOf,
   idOf,
-  type Keep,
   none,
+  type OrderPredicate,
+  type OrderReadsFixture,
   ofChain,
   ofToken,
   on,
-  openBookReads,
+  openOrderReads,
   siteUrl,
-} from "../../support/orders/book-reads.ts";
+} from "../../support/orders/order-reads-fixture.ts";
 import {
   bids,
   earlyEnd,
@@ -30,7 +30,7 @@ import {
   rivals,
   type SeededOrder,
   special,
-} from "../../support/orders/book-rows.ts";
+} from "../../support/orders/seeded-orders.ts";
 
 const [punks, kin, twin, editions] = [
   nfts.punks.address,
@@ -39,16 +39,16 @@ const [punks, kin, twin, editions] = [
   nfts.editions.address,
 ];
 
-let book: BookReads;
+let book: OrderReadsFixture;
 beforeAll(async () => {
-  book = await openBookReads();
+  book = await openOrderReads();
 });
 beforeEach(() => book.at(openedAt));
 afterAll(() => book?.close());
 
 describe("GET /v1/bids", () => {
-  const isItem: Keep = ({ tokenId }) => tokenId !== null;
-  const isCollection: Keep = ({ tokenId }) => tokenId === null;
+  const isItem: OrderPredicate = ({ tokenId }) => tokenId !== null;
+  const isCollection: OrderPredicate = ({ tokenId }) => tokenId === null;
   itLists(() => book, "/v1/bids", bids, [
     ...filters,
     ["kind=collection", every(active, ofChain(1), isCollection)],
@@ -75,11 +75,11 @@ describe("GET /v1/bids", () => {
     ["cursor=", "invalid_cursor"],
     ["chainId=0", "unsupported_chain"],
   ])("422 for %s", async (query, code) => {
-    await book.refusal(`/v1/bids?${query}`, 422, code);
+    await book.expectRejection(`/v1/bids?${query}`, 422, code);
   });
 
   it("404 not_found for an unknown collection", async () => {
-    await book.refusal("/v1/bids?collection=none", 404, "not_found");
+    await book.expectRejection("/v1/bids?collection=none", 404, "not_found");
   });
 });
 
@@ -131,9 +131,9 @@ describe("GET /v1/bids/{bidId}", () => {
   });
 
   it("404 not_found for a listing's id, another chain's and an unknown one", async () => {
-    await book.refusal(`/v1/bids/${idOf(special.cheaper)}`, 404, "not_found");
-    await book.refusal(`/v1/bids/${idOf(rivals.onToken)}?chainId=33139`, 404, "not_found");
-    await book.refusal("/v1/bids/best2", 404, "not_found");
+    await book.expectRejection(`/v1/bids/${idOf(special.cheaper)}`, 404, "not_found");
+    await book.expectRejection(`/v1/bids/${idOf(rivals.onToken)}?chainId=33139`, 404, "not_found");
+    await book.expectRejection("/v1/bids/best2", 404, "not_found");
   });
 });
 
@@ -197,10 +197,14 @@ describe("GET /v1/bids/best", () => {
   });
 
   it("refuses an unknown collection, and what is missing or no id", async () => {
-    await book.refusal("/v1/bids/best?collection=none&tokenId=1", 404, "not_found");
-    await book.refusal("/v1/bids/best?collection=punks", 422, "invalid_parameters");
-    await book.refusal("/v1/bids/best?tokenId=1", 422, "invalid_parameters");
-    await book.refusal("/v1/bids/best?collection=punks&tokenId=0x1", 422, "invalid_parameters");
+    await book.expectRejection("/v1/bids/best?collection=none&tokenId=1", 404, "not_found");
+    await book.expectRejection("/v1/bids/best?collection=punks", 422, "invalid_parameters");
+    await book.expectRejection("/v1/bids/best?tokenId=1", 422, "invalid_parameters");
+    await book.expectRejection(
+      "/v1/bids/best?collection=punks&tokenId=0x1",
+      422,
+      "invalid_parameters",
+    );
   });
 });
 
@@ -243,12 +247,12 @@ describe("GET /v1/orders/asks|bids/{id}/components", () => {
       `/v1/orders/asks/${idOf(special.cheaper)}/components?chainId=33139`,
       "/v1/orders/asks/x/components",
     ];
-    for (const path of paths) await book.refusal(path, 404, "not_found");
+    for (const path of paths) await book.expectRejection(path, 404, "not_found");
   });
 
   it("422 unsupported_chain", async () => {
     const path = `/v1/orders/asks/${idOf(special.cheaper)}/components?chainId=2`;
-    await book.refusal(path, 422, "unsupported_chain");
+    await book.expectRejection(path, 422, "unsupported_chain");
   });
 });
 

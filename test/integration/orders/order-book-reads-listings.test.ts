@@ -2,12 +2,12 @@ import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seaport } from "../../../abis/deployments.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
-import { readOwnCheaperListings } from "../../../projections/reads/listings/read-own.ts";
+import { readCheaperNativeListings } from "../../../projections/reads/listings/read-cheaper-native-listings.ts";
 import { addressOf, zeroAddress } from "../../support/database/given.ts";
 import { itLists } from "../../support/http/list-cases.ts";
+import { feeRecipient, ticked } from "../../support/orders/order-facts.ts";
 import {
   active,
-  type BookReads,
   by,
   every,
   expected,
@@ -16,13 +16,14 @@ import {
   idOf,
   inactive,
   none,
+  type OrderReadsFixture,
   of,
   ofChain,
   on,
-  openBookReads,
+  openOrderReads,
   priced,
   siteUrl,
-} from "../../support/orders/book-reads.ts";
+} from "../../support/orders/order-reads-fixture.ts";
 import {
   earlyEnd,
   listings,
@@ -32,14 +33,13 @@ import {
   pauper,
   rivals,
   special,
-} from "../../support/orders/book-rows.ts";
-import { feeRecipient, ticked } from "../../support/orders/order-facts.ts";
+} from "../../support/orders/seeded-orders.ts";
 
 const { punks, editions } = nfts;
 
-let book: BookReads;
+let book: OrderReadsFixture;
 beforeAll(async () => {
-  book = await openBookReads();
+  book = await openOrderReads();
 });
 beforeEach(() => book.at(openedAt));
 afterAll(() => book?.close());
@@ -92,7 +92,7 @@ describe("GET /v1/listings", () => {
   });
 
   it("tells the same before and after the log learns that orders have ended", async () => {
-    const late = await openBookReads();
+    const late = await openOrderReads();
     late.at(earlyEnd);
     const ended = listings.filter(({ endsAt }) => endsAt === earlyEnd).slice(0, 3);
     const paths = [
@@ -135,7 +135,7 @@ describe("GET /v1/listings", () => {
     ["cursor=abc", "invalid_cursor"],
     ["chainId=5", "unsupported_chain"],
   ])("422 for %s", async (query, code) => {
-    await book.refusal(`/v1/listings?${query}`, 422, code);
+    await book.expectRejection(`/v1/listings?${query}`, 422, code);
   });
 
   it("422 invalid_cursor for a cursor of another sort, filter or list, or tampered with", async () => {
@@ -151,18 +151,18 @@ describe("GET /v1/listings", () => {
       `maker=${makers.of(1)}`,
       "chainId=33139",
     ]) {
-      await book.refusal(`/v1/listings?${query}&cursor=${cursor}`, 422, "invalid_cursor");
+      await book.expectRejection(`/v1/listings?${query}&cursor=${cursor}`, 422, "invalid_cursor");
     }
-    await book.refusal(`/v1/bids?sort=price_asc&cursor=${cursor}`, 422, "invalid_cursor");
+    await book.expectRejection(`/v1/bids?sort=price_asc&cursor=${cursor}`, 422, "invalid_cursor");
     for (let at = 0; at < cursor.length; at += 7) {
       const tampered =
         cursor.slice(0, at) + (cursor[at] === "A" ? "B" : "A") + cursor.slice(at + 1);
-      await book.refusal(`/v1/listings?cursor=${tampered}`, 422, "invalid_cursor");
+      await book.expectRejection(`/v1/listings?cursor=${tampered}`, 422, "invalid_cursor");
     }
   });
 
   it.each(["none", addressOf(7), "a%00b"])("404 not_found for collection %s", async (key) => {
-    await book.refusal(`/v1/listings?collection=${key}`, 404, "not_found");
+    await book.expectRejection(`/v1/listings?collection=${key}`, 404, "not_found");
   });
 });
 
@@ -276,12 +276,12 @@ describe("GET /v1/listings/{askId}", () => {
     "mkt-",
     "x",
   ])("404 not_found for %s", async (id) => {
-    await book.refusal(`/v1/listings/${id}`, 404, "not_found");
+    await book.expectRejection(`/v1/listings/${id}`, 404, "not_found");
   });
 
   it("422 for what cannot be an id", async () => {
-    await book.refusal(`/v1/listings/${"x".repeat(201)}`, 422, "invalid_parameters");
-    await book.refusal("/v1/listings/mkt-%00", 422, "invalid_parameters");
+    await book.expectRejection(`/v1/listings/${"x".repeat(201)}`, 422, "invalid_parameters");
+    await book.expectRejection("/v1/listings/mkt-%00", 422, "invalid_parameters");
   });
 });
 
@@ -294,7 +294,7 @@ describe("a maker's own cheaper listings", () => {
   });
   const read = async (...prices: ReturnType<typeof asked>[]) => {
     const now = new Date(Number(openedAt) * 1000);
-    const rows = await readOwnCheaperListings(book.db, 1, prices, now);
+    const rows = await readCheaperNativeListings(book.db, 1, prices, now);
     return rows.map(({ orderHash }) => orderHash).sort();
   };
   const [cheaper, superseded] = [
@@ -317,6 +317,6 @@ describe("a maker's own cheaper listings", () => {
     }));
     expect(await read(...spent)).toEqual([]);
     const late = new Date(Number(special.cheaper.endsAt) * 1000);
-    expect(await readOwnCheaperListings(book.db, 1, [asked(10n ** 20n)], late)).toEqual([]);
+    expect(await readCheaperNativeListings(book.db, 1, [asked(10n ** 20n)], late)).toEqual([]);
   });
 });

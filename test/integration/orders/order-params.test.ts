@@ -13,22 +13,22 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seaport, wrappedNative } from "../../../abis/deployments.ts";
 import { seaportFunctions } from "../../../abis/seaport.ts";
-import { registerCurated } from "../../../api/work/jobs/register-curated.ts";
-import { parseOrder } from "../../../api/work/orders/intake/order-body-schema.ts";
+import { registerCuratedCollections } from "../../../api/work/jobs/register-curated.ts";
+import { parseOrderBody } from "../../../api/work/order-input/parse-order-body.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";
-import { type Book, openBook } from "../../support/orders/book.ts";
-import { testFee } from "../../support/orders/market-terms.ts";
+import { type OrderBookFixture, openOrderBook } from "../../support/orders/order-book-fixture.ts";
+import { testFee } from "../../support/orders/test-market.ts";
 
 const { alice, bob } = accounts;
 const creator = "0x0000000000000000000000000000000000c4ea71";
 const priceWei = parseEther("1") + 7n;
 
-let book: Book;
+let book: OrderBookFixture;
 
 beforeAll(async () => {
-  book = await openBook(1);
+  book = await openOrderBook(1);
 }, 120_000);
 afterAll(() => book?.close());
 
@@ -67,7 +67,7 @@ async function sign(
 
 /** What was signed, in integers. */
 function read(signed: Awaited<ReturnType<typeof sign>>) {
-  const order = parseOrder(signed, { chainId: 1, envelope: {} });
+  const order = parseOrderBody(signed, { chainId: 1, envelope: {} });
   if (isRejection(order)) throw new Error(order.message);
   return order;
 }
@@ -297,8 +297,8 @@ describe("the royalty", () => {
       contracts: [contracts.familyOne, familyTwo],
       royalty: { recipient: creator as Address, bps: 250 },
     };
-    expect(await registerCurated(book.db, [curated], new Date())).toBe(1);
-    expect(await registerCurated(book.db, [curated], new Date())).toBe(0);
+    expect(await registerCuratedCollections(book.db, [curated], new Date())).toBe(1);
+    expect(await registerCuratedCollections(book.db, [curated], new Date())).toBe(0);
     await book.catchUp();
     const configured = await params({ ...listing, maker: alice.address });
     expect(configured.royalty).toEqual({

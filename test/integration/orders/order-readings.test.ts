@@ -6,7 +6,6 @@ import { newReadings } from "../../../projections/chain-readings/new-readings.ts
 import { listingsProjection } from "../../../projections/listings/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { addressOf, block, type ChainEvent, zeroAddress } from "../../support/database/given.ts";
-import { openBook } from "../../support/orders/order-book.ts";
 import {
   approval,
   cancelled,
@@ -18,8 +17,9 @@ import {
   read,
   transferred,
 } from "../../support/orders/order-facts.ts";
+import { openProjectedLog } from "../../support/orders/projected-log.ts";
 
-const book = await openBook([ownershipProjection, listingsProjection, bidsProjection]);
+const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);
 const { db, happens } = book;
 afterAll(() => book.drop());
 beforeEach(() => book.clear());

@@ -4,17 +4,17 @@ import { commonConduit, seaport, wrappedNative } from "../../../abis/deployments
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { addressOf } from "../../support/database/given.ts";
-import { type Book, openBook } from "../../support/orders/book.ts";
-import { testFee } from "../../support/orders/market-terms.ts";
+import { type OrderBookFixture, openOrderBook } from "../../support/orders/order-book-fixture.ts";
+import { testFee } from "../../support/orders/test-market.ts";
 
 const chainId = 33139;
 const alice = accounts.alice.address;
 const unitPriceWei = `${parseEther("1")}`;
 
-let book: Book;
+let book: OrderBookFixture;
 
 beforeAll(async () => {
-  book = await openBook(chainId);
+  book = await openOrderBook(chainId);
   const { actors } = book;
   for (const contract of [contracts.burnable, contracts.guarded]) {
     await actors.alice.mints({ standard: "erc721", contract, tokenId: 1n });

@@ -18,11 +18,11 @@ import type { SignedOrder } from "../../../projections/domain/seaport/order-comp
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
 import { recordChain } from "../../support/chain/chain-facts.ts";
 import { openMarket } from "../../support/chain/market.ts";
-import { type Book, openBook } from "../../support/orders/book.ts";
+import { type OrderBookFixture, openOrderBook } from "../../support/orders/order-book-fixture.ts";
 
-let book: Book;
+let book: OrderBookFixture;
 beforeAll(async () => {
-  book = await openBook(33139);
+  book = await openOrderBook(33139);
   await book.actors.frank.wraps(parseEther("100"));
   await book.actors.frank.allows(parseEther("100"));
   await book.catchUp();

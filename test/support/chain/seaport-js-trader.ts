@@ -10,7 +10,7 @@ import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { commonConduit } from "../../../abis/deployments.ts";
 import { accounts } from "../../../devnet/accounts.ts";
-import type { Person, Venue } from "../orders/order-venue.ts";
+import type { Person, TestChain } from "../orders/test-chains.ts";
 import type { Answer, Wish } from "./trader.ts";
 
 const phrase = "test test test test test test test test test test test junk";
@@ -34,8 +34,8 @@ const Record = z.looseObject({
 });
 
 /** Somebody who makes, signs and fills orders by OpenSea's client alone, and knows the API's answers. */
-export function openSeaportJs(venue: Venue, name: Person, marketPrefix: string) {
-  const { chainId, rpcUrl } = venue;
+export function openSeaportJs(testChain: TestChain, name: Person, marketPrefix: string) {
+  const { chainId, rpcUrl } = testChain;
   const provider = new JsonRpcProvider(rpcUrl, undefined, { cacheTimeout: -1, batchMaxCount: 1 });
   const path = `m/44'/60'/0'/0/${names.indexOf(name)}`;
   const wallet = HDNodeWallet.fromPhrase(phrase, undefined, path).connect(provider);
@@ -43,7 +43,7 @@ export function openSeaportJs(venue: Venue, name: Person, marketPrefix: string) 
   const client = new Seaport(wallet as never, {
     conduitKeyToConduit: { [commonConduit.key]: commonConduit.address },
   });
-  const { get, post, statusOf } = venue.trader(name);
+  const { get, post, statusOf } = testChain.trader(name);
   const maker = wallet.address.toLowerCase() as Address;
   const side = (id: "asks" | "bids") => `/v1/orders/${id}`;
 
@@ -93,7 +93,7 @@ export function openSeaportJs(venue: Venue, name: Person, marketPrefix: string) 
     const { contract, tokenId, unitPriceWei } = wish;
     return {
       ...(await terms(wish, "bid")),
-      offer: [{ token: venue.currency, amount: `${unitPriceWei}` }],
+      offer: [{ token: testChain.currency, amount: `${unitPriceWei}` }],
       consideration: [
         tokenId === undefined
           ? { itemType: ItemType.ERC721, token: contract, criteria: "0", recipient: maker }
@@ -122,7 +122,7 @@ export function openSeaportJs(venue: Venue, name: Person, marketPrefix: string) 
 
   async function mined(response: { hash: string }) {
     const { hash } = response;
-    return venue.client.waitForTransactionReceipt({ hash: hash as Hex });
+    return testChain.client.waitForTransactionReceipt({ hash: hash as Hex });
   }
 
   return {

@@ -61,7 +61,7 @@ export function givenBid(bid: Terms & { tokenId?: bigint }): GivenOrder {
   const { order, price, quantity } = commonTerms(bid);
   const components = bidComponents({
     ...order,
-    wanted:
+    nft:
       tokenId === undefined
         ? { standard, contract, criteria: 0n }
         : { standard, contract, tokenId },
@@ -94,8 +94,8 @@ function given(
 ): GivenOrder {
   const { chainId = 1, contract, standard = "erc721" } = terms;
   const { price, quantity } = commonTerms(terms);
-  const { sellerNetWei, taken } = priceLegs(price);
-  const fees = taken.map((leg) => ({ ...leg, kind: "service" as const }));
+  const { sellerNetWei, feeLegs } = priceLegs(price);
+  const fees = feeLegs.map((leg) => ({ ...leg, kind: "service" as const }));
   const hash = orderHash(components);
   const { unitPriceWei } = price;
   const traded = { side, contract, standard, tokenId, quantity, unitPriceWei, sellerNetWei, fees };
@@ -110,12 +110,12 @@ function given(
   return { chainId, orderHash: hash, components, quantity, terms: traded, submitted };
 }
 
-type Place = { at: Block; log?: number };
+type FactPosition = { at: Block; log?: number };
 
-const placed = ({ at, log = 0 }: Place) => ({ block: at, logIndex: log });
+const placed = ({ at, log = 0 }: FactPosition) => ({ block: at, logIndex: log });
 
 /** A fill of some units, as the exchange emits it. */
-export function filled(order: GivenOrder, units: bigint, place: Place): ChainEvent {
+export function filled(order: GivenOrder, units: bigint, place: FactPosition): ChainEvent {
   const { components, quantity } = order;
   const spent = (item: OrderComponents["offer"][number]) => ({
     itemType: item.itemType,
@@ -141,7 +141,7 @@ export function filled(order: GivenOrder, units: bigint, place: Place): ChainEve
   };
 }
 
-export function cancelled(order: GivenOrder, place: Place): ChainEvent {
+export function cancelled(order: GivenOrder, place: FactPosition): ChainEvent {
   const { components, orderHash } = order;
   return {
     ...placed(place),
@@ -153,7 +153,7 @@ export function cancelled(order: GivenOrder, place: Place): ChainEvent {
   };
 }
 
-export function counterRaised(maker: Address, counter: bigint, place: Place): ChainEvent {
+export function counterRaised(maker: Address, counter: bigint, place: FactPosition): ChainEvent {
   return {
     ...placed(place),
     kind: "counter_incremented",
@@ -168,7 +168,7 @@ export function approval(
   contract: Address,
   owner: Address,
   approved: boolean,
-  place: Place,
+  place: FactPosition,
 ): ChainEvent {
   return {
     ...placed(place),
@@ -180,7 +180,7 @@ export function approval(
   };
 }
 
-export function channelUpdated(open: boolean, place: Place): ChainEvent {
+export function channelUpdated(open: boolean, place: FactPosition): ChainEvent {
   return {
     ...placed(place),
     kind: "channel_updated",
@@ -210,7 +210,7 @@ export function ticked(unixSeconds: bigint): Observation {
   };
 }
 
-type Moved = {
+type Transfer = {
   contract: Address;
   from?: Address;
   to: Address;
@@ -219,7 +219,7 @@ type Moved = {
   units?: bigint;
 };
 
-export function transferred(moved: Moved, place: Place): ChainEvent {
+export function transferred(moved: Transfer, place: FactPosition): ChainEvent {
   const { contract, from = zeroAddress, to, tokenId, units } = moved;
   return {
     ...placed(place),

@@ -1,10 +1,10 @@
 import type { Hex } from "viem";
 import { wrappedNative } from "../../../abis/deployments.ts";
+import type { PartnerName } from "../../../projections/domain/partners.ts";
 import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
 import {
   type PartnerListing,
-  type PartnerName,
   partnerListingSeen,
   partnerListingWithdrawn,
 } from "../../../projections/facts/partner-listing.ts";
@@ -23,7 +23,7 @@ type PartnerTerms = Parameters<typeof givenListing>[0] & {
 };
 
 /** An order as partners have them: in another currency, through another conduit, behind a zone. */
-export function givenElsewhere(terms: PartnerTerms): GivenOrder {
+export function givenPartnerOrder(terms: PartnerTerms): GivenOrder {
   const order = givenListing(terms);
   const { conduitKey = order.components.conduitKey, isWrapped = false } = terms;
   const { orderType = order.components.orderType } = terms;
@@ -40,7 +40,7 @@ export function givenElsewhere(terms: PartnerTerms): GivenOrder {
 }
 
 /** What a partner says of an order. Without a signature where it hands that out with its fulfilment data alone. */
-export function shownBy(
+export function partnerListingOf(
   marketplace: PartnerName,
   order: GivenOrder,
   signature: Hex | null = marketplace === "opensea" ? null : partnerSignature,
@@ -55,18 +55,18 @@ export function shownBy(
   };
 }
 
-type Sighting = { generation?: number; at?: bigint };
+type ListingSeen = { generation?: number; at?: bigint };
 
 export function seen(
   listing: PartnerListing,
-  { generation = 0, at = receivedAt }: Sighting = {},
+  { generation = 0, at = receivedAt }: ListingSeen = {},
 ): Observation {
   return partnerListingSeen(listing, { generation, seenAt: moment(at) });
 }
 
 export function withdrawn(
   listing: PartnerListing,
-  { generation = 0, at = receivedAt }: Sighting = {},
+  { generation = 0, at = receivedAt }: ListingSeen = {},
 ): Observation {
   return partnerListingWithdrawn(listing, { generation, seenAt: moment(at), reason: "gone" });
 }

@@ -1,4 +1,3 @@
-import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { ChainId } from "../../../abis/deployments.ts";
@@ -6,9 +5,10 @@ import { openMagiceden } from "../../../api/work/marketplaces/magiceden/client.t
 import { openOpensea } from "../../../api/work/marketplaces/opensea/client.ts";
 import type { Partner, SkippedEntry } from "../../../api/work/marketplaces/partner.ts";
 import type { Clock } from "../../../api/work/marketplaces/rate-limiter.ts";
-import { type StepOutcome, runSyncStep } from "../../../api/work/marketplaces/sync-step.ts";
+import { runSyncStep, type StepOutcome } from "../../../api/work/marketplaces/sync-step.ts";
 import type { Timeouts } from "../../../api/work/marketplaces/transport.ts";
 import type { Database } from "../../../projections/database.ts";
+import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 
 /** A clock that moves when somebody sleeps, or when it is told to. Milliseconds. */
 export function manualClock(): Clock & { pass(ms: number): void } {
@@ -26,7 +26,7 @@ export function manualClock(): Clock & { pass(ms: number): void } {
 
 const timeouts: Timeouts = { timeoutMs: 2_000, waitMs: 60_000, attempts: 2 };
 
-type Opening = {
+type TestPartnerOptions = {
   url: string;
   key?: string;
   clock?: Clock;
@@ -36,7 +36,7 @@ type Opening = {
 };
 
 /** A partner that waits without time passing. */
-export function openTestPartner(name: Partner["name"], opening: Opening): Partner {
+export function openTestPartner(name: Partner["name"], opening: TestPartnerOptions): Partner {
   const { url, key = null, clock = manualClock(), requestsPerMinute = 120, stream } = opening;
   const options = {
     ...{ url, key, requestsPerMinute, clock, random: () => 0.5 },
@@ -69,7 +69,7 @@ export function openSync(db: Database, partner: Partner, chainIds: readonly Chai
       }
     },
     /** Makes contracts due, as the job does with those of known collections. */
-    async enrol(...contracts: Address[]): Promise<void> {
+    async enroll(...contracts: Address[]): Promise<void> {
       for (const contract of contracts) {
         await sql`insert into ops.partner_collection (marketplace, chain_id, contract, due_at)
           values (${partner.name}, ${chainIds[0]}, ${Buffer.from(contract.slice(2), "hex")}, ${new Date(now)})`.execute(

@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
 import type { Database } from "../database.ts";
-import { type PartnerName, partnerNames } from "../facts/partner-listing.ts";
+import { type PartnerName, partnerNames } from "../domain/partners.ts";
 
-/** The partner's names of all collections whose listings are taken in. */
-export async function readWatchedSlugs(
+/** The partner's slugs of all synchronised collections. */
+export async function readSyncedSlugs(
   db: Database,
   marketplace: PartnerName,
   chainIds: readonly ChainId[],
@@ -17,30 +17,30 @@ export async function readWatchedSlugs(
   return new Set(rows.map(({ slug }) => slug));
 }
 
-type Named = { marketplace: PartnerName; chainId: ChainId };
+type PartnerChain = { marketplace: PartnerName; chainId: ChainId };
 
-/** Recipients of creator fees of a slug's contracts on one chain, whichever partner told them. */
+/** Recipients of creator fees of a slug's contracts on one chain, according to any partner. */
 export async function readCreators(
   db: Database,
-  { marketplace, chainId }: Named,
+  { marketplace, chainId }: PartnerChain,
   slug: string,
 ): Promise<Address[]> {
   const { rows } = await sql<{ recipient: Address }>`
     select distinct fee ->> 'recipient' as recipient
     from ops.partner_collection named
-    join ops.partner_collection told using (chain_id, contract)
-    cross join lateral jsonb_array_elements(told.fees) fee
+    join ops.partner_collection source using (chain_id, contract)
+    cross join lateral jsonb_array_elements(source.fees) fee
     where named.marketplace = ${marketplace} and named.chain_id = ${chainId} and named.slug = ${slug}
-      and told.marketplace = any (${[...partnerNames]}::text[]) and told.fees is not null`.execute(
+      and source.marketplace = any (${[...partnerNames]}::text[]) and source.fees is not null`.execute(
     db,
   );
   return rows.map(({ recipient }) => recipient);
 }
 
-/** Whether a partner ever showed this order as a listing that is kept and has not ended. */
+/** Whether a row is stored for this listing: the partner has shown it, and it has not ended. */
 export async function isKnownListing(
   db: Database,
-  { marketplace, chainId }: Named,
+  { marketplace, chainId }: PartnerChain,
   orderHash: Hex,
 ): Promise<boolean> {
   const { rows } = await sql`

@@ -3,10 +3,11 @@ import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindLiteral } from "../log/fact-kind-sql.ts";
 import { isBurnAddress, zeroAddress } from "../sql/burn-address.ts";
+import { collectionDelta, holderDelta } from "./counters.ts";
 
 /**
- * An ERC-1155 balance is the sum of what came in less what went out. The sum is kept by what begins and ceases to
- * count: an id may have millions of transfers, and sums do not depend on their order.
+ * An ERC-1155 balance is the sum of transfers in less transfers out. It is updated by the facts that became effective
+ * or are no longer effective: an id may have millions of transfers, and a sum does not depend on their order.
  */
 export async function applyErc1155(
   session: Session,
@@ -19,7 +20,7 @@ export async function applyErc1155(
 
 async function applyBalances(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
-    with moved as (
+    with delta as (
       select contract_id, token_id, owner, sum(units) as units
       from (
         select contract_id, token_id, to_address as owner, weight * amount as units from ${window.changes} where kind = ${kindLiteral("erc1155_transfer")}
@@ -32,20 +33,20 @@ async function applyBalances(session: Session, schema: string, window: FactWindo
     ), changed as materialized (
       select m.contract_id, m.token_id, m.owner, b.units is null as is_new, coalesce(b.units, 0) as before,
              coalesce(b.units, 0) + m.units as after
-      from moved m
+      from delta m
       left join ${sql.table(`${schema}.balance`)} b using (contract_id, token_id, owner)
-    ), removed as (
+    ), deleted as (
       delete from ${sql.table(`${schema}.balance`)} b using changed c
       where c.after = 0 and b.contract_id = c.contract_id and b.token_id = c.token_id and b.owner = c.owner
-    ), stored as (
+    ), updated as (
       update ${sql.table(`${schema}.balance`)} b set units = c.after from changed c
       where c.after <> 0 and not c.is_new
         and b.contract_id = c.contract_id and b.token_id = c.token_id and b.owner = c.owner
-    ), found as (
+    ), inserted as (
       insert into ${sql.table(`${schema}.balance`)} (contract_id, token_id, owner, units)
       select contract_id, token_id, owner, after from changed where is_new
     )
-    insert into holding_change (contract_id, owner, ids)
+    insert into ${holderDelta} (contract_id, owner, ids)
     select contract_id, owner, (after > 0)::int - (before > 0)::int
     from changed
     where (after > 0) <> (before > 0) and not ${isBurnAddress(sql`owner`)}`.execute(session);
@@ -53,7 +54,7 @@ async function applyBalances(session: Session, schema: string, window: FactWindo
 
 async function applySupplies(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
-    with moved as (
+    with delta as (
       select contract_id, token_id, sum(weight) as transfers,
              sum(case when ${isBurnAddress(sql`to_address`)} then 0 else weight * amount end)
              - sum(case when ${isBurnAddress(sql`from_address`)} then 0 else weight * amount end) as units
@@ -63,23 +64,23 @@ async function applySupplies(session: Session, schema: string, window: FactWindo
       select m.contract_id, m.token_id, t.transfers is null as is_new, coalesce(t.transfers, 0) as transfers_before,
              coalesce(t.transfers, 0) + m.transfers as transfers, coalesce(t.supply, 0) as before,
              coalesce(t.supply, 0) + m.units as after
-      from moved m
+      from delta m
       left join ${sql.table(`${schema}.token`)} t
         on t.contract_id = m.contract_id and t.token_id = m.token_id and t.standard = 1155
-    ), removed as (
+    ), deleted as (
       delete from ${sql.table(`${schema}.token`)} t using changed c
       where c.transfers = 0 and t.contract_id = c.contract_id and t.token_id = c.token_id and t.standard = 1155
-    ), stored as (
+    ), updated as (
       update ${sql.table(`${schema}.token`)} t
       set supply = c.after, is_burned = c.after <= 0, transfers = c.transfers
       from changed c
       where c.transfers <> 0 and not c.is_new
         and t.contract_id = c.contract_id and t.token_id = c.token_id and t.standard = 1155
-    ), found as (
+    ), inserted as (
       insert into ${sql.table(`${schema}.token`)} (contract_id, token_id, standard, supply, is_burned, transfers)
       select contract_id, token_id, 1155, after, after <= 0, transfers from changed where is_new and transfers <> 0
     )
-    insert into collection_change (contract_id, erc721_tokens, tokens, supply, units)
+    insert into ${collectionDelta} (contract_id, erc721_tokens, tokens, supply, units)
     select contract_id, 0, sum((transfers <> 0)::int - (transfers_before <> 0)::int),
            sum((after > 0)::int - (before > 0)::int), sum(after - before)
     from changed

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { listingsProjection } from "../../../projections/listings/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { addressOf, block } from "../database/given.ts";
-import { openBook } from "./order-book.ts";
 import { approval, type GivenOrder, givenListing, transferred } from "./order-facts.ts";
+import { openProjectedLog } from "./projected-log.ts";
 
 export const [alice, bob] = [addressOf(1), addressOf(2)];
 export const nft = addressOf(50);
@@ -33,8 +33,8 @@ export const gets = (to: typeof alice, from?: typeof alice) => ({
 export const approves = (yes = true, height = 1) => approval(nft, alice, yes, at(height));
 
 /** A log with the listings that follow from it. */
-export async function openListings() {
-  const book = await openBook([ownershipProjection, listingsProjection]);
+export async function openListingsLog() {
+  const book = await openProjectedLog([ownershipProjection, listingsProjection]);
   const { db, happens } = book;
   return {
     ...book,

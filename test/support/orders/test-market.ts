@@ -1,15 +1,16 @@
 import { type ChainId, chainIds, commonConduit } from "../../../abis/deployments.ts";
-import { assembleMarket, type Market } from "../../../api/work/orders/market.ts";
+import type { Market } from "../../../api/work/orders/market/market.ts";
+import { assembleMarket } from "../../../api/work/orders/open-market.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import type { Database } from "../../../projections/database.ts";
 
 export const testFee = { recipient: accounts.feeRecipient, bps: 100 };
 
-/** The market of a test: its database, and the chains at these addresses. Without `untilProjected` nobody projects. */
-export function marketOver(
+/** The market of a test: its database, and the chains at these addresses. Without `waitUntilProjected` nobody projects. */
+export function openTestMarket(
   writer: Database,
   rpcUrls: Partial<Record<ChainId, string>> = {},
-  untilProjected: Market["untilProjected"] = async () => false,
+  waitUntilProjected: Market["waitUntilProjected"] = async () => false,
   partners: Market["partners"] = [],
 ): Market {
   const chains = chainIds.flatMap((chainId) => {
@@ -19,7 +20,7 @@ export function marketOver(
   const enabled = { listings: true, offers: true, buying: true };
   const market = { prefix: "mkt", conduitKey: commonConduit.key, enabled };
   return {
-    ...assembleMarket({ chains, fees: testFee, market }, { writer, partners, untilProjected }),
+    ...assembleMarket({ chains, fees: testFee, market }, { writer, partners, waitUntilProjected }),
     close: async () => {},
   };
 }

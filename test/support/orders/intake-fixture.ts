@@ -2,9 +2,9 @@ import { pino } from "pino";
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
 import { createApp } from "../../../api/serve/app.ts";
-import { keepProjecting } from "../../../api/work/jobs/project.ts";
-import { createWake } from "../../../api/work/log-signal/wake.ts";
-import { openProjectedWaiter } from "../../../api/work/orders/intake/await-projected.ts";
+import { runProjector } from "../../../api/work/jobs/project.ts";
+import { createSignal } from "../../../api/work/log-signal/signal.ts";
+import { openProjectionWaiter } from "../../../api/work/orders/market/projection-waiter.ts";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import type {
@@ -22,10 +22,10 @@ import { type RpcProxy, startRpcProxy } from "../chain/rpc-proxy.ts";
 import { createProjection } from "../database/given.ts";
 import { createDatabase } from "../database/postgres.ts";
 import { type ApiClient, serve } from "../http/openapi.ts";
-import { marketOver, testFee } from "./market-terms.ts";
+import { openTestMarket, testFee } from "./test-market.ts";
 
 /** A stocked local chain, its facts, projections that follow them, and the API that takes orders in. */
-export type IntakeStand = {
+export type IntakeFixture = {
   chainId: ChainId;
   market: Market;
   db: Database;
@@ -49,7 +49,7 @@ const Envelope = z.looseObject({
 });
 type Answer = z.output<typeof Envelope> & { status: number };
 
-export async function openIntakeStand(chainId: ChainId): Promise<IntakeStand> {
+export async function openIntakeFixture(chainId: ChainId): Promise<IntakeFixture> {
   const [database, market] = await Promise.all([
     createDatabase(),
     openMarket({ chainId, stocked: true }),
@@ -62,26 +62,26 @@ export async function openIntakeStand(chainId: ChainId): Promise<IntakeStand> {
     targets.push(await createProjection(db, projection));
   }
   const node = await startRpcProxy(market.anvil.rpcUrl);
-  const waiter = openProjectedWaiter({ db, url, logger });
+  const waiter = openProjectionWaiter({ db, url, logger });
   const ending = new AbortController();
   const { signal } = ending;
-  const wake = createWake();
-  const work = keepProjecting({
+  const wake = createSignal();
+  const work = runProjector({
     db,
     targets,
     logger,
     signal,
-    wake,
+    changeSignal: wake,
     holds: () => true,
     onTick: () => {},
   });
-  const bell = setInterval(wake.ring, 20);
+  const bell = setInterval(wake.notify, 20);
   const context = {
     db,
     siteUrl: "https://site.example.test",
     chains: [chainId],
     readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
-    market: marketOver(db, { [chainId]: node.url }, waiter.until),
+    market: openTestMarket(db, { [chainId]: node.url }, waiter.waitFor),
     now: () => new Date(),
   };
   const api = await serve(createApp({ context, baseUrl: "https://api.example.test", logger }));
@@ -98,7 +98,7 @@ export async function openIntakeStand(chainId: ChainId): Promise<IntakeStand> {
     },
     async record() {
       const { head } = await recordChain(db, market.anvil);
-      await waiter.until(head);
+      await waiter.waitFor(head);
     },
     async close() {
       clearInterval(bell);

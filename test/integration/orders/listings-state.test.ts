@@ -8,8 +8,8 @@ import {
   gets,
   listing,
   nft,
-  openListings,
-} from "../../support/orders/listing-book.ts";
+  openListingsLog,
+} from "../../support/orders/listings-log.ts";
 import {
   cancelled,
   filled,
@@ -19,7 +19,7 @@ import {
   transferred,
 } from "../../support/orders/order-facts.ts";
 
-const book = await openListings();
+const book = await openListingsLog();
 const { activeListing, amounts, happens, readopt, retract, state } = book;
 const hour = 3_600n;
 

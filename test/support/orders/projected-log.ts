@@ -16,7 +16,7 @@ import type { GivenOrder } from "./order-facts.ts";
 export type Fact = ChainEvent | Observation;
 
 /** A log and the projections of it that a test looks at. */
-export async function openBook(projections: readonly Projection[]) {
+export async function openProjectedLog(projections: readonly Projection[]) {
   const { db, url, drop } = await createDatabase();
   let targets: Target[] = [];
 

@@ -1,7 +1,7 @@
 import type { ChainId } from "../../../abis/deployments.ts";
 import { openPartners } from "../../../api/work/marketplaces/open-partners.ts";
 import type { Partner } from "../../../api/work/marketplaces/partner.ts";
-import { hurried } from "../../../api/work/marketplaces/transport.ts";
+import { interactive } from "../../../api/work/marketplaces/transport.ts";
 import { openPartnerA } from "../../../devnet/marketplaces/partner-a.ts";
 import { openPartnerB } from "../../../devnet/marketplaces/partner-b.ts";
 import type { Shown } from "../../../devnet/marketplaces/shown-book.ts";
@@ -9,12 +9,12 @@ import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { partnerListingSeen } from "../../../projections/facts/partner-listing.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
-import { type Book, openBook } from "./book.ts";
+import { type OrderBookFixture, openOrderBook } from "./order-book-fixture.ts";
 
 type Sale = Omit<Parameters<StandIn["sell"]>[0], "chainId">;
 
 /** A book whose two partners stand beside it; the test itself is what keeps it in step with them. */
-export type PartnerBook = Book & {
+export type PartnerOrderBook = OrderBookFixture & {
   opensea: StandIn;
   magiceden: StandIn;
   /** The doors to them. */
@@ -23,10 +23,10 @@ export type PartnerBook = Book & {
   shows(partner: StandIn, sale: Sale): Promise<{ askId: string; shown: Shown }>;
 };
 
-export async function openPartnerBook(chainId: ChainId): Promise<PartnerBook> {
+export async function openPartnerOrderBook(chainId: ChainId): Promise<PartnerOrderBook> {
   let standIns: { opensea: StandIn; magiceden: StandIn } | undefined;
   let adapters: Partner[] = [];
-  const book = await openBook(chainId, async (chain) => {
+  const book = await openOrderBook(chainId, async (chain) => {
     standIns = {
       opensea: await openPartnerA({ chains: [chain] }),
       magiceden: await openPartnerB({ chains: [chain] }),
@@ -35,7 +35,7 @@ export async function openPartnerBook(chainId: ChainId): Promise<PartnerBook> {
     const { opensea, magiceden } = standIns;
     const { streamUrl } = opensea;
     const config = { opensea: { ...at(opensea), streamUrl }, magiceden: at(magiceden) };
-    adapters = openPartners(config, { ...hurried, timeoutMs: 1_000, waitMs: 200, tries: 1 });
+    adapters = openPartners(config, { ...interactive, timeoutMs: 1_000, waitMs: 200, attempts: 1 });
     return adapters;
   });
   if (standIns === undefined) throw new Error("the book opened no partners");

@@ -12,21 +12,21 @@ import { createDatabase, type TestDatabase } from "../database/postgres.ts";
 export type Person = "alice" | "bob" | "carol" | "dave" | "erin" | "frank" | "grace";
 
 /** A chain, who acts on it and through the API, and tokens that nobody else uses. */
-export type Venue = ReturnType<typeof venueOf>;
+export type TestChain = ReturnType<typeof openTestChain>;
 
 /** Local chains with the whole service over them, in this process. */
-export type Venues = {
+export type TestChains = {
   baseUrl: string;
-  venue(chainId: ChainId): Venue;
+  chain(chainId: ChainId): TestChain;
   close(): Promise<void>;
 };
 
 type Chains = readonly { chainId: ChainId; rpcUrl: string }[];
 
-export async function openVenues(
+export async function openTestChains(
   chainIds: readonly ChainId[],
   settingsFor: (chains: Chains) => Promise<Record<string, string>> = async () => ({}),
-): Promise<Venues> {
+): Promise<TestChains> {
   const markets: Market[] = [];
   let database: TestDatabase | undefined;
   let pipeline: Pipeline | undefined;
@@ -59,12 +59,12 @@ export async function openVenues(
   const venue = (chainId: ChainId) => {
     const market = markets.find(({ anvil }) => anvil.chainId === chainId);
     if (market === undefined) throw new Error(`chain ${chainId} is not open`);
-    return venueOf(market, chainId, baseUrl);
+    return openTestChain(market, chainId, baseUrl);
   };
-  return { baseUrl, venue, close };
+  return { baseUrl, chain: venue, close };
 }
 
-function venueOf({ client, actors, anvil }: Market, chainId: ChainId, baseUrl: string) {
+function openTestChain({ client, actors, anvil }: Market, chainId: ChainId, baseUrl: string) {
   const trader = (name: Person): Trader =>
     openTrader({ baseUrl, chainId, client, account: accounts[name] });
   const { rpcUrl } = anvil;
@@ -73,13 +73,13 @@ function venueOf({ client, actors, anvil }: Market, chainId: ChainId, baseUrl: s
 
 let lastId = 10_000n;
 
-/** The first of ids that no token of the venues has. */
+/** The first of ids that no token of the chains has. */
 export function takeIds(count: bigint): bigint {
   lastId += count;
   return lastId - count + 1n;
 }
 
-export async function mintPunk({ actors }: Venue, owner: Person): Promise<Nft> {
+export async function mintPunk({ actors }: TestChain, owner: Person): Promise<Nft> {
   const nft: Nft = { standard: "erc721", contract: contracts.punks, tokenId: takeIds(1n) };
   await actors[owner].mints(nft);
   await actors[owner].approves(nft.contract);
@@ -87,7 +87,11 @@ export async function mintPunk({ actors }: Venue, owner: Person): Promise<Nft> {
 }
 
 /** Many of one owner, who has approved the conduit before. */
-export async function mintPunks({ actors }: Venue, owner: Person, count: bigint): Promise<Nft[]> {
+export async function mintPunks(
+  { actors }: TestChain,
+  owner: Person,
+  count: bigint,
+): Promise<Nft[]> {
   const first = takeIds(count);
   const most = 25n;
   for (let made = 0n; made < count; made += most) {
@@ -101,14 +105,18 @@ export async function mintPunks({ actors }: Venue, owner: Person, count: bigint)
   }));
 }
 
-export async function mintEdition({ actors }: Venue, owner: Person, units: bigint): Promise<Nft> {
+export async function mintEdition(
+  { actors }: TestChain,
+  owner: Person,
+  units: bigint,
+): Promise<Nft> {
   const nft: Nft = { standard: "erc1155", contract: contracts.editions, tokenId: takeIds(1n) };
   await actors[owner].mints(nft, units);
   await actors[owner].approves(nft.contract);
   return nft;
 }
 
-export const wish = (nft: Nft, ether: string, quantity = 1n) => ({
+export const orderRequest = (nft: Nft, ether: string, quantity = 1n) => ({
   contract: nft.contract,
   tokenId: nft.tokenId,
   unitPriceWei: parseEther(ether),
@@ -127,7 +135,7 @@ export function untilStatus(
   });
 }
 
-export const weiOf = ({ client, currency }: Venue, owner: Address) =>
+export const weiOf = ({ client, currency }: TestChain, owner: Address) =>
   client.readContract({
     address: currency,
     abi: erc20Abi,

@@ -2,7 +2,7 @@ import { type Address, keccak256, stringToHex } from "viem";
 import { type ChainId, chainIds, seaport, wrappedNative } from "../../../abis/deployments.ts";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
-import type { ListingMarketplace } from "../../../projections/listings/marketplaces.ts";
+import type { ListingMarketplace } from "../../../projections/domain/listing-marketplaces.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import {
   addressOf,
@@ -23,7 +23,7 @@ import {
   givenListing,
   receivedAt,
 } from "./order-facts.ts";
-import { givenElsewhere, seen, shownBy, zeroConduit } from "./partner-orders.ts";
+import { givenPartnerOrder, partnerListingOf, seen, zeroConduit } from "./partner-orders.ts";
 
 type Contract = { address: Address; chainId: ChainId; standard: "erc721" | "erc1155" };
 
@@ -61,14 +61,14 @@ export type SeededOrder = {
   told: Observation;
 };
 
-type Wish = Pick<SeededOrder, "contract" | "maker" | "priceWei"> &
+type SeedTerms = Pick<SeededOrder, "contract" | "maker" | "priceWei"> &
   Partial<SeededOrder> & { quantity?: bigint };
 
-function listed(wish: Wish & { tokenId: bigint }): SeededOrder {
+function listed(wish: SeedTerms & { tokenId: bigint }): SeededOrder {
   return seeded(wish, wish.tokenId, (terms) => givenListing({ ...terms, tokenId: wish.tokenId }));
 }
 
-function bidFor(wish: Wish): SeededOrder {
+function bidFor(wish: SeedTerms): SeededOrder {
   const { tokenId = null } = wish;
   return seeded(wish, tokenId, (terms) =>
     givenBid(tokenId === null ? terms : { ...terms, tokenId }),
@@ -78,7 +78,7 @@ function bidFor(wish: Wish): SeededOrder {
 type GivenTerms = Parameters<typeof givenBid>[0];
 
 function seeded(
-  wish: Wish,
+  wish: SeedTerms,
   tokenId: bigint | null,
   give: (terms: GivenTerms) => GivenOrder,
 ): SeededOrder {
@@ -98,7 +98,7 @@ function seeded(
   const told =
     marketplace === "native"
       ? order.submitted
-      : seen(shownBy(marketplace, order), { at: createdAt });
+      : seen(partnerListingOf(marketplace, order), { at: createdAt });
   return {
     ...{ order, contract, tokenId, maker, priceWei, createdAt, endsAt, status },
     ...{ marketplace, isBuyable, told },
@@ -168,7 +168,7 @@ const shownListings = manyListings.slice(0, 110).map((own, index) => {
   const tokenId = own.tokenId ?? 0n;
   const [isOpensea, isWrapped, isOpen] = [index % 3 !== 0, index % 5 === 0, index % 7 !== 0];
   const isElsewhere = index % 2 === 0;
-  const wish: Wish = {
+  const wish: SeedTerms = {
     ...{ contract, maker, tokenId },
     priceWei: BigInt(((index * 31) % 50) + 1) * 10n ** 16n,
     createdAt: creationOf(index + 7),
@@ -178,7 +178,7 @@ const shownListings = manyListings.slice(0, 110).map((own, index) => {
     isBuyable: isOpensea ? !isWrapped : isOpen && !isElsewhere,
   };
   return seeded(wish, tokenId, (terms) =>
-    givenElsewhere({
+    givenPartnerOrder({
       ...{ ...terms, tokenId, isWrapped },
       ...(isElsewhere && { conduitKey: zeroConduit }),
       ...(!isOpen && { orderType: 2 }),
@@ -227,7 +227,7 @@ const apeBids = [2n, 1n].map((price) =>
 export const bids = [...manyBids, ...Object.values(rivals), ...apeBids];
 
 /** Makes every projection's tables, and fills those of the books from facts that make the orders what they are. */
-export async function seedBook(db: Database) {
+export async function seedOrders(db: Database) {
   const targets = [];
   for (const projection of allProjections({ feeRecipient })) {
     targets.push(await createProjection(db, projection));

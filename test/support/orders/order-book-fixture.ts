@@ -22,10 +22,10 @@ import { type RpcProxy, startRpcProxy } from "../chain/rpc-proxy.ts";
 import { createProjection, project } from "../database/given.ts";
 import { createDatabase, type TestDatabase } from "../database/postgres.ts";
 import { serve } from "../http/openapi.ts";
-import { marketOver, testFee } from "./market-terms.ts";
+import { openTestMarket, testFee } from "./test-market.ts";
 
 /** A local chain, the order book over it and its API; the test itself is the indexer and the projector. */
-export type Book = Pick<Market, "actors" | "client"> & {
+export type OrderBookFixture = Pick<Market, "actors" | "client"> & {
   db: TestDatabase["db"];
   /** The node as the API reaches it. */
   node: RpcProxy;
@@ -47,13 +47,13 @@ const Answer = z.object({
 });
 type BookAnswer = z.output<typeof Answer> & { status: number };
 
-export async function openBook(
+export async function openOrderBook(
   chainId: ChainId,
   openPartners: (chain: {
     chainId: ChainId;
     rpcUrl: string;
   }) => Promise<Partner[]> = async () => [],
-): Promise<Book> {
+): Promise<OrderBookFixture> {
   const [database, market] = await Promise.all([
     createDatabase(),
     openMarket({ chainId, stocked: true }),
@@ -70,7 +70,7 @@ export async function openBook(
     return projecting;
   };
   const partners = await openPartners({ chainId, rpcUrl: market.anvil.rpcUrl });
-  const untilProjected = async () => {
+  const waitUntilProjected = async () => {
     await projectAll();
     return true;
   };
@@ -79,7 +79,7 @@ export async function openBook(
     siteUrl: "https://site.example.test",
     chains: [chainId],
     readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
-    market: marketOver(db, { [chainId]: node.url }, untilProjected, partners),
+    market: openTestMarket(db, { [chainId]: node.url }, waitUntilProjected, partners),
     now: () => new Date(),
   };
   const app = createApp({

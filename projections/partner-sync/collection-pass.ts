@@ -1,28 +1,32 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { PartnerName } from "../facts/partner-listing.ts";
+import type { PartnerName } from "../domain/partners.ts";
 import type { PartnerCollectionState } from "./due-collection.ts";
 
-type Named = Pick<PartnerCollectionState, "marketplace" | "chainId" | "contract">;
+type CollectionKey = Pick<PartnerCollectionState, "marketplace" | "chainId" | "contract">;
 
-/** The row of a collection. */
-export const isCollection = ({ marketplace, chainId, contract }: Named) => sql`
+/** Condition on the row of a collection. */
+export const isCollection = ({ marketplace, chainId, contract }: CollectionKey) => sql`
   marketplace = ${marketplace} and chain_id = ${chainId}
   and contract = ${Buffer.from(contract.slice(2), "hex")}`;
 
-/** Puts the next step off, whatever it is. */
-export async function postpone(session: Session, collection: Named, dueAt: Date): Promise<void> {
+/** Delays the next step of a collection. */
+export async function postponeCollection(
+  session: Session,
+  collection: CollectionKey,
+  dueAt: Date,
+): Promise<void> {
   await sql`update ops.partner_collection set due_at = ${dueAt} where ${isCollection(collection)}`.execute(
     session,
   );
 }
 
-/** Whatever is thought to be known of these slugs' listings may be wrong: a full walk is due at once. */
-export async function distrust(
+/** Marks stored listings of these slugs as stale: a full pass is due at once. */
+export async function markStale(
   db: Session,
   marketplace: PartnerName,
   slugs: readonly string[],
-  /** As long ago as a full walk must end to be due again. */
+  /** `readBefore`: a full pass that ended by then is due again. */
   { now, readBefore }: { now: Date; readBefore: Date },
 ): Promise<void> {
   await sql`
@@ -31,37 +35,38 @@ export async function distrust(
     where marketplace = ${marketplace} and slug = any (${[...slugs]}::text[])`.execute(db);
 }
 
-/** Begins a walk over a collection's listings. A full one has a number of its own. */
+/** Starts a pass over a collection's listings. A full pass gets a new number. */
 export async function beginPass(
   session: Session,
-  collection: Named,
+  collection: CollectionKey,
   pass: "full" | "newest",
   now: Date,
 ): Promise<void> {
   await sql`
     update ops.partner_collection
-    set pass = ${pass}, pass_cursor = null, pass_pages = 0, pass_began_at = ${now}, is_read_whole = true,
+    set pass = ${pass}, pass_cursor = null, pass_pages = 0, pass_started_at = ${now}, is_pass_complete = true,
         pass_number = pass_number + case when ${pass} = 'full' then 1 else 0 end
     where ${isCollection(collection)}`.execute(session);
 }
 
-/** Ends the walk. One that is abandoned tells nothing of what it did not see: a full one follows. */
+/** Ends the pass. With `fullAt` null it was abandoned, and a full pass follows. */
 export async function endPass(
   session: Session,
-  collection: Named,
-  { fullAt, dueAt }: { fullAt: "as it was" | Date | null; dueAt: Date },
+  collection: CollectionKey,
+  { fullAt, dueAt }: { fullAt: "unchanged" | Date | null; dueAt: Date },
 ): Promise<void> {
-  const full = fullAt === "as it was" ? sql`full_at` : sql`${fullAt}::timestamptz`;
+  const full = fullAt === "unchanged" ? sql`full_at` : sql`${fullAt}::timestamptz`;
   await sql`
     update ops.partner_collection
     set pass = null, pass_cursor = null, pass_pages = 0, full_at = ${full}, due_at = ${dueAt}
     where ${isCollection(collection)}`.execute(session);
 }
 
-/** Locks the collection's row. False: the walk is not where it was thought to be, as another process went on with it. */
-export async function isWalkedFrom(
+/** Locks the collection's row. False: another process has advanced the pass since `state` was read. */
+export async function lockPass(
   session: Session,
-  state: Pick<PartnerCollectionState, "pass" | "passNumber" | "passCursor" | "passPages"> & Named,
+  state: Pick<PartnerCollectionState, "pass" | "passNumber" | "passCursor" | "passPages"> &
+    CollectionKey,
 ): Promise<boolean> {
   const { rows } = await sql`
     select from ops.partner_collection

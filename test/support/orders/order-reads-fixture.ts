@@ -6,8 +6,8 @@ import { createApp } from "../../../api/serve/app.ts";
 import { addressOf } from "../database/given.ts";
 import { createDatabase } from "../database/postgres.ts";
 import { serve } from "../http/openapi.ts";
-import { makers, nfts, openedAt, pauper, type SeededOrder, seedBook } from "./book-rows.ts";
-import { marketOver } from "./market-terms.ts";
+import { makers, nfts, openedAt, pauper, type SeededOrder, seedOrders } from "./seeded-orders.ts";
+import { openTestMarket } from "./test-market.ts";
 
 export const siteUrl = "https://site.example.test";
 
@@ -20,19 +20,19 @@ const List = z.object({
   }),
 });
 
-export type BookReads = Awaited<ReturnType<typeof openBookReads>>;
+export type OrderReadsFixture = Awaited<ReturnType<typeof openOrderReads>>;
 
 /** The API over the seeded book, at a moment that `at` sets. */
-export async function openBookReads() {
+export async function openOrderReads() {
   const database = await createDatabase();
-  const { catchUp } = await seedBook(database.db);
+  const { catchUp } = await seedOrders(database.db);
   let now = openedAt;
   const context = {
     db: database.db,
     siteUrl,
     chains: [1, 33139] as const,
     readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
-    market: marketOver(database.db),
+    market: openTestMarket(database.db),
     now: () => new Date(Number(now) * 1000),
   };
   const baseUrl = "https://api.example.test";
@@ -57,13 +57,13 @@ export async function openBookReads() {
     async one(path: string) {
       return z.object({ data: z.looseObject({}) }).parse(await answer(path)).data;
     },
-    async refusal(path: string, status: number, code: string) {
+    async expectRejection(path: string, status: number, code: string) {
       const answer = await api.get(path);
       const failure = z.looseObject({ code: z.string() }).parse(answer.body);
       expect([answer.status, failure.code], path).toEqual([status, code]);
     },
     /** Every row of a list, by following cursors from the first page. */
-    async walkCursors(path: string) {
+    async readAllByCursor(path: string) {
       const rows: unknown[] = [];
       for (let next = await list(path); ; ) {
         rows.push(...next.data);
@@ -73,7 +73,7 @@ export async function openBookReads() {
         expect(next.meta.page).toBeNull();
       }
     },
-    async walkPages(path: string) {
+    async readAllByPage(path: string) {
       const rows: unknown[] = [];
       for (let page = 1; ; page += 1) {
         const { data } = await list(`${path}&page=${page}`);
@@ -96,7 +96,7 @@ export function idOf({ order, marketplace }: SeededOrder): string {
   return `${prefixes[marketplace]}${order.orderHash}`;
 }
 
-export type Keep = (order: SeededOrder) => boolean;
+export type OrderPredicate = (order: SeededOrder) => boolean;
 
 export const sorts: Record<string, (order: SeededOrder) => bigint> = {
   price_asc: ({ priceWei }) => priceWei,
@@ -107,7 +107,7 @@ export const sorts: Record<string, (order: SeededOrder) => bigint> = {
 /** Hashes of the orders kept that have not ended at a moment; of equal ones the older is the smaller. */
 export function expected(
   from: readonly SeededOrder[],
-  keep: Keep,
+  keep: OrderPredicate,
   sort: string,
   now: bigint,
 ): string[] {
@@ -120,35 +120,35 @@ export function expected(
   return sort === "price_asc" ? ascending : ascending.reverse();
 }
 
-export const none: Keep = () => false;
-export const active: Keep = ({ status }) => status === "active";
-export const inactive: Keep = ({ status }) => status === "inactive";
+export const none: OrderPredicate = () => false;
+export const active: OrderPredicate = ({ status }) => status === "active";
+export const inactive: OrderPredicate = ({ status }) => status === "inactive";
 export const on =
-  (...contracts: Address[]): Keep =>
+  (...contracts: Address[]): OrderPredicate =>
   ({ contract }) =>
     contract.chainId === 1 && contracts.includes(contract.address);
 export const every =
-  (...all: Keep[]): Keep =>
+  (...all: OrderPredicate[]): OrderPredicate =>
   (order) =>
     all.every((keep) => keep(order));
 export const ofChain =
-  (chainId: number): Keep =>
+  (chainId: number): OrderPredicate =>
   ({ contract }) =>
     contract.chainId === chainId;
 export const of =
-  (marketplace: SeededOrder["marketplace"]): Keep =>
+  (marketplace: SeededOrder["marketplace"]): OrderPredicate =>
   (order) =>
     order.marketplace === marketplace;
 export const ofToken =
-  (tokenId: bigint): Keep =>
+  (tokenId: bigint): OrderPredicate =>
   (order) =>
     order.tokenId === tokenId;
 export const by =
-  (maker: Address): Keep =>
+  (maker: Address): OrderPredicate =>
   (order) =>
     order.maker === maker;
 export const priced =
-  (fromWei: bigint, toWei: bigint): Keep =>
+  (fromWei: bigint, toWei: bigint): OrderPredicate =>
   ({ priceWei }) =>
     priceWei >= fromWei && priceWei <= toWei;
 
@@ -161,7 +161,7 @@ const [punks, kin, twin, editions] = [
 const upperCase = (address: Address) => `0x${address.slice(2).toUpperCase()}`;
 
 /** Filters of both books' lists, and what of the orders they keep. */
-export const filters: [string, Keep][] = [
+export const filters: [string, OrderPredicate][] = [
   ["chainId=1", every(active, ofChain(1))],
   ["chainId=33139", every(active, ofChain(33139))],
   ["collection=punks", every(active, on(punks))],

@@ -1,29 +1,29 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 
-export type SyncFigures = {
+export type SyncMetrics = {
   collections: {
     marketplace: string;
-    /** Contracts whose listings the partner is asked for. */
+    /** Contracts whose listings are synchronised. */
     contracts: number;
-    /** Those of them that were never read to their end. */
+    /** Those without a finished full pass. */
     unread: number;
-    /** Since the end of the full pass that is longest ago. */
+    /** Age of the oldest full pass. */
     oldestSeconds: number | null;
   }[];
   skipped: { marketplace: string; reason: string; entries: bigint }[];
 };
 
-/** How far the listings of partners are taken in, and how many entries were left out. */
-export async function readSyncFigures(db: Database): Promise<SyncFigures> {
+/** Progress of synchronising partners' listings, and counts of skipped entries. */
+export async function readSyncMetrics(db: Database): Promise<SyncMetrics> {
   const [collections, skipped] = await Promise.all([
-    sql<SyncFigures["collections"][number]>`
+    sql<SyncMetrics["collections"][number]>`
       select marketplace, count(*)::int as contracts,
              (count(*) filter (where full_at is null))::int as unread,
              extract(epoch from now() - min(full_at))::float8 as "oldestSeconds"
       from ops.partner_collection where slug is not null or described_at is null
       group by marketplace`.execute(db),
-    sql<SyncFigures["skipped"][number]>`
+    sql<SyncMetrics["skipped"][number]>`
       select marketplace, reason, entries from ops.partner_skip`.execute(db),
   ]);
   return { collections: collections.rows, skipped: skipped.rows };

@@ -3,16 +3,17 @@ import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindLiteral } from "../log/fact-kind-sql.ts";
 import { isBurnAddress } from "../sql/burn-address.ts";
+import { collectionDelta, holderDelta } from "./counters.ts";
 
 /**
- * Tokens that one ConsecutiveTransfer gives owners at most. ERC-2309 sets no limit and a log costs the same for any
- * range; the usual contracts stay at 5,000.
+ * The most tokens of one ConsecutiveTransfer that get an owner. ERC-2309 sets no limit, and an event costs the same gas
+ * for any range; the common implementations stay at 5,000.
  */
 const RANGE_TOKENS = 10_000;
 const range = sql.raw(String(RANGE_TOKENS));
 
-/** A window's transfers, a range as one for each of its tokens. */
-export const movedErc721 = (window: FactWindow) => sql`
+/** The transfers of a window; a range as one transfer per token. */
+export const erc721Transfers = (window: FactWindow) => sql`
   select contract_id, token_id, weight, block_id, log_index, to_address from ${window.changes} where kind = ${kindLiteral("erc721_transfer")}
   union all
   select contract_id, token_id + step, weight, block_id, log_index, to_address
@@ -20,10 +21,9 @@ export const movedErc721 = (window: FactWindow) => sql`
   where kind = ${kindLiteral("erc721_consecutive_transfer")}`;
 
 /**
- * An ERC-721 token's owner is the receiver of its last transfer in chain order, single or in a range. Its row keeps
- * that transfer's place: a transfer before it changes nothing, one after it is the last. So of what a window moves of a
- * token the last alone decides, and only when that is the row's own transfer, which ceased to count, is the log asked
- * for the one before.
+ * An ERC-721 token's owner is the receiver of its last transfer in chain order, single or in a range. The row stores
+ * that transfer's block and log index: an earlier transfer changes nothing, a later one replaces it. So only the last
+ * transfer of a token in the window matters, and the log is read only when the row's own transfer is no longer effective.
  */
 export async function applyErc721(
   session: Session,
@@ -32,16 +32,16 @@ export async function applyErc721(
 ): Promise<void> {
   const token = sql.table(`${schema}.token`);
   await sql`
-    with last_moved as materialized (
+    with last_change as materialized (
       select distinct on (contract_id, token_id) contract_id, token_id, weight, to_address, block_id, log_index
-      from (${movedErc721(window)}) moved
+      from (${erc721Transfers(window)}) transfer
       order by contract_id, token_id, block_id desc, log_index desc
     ), changed as materialized (
       select u.contract_id, u.token_id, d.to_address as owner, d.block_id, d.log_index,
              ${isBurnAddress(sql`d.to_address`)} as is_burned, u.is_new, u.old_owner, u.old_burned
       from (
         select m.*, t.standard is null as is_new, t.owner as old_owner, t.is_burned as old_burned
-        from last_moved m
+        from last_change m
         left join ${token} t on t.contract_id = m.contract_id and t.token_id = m.token_id and t.standard = 721
         where case
             when m.weight < 0 then (m.block_id, m.log_index) = (t.block_id, t.log_index)
@@ -54,27 +54,27 @@ export async function applyErc721(
         union all
         select * from (${lastTransfer(window)}) before where u.weight < 0
       ) d on true
-    ), removed as (
+    ), deleted as (
       delete from ${token} t using changed c
       where c.owner is null and t.contract_id = c.contract_id and t.token_id = c.token_id and t.standard = 721
-    ), moved_on as (
+    ), updated as (
       update ${token} t
       set owner = c.owner, supply = case when c.is_burned then 0 else 1 end, is_burned = c.is_burned,
           block_id = c.block_id, log_index = c.log_index
       from changed c
       where c.owner is not null and not c.is_new
         and t.contract_id = c.contract_id and t.token_id = c.token_id and t.standard = 721
-    ), found as (
+    ), inserted as (
       insert into ${token} (contract_id, token_id, standard, owner, supply, is_burned, block_id, log_index)
       select contract_id, token_id, 721, owner, case when is_burned then 0 else 1 end, is_burned, block_id, log_index
       from changed where is_new
-    ), holdings as (
-      insert into holding_change (contract_id, owner, ids)
+    ), noted_holders as (
+      insert into ${holderDelta} (contract_id, owner, ids)
       select contract_id, old_owner, -1 from changed where not old_burned
       union all
       select contract_id, owner, 1 from changed where not is_burned
     )
-    insert into collection_change (contract_id, erc721_tokens, tokens, supply, units)
+    insert into ${collectionDelta} (contract_id, erc721_tokens, tokens, supply, units)
     select contract_id, sum(tokens), sum(tokens), sum(supply), sum(supply)
     from (
       select contract_id, (owner is not null)::int - (old_owner is not null)::int as tokens,
@@ -84,17 +84,17 @@ export async function applyErc721(
     group by contract_id`.execute(session);
 }
 
-/** The last transfer that counts of a token of `u`. */
+/** The last effective transfer of the token of `u`. */
 function lastTransfer(window: FactWindow): RawBuilder<unknown> {
-  const counts = sql`f.position <= ${window.upTo} and f.block_id not in (select block_id from ${window.retractedBlocks})`;
+  const isEffective = sql`f.position <= ${window.upTo} and f.block_id not in (select block_id from ${window.retractedBlocks})`;
   return sql`
     select e.to_address, e.block_id, e.log_index from (
       (select f.to_address, f.block_id, f.log_index from ${window.facts} f
-       where f.kind = ${kindLiteral("erc721_transfer")} and f.contract_id = u.contract_id and f.token_id = u.token_id and ${counts}
+       where f.kind = ${kindLiteral("erc721_transfer")} and f.contract_id = u.contract_id and f.token_id = u.token_id and ${isEffective}
        order by f.block_id desc, f.log_index desc limit 1)
       union all
       (select f.to_address, f.block_id, f.log_index from ${window.facts} f
-       where f.kind = ${kindLiteral("erc721_consecutive_transfer")} and f.contract_id = u.contract_id and ${counts}
+       where f.kind = ${kindLiteral("erc721_consecutive_transfer")} and f.contract_id = u.contract_id and ${isEffective}
          and f.token_id <= u.token_id and f.token_id > u.token_id - ${range}
          and u.token_id < f.token_id + f.amount
        order by f.block_id desc, f.log_index desc limit 1)

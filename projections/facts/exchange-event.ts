@@ -1,0 +1,14 @@
+import type { Address, Hex } from "viem";
+
+/** Payload of `exchange_event`: an event of an exchange as it was emitted. */
+export type ExchangeEvent = {
+  /** Name of the source in the exchange's entry. */
+  readonly source: string;
+  readonly event: string;
+  /** Integers are decimal strings, bytes and addresses lower-case hex. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** The transaction's, where the source stores it: sender, called contract, last four bytes of the calldata. */
+  readonly sender: Address | null;
+  readonly target: Address | null;
+  readonly calldataTail: Hex | null;
+};
