@@ -23,11 +23,14 @@ import { gaugeFeed } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
 import { gaugePartners } from "./status/partner-gauges.ts";
 import { answerHealth, answerReadiness } from "./status/readiness.ts";
-import type { Context } from "./v1/context.ts";
-import { routes } from "./v1/routes.ts";
+import type { StatusReader } from "./status/status-reader.ts";
+import type { Context, V1Route } from "./v1/context.ts";
+import { routes as v1Routes } from "./v1/routes.ts";
 
 export type AppOptions = {
-  readonly context: Context;
+  readonly context: Context & { readonly readStatus: StatusReader };
+  /** Endpoints of /v1; by default all of `v1/routes.ts`. */
+  readonly routes?: readonly V1Route[];
   /** Public address of the API, without a trailing slash. */
   readonly baseUrl: string;
   readonly logger: Logger;
@@ -49,6 +52,7 @@ export type AppOptions = {
 export function createApp(options: AppOptions): Express {
   const {
     context,
+    routes = v1Routes,
     baseUrl,
     logger,
     limiter,
@@ -70,7 +74,7 @@ export function createApp(options: AppOptions): Express {
   app.set("trust proxy", trustProxy ?? 0);
   app.use(measureRequests(metrics), logRequests(logger), dataHeaders, openCors, compression());
 
-  const document = JSON.stringify(describe(baseUrl));
+  const document = JSON.stringify(describe(baseUrl, routes));
   servePath(app, "/v1/openapi.json", {
     get: [
       (request, response) => {
@@ -110,7 +114,7 @@ export function createApp(options: AppOptions): Express {
 /** Version of the HTTP interface, not of the package. */
 const interfaceVersion = "2.0.0";
 
-function describe(baseUrl: string) {
+function describe(baseUrl: string, routes: readonly V1Route[]) {
   const info = {
     title: "NFT market data and order book",
     version: interfaceVersion,

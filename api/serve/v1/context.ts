@@ -1,21 +1,21 @@
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { Database } from "../../../projections/database.ts";
 import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
-import type { Market } from "../../work/orders/market.ts";
+import type { Market } from "../../work/orders/market/market.ts";
 import { type Input, type Route, routeFor } from "../http/route.ts";
 import type { InstantKeys } from "../keys/instant-keys.ts";
-import type { StatusReader } from "../status/status-reader.ts";
+import type { PublicStatus } from "../views/service-status.ts";
 
-/** What the endpoints work with. */
+/** What the endpoints of `/v1` need. */
 export type Context = {
   readonly db: Database;
   /** Site that `urls` point to. */
   readonly siteUrl: string;
   /** The chains served. */
   readonly chains: readonly ChainId[];
-  readonly readStatus: StatusReader;
+  readonly readStatus: () => Promise<PublicStatus>;
   readonly market: Market;
-  /** Absent where none are given out. */
+  /** Absent: instant keys are not available. */
   readonly instantKeys?: InstantKeys;
   readonly now: () => Date;
 };
@@ -24,7 +24,7 @@ export type V1Route = Route<Context>;
 
 export const route = routeFor<Context>(servedChain);
 
-/** A chain of the interface may be absent from this installation. */
+/** An installation may serve only some of the chains. */
 function servedChain(input: Input, { chains }: Context): Rejection | undefined {
   const chainId = chainIdOf(input.query) ?? chainIdOf(input.body);
   if (chainId === undefined || chains.some((served) => served === chainId)) return undefined;

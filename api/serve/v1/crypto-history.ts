@@ -1,6 +1,5 @@
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import { readHours } from "../../../projections/coin-prices/read.ts";
 import type { Database } from "../../../projections/database.ts";
 import {
   type CandleInterval,
@@ -10,7 +9,8 @@ import {
   windowStart,
 } from "../../../projections/domain/candles.ts";
 import { type Coin, coins } from "../../../projections/facts/price-ticked.ts";
-import { displayPrice } from "../../work/prices/usd.ts";
+import { readHourlyCandles } from "../../../projections/reads/coin-prices/read-prices.ts";
+import { displayPrice } from "../../work/prices/parse-price.ts";
 import { presentCandle, presentSummary, windowFields, windowParts } from "../views/candle.ts";
 import { route } from "./context.ts";
 
@@ -33,26 +33,29 @@ export const cryptoHistory = route(
     method: "get",
     path: "/v1/crypto/history",
     tag: "Prices",
-    summary: "What ETH and APE were worth in USD, as candles",
+    summary: "USD price of ETH or APE, as candles",
     query: z.object({
       type: z.enum(coins).meta({ description: "The coin." }),
-      ...windowFields({ most: maxDays, usual: 30 }, "1h up to 2 days, 4h up to 30 days, else 1d"),
+      ...windowFields(
+        { max: maxDays, default: 30 },
+        "Default: 1h up to 2 days, 4h up to 30 days, else 1d",
+      ),
     }),
     data: History,
     refuses: { invalid_parameters: 422 },
     maxAgeSeconds: maxAgeSeconds.upToAWeek,
   },
   async ({ query }, { db, now }) => {
-    const { type, days, interval = usualInterval(days) } = query;
+    const { type, days, interval = defaultInterval(days) } = query;
     const window = { type, days, interval };
-    const kept = historiesOf(db);
-    const data = await kept.fetch(JSON.stringify(window), { context: { window, now: now() } });
-    if (data === undefined) throw new Error("a history was not read");
-    return { data, maxAgeSeconds: keptSeconds(days) };
+    const cache = historiesOf(db);
+    const data = await cache.fetch(JSON.stringify(window), { context: { window, now: now() } });
+    if (data === undefined) throw new Error("the cache returned no history");
+    return { data, maxAgeSeconds: cacheSeconds(days) };
   },
 );
 
-function usualInterval(days: number): CandleInterval {
+function defaultInterval(days: number): CandleInterval {
   if (days <= 2) return "1h";
   return days <= 30 ? "4h" : "1d";
 }
@@ -62,14 +65,14 @@ type Histories = LRUCache<string, z.output<typeof History>, { window: Window; no
 
 const caches = new WeakMap<Database, Histories>();
 
-/** One look at the database for all who ask for a history at the same time, and for as long as it may be kept. */
+/** Concurrent requests share one read, which is cached for `cacheSeconds`. */
 function historiesOf(db: Database): Histories {
   const known = caches.get(db);
   if (known !== undefined) return known;
   const histories: Histories = new LRUCache({
     max: 200,
     fetchMethod: async (_key, _stale, { context: { window, now }, options }) => {
-      options.ttl = keptSeconds(window.days) * 1000;
+      options.ttl = cacheSeconds(window.days) * 1000;
       return await readHistory(db, window, now);
     },
   });
@@ -77,7 +80,7 @@ function historiesOf(db: Database): Histories {
   return histories;
 }
 
-function keptSeconds(days: number): number {
+function cacheSeconds(days: number): number {
   return days > 7 ? maxAgeSeconds.beyond : maxAgeSeconds.upToAWeek;
 }
 
@@ -85,7 +88,7 @@ async function readHistory(db: Database, window: Window, now: Date) {
   const { type, days, interval } = window;
   const lengthMs = intervalMs[interval];
   const from = new Date(windowStart(now.getTime(), days, lengthMs));
-  const candles = mergeCandles(await readHours(db, type, from), lengthMs);
+  const candles = mergeCandles(await readHourlyCandles(db, type, from), lengthMs);
   const summary = summarizeCandles(candles);
   return {
     ...window,

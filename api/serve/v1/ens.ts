@@ -2,24 +2,27 @@ import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { parseEnsName } from "../../../projections/domain/ens-name.ts";
 import { isRejection, reject } from "../../../projections/domain/rejection.ts";
-import { type EnsRecord, resolveEnsName } from "../../work/chain/ens.ts";
+import { type EnsRecord, resolveEnsName } from "../../work/chain/resolve-ens-name.ts";
 import { RpcFailure } from "../../work/chain/rpc-batch.ts";
-import type { Market } from "../../work/orders/market.ts";
+import type { Market } from "../../work/orders/market/market.ts";
 import { address } from "../views/wire.ts";
 import { route } from "./context.ts";
 import { chainId, chainRefusals } from "./parameters.ts";
 
 const ttlSeconds = 60;
-const longestName = 255;
+const maxNameLength = 255;
 
 export const resolveEns = route(
   {
     method: "get",
     path: "/v1/ens/resolve",
     tag: "Names",
-    summary: "Address and primary name of an ENS name, read on Ethereum",
+    summary: "Resolves an ENS name on Ethereum to its addresses and primary name",
     query: z.object({
-      name: z.string().max(longestName).meta({ description: "As in `alice.eth`, in any case." }),
+      name: z
+        .string()
+        .max(maxNameLength)
+        .meta({ description: "Such as `alice.eth`; case-insensitive." }),
       chainId,
     }),
     data: z
@@ -46,28 +49,28 @@ export const resolveEns = route(
     const parsed = parseEnsName(query.name);
     if (isRejection(parsed)) return parsed;
     const { name } = parsed;
-    if (!chains.includes(1)) return unreadable("Ethereum is not served here");
+    if (!chains.includes(1)) return unavailable("Ethereum is not served here");
     try {
       const found = (await namesOf(market).fetch(name)) ?? "none";
       if (found === "none") return reject("not_found", `${name} has no resolver or no address`);
       if (found === "offchain") {
-        return reject("offchain_resolver", `${name} is resolved by a gateway, which is not asked`);
+        return reject("offchain_resolver", `${name} is resolved off chain, which is not supported`);
       }
       return { data: { name, ...found } };
     } catch (error) {
       if (!(error instanceof RpcFailure)) throw error;
-      return unreadable("Ethereum gave no usable answer");
+      return unavailable("Ethereum is unavailable");
     }
   },
 );
 
-const unreadable = (why: string) => reject("rpc_unavailable", `${why}: ask again later`);
+const unavailable = (why: string) => reject("rpc_unavailable", `${why}; try again later`);
 
 type Names = LRUCache<string, EnsRecord | "offchain" | "none">;
 
 const caches = new WeakMap<Market, Names>();
 
-/** One look at the chain for all who ask for a name at the same time, and for a minute after. */
+/** Concurrent requests share one resolution, which is cached for a minute. */
 function namesOf(market: Market): Names {
   const known = caches.get(market);
   if (known !== undefined) return known;

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { isRejection } from "../../../projections/domain/rejection.ts";
-import { formatEventId, placeBehind } from "../../../projections/reads/feed/event.ts";
-import { readToldPosition } from "../../../projections/reads/feed/read-told-position.ts";
+import { formatEventId, idAfterPosition } from "../../../projections/reads/feed/event.ts";
+import { readFeedPosition } from "../../../projections/reads/feed/read-feed-position.ts";
 import { eventFilter, filterFields } from "../feed/event-filter.ts";
-import { placeIn } from "../feed/place.ts";
 import { readEventPage } from "../feed/read-page.ts";
+import { resolveEventId } from "../feed/resolve-event-id.ts";
 import { cursorRefusals, pageFields } from "../http/page.ts";
 import { Event, presentEvent } from "../views/event.ts";
 import { route } from "./context.ts";
@@ -15,12 +15,12 @@ export const events = route(
     method: "get",
     path: "/v1/events",
     tag: "Events",
-    summary: "Sales, transfers, orders and cancels as they become known, oldest first",
+    summary: "Sales, transfers, orders and cancellations in the order in which they were indexed",
     query: z.object({
       chainId,
       after: z.string().optional().meta({
         description:
-          "`meta.next` of the answer before, or an event's `id`. `0-0` begins with the oldest event; without it the answer is empty and tells where the newest ends.",
+          "`meta.next` of the previous page, or the `id` of an event. `0-0` starts with the oldest event. Without it the page is empty and its `meta.next` is the position after the newest event.",
       }),
       ...filterFields,
       per_page: pageFields.per_page,
@@ -32,9 +32,10 @@ export const events = route(
         per_page: z.int(),
         next: z
           .string()
-          .meta({ description: "`after` of the next request, also of an empty page." }),
+          .meta({ description: "`after` of the next request; also set on an empty page." }),
         has_more: z.boolean().meta({
-          description: "Whether to ask again at once: a page may be empty before the newest event.",
+          description:
+            "Whether to request the next page at once. A page may be empty although there are later events.",
         }),
       })
       .meta({ id: "EventMeta" }),
@@ -42,13 +43,18 @@ export const events = route(
   },
   async ({ query }, { db, market }) => {
     const { chainId, after, per_page } = query;
-    const position = await readToldPosition(db);
-    const from = after === undefined ? placeBehind(position) : await placeIn(db, after);
+    const position = await readFeedPosition(db);
+    const from = after === undefined ? idAfterPosition(position) : await resolveEventId(db, after);
     if (isRejection(from)) return from;
     const feeRecipient = market.terms(chainId).fee.recipient;
     const source = { db, chainIds: [chainId], feeRecipient };
     const wants = eventFilter(query);
-    const page = await readEventPage(source, { from, upTo: position, wants, most: per_page });
+    const page = await readEventPage(source, {
+      from,
+      upTo: position,
+      matches: wants,
+      limit: per_page,
+    });
     return {
       data: page.events.map(presentEvent),
       meta: { chainId, per_page, next: formatEventId(page.next), has_more: page.hasMore },

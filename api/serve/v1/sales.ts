@@ -2,8 +2,8 @@ import { z } from "zod";
 import { isRejection, reject } from "../../../projections/domain/rejection.ts";
 import type { SaleKey } from "../../../projections/reads/sales/order.ts";
 import { readSales } from "../../../projections/reads/sales/read.ts";
-import type { SaleRow } from "../../../projections/reads/sales/shown.ts";
-import { readTraitKeys } from "../../../projections/reads/traits/read-keys.ts";
+import type { SaleRow } from "../../../projections/reads/sales/sale-columns.ts";
+import { readTraitKeys } from "../../../projections/reads/traits/read-trait-keys.ts";
 import {
   cursorInteger,
   cutPage,
@@ -21,10 +21,13 @@ const maxTraits = 5;
 
 const traits = z
   .record(text(100), text(500))
-  .refine((asked) => Object.keys(asked).length <= maxTraits, `must be at most ${maxTraits}`)
+  .refine(
+    (values) => Object.keys(values).length <= maxTraits,
+    `must contain at most ${maxTraits} traits`,
+  )
   .meta({
     description:
-      "`traits[<type>]=<value>`, all must match; together with `collection`. Types in any case and spacing, values as in the token's `attributes`.",
+      "`traits[<type>]=<value>`; all must match. Requires `collection`. Types ignore case and spacing, values are those of the token's `attributes`.",
     param: { style: "deepObject", explode: true },
   });
 
@@ -33,7 +36,7 @@ export const sales = route(
     method: "get",
     path: "/v1/sales",
     tag: "Sales",
-    summary: "Sales on every indexed marketplace, newest first",
+    summary: "Sales on all indexed marketplaces, newest first",
     query: z.object({
       chainId,
       collection: collectionKey.optional(),
@@ -44,7 +47,7 @@ export const sales = route(
     data: z.array(Sale),
     meta: pageMeta,
     refuses: { not_found: 404, ...chainRefusals, ...pageRefusals },
-    isKept: true,
+    isCacheable: true,
   },
   async ({ query }, { db, siteUrl }) => {
     if (query.token_id !== undefined && query.collection === undefined) {
@@ -52,7 +55,7 @@ export const sales = route(
     }
     const traits = Object.entries(query.traits ?? {});
     if (traits.length > 0 && query.collection === undefined) {
-      return unusable("traits", "needs collection, whose traits they are");
+      return unusable("traits", "needs collection");
     }
     const contractIds = await salesContracts(db, query);
     if (contractIds === undefined) return noCollection(query.chainId, query.collection);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { commonConduit, seaport } from "../../../abis/deployments.ts";
 import type { BasicOrderParameters } from "../../../projections/domain/seaport/fill.ts";
 import type { MatchedOrders } from "../../../projections/domain/seaport/mirror-order.ts";
-import type { Accepted } from "../../work/orders/accepting/accept.ts";
+import type { Accepted } from "../../work/orders/accepting/accept-bid.ts";
 import { advancedOrderFields, bytes, presentAdvancedOrder } from "./advanced-order.ts";
 import { address, chainIdValue, hash, time, uint256Text } from "./wire.ts";
 
@@ -60,9 +60,9 @@ const common = {
   value: z.literal("0"),
   approval: z
     .object({
-      operator: address.meta({ description: "Whom the seller lets move the collection." }),
+      operator: address.meta({ description: "The operator that the seller must approve." }),
       token: address,
-      isApproved: z.boolean().nullable().meta({ description: "Null: the chain did not say." }),
+      isApproved: z.boolean().nullable().meta({ description: "Null: unknown." }),
     })
     .meta({ id: "SellerApproval" }),
   tokenId: uint256Text,
@@ -71,7 +71,7 @@ const common = {
   validUntil: time,
 };
 
-/** What a seller encodes and sends to sell into a bid; the method decides which arguments there are. */
+/** The call that accepts a bid; its arguments depend on `method`. */
 export const OfferAcceptData = z
   .discriminatedUnion("method", [
     z.object({

@@ -28,7 +28,7 @@ const orderParameters = z
   .object({ ...orderFields, totalOriginalConsiderationItems: uint256Text })
   .meta({ id: "OrderParameters" });
 
-/** The exchange's `AdvancedOrder`: an order and the share of it to fill. */
+/** The exchange's `AdvancedOrder`: an order and the fraction of it to fill. */
 export const advancedOrderFields = {
   parameters: orderParameters,
   numerator: uint256Text,

@@ -1,9 +1,14 @@
 import { z } from "zod";
 import { bidReasons } from "../../../projections/domain/orders/order-status.ts";
-import type { BidRow } from "../../../projections/reads/bids/read.ts";
+import type { BidRow } from "../../../projections/reads/bids/read-bid.ts";
 import type { TokenBidRow } from "../../../projections/reads/tokens/trade-columns.ts";
-import { orderId } from "../../work/orders/order-id.ts";
-import { bookOrderFields, type OrderShop, presentBookOrder, presentPrice } from "./book-order.ts";
+import { orderId } from "../../work/orders/market/order-id.ts";
+import {
+  bookOrderFields,
+  type OrderViewContext,
+  presentBookOrder,
+  presentPrice,
+} from "./book-order.ts";
 import {
   bidUrls,
   presentBidUrl,
@@ -29,12 +34,12 @@ export const Bid = z
     inactiveReason: z
       .enum(bidReasons)
       .nullable()
-      .meta({ description: "Why an inactive one is hidden." }),
+      .meta({ description: "Why an inactive bid cannot be filled." }),
     urls: bidUrls,
   })
   .meta({ id: "Bid" });
 
-/** What a token tells of the bid that nets its holder most. */
+/** The bid with the highest net, as part of a token. */
 export const TokenBid = Bid.pick({
   bidId: true,
   kind: true,
@@ -48,7 +53,10 @@ export const TokenBid = Bid.pick({
   expiresAt: true,
 }).meta({ id: "TokenBid" });
 
-export function presentBid(row: BidRow, { siteUrl, prefix }: OrderShop): z.output<typeof Bid> {
+export function presentBid(
+  row: BidRow,
+  { siteUrl, prefix }: OrderViewContext,
+): z.output<typeof Bid> {
   const site = { siteUrl, chainId: row.chainId };
   const bidId = orderId(prefix, row.orderHash);
   const collection = row.collectionSlug ?? row.collectionAddress;
@@ -72,7 +80,7 @@ export function presentBid(row: BidRow, { siteUrl, prefix }: OrderShop): z.outpu
 
 export function presentTokenBid(
   row: TokenBidRow,
-  { prefix }: OrderShop,
+  { prefix }: OrderViewContext,
 ): z.output<typeof TokenBid> {
   return {
     bidId: orderId(prefix, row.orderHash),

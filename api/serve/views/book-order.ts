@@ -1,8 +1,8 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
 import { type ChainId, seaport } from "../../../abis/deployments.ts";
-import type { ShownOrder } from "../../../projections/reads/orders/read-shown.ts";
-import { displayPrice } from "../../work/prices/usd.ts";
+import type { OrderRow } from "../../../projections/reads/orders/order-columns.ts";
+import { displayPrice } from "../../work/prices/parse-price.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import {
   address,
@@ -29,7 +29,7 @@ const fee = z
   })
   .meta({ id: "OrderFee" });
 
-/** What a listing and a bid show alike. */
+/** Fields of both listings and bids. */
 export const bookOrderFields = {
   chainId: chainIdValue,
   orderHash: hash,
@@ -41,7 +41,7 @@ export const bookOrderFields = {
   price: z.number().meta({ description: "Per unit, in the currency." }),
   priceWei: uint256Text.meta({ description: "Per unit." }),
   currency,
-  usd: z.number().nullable().meta({ description: "`price` at the coin's price of now." }),
+  usd: z.number().nullable().meta({ description: "`price` at the current price of the coin." }),
   quantity: z.int().min(1),
   quantityFilled: z.int().min(0),
   quantityRemaining: z.int().min(0),
@@ -57,21 +57,21 @@ export const bookOrderFields = {
 
 const BookOrder = z.object(bookOrderFields);
 
-/** What views of orders need besides the row. */
-export type OrderShop = { siteUrl: string; prefix: string };
+/** What the views of orders need besides the row. */
+export type OrderViewContext = { siteUrl: string; prefix: string };
 
 type PricedOrder = Pick<
-  ShownOrder,
+  OrderRow,
   "chainId" | "maker" | "unitPriceWei" | "unitPriceUsdE8" | "quantity" | "filled" | "endTime"
 > & { currency: Address | null };
 
-/** What every view of an order tells. */
+/** Fields of every view of an order. */
 export function presentPrice(row: PricedOrder) {
   return {
     maker: row.maker,
     price: displayAmount(row.unitPriceWei),
     priceWei: String(row.unitPriceWei),
-    // Rows come from the chains served.
+    // Rows are of served chains only.
     currency: presentCurrency(row.chainId as ChainId, row.currency ?? zeroAddress),
     usd: row.unitPriceUsdE8 === null ? null : displayPrice(row.unitPriceUsdE8),
     quantityRemaining: Math.max(0, Number(row.quantity - row.filled)),
@@ -80,9 +80,9 @@ export function presentPrice(row: PricedOrder) {
 }
 
 export function presentBookOrder(
-  row: ShownOrder & { currency: Address | null },
+  row: OrderRow & { currency: Address | null },
 ): z.output<typeof BookOrder> {
-  // Rows come from the chains served.
+  // Rows are of served chains only.
   const chainId = row.chainId as ChainId;
   const bpsOf = (kind: "service" | "royalty") =>
     bps(
@@ -120,7 +120,7 @@ export function presentBookOrder(
   };
 }
 
-/** The rate that a leg was made with: legs are rounded down, so the share is rounded up. */
+/** The rate of a fee leg: legs are rounded down, so the rate is rounded up. */
 function bps(unitWei: bigint, priceWei: bigint): number {
   return priceWei === 0n ? 0 : Number((unitWei * 10_000n + priceWei - 1n) / priceWei);
 }

@@ -1,8 +1,8 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import { seaport } from "../../../abis/deployments.ts";
-import type { Bought } from "../../work/orders/buying/buy.ts";
 import type { Payment } from "../../work/orders/buying/buy-calldata.ts";
+import type { PreparedPurchase } from "../../work/orders/buying/buy-listings.ts";
 import { advancedOrderFields, bytes, presentAdvancedOrder } from "./advanced-order.ts";
 import { presentCurrency } from "./money.ts";
 import { address, chainIdValue, currency, hash, time, uint256Text } from "./wire.ts";
@@ -13,25 +13,29 @@ export const BuyData = z
     askId: z.string(),
     chainId: chainIdValue,
     to: address.meta({ description: "The exchange." }),
-    data: bytes.meta({ description: "`fulfillAdvancedOrder`, then four bytes that name us." }),
-    value: uint256Text.meta({ description: "Wei to send, exactly." }),
+    data: bytes.meta({
+      description: "`fulfillAdvancedOrder`, followed by four bytes that identify this service.",
+    }),
+    value: uint256Text.meta({ description: "Exact amount of wei to send." }),
     orderData: z
       .object({
         ...advancedOrderFields,
         fulfillerConduitKey: hash,
-        recipient: address.meta({ description: "Zero: whoever sends the transaction." }),
+        recipient: address.meta({ description: "Zero: the sender of the transaction." }),
         payment: z
           .object({
             token: address,
-            balanceWei: uint256Text.nullable().meta({ description: "Null: no buyer was named." }),
+            balanceWei: uint256Text
+              .nullable()
+              .meta({ description: "Null: the request has no buyer." }),
             allowanceWei: uint256Text.nullable(),
             requiredWei: uint256Text,
           })
           .nullable()
           .meta({
             description:
-              "Of a listing in a currency: what the buyer holds, and lets the exchange take. " +
-              "Approve exactly `requiredWei` to `to`. Null where native currency is sent.",
+              "For a listing in an ERC-20 currency: the buyer's balance and allowance. " +
+              "Approve exactly `requiredWei` for `to`. Null for native currency.",
           }),
       })
       .meta({ id: "BuyOrderData" }),
@@ -40,13 +44,13 @@ export const BuyData = z
     quantity: z.int().min(1).meta({ description: "Units bought." }),
     validUntil: time.nullable().meta({
       description:
-        "When this ends: with the listing, or earlier where a partner allows the buyer only so long.",
+        "When the call expires: with the listing, or earlier if a partner's authorization expires earlier.",
     }),
   })
   .meta({ id: "BuyData" });
 
-export function presentBuyData(bought: Bought): z.output<typeof BuyData> {
-  const { askId, chainId, purchase, endsAt } = bought;
+export function presentBuyData(prepared: PreparedPurchase): z.output<typeof BuyData> {
+  const { askId, chainId, purchase, endsAt } = prepared;
   return {
     askId,
     chainId,

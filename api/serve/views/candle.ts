@@ -12,38 +12,38 @@ type Display = (value: bigint) => number;
 
 const intervals = Object.keys(intervalMs) as CandleInterval[];
 
-/** Which window is asked for: `usualInterval` says in words which goes with how many days. */
-export function windowFields(days: { most: number; usual: number }, usualInterval: string) {
-  const message = `must be a whole number from 1 to ${days.most}`;
+/** Query parameters of a window; `defaultInterval` describes the default in words. */
+export function windowFields(days: { max: number; default: number }, defaultInterval: string) {
+  const message = `must be a whole number from 1 to ${days.max}`;
   return {
     days: z
       .string()
       .regex(/^[1-9]\d{0,2}$/, message)
       .transform(Number)
-      .refine((asked) => asked <= days.most, message)
-      .default(days.usual)
+      .refine((value) => value <= days.max, message)
+      .default(days.default)
       .meta({
-        description: "How far back. The window begins with a whole bucket.",
+        description: "Length of the window in days. It starts at the boundary of a bucket.",
         override: {
           type: "integer",
           minimum: 1,
-          maximum: days.most,
-          default: days.usual,
+          maximum: days.max,
+          default: days.default,
           pattern: undefined,
         },
       }),
     interval: z
       .enum(intervals)
       .optional()
-      .meta({ description: `Length of a bucket, in UTC. ${usualInterval}.` }),
+      .meta({ description: `Length of a bucket, in UTC. ${defaultInterval}.` }),
   };
 }
 
-/** What is told of a window of at most so many days. */
-export function windowParts(mostDays: number) {
+/** Fields of a window of at most `maxDays`. */
+export function windowParts(maxDays: number) {
   return {
     interval: z.enum(intervals),
-    days: z.int().min(1).max(mostDays),
+    days: z.int().min(1).max(maxDays),
     candles: z.array(Candle),
     summary: CandleSummary.nullable().meta({ description: "null without candles." }),
   };

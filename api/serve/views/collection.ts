@@ -3,17 +3,17 @@ import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { Period } from "../../../projections/collection-stats/periods.ts";
 import type {
+  BestOffer,
   CollectionRow,
-  StoredFloor,
-  StoredOffer,
+  FloorListing,
 } from "../../../projections/reads/collections/collection-row.ts";
-import { listingId, orderId } from "../../work/orders/order-id.ts";
-import { displayPrice } from "../../work/prices/usd.ts";
+import { listingId, orderId } from "../../work/orders/market/order-id.ts";
+import { displayPrice } from "../../work/prices/parse-price.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { collectionUrls, presentCollectionUrls } from "./urls.ts";
 import { address, chainIdValue, nameStandard, standardName, time, uint256Text } from "./wire.ts";
 
-/** A figure per period; the list holds only the period asked for. */
+/** A value per period; the list contains only the requested period. */
 const byPeriod = <Value extends z.ZodType>(value: Value) =>
   z.object({
     "24h": value.optional(),
@@ -62,7 +62,7 @@ const stats = z.object({
     .meta({ description: "Of the floor, as a fraction." }),
 });
 
-/** What people browse: one contract, or a family of contracts with combined figures. */
+/** One contract, or several contracts with combined statistics. */
 export const Collection = z
   .object({
     chainId: chainIdValue,
@@ -95,10 +95,10 @@ export const Collection = z
   .meta({ id: "Collection" });
 
 /** What views of collections need besides the row. */
-type CollectionShop = {
+type CollectionViewContext = {
   siteUrl: string;
   prefix: string;
-  /** What the chain's coin is worth, in 10⁻⁸ USD; null where nobody knows. */
+  /** Price of the chain's coin, in 10⁻⁸ USD; null: unknown. */
   coinPriceE8: bigint | null;
 };
 
@@ -108,7 +108,7 @@ type ShownPeriod = Period | "all";
 export function presentCollection(
   row: CollectionRow,
   periods: readonly ShownPeriod[],
-  shop: CollectionShop,
+  view: CollectionViewContext,
 ): z.output<typeof Collection> {
   const chainId = row.chainId as ChainId;
   return {
@@ -127,8 +127,8 @@ export function presentCollection(
     links: { website: row.website, twitter: row.twitter, discord: row.discord },
     verified: row.verified,
     royalty: row.royalty ?? { recipient: null, bps: 0, source: "none" },
-    stats: presentStats(row, periods, shop),
-    urls: presentCollectionUrls({ siteUrl: shop.siteUrl, chainId }, row.slug ?? row.address),
+    stats: presentStats(row, periods, view),
+    urls: presentCollectionUrls({ siteUrl: view.siteUrl, chainId }, row.slug ?? row.address),
     createdAt: row.createdAt?.toISOString() ?? null,
     updatedAt: row.updatedAt?.toISOString() ?? null,
   };
@@ -137,14 +137,14 @@ export function presentCollection(
 function presentStats(
   row: CollectionRow,
   periods: readonly ShownPeriod[],
-  shop: CollectionShop,
+  view: CollectionViewContext,
 ): z.output<typeof stats> {
-  const each = <Value>(value: (traded: CollectionRow["traded"]["all"]) => Value) =>
-    Object.fromEntries(periods.map((period) => [period, value(row.traded[period])]));
+  const each = <Value>(value: (traded: CollectionRow["salesFigures"]["all"]) => Value) =>
+    Object.fromEntries(periods.map((period) => [period, value(row.salesFigures[period])]));
   return {
-    floor: row.floor && presentFloor(row.floor, row.chainId as ChainId, shop),
-    floorBuyable: row.floorBuyable && presentFloor(row.floorBuyable, row.chainId as ChainId, shop),
-    bestOffer: row.bestOffer && presentOffer(row.bestOffer, shop),
+    floor: row.floor && presentFloor(row.floor, row.chainId as ChainId, view),
+    floorBuyable: row.floorBuyable && presentFloor(row.floorBuyable, row.chainId as ChainId, view),
+    bestOffer: row.bestOffer && presentOffer(row.bestOffer, view),
     listed: Number(row.listed),
     supply: Number(row.supply),
     holders: Number(row.holders),
@@ -161,9 +161,9 @@ function presentStats(
 }
 
 function presentFloor(
-  { priceWei, orderHash, tokenId, marketplace, isBuyable }: StoredFloor,
+  { priceWei, orderHash, tokenId, marketplace, isBuyable }: FloorListing,
   chainId: ChainId,
-  { prefix, coinPriceE8 }: CollectionShop,
+  { prefix, coinPriceE8 }: CollectionViewContext,
 ): z.output<typeof floor> {
   const wei = BigInt(priceWei);
   return {
@@ -179,8 +179,8 @@ function presentFloor(
 }
 
 function presentOffer(
-  { priceWei, sellerNetWei, orderHash }: StoredOffer,
-  { prefix }: CollectionShop,
+  { priceWei, sellerNetWei, orderHash }: BestOffer,
+  { prefix }: CollectionViewContext,
 ) {
   const bidId = orderId(prefix, orderHash);
   return { price: displayAmount(BigInt(priceWei)), priceWei, sellerNetWei, bidId };

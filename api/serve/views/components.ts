@@ -6,7 +6,7 @@ import type {
   OrderComponents,
   SignedOrder,
 } from "../../../projections/domain/seaport/order-components.ts";
-import type { ShownOrder } from "../../../projections/reads/orders/read-shown.ts";
+import type { OrderRow } from "../../../projections/reads/orders/order-columns.ts";
 import { bytes, orderFields, presentOrder } from "./advanced-order.ts";
 import { orderStatus } from "./book-order.ts";
 import { address, chainIdValue, hash, uint256Text } from "./wire.ts";
@@ -23,7 +23,7 @@ const record = {
   components,
   signature: bytes,
   opensea: z.object({ orderHash: hash, components }).nullable().meta({
-    description: "The twin on opensea, of a listing made for both; null once it is rejected.",
+    description: "The cross-listing on opensea; null: there is none, or it was rejected.",
   }),
 };
 
@@ -35,13 +35,13 @@ export const BidComponents = z.object({ bidId: z.string(), ...record }).meta({
   id: "BidComponents",
 });
 
-type Twin = { twinHash: Hex; components: OrderComponents };
-type Signed = Pick<ShownOrder, "chainId" | "orderHash"> & { status: OrderStatus };
+type CrossListing = { partnerOrderHash: Hex; components: OrderComponents };
+type Signed = Pick<OrderRow, "chainId" | "orderHash"> & { status: OrderStatus };
 
 export function presentSignedOrder(
   { chainId, orderHash, status }: Signed,
   { components, signature }: SignedOrder,
-  twin: Twin | null = null,
+  crossListing: CrossListing | null,
 ) {
   return {
     orderHash,
@@ -51,9 +51,9 @@ export function presentSignedOrder(
     protocolAddress: seaport["1.6"],
     components: presentComponents(components),
     signature,
-    opensea: twin && {
-      orderHash: twin.twinHash,
-      components: presentComponents(twin.components),
+    opensea: crossListing && {
+      orderHash: crossListing.partnerOrderHash,
+      components: presentComponents(crossListing.components),
     },
   };
 }

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
 import {
+  type EventContent,
   eventTypes,
   type FeedEvent,
   formatEventId,
-  type Told,
 } from "../../../projections/reads/feed/event.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { address, chainIdValue, currency, hash, time, uint256Text } from "./wire.ts";
@@ -12,7 +12,7 @@ import { address, chainIdValue, currency, hash, time, uint256Text } from "./wire
 /** Something that happened to a token or an order, or that did not happen after all. */
 export const Event = z
   .object({
-    id: z.string().meta({ description: "Its place in the feed, to go on from. Opaque." }),
+    id: z.string().meta({ description: "Position in the feed; use it as `after`. Opaque." }),
     type: z.enum(eventTypes),
     retracts: z
       .object({
@@ -23,16 +23,18 @@ export const Event = z
       .nullable()
       .meta({
         description:
-          "Of a `retracted` event: the one that is taken back; all other fields repeat it. `reorg`: its block left the chain. `correction`: its transaction is another sale than was told.",
+          "Of a `retracted` event: the event that is retracted; all other fields repeat it. `reorg`: its block left the chain. `correction`: its transaction turned out to be a different sale.",
       }),
-    again: z.boolean().meta({ description: "Told anew: its block came back to the chain." }),
+    again: z
+      .boolean()
+      .meta({ description: "Sent again, because its block came back to the chain after a reorg." }),
     chainId: chainIdValue,
-    contract: address.nullable().meta({ description: "The NFT's; null where it is not known." }),
+    contract: address.nullable().meta({ description: "Of the NFT; null: unknown." }),
     tokenId: uint256Text.nullable().meta({
-      description: "The first of `quantity` ids where a contract mints a range of them.",
+      description: "The first of `quantity` ids if a contract minted a range of them.",
     }),
     quantity: uint256Text.nullable(),
-    from: address.nullable().meta({ description: "Giver, seller, or the order's maker." }),
+    from: address.nullable().meta({ description: "The sender, the seller, or the maker of the order." }),
     to: address.nullable(),
     price: z.number().nullable().meta({ description: "Per unit, in the currency." }),
     priceWei: uint256Text.nullable().meta({ description: "Per unit." }),
@@ -46,7 +48,7 @@ export const Event = z
       description: "Of a sale: which side's order was filled.",
     }),
     marketplace: z.string().nullable().meta({
-      description: "Of sales, listings and offers. `unknown` when it cannot be told.",
+      description: "Of sales, listings and offers. `unknown` if it cannot be attributed.",
     }),
     bundleSize: z.int().nullable().meta({ description: "NFTs that were sold for one price." }),
     startsAt: time.nullable(),
@@ -60,37 +62,37 @@ export const Event = z
   .meta({ id: "Event" });
 
 export function presentEvent(event: FeedEvent): z.output<typeof Event> {
-  const { told, retracts } = event;
-  const { type, priceWei, blockNumber } = told;
-  const chainId = told.chainId as ChainId;
+  const { content, retracts } = event;
+  const { type, priceWei, blockNumber } = content;
+  const chainId = content.chainId as ChainId;
   return {
     id: formatEventId(event),
     type: retracts === null ? type : "retracted",
     retracts: retracts && { id: formatEventId(retracts), type, reason: retracts.reason },
-    again: event.isAgain,
+    again: event.isReadopted,
     chainId,
-    contract: told.contract,
-    tokenId: textOf(told.tokenId),
-    quantity: textOf(told.quantity),
-    from: told.from,
-    to: told.to,
+    contract: content.contract,
+    tokenId: textOf(content.tokenId),
+    quantity: textOf(content.quantity),
+    from: content.from,
+    to: content.to,
     price: priceWei === null ? null : displayAmount(priceWei),
     priceWei: textOf(priceWei),
-    totalWei: textOf(told.totalWei),
-    currency: told.currency && presentCurrency(chainId, told.currency),
-    orderHash: told.orderHash,
-    ...presentSold(told),
-    startsAt: told.startsAt?.toISOString() ?? null,
-    expiresAt: told.expiresAt?.toISOString() ?? null,
-    txHash: told.txHash,
-    logIndex: told.logIndex,
+    totalWei: textOf(content.totalWei),
+    currency: content.currency && presentCurrency(chainId, content.currency),
+    orderHash: content.orderHash,
+    ...presentSold(content),
+    startsAt: content.startsAt?.toISOString() ?? null,
+    expiresAt: content.expiresAt?.toISOString() ?? null,
+    txHash: content.txHash,
+    logIndex: content.logIndex,
     blockNumber: blockNumber === null ? null : Number(blockNumber),
-    blockHash: told.blockHash,
-    timestamp: told.timestamp.toISOString(),
+    blockHash: content.blockHash,
+    timestamp: content.timestamp.toISOString(),
   };
 }
 
-function presentSold({ type, sale }: Told) {
+function presentSold({ type, sale }: EventContent) {
   if (sale !== null) return sale;
   const marketplace = type === "listing" || type === "offer" ? "native" : null;
   return { saleId: null, side: null, marketplace, bundleSize: null };

@@ -1,12 +1,12 @@
 import { z } from "zod";
+import { listingMarketplaces } from "../../../projections/domain/listing-marketplaces.ts";
 import { listingReasons } from "../../../projections/domain/orders/order-status.ts";
-import { marketplaces } from "../../../projections/listings/marketplaces.ts";
-import type { ListingRow } from "../../../projections/reads/listings/read.ts";
+import type { ListingRow } from "../../../projections/reads/listings/read-listing.ts";
 import type { TokenListingRow } from "../../../projections/reads/tokens/trade-columns.ts";
-import { listingId } from "../../work/orders/order-id.ts";
+import { listingId } from "../../work/orders/market/order-id.ts";
 import {
   bookOrderFields,
-  type OrderShop,
+  type OrderViewContext,
   presentBookOrder,
   presentPrice,
   timeOf,
@@ -18,25 +18,20 @@ import { uint256Text } from "./wire.ts";
 export const Listing = z
   .object({
     askId: z.string(),
-    marketplace: z.enum(marketplaces),
-    buyableViaApi: z
-      .boolean()
-      .meta({ description: "Whether `buy-data` is to be had for it as it stands." }),
+    marketplace: z.enum(listingMarketplaces),
+    buyableViaApi: z.boolean().meta({ description: "Whether `buy-data` is available for it now." }),
     ...bookOrderFields,
     tokenId: uint256Text,
-    quantityFillable: z
-      .int()
-      .min(0)
-      .meta({ description: "Of the remaining units those that the maker holds." }),
+    quantityFillable: z.int().min(0).meta({ description: "Remaining units that the maker holds." }),
     invalidReason: z
       .enum(listingReasons)
       .nullable()
-      .meta({ description: "Why an inactive one is hidden." }),
+      .meta({ description: "Why an inactive listing cannot be filled." }),
     urls: listingUrls,
   })
   .meta({ id: "Listing" });
 
-/** What a token tells of its cheapest listing. */
+/** The cheapest listing, as part of a token. */
 export const TokenListing = Listing.pick({
   askId: true,
   marketplace: true,
@@ -54,7 +49,7 @@ export const TokenListing = Listing.pick({
 
 export function presentListing(
   row: ListingRow,
-  { siteUrl, prefix }: OrderShop,
+  { siteUrl, prefix }: OrderViewContext,
 ): z.output<typeof Listing> {
   const site = { siteUrl, chainId: row.chainId };
   const askId = listingId(prefix, row);
@@ -77,7 +72,7 @@ export function presentListing(
 
 export function presentTokenListing(
   row: TokenListingRow,
-  { prefix }: OrderShop,
+  { prefix }: OrderViewContext,
 ): z.output<typeof TokenListing> {
   return {
     askId: listingId(prefix, row),

@@ -6,14 +6,14 @@ const symbols: Record<ChainId, { native: string; wrapped: string }> = {
   33139: { native: "APE", wrapped: "WAPE" },
 };
 
-/** A price's currency; the symbol of a token that is not the chain's own is unknown. */
+/** A price's currency; only the native and the wrapped native currency have a symbol. */
 export function presentCurrency(chainId: ChainId, address: Address) {
   const { native, wrapped } = symbols[chainId];
   if (address === zeroAddress) return { symbol: native, address };
   return { symbol: address === wrappedNative[chainId] ? wrapped : null, address };
 }
 
-/** For display: the exact amount stands beside it in wei. */
+/** For display; the exact amount is the wei field next to it. */
 export function displayAmount(wei: bigint): number {
   return Number(formatEther(wei));
 }

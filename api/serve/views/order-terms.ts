@@ -6,7 +6,7 @@ import type { Royalty } from "../../../projections/domain/royalty.ts";
 import type { PricedItem } from "../../work/orders/requirements/price-item.ts";
 import { address, uint256Text } from "./wire.ts";
 
-/** An item of an order, as it is signed. */
+/** An item of an order, as signed. */
 export const offerItem = z
   .object({
     itemType: z.int().min(0).max(5),
@@ -21,27 +21,28 @@ export const considerationItem = offerItem
   .extend({ recipient: address })
   .meta({ id: "ConsiderationItem" });
 
-const fillIn = "null: the maker's address belongs here, and the request named none.";
+const makerPlaceholder =
+  "null: to be replaced by the maker's address, which the request does not contain.";
 
 const unsignedItem = offerItem
-  .extend({ recipient: address.nullable().meta({ description: fillIn }) })
+  .extend({ recipient: address.nullable().meta({ description: makerPlaceholder }) })
   .meta({ id: "UnsignedConsiderationItem" });
 
 const leg = z
   .object({
     kind: z.enum(["seller", "service", "royalty"]),
     recipient: address.nullable().meta({
-      description: "null: the seller, where nobody is named yet.",
+      description: "null: the seller, who is not known yet.",
     }),
     unitWei: uint256Text.meta({ description: "For one unit." }),
     wei: uint256Text.meta({ description: "For the whole order." }),
   })
-  .meta({ id: "PriceLeg", description: "Who is paid what out of a price." });
+  .meta({ id: "PriceLeg", description: "One payment of a price." });
 
 const royalty = z
   .object({
     royaltyWei: uint256Text.meta({ description: "For one unit." }),
-    royaltyRecipient: address.nullable().meta({ description: "null: the leg is left out." }),
+    royaltyRecipient: address.nullable().meta({ description: "null: no royalty." }),
     bps: z.int().min(0).meta({ description: "Of the price, rounded." }),
     source: z.enum(["partner", "erc2981", "configured", "none"]),
   })
@@ -51,9 +52,11 @@ const sellerNetWei = uint256Text.meta({
   description: "What the seller receives for one unit, after fee and royalty.",
 });
 
-/** The part of an order that follows from what is traded and from its price. */
-export const pricedParts = {
-  royalty: royalty.nullable().meta({ description: "null: no price, or the chain did not tell." }),
+/** The fields of an order that depend on its item and price. */
+export const pricedFields = {
+  royalty: royalty
+    .nullable()
+    .meta({ description: "null: no price was given, or the royalty is unknown." }),
   legs: z.array(leg).nullable(),
   sellerNetWei: sellerNetWei.nullable(),
   orderType: z.int().min(0).max(1).nullable().meta({
@@ -61,10 +64,13 @@ export const pricedParts = {
       "0 is FULL_OPEN, 1 PARTIAL_OPEN. null, like `offer` and `consideration`: nothing can be signed.",
   }),
   offer: z.array(offerItem).nullable(),
-  consideration: z.array(unsignedItem).nullable().meta({ description: "To be signed as it is." }),
+  consideration: z
+    .array(unsignedItem)
+    .nullable()
+    .meta({ description: "To be signed without changes." }),
 };
 
-/** Of a listing the seller is its maker; of a bid nobody yet. */
+/** The seller of a listing is its maker; the seller of a bid is not known yet. */
 type Traded = {
   side: "ask" | "bid";
   maker: Address | null;
@@ -75,7 +81,7 @@ type Traded = {
 export function presentPriced(item: PricedItem | null, traded: Traded) {
   return {
     royalty: item?.royalty === undefined ? null : presentRoyalty(item.royalty, traded),
-    ...presentDivision(item?.division ?? null, traded),
+    ...presentSplit(item?.split ?? null, traded),
     ...presentSigned(item?.components ?? null),
   };
 }
@@ -87,15 +93,15 @@ function presentRoyalty(due: Royalty | null, { unitPriceWei }: Traded): z.output
   return { royaltyWei: String(royaltyWei), royaltyRecipient: recipient, bps, source };
 }
 
-function presentDivision(division: PricedItem["division"], { side, maker, quantity }: Traded) {
-  if (division === null || division.sellerNetWei < 0n) return { legs: null, sellerNetWei: null };
+function presentSplit(split: PricedItem["split"], { side, maker, quantity }: Traded) {
+  if (split === null || split.sellerNetWei < 0n) return { legs: null, sellerNetWei: null };
   const seller = {
     kind: "seller" as const,
     recipient: side === "ask" ? maker : null,
-    unitWei: division.sellerNetWei,
+    unitWei: split.sellerNetWei,
   };
   const paid: (Omit<TradeFee, "kind" | "recipient"> &
-    Pick<z.output<typeof leg>, "kind" | "recipient">)[] = [seller, ...division.fees];
+    Pick<z.output<typeof leg>, "kind" | "recipient">)[] = [seller, ...split.fees];
   return {
     legs: paid.map(({ kind, recipient, unitWei }) => ({
       kind,
@@ -103,7 +109,7 @@ function presentDivision(division: PricedItem["division"], { side, maker, quanti
       unitWei: String(unitWei),
       wei: String(unitWei * quantity),
     })),
-    sellerNetWei: String(division.sellerNetWei),
+    sellerNetWei: String(split.sellerNetWei),
   };
 }
 

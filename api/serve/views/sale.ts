@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
-import type { SaleRow } from "../../../projections/reads/sales/shown.ts";
+import type { SaleRow } from "../../../projections/reads/sales/sale-columns.ts";
 import type { TokenSaleRow } from "../../../projections/reads/tokens/trade-columns.ts";
-import { displayPrice } from "../../work/prices/usd.ts";
+import { displayPrice } from "../../work/prices/parse-price.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { presentSaleUrl, presentTokenUrls, saleUrls } from "./urls.ts";
 import { address, chainIdValue, collectionRef, currency, hash, time, uint256Text } from "./wire.ts";
@@ -14,10 +14,10 @@ const fee = z.object({
   kind: z.enum(["service", "royalty", "other"]),
 });
 
-/** One NFT sold on a chain, on whatever marketplace. */
+/** One NFT sold on any marketplace. */
 export const Sale = z
   .object({
-    saleId: hash.meta({ description: "Stays the same when the transaction is mined anew." }),
+    saleId: hash.meta({ description: "Stable if the transaction is mined again after a reorg." }),
     chainId: chainIdValue,
     collection: collectionRef,
     contract: address,
@@ -34,7 +34,7 @@ export const Sale = z
     seller: address,
     buyer: address,
     side: z.enum(["ask", "bid"]).meta({ description: "Which side's order was filled." }),
-    marketplace: z.string().meta({ description: "`unknown` when it cannot be told." }),
+    marketplace: z.string().meta({ description: "`unknown` if it cannot be attributed." }),
     protocol: z.object({ name: z.string(), version: z.string(), address }),
     orderHash: hash.nullable(),
     fees: z.array(fee),
@@ -48,7 +48,7 @@ export const Sale = z
   })
   .meta({ id: "Sale" });
 
-/** What a token tells of its last sale. */
+/** The last sale, as part of a token. */
 export const LastSale = Sale.pick({
   saleId: true,
   quantity: true,
@@ -65,7 +65,7 @@ export const LastSale = Sale.pick({
 }).meta({ id: "LastSale" });
 
 export function presentSale(row: SaleRow, siteUrl: string): z.output<typeof Sale> {
-  // Rows come from the chains served.
+  // Rows are of served chains only.
   const chainId = row.chainId as ChainId;
   const site = { siteUrl, chainId };
   const { saleId, contract, tokenId } = row;
@@ -79,7 +79,7 @@ export function presentSale(row: SaleRow, siteUrl: string): z.output<typeof Sale
     contract,
     tokenId: String(tokenId),
     side: row.side,
-    protocol: { name: "seaport", version: row.protocolVersion, address: row.exchange },
+    protocol: { name: row.protocol, version: row.protocolVersion, address: row.exchange },
     orderHash: row.orderHash,
     fees: row.fees,
     bundle: presentBundle(row),
@@ -90,7 +90,7 @@ export function presentSale(row: SaleRow, siteUrl: string): z.output<typeof Sale
       sale: presentSaleUrl(site, saleId),
       ...presentTokenUrls(site, row.collectionSlug ?? row.collectionAddress, contract, tokenId),
     },
-    // Last: what follows a spread of this many is defined one by one, six times as slow as all the rest.
+    // Last for speed: properties defined after a large spread are six times as slow.
     ...presentTrade(row),
   };
 }

@@ -9,10 +9,10 @@ const checked = {
   orderHash: hash,
   status: orderStatus,
   checkedAt: time,
-  checkedAtBlock: z.int().min(0).meta({ description: "The block that was looked at." }),
+  checkedAtBlock: z.int().min(0).meta({ description: "The block whose state was read." }),
 };
 
-/** A listing after a look at the chain. */
+/** A listing after a sync with the chain. */
 export const AskSync = z
   .object({
     askId: z.string(),
@@ -22,7 +22,7 @@ export const AskSync = z
   })
   .meta({ id: "AskSync" });
 
-/** A bid after a look at the chain. */
+/** A bid after a sync with the chain. */
 export const BidSync = z
   .object({
     bidId: z.string(),
@@ -32,21 +32,24 @@ export const BidSync = z
   })
   .meta({ id: "BidSync" });
 
-type Check = { at: Date; blockNumber: bigint };
+export type SyncCheck = { at: Date; blockNumber: bigint };
 
 export function presentAskSync(
   row: z.output<typeof Listing>,
-  check: Check,
+  check: SyncCheck,
 ): z.output<typeof AskSync> {
   const { askId, orderHash, status, invalidReason } = row;
   return { askId, orderHash, status, invalidReason, ...presentCheck(check), row };
 }
 
-export function presentBidSync(row: z.output<typeof Bid>, check: Check): z.output<typeof BidSync> {
+export function presentBidSync(
+  row: z.output<typeof Bid>,
+  check: SyncCheck,
+): z.output<typeof BidSync> {
   const { bidId, orderHash, status, inactiveReason } = row;
   return { bidId, orderHash, status, inactiveReason, ...presentCheck(check), row };
 }
 
-function presentCheck({ at, blockNumber }: Check) {
+function presentCheck({ at, blockNumber }: SyncCheck) {
   return { checkedAt: at.toISOString(), checkedAtBlock: Number(blockNumber) };
 }

@@ -1,13 +1,13 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
-import type { CollectionRef } from "../../../projections/reads/collections/read-reference.ts";
+import type { CollectionRef } from "../../../projections/reads/collections/find-collection.ts";
 import type {
   DescribedToken,
   TokenDetails,
-} from "../../../projections/reads/tokens/read-details.ts";
+} from "../../../projections/reads/tokens/token-details.ts";
 import { presentTokenBid, TokenBid } from "./bid.ts";
-import type { OrderShop } from "./book-order.ts";
+import type { OrderViewContext } from "./book-order.ts";
 import { presentTokenListing, TokenListing } from "./listing.ts";
 import { LastSale, presentTrade } from "./sale.ts";
 import { presentTokenUrls, tokenUrls } from "./urls.ts";
@@ -28,12 +28,17 @@ const attribute = z.object({
 });
 
 const rarity = z.object({
-  rank: z.int().min(1).meta({ description: "1 is the rarest; equals share a rank." }),
-  score: z.number().meta({ description: "Information content over the collection's entropy." }),
+  rank: z
+    .int()
+    .min(1)
+    .meta({ description: "1 is the rarest; tokens with equal scores share a rank." }),
+  score: z
+    .number()
+    .meta({ description: "Information content divided by the collection's entropy." }),
   of: z.int().min(1).meta({ description: "Tokens with a rank." }),
 });
 
-/** An id in a contract: ownership as its transfers tell it, and what its metadata says. */
+/** A token: ownership derived from its transfers, and its metadata. */
 export const Token = z
   .object({
     chainId: chainIdValue,
@@ -50,7 +55,7 @@ export const Token = z
     }),
     tokenUri: z.string().nullable(),
     attributes: z.array(attribute).nullable().meta({
-      description: "null until the metadata was read.",
+      description: "null until the metadata is fetched.",
     }),
     rarity: rarity.nullable().meta({
       description: "By the OpenRarity method; null for burned tokens and those without metadata.",
@@ -60,7 +65,7 @@ export const Token = z
     supply: z.int().min(0).meta({ description: "Units that exist." }),
     listing: TokenListing.nullable().meta({ description: "The cheapest active one." }),
     bestOffer: TokenBid.nullable().meta({
-      description: "The active bid that nets most, on the token or on its contract.",
+      description: "The active bid with the highest net, on the token or on its contract.",
     }),
     lastSale: LastSale.nullable(),
     isBurned: z.boolean(),
@@ -72,19 +77,19 @@ export const Token = z
   })
   .meta({ id: "Token" });
 
-/** What a token's view needs besides the token. */
+/** What the view of a token needs besides the token. */
 export type TokenContext = {
   collection: Pick<CollectionRef, "address" | "slug" | "name">;
   chainId: ChainId;
-  shop: OrderShop;
+  view: OrderViewContext;
 };
 
 export function presentToken(
   { row, listing, bestBid, lastSale }: TokenDetails,
-  { collection, chainId, shop }: TokenContext,
+  { collection, chainId, view }: TokenContext,
 ): z.output<typeof Token> {
   const { address, slug, name } = collection;
-  const site = { siteUrl: shop.siteUrl, chainId };
+  const site = { siteUrl: view.siteUrl, chainId };
   return {
     chainId,
     collection: { address, slug, name },
@@ -101,8 +106,8 @@ export function presentToken(
     holders: Number(row.holders),
     // Below zero where the contract is indexed from a later block than its first transfer.
     supply: Math.max(0, Number(row.supply)),
-    listing: listing && presentTokenListing(listing, shop),
-    bestOffer: bestBid && presentTokenBid(bestBid, shop),
+    listing: listing && presentTokenListing(listing, view),
+    bestOffer: bestBid && presentTokenBid(bestBid, view),
     lastSale: lastSale && presentTrade(lastSale),
     isBurned: row.isBurned,
     metadata: {

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import type { CollectionRef } from "../../../projections/reads/collections/read-reference.ts";
-import type { TraitRow } from "../../../projections/reads/traits/read.ts";
-import { listingId } from "../../work/orders/order-id.ts";
-import { displayPrice } from "../../work/prices/usd.ts";
+import type { CollectionRef } from "../../../projections/reads/collections/find-collection.ts";
+import type { TraitRow } from "../../../projections/reads/traits/read-traits.ts";
+import { listingId } from "../../work/orders/market/order-id.ts";
+import { displayPrice } from "../../work/prices/parse-price.ts";
 import { LinkedCollection, presentLinkedCollection } from "./linked-collection.ts";
 import { displayAmount } from "./money.ts";
 import type { Site } from "./urls.ts";
 import { uint256Text } from "./wire.ts";
 
-/** What the tokens with a value of a trait are listed for. */
+/** Count and listings of the tokens with one value of a trait. */
 const TraitValue = z
   .object({
     value: z.string(),
@@ -20,7 +20,7 @@ const TraitValue = z
       .meta({ description: "The cheapest active listing, per unit, in the chain's currency." }),
     floorWei: uint256Text.nullable(),
     askId: z.string().nullable().meta({ description: "Of the cheapest listing." }),
-    usd: z.number().nullable().meta({ description: "`floor` at the coin's price of now." }),
+    usd: z.number().nullable().meta({ description: "`floor` at the current price of the coin." }),
   })
   .meta({ id: "TraitValue" });
 
@@ -46,7 +46,7 @@ export function presentTraits(
   return { collection: presentLinkedCollection(collection, site), traitTypes };
 }
 
-/** Rows of one type follow each other. `coinPriceE8`: 10⁻⁸ USD, null where nobody knows. */
+/** Rows of one type follow each other. `coinPriceE8`: 10⁻⁸ USD, null: unknown. */
 export function presentTraitTypes(
   rows: readonly TraitRow[],
   prefix: string,

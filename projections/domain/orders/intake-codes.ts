@@ -1,4 +1,4 @@
-/** What the maker can do about a refusal. */
+/** What the maker can do about a rejection. */
 type Retry = "never" | "fix_and_resign" | "after_onchain_action" | "later";
 
 type IntakeAnswer = { readonly status: number; readonly retry: Retry };
@@ -9,8 +9,8 @@ const afterOnchainAction = { status: 422, retry: "after_onchain_action" } as con
 const later = { status: 422, retry: "later" } as const;
 
 /**
- * Every code an order is refused with. The checks run in the order of this table and the first that
- * fails answers, so that one order always gets one and the same code.
+ * Every code an order is rejected with. The checks run in the order of this table and the first that
+ * fails answers, so that the same order always gets the same code.
  */
 export const intakeCodes = {
   // envelope

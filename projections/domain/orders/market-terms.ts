@@ -1,14 +1,14 @@
 import type { Address } from "viem";
 import type { ChainId } from "../../../abis/deployments.ts";
 
-/** What every order taken in must keep to, besides its shape. Published by `GET /v1/orders/params`. */
+/** Limits on price and time of every order. Published by `GET /v1/orders/params`. */
 export type OrderBounds = {
   /** Per unit. */
   minPriceWei: bigint;
   maxPriceWei: bigint;
   minDurationSeconds: number;
   maxDurationSeconds: number;
-  /** How far from now an order may begin. */
+  /** How far in the future an order may start. */
   maxStartDelaySeconds: number;
   clockSkewSeconds: number;
 };
@@ -22,7 +22,7 @@ export const orderBounds: OrderBounds = {
   clockSkewSeconds: 60,
 };
 
-/** The market's own terms on a chain. `currency` is the wrapped native one, in which bids pay. */
+/** The market's terms on a chain. `currency` is the wrapped native one, in which bids pay. */
 export type MarketTerms = {
   chainId: ChainId;
   fee: { recipient: Address; bps: number };

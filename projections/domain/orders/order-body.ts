@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { OrderComponents } from "../seaport/order-components.ts";
 
-/** An order as it was sent: well typed, nothing else about it is known. Addresses in lower case. */
+/** An order as it was submitted: well typed, otherwise unchecked. Addresses in lower case. */
 export type OrderBody = {
   components: OrderComponents;
   signature: Hex;

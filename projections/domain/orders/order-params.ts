@@ -9,12 +9,12 @@ import {
 import { exchangeDomain } from "../seaport/order-hash.ts";
 import type { MarketTerms } from "./market-terms.ts";
 
-/** First four bytes of the salts of orders made for this market, by which they are known on chain. */
+/** First four bytes of the salt of every order made for this market; identifies them on chain. */
 export function saltPrefix(marketPrefix: string): Hex {
   return slice(keccak256(stringToHex(marketPrefix)), 0, 4);
 }
 
-/** What a wallet is asked to sign with, the same for every order of a chain (EIP-712). */
+/** EIP-712 domain and types that wallets sign with, the same for every order of a chain. */
 export function signingParams(chainId: ChainId) {
   return {
     domain: exchangeDomain(chainId),
@@ -23,7 +23,7 @@ export function signingParams(chainId: ChainId) {
   } as const;
 }
 
-/** The bounds as they are published: wei as decimal strings. */
+/** The bounds as published: wei as decimal strings. */
 export function publishedBounds({ bounds }: Pick<MarketTerms, "bounds">) {
   return {
     ...bounds,
@@ -38,7 +38,7 @@ type ItemToSign<Item extends OfferItem> = Omit<
   "identifierOrCriteria" | "startAmount" | "endAmount"
 > & { identifierOrCriteria: string; startAmount: string; endAmount: string };
 
-/** The parts of an order that are not its maker's to choose, to be signed as they are. */
+/** The parts of an order that its maker must not change. */
 export function fixedParts(components: OrderComponents) {
   const { zone, zoneHash, conduitKey, orderType, offer, consideration } = components;
   return {

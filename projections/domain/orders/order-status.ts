@@ -5,7 +5,7 @@ export type OrderFacts = {
   isFilled: boolean;
   isCancelled: boolean;
   isExpired: boolean;
-  /** Not fillable now, though neither ended nor cancelled: there is a reason. */
+  /** Not fillable now, although neither ended nor cancelled; has a reason. */
   isBlocked: boolean;
 };
 
@@ -21,7 +21,7 @@ export function orderStatus(facts: OrderFacts): OrderStatus {
   return statusPrecedence.find(([, fact]) => facts[fact])?.[0] ?? "active";
 }
 
-/** Why a listing is hidden; of several the first. */
+/** Why a listing is inactive; the first that applies is shown. */
 export const listingReasons = [
   "not_started",
   "pp_retired",
@@ -35,7 +35,7 @@ export const listingReasons = [
 ] as const;
 export type ListingReason = (typeof listingReasons)[number];
 
-/** Why a bid is hidden; of several the first. */
+/** Why a bid is inactive; the first that applies is shown. */
 export const bidReasons = [
   "not_started",
   "insufficient_balance",

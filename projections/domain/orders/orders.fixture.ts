@@ -4,11 +4,11 @@ import { isRejection } from "../rejection.ts";
 import { bidComponents } from "../seaport/bid-components.ts";
 import { listingComponents } from "../seaport/listing-components.ts";
 import type { OrderComponents } from "../seaport/order-components.ts";
-import { judgeFees } from "./judge-fees.ts";
-import { judgeTimes } from "./judge-times.ts";
 import { type MarketTerms, orderBounds } from "./market-terms.ts";
-import { recognizeBid, recognizeListing } from "./recognize-order.ts";
+import { parseBid, parseListing } from "./parse-order.ts";
 import type { TradeTerms } from "./trade-terms.ts";
+import { validateFees } from "./validate-fees.ts";
+import { validateTimes } from "./validate-times.ts";
 
 export const maker = "0x00000000000000000000000000000000000a11ce";
 export const stranger = "0x0000000000000000000000000000000000005724";
@@ -33,43 +33,49 @@ const royaltyOf = (recipient: Address, unitPriceWei: bigint) => ({
 
 const unitPriceWei = 10n ** 18n;
 const price = { unitPriceWei, fee: terms.fee, royalty: royaltyOf(creator, unitPriceWei) };
-const freely = { maker, startTime: now, endTime: now + 86_400n, salt: 1n, counter: 7n } as const;
+const makerChoices = {
+  maker,
+  startTime: now,
+  endTime: now + 86_400n,
+  salt: 1n,
+  counter: 7n,
+} as const;
 const token = { standard: "erc721", contract, tokenId: 9n } as const;
 const edition = { ...token, standard: "erc1155" } as const;
 const collection = { standard: "erc721", contract, criteria: 0n } as const;
 
-/** Orders that are taken in; fee and royalty are 1 % and 5 %. */
+/** Valid orders; the fee is 1 %, the royalty 5 %. */
 export const orders = {
-  listing: listingComponents({ ...freely, nft: token, quantity: 1n, price }),
-  editionListing: listingComponents({ ...freely, nft: edition, quantity: 5n, price }),
-  bid: bidComponents({ ...freely, wanted: token, quantity: 1n, price, currency }),
-  editionBid: bidComponents({ ...freely, wanted: edition, quantity: 5n, price, currency }),
-  collectionBid: bidComponents({ ...freely, wanted: collection, quantity: 3n, price, currency }),
+  listing: listingComponents({ ...makerChoices, nft: token, quantity: 1n, price }),
+  editionListing: listingComponents({ ...makerChoices, nft: edition, quantity: 5n, price }),
+  bid: bidComponents({ ...makerChoices, nft: token, quantity: 1n, price, currency }),
+  editionBid: bidComponents({ ...makerChoices, nft: edition, quantity: 5n, price, currency }),
+  collectionBid: bidComponents({ ...makerChoices, nft: collection, quantity: 3n, price, currency }),
 } as const;
 
-/** Shape, fees and times of an order, as far as they are judged without a chain: a code, or the terms. */
-function judge(
+/** Validates shape, fees and times of an order without chain state. */
+function validateOffline(
   side: TradeTerms["side"],
   components: OrderComponents,
   totalOriginalConsiderationItems: bigint | null = null,
 ) {
   const body = { components, signature: "0x", totalOriginalConsiderationItems } as const;
-  const order = side === "ask" ? recognizeListing(body, terms) : recognizeBid(body, terms);
+  const order = side === "ask" ? parseListing(body, terms) : parseBid(body, terms);
   if (isRejection(order)) return order;
-  const fees = judgeFees(order, terms, royaltyOf(creator, order.unitPriceWei));
+  const fees = validateFees(order, terms, royaltyOf(creator, order.unitPriceWei));
   if (isRejection(fees)) return fees;
-  return judgeTimes(components, terms.bounds, now) ?? fees;
+  return validateTimes(components, terms.bounds, now) ?? fees;
 }
 
-/** The answer to an order: `accepted`, or the code with the place that it points at. */
-export function answerTo(...judged: Parameters<typeof judge>): string {
-  const verdict = judge(...judged);
-  if (!isRejection(verdict)) return "accepted";
-  return `${verdict.rejected} ${verdict.details?.[0]?.field.replace("parameters.", "")}`;
+/** `accepted`, or the rejection code and the field it names. */
+export function resultOf(...order: Parameters<typeof validateOffline>): string {
+  const result = validateOffline(...order);
+  if (!isRejection(result)) return "accepted";
+  return `${result.rejected} ${result.details?.[0]?.field.replace("parameters.", "")}`;
 }
 
-/** The order with the values at these paths, such as `offer[0].token`, replaced; everything else as it was. */
-export function altered(
+/** A copy of the order with the values at these paths, such as `offer[0].token`, replaced. */
+export function withChanges(
   components: OrderComponents,
   changes: Readonly<Record<string, unknown>>,
 ): OrderComponents {

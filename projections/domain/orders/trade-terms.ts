@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 
-/** What an order trades, read out of its components once, when it is taken in. Wei are per unit. */
+/** What an order trades, derived from its components when it is accepted. Wei are per unit. */
 export type TradeTerms = {
   side: "ask" | "bid";
   contract: Address;

@@ -10,7 +10,7 @@ import {
 import { type OrderComponents, orderTypes } from "./order-components.ts";
 import { orderHash } from "./order-hash.ts";
 
-/** Tree heights the exchange takes. Seaport `_assertValidSignature`, `BulkOrder_*` constants. */
+/** Highest tree the exchange accepts. Seaport `_assertValidSignature`, `BulkOrder_*` constants. */
 const maxHeight = 24;
 
 const emptyOrder: OrderComponents = {
@@ -41,14 +41,14 @@ function bulkOrderTypeHash(height: number): Hex {
   );
 }
 
-/** Struct hash of `BulkOrder` over a tree of this height and root; what `signingDigest` takes. */
+/** Struct hash of `BulkOrder` over a tree of this height and root; an argument of `signingDigest`. */
 export function bulkOrderHash(root: Hex, height: number): Hex {
   return keccak256(concatHex([bulkOrderTypeHash(height), root]));
 }
 
 export const hashPair = (left: Hex, right: Hex): Hex => keccak256(concatHex([left, right]));
 
-/** Merkle root of orders signed at once, and each order's siblings from leaf to root. */
+/** Merkle root of orders signed together, and each order's siblings from leaf to root. */
 export function bulkOrderTree(orderHashes: readonly Hex[]): {
   root: Hex;
   height: number;

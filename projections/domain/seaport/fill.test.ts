@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bidComponents, type Wanted } from "./bid-components.ts";
+import { bidComponents, type RequestedNft } from "./bid-components.ts";
 import { advancedOrder, basicOrderForItemBid } from "./fill.ts";
 import { listingComponents } from "./listing-components.ts";
 import { matchBidWithMirror } from "./mirror-order.ts";
@@ -24,10 +24,10 @@ const common = {
   },
 } as const;
 
-const bidOn = (wanted: Wanted, quantity: bigint) => ({
+const bidOn = (wanted: RequestedNft, quantity: bigint) => ({
   components: bidComponents({
     ...common,
-    wanted,
+    nft: wanted,
     quantity,
     currency: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
   }),

@@ -7,7 +7,7 @@ import {
   type SignedOrder,
 } from "./order-components.ts";
 
-/** An order as the exchange's calls take it: the counter is read from the chain. */
+/** An order as the exchange's functions take it: the exchange reads the counter itself. */
 export type OrderParameters = Omit<OrderComponents, "counter"> & {
   totalOriginalConsiderationItems: bigint;
 };
@@ -49,7 +49,7 @@ export function orderParameters(components: OrderComponents): OrderParameters {
   };
 }
 
-/** The order with the share of it to fill: `units` out of the quantity signed; absent: all that is left. */
+/** The order and the fraction to fill: `units` of the quantity signed; absent: everything left. */
 export function advancedOrder(order: SignedOrder, units?: bigint): AdvancedOrder {
   const share =
     units === undefined
@@ -63,14 +63,14 @@ export function advancedOrder(order: SignedOrder, units?: bigint): AdvancedOrder
   };
 }
 
-/** Units of the NFT side: what a listing offers, what a bid asks for. */
+/** Units of the NFT: offered by a listing, requested by a bid. */
 export function orderQuantity({ offer, consideration }: OrderComponents): bigint {
   return [...offer, ...consideration].find(isNftItem)?.startAmount ?? 0n;
 }
 
 const isNftItem = (item: OfferItem) => item.itemType >= itemType.erc721;
 
-/** The exchange keeps fills as fractions of 120 bits and multiplies them up: small terms stay small. */
+/** The exchange stores fills as fractions of 120 bits and multiplies them: lowest terms avoid overflow. */
 function lowestTerms(units: bigint, quantity: bigint) {
   const divisor = greatestCommonDivisor(units, quantity);
   return { numerator: units / divisor, denominator: quantity / divisor };
@@ -80,7 +80,7 @@ function greatestCommonDivisor(a: bigint, b: bigint): bigint {
   return b === 0n ? a : greatestCommonDivisor(b, a % b);
 }
 
-/** First of the four `BasicOrderType`s of the routes in which the fulfiller hands over an NFT for ERC-20. */
+/** First of the four `BasicOrderType`s of the routes in which the fulfiller sells an NFT for ERC-20. */
 const basicRoute: Record<number, number> = {
   [itemType.erc721]: 16,
   [itemType.erc1155]: 20,

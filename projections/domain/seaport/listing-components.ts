@@ -10,8 +10,8 @@ import { type Leg, type Price, priceLegs } from "./price-legs.ts";
 
 export type Nft = { standard: "erc721" | "erc1155"; contract: Address; tokenId: bigint };
 
-/** The parts of an order that its maker chooses freely, whatever is traded. */
-export type OrderTerms = {
+/** The parts of an order that its maker chooses. */
+export type MakerChoices = {
   maker: Address;
   startTime: bigint;
   endTime: bigint;
@@ -21,7 +21,7 @@ export type OrderTerms = {
 
 /** A listing: `quantity` units of one token for native currency, moved by the common conduit. */
 export function listingComponents(
-  listing: OrderTerms & { nft: Nft; quantity: bigint; price: Price },
+  listing: MakerChoices & { nft: Nft; quantity: bigint; price: Price },
 ): OrderComponents {
   const { nft, quantity } = listing;
   const legs = priceLegs(listing.price);
@@ -45,7 +45,7 @@ export function listingComponents(
         endAmount: quantity,
       },
     ],
-    consideration: [{ recipient: listing.maker, unitWei: legs.sellerNetWei }, ...legs.taken].map(
+    consideration: [{ recipient: listing.maker, unitWei: legs.sellerNetWei }, ...legs.feeLegs].map(
       nativeLeg,
     ),
     orderType: quantity === 1n ? orderType.fullOpen : orderType.partialOpen,

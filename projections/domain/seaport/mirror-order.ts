@@ -24,14 +24,14 @@ export type MatchedOrders = {
   recipient: Address;
 };
 
-/** `Side.CONSIDERATION`: the bidder asks for the token. */
+/** `Side.CONSIDERATION`: the token is in the bid's consideration. */
 const considerationSide = 1;
 
 export type BidAcceptance = {
   seller: Address;
   tokenId: bigint;
   units: bigint;
-  /** Siblings of the token id under the bid's merkle root; empty for a bid on every id. */
+  /** Siblings of the token id under the bid's Merkle root; empty for a bid on every id. */
   criteriaProof: readonly Hex[];
   startTime: bigint;
   endTime: bigint;
@@ -39,8 +39,8 @@ export type BidAcceptance = {
 };
 
 /**
- * Fills a bid on a collection: the bid beside the seller's own mirror of it, which needs no signature
- * because the seller sends the transaction. The exchange emits one `OrderFulfilled` for each of the two.
+ * Fills a collection bid by matching it with the seller's mirror order, which needs no signature
+ * because the seller sends the transaction. The exchange emits `OrderFulfilled` for each of the two.
  */
 export function matchBidWithMirror(bid: SignedOrder, acceptance: BidAcceptance): MatchedOrders {
   const legs = bid.components.consideration.length;
@@ -67,19 +67,19 @@ export function matchBidWithMirror(bid: SignedOrder, acceptance: BidAcceptance):
 
 function mirrorOrder(bid: SignedOrder, acceptance: BidAcceptance): AdvancedOrder {
   const [paid] = bid.components.offer;
-  const [wanted, ...taken] = bid.components.consideration;
-  if (paid === undefined || wanted === undefined) throw new TypeError("The bid has an empty side");
+  const [nft, ...feeLegs] = bid.components.consideration;
+  if (paid === undefined || nft === undefined) throw new TypeError("The bid has an empty side");
   const { seller, units } = acceptance;
-  const takenWei = taken.reduce((sum, leg) => sum + leg.startAmount, 0n);
-  const netWei = ((paid.startAmount - takenWei) * units) / orderQuantity(bid.components);
+  const feesWei = feeLegs.reduce((sum, leg) => sum + leg.startAmount, 0n);
+  const netWei = ((paid.startAmount - feesWei) * units) / orderQuantity(bid.components);
   return {
     parameters: {
       offerer: seller,
       zone: zeroAddress,
       offer: [
         {
-          itemType: wanted.itemType - itemType.erc721WithCriteria + itemType.erc721,
-          token: wanted.token,
+          itemType: nft.itemType - itemType.erc721WithCriteria + itemType.erc721,
+          token: nft.token,
           identifierOrCriteria: acceptance.tokenId,
           startAmount: units,
           endAmount: units,

@@ -44,7 +44,7 @@ describe("listingComponents", () => {
 
 describe("bidComponents", () => {
   it("offers the whole price and asks for the token before fee and royalty", () => {
-    const bid = bidComponents({ ...terms, wanted: punk, quantity: 1n, price, currency });
+    const bid = bidComponents({ ...terms, nft: punk, quantity: 1n, price, currency });
 
     expect(bid.offer).toMatchObject([{ itemType: 1, token: currency, startAmount: 1_050n }]);
     expect(bid.consideration).toMatchObject([
@@ -57,7 +57,7 @@ describe("bidComponents", () => {
 
   it("on a collection asks for any id by criteria, in parts above one unit", () => {
     const wanted = { standard: "erc721", contract: punk.contract, criteria: 0n } as const;
-    const bid = bidComponents({ ...terms, wanted, quantity: 2n, price, currency });
+    const bid = bidComponents({ ...terms, nft: wanted, quantity: 2n, price, currency });
 
     expect(bid.consideration[0]).toMatchObject({
       itemType: 4,

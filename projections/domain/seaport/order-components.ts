@@ -10,7 +10,7 @@ export const itemType = {
   erc1155WithCriteria: 5,
 } as const;
 
-/** Seaport's `OrderType`, as far as orders are made here: anybody may fill, whole or in parts. */
+/** Seaport's `OrderType` of orders that anybody may fill, whole or in parts. */
 export const orderType = { fullOpen: 0, partialOpen: 1 } as const;
 
 export type OfferItem = {

@@ -26,7 +26,7 @@ const hash = (bytes: Bytes): Bytes => keccak256(bytes, "bytes");
 const signatureOf = (struct: Struct): string =>
   `${struct}(${orderTypes[struct].map(({ type, name }) => `${type} ${name}`).join(",")})`;
 
-/** EIP-712 `typeHash`, the types it refers to in the order of their names. */
+/** EIP-712 `typeHash`, with the referenced types in the order of their names. */
 const typeHashOf = (struct: Struct, ...referred: Struct[]): Bytes =>
   hash(stringToBytes([struct, ...referred].map(signatureOf).join("")));
 
@@ -37,8 +37,8 @@ const typeHash = {
 } as const;
 
 /**
- * The order's identity, equal to the exchange's `getOrderHash`; chain and version are not part of it. The same as
- * viem's `hashStruct`, which hashes the types anew for every member: that is most of what an order costs.
+ * The order hash, equal to the exchange's `getOrderHash`; chain and version are not part of it. Equal to viem's
+ * `hashStruct`, but with the type hashes computed once: they were most of the cost of an order.
  */
 export function orderHash(components: OrderComponents): Hex {
   return toHex(hashMembers("OrderComponents", components));
@@ -63,7 +63,7 @@ function encodeMember(type: string, value: unknown): Bytes {
   return numberToBytes(BigInt(value as bigint | number | string), { size: 32 });
 }
 
-/** Bytes at the end of a word. */
+/** The bytes, left-padded to 32. */
 function word(bytes: Bytes): Bytes {
   if (bytes.length === 32) return bytes;
   const padded = new Uint8Array(32);
@@ -80,7 +80,7 @@ function separatorOf(domain: ReturnType<typeof exchangeDomain>): Bytes {
   return known;
 }
 
-/** What is signed, given the struct hash of an order or of a bulk order. EIP-712. */
+/** EIP-712 digest to sign, of the struct hash of an order or of a bulk order. */
 export function signingDigest(structHash: Hex, domain: ReturnType<typeof exchangeDomain>): Hex {
   return keccak256(
     concatBytes([new Uint8Array([0x19, 0x01]), separatorOf(domain), hexToBytes(structHash)]),

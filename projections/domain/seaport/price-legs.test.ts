@@ -10,7 +10,7 @@ describe("priceLegs", () => {
 
     expect(priceLegs({ unitPriceWei: 199n, fee, royalty })).toEqual({
       sellerNetWei: 189n,
-      taken: [
+      feeLegs: [
         { recipient: fee.recipient, unitWei: 1n },
         { recipient: creator, unitWei: 9n },
       ],
@@ -22,7 +22,7 @@ describe("priceLegs", () => {
 
     expect(priceLegs({ unitPriceWei: 99n, fee, royalty })).toEqual({
       sellerNetWei: 99n,
-      taken: [],
+      feeLegs: [],
     });
   });
 });

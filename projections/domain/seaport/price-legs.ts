@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 
-/** A price with what is taken from it. `unitPriceWei` and `royaltyWei` are per unit. */
+/** A price and the fees deducted from it. `unitPriceWei` and `royaltyWei` are per unit. */
 export type Price = {
   unitPriceWei: bigint;
   fee: { recipient: Address; bps: number };
@@ -10,11 +10,11 @@ export type Price = {
 
 export type Leg = { recipient: Address; unitWei: bigint };
 
-/** Wei per unit: the service fee rounds down, the seller takes what fee and royalty leave. */
-export function priceLegs(price: Price): { sellerNetWei: bigint; taken: readonly Leg[] } {
+/** Wei per unit: the service fee rounds down; the seller receives the rest. */
+export function priceLegs(price: Price): { sellerNetWei: bigint; feeLegs: readonly Leg[] } {
   const feeWei = (price.unitPriceWei * BigInt(price.fee.bps)) / 10_000n;
   const royaltyWei = price.royalty?.royaltyWei ?? 0n;
-  const taken = [
+  const feeLegs = [
     { recipient: price.fee.recipient, unitWei: feeWei },
     ...(price.royalty === null
       ? []
@@ -23,6 +23,6 @@ export function priceLegs(price: Price): { sellerNetWei: bigint; taken: readonly
   return {
     sellerNetWei: price.unitPriceWei - feeWei - royaltyWei,
     // Seaport refuses items of amount 0 (MissingItemAmount).
-    taken: taken.filter((leg) => leg.unitWei > 0n),
+    feeLegs: feeLegs.filter((leg) => leg.unitWei > 0n),
   };
 }

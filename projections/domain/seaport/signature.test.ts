@@ -12,14 +12,14 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
-import { altered, orders } from "../orders/orders.fixture.ts";
+import { orders, withChanges } from "../orders/orders.fixture.ts";
 import { bulkOrderHash, bulkOrderTree, bulkSignature } from "./bulk-order.ts";
 import type { OrderComponents } from "./order-components.ts";
 import { exchangeDomain, orderHash, signingDigest } from "./order-hash.ts";
-import { isBulkSignature, judgeCounter, judgeSignature } from "./signature.ts";
+import { isBulkSignature, validateCounter, verifySignature } from "./signature.ts";
 
 const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
-const components = altered(orders.listing, { offerer: account.address.toLowerCase() });
+const components = withChanges(orders.listing, { offerer: account.address.toLowerCase() });
 const hash = orderHash(components);
 const digest = signingDigest(hash, exchangeDomain(1));
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -29,11 +29,11 @@ const { r, s, yParity } = parseSignature(signature);
 const compact = (of: Hex) =>
   serializeCompactSignature(signatureToCompactSignature(parseSignature(of)));
 
-const judge = (signed: Hex, chainId = 1, of: OrderComponents = components) =>
-  judgeSignature({ components: of, orderHash: orderHash(of), signature: signed }, chainId);
-const answerTo = async (...judged: Parameters<typeof judge>) => {
-  const verdict = await judge(...judged);
-  return verdict.signedBy === "maker" ? "maker" : verdict.otherwise.rejected;
+const verify = (signed: Hex, chainId = 1, of: OrderComponents = components) =>
+  verifySignature({ components: of, orderHash: orderHash(of), signature: signed }, chainId);
+const resultOf = async (...args: Parameters<typeof verify>) => {
+  const verdict = await verify(...args);
+  return verdict.signedBy === "maker" ? "maker" : verdict.rejection.rejected;
 };
 
 /** The order as the last but one of `count` signed at once. */
@@ -49,10 +49,10 @@ async function signInBulk(count: number, shorten = (base: Hex) => base) {
   return { base: shorten(base), index, height, proof: proofs[index] ?? [] };
 }
 
-describe("judgeSignature", () => {
+describe("verifySignature", () => {
   it("takes the maker's own, of 65 and of 64 bytes", async () => {
-    expect(await judge(signature)).toEqual({ signedBy: "maker", digest });
-    expect([size(compact(signature)), await answerTo(compact(signature))]).toEqual([64, "maker"]);
+    expect(await verify(signature)).toEqual({ signedBy: "maker", digest });
+    expect([size(compact(signature)), await resultOf(compact(signature))]).toEqual([64, "maker"]);
   });
 
   it("takes the other of the two values of s, as the exchange does", async () => {
@@ -62,20 +62,20 @@ describe("judgeSignature", () => {
       yParity === 0 ? "0x1c" : "0x1b",
     ]);
 
-    expect(await answerTo(flipped)).toBe("maker");
+    expect(await resultOf(flipped)).toBe("maker");
   });
 
   it("refuses a v of 0 or 1, which the exchange does not take", async () => {
     const bare = concatHex([slice(signature, 0, 64), numberToHex(yParity, { size: 1 })]);
 
-    expect(await answerTo(bare)).toBe("bad_signature");
+    expect(await resultOf(bare)).toBe("bad_signature");
   });
 
   it.each([1, 2, 5, 100])("takes one out of %i signed at once, on either base", async (count) => {
     for (const shorten of [(base: Hex) => base, compact]) {
       const { base, index, proof } = await signInBulk(count, shorten);
 
-      expect(await answerTo(bulkSignature(base, index, proof))).toBe("maker");
+      expect(await resultOf(bulkSignature(base, index, proof))).toBe("maker");
     }
   });
 
@@ -83,26 +83,26 @@ describe("judgeSignature", () => {
     const { base, index, height, proof } = await signInBulk(5);
     const wrapped = bulkSignature(base, index + 2 ** height, proof);
 
-    expect(await judge(wrapped)).toMatchObject({
+    expect(await verify(wrapped)).toMatchObject({
       signedBy: "contract?",
-      otherwise: { rejected: "bad_bulk_proof", details: [{ expected: "index below 8" }] },
+      rejection: { rejected: "bad_bulk_proof", details: [{ expected: "index below 8" }] },
     });
   });
 
   it("cannot tell a wrong proof from a wrong signer", async () => {
     const { base, index, proof } = await signInBulk(5);
 
-    expect(await answerTo(bulkSignature(base, index - 1, proof))).toBe("bad_signature");
-    expect(await answerTo(bulkSignature(base, index, proof.toReversed()))).toBe("bad_signature");
+    expect(await resultOf(bulkSignature(base, index - 1, proof))).toBe("bad_signature");
+    expect(await resultOf(bulkSignature(base, index, proof.toReversed()))).toBe("bad_signature");
   });
 
   it.each<[string, OrderComponents, number]>([
     ["another chain", components, 33139],
     ["another counter", { ...components, counter: 8n }, 1],
     ["another maker", orders.listing, 1],
-    ["another price", altered(components, { "consideration[0].startAmount": 1n }), 1],
+    ["another price", withChanges(components, { "consideration[0].startAmount": 1n }), 1],
   ])("refuses the signature of %s", async (_, of, chainId) => {
-    expect(await answerTo(signature, chainId, of)).toBe("bad_signature");
+    expect(await resultOf(signature, chainId, of)).toBe("bad_signature");
   });
 
   it.each([
@@ -117,13 +117,13 @@ describe("judgeSignature", () => {
     ["bad_signature", 65],
     ["bad_signature", 836],
   ])("answers %s to %i bytes of zero", async (code, length) => {
-    expect(await answerTo(`0x${"00".repeat(length)}`)).toBe(code);
+    expect(await resultOf(`0x${"00".repeat(length)}`)).toBe(code);
   });
 
   it.each([64, 65, 99])(
     "answers bad_signature or a bad proof to %i bytes of ones",
     async (length) => {
-      expect(await answerTo(`0x${"ff".repeat(length)}`)).toMatch(/^bad_(signature|bulk_proof)$/);
+      expect(await resultOf(`0x${"ff".repeat(length)}`)).toMatch(/^bad_(signature|bulk_proof)$/);
     },
   );
 
@@ -131,7 +131,7 @@ describe("judgeSignature", () => {
     const { base, index, proof } = await signInBulk(5);
     const foreign = { ...components, offerer: orders.listing.offerer };
 
-    expect(await judge(bulkSignature(base, index, proof), 1, foreign)).toMatchObject({
+    expect(await verify(bulkSignature(base, index, proof), 1, foreign)).toMatchObject({
       signedBy: "contract?",
       digest: signingDigest(orderHash(foreign), exchangeDomain(1)),
     });
@@ -150,14 +150,14 @@ describe("isBulkSignature", () => {
   });
 });
 
-describe("judgeCounter", () => {
+describe("validateCounter", () => {
   it.each([
     [7n, null],
     [8n, "counter_stale"],
     [2n ** 200n, "counter_stale"],
     [6n, "counter_ahead"],
   ])("of an order of counter 7, the maker's being %i, answers %s", (counter, code) => {
-    expect(judgeCounter({ components }, counter)?.rejected ?? null).toBe(code);
+    expect(validateCounter({ components }, counter)?.rejected ?? null).toBe(code);
   });
 });
 
@@ -180,7 +180,7 @@ if (existsSync(recordings)) {
       const orders16 = recorded.filter(({ seaport }) => seaport === "1.6");
 
       const verdicts = await Promise.all(
-        orders16.map((order) => judgeSignature(order, order.chainId)),
+        orders16.map((order) => verifySignature(order, order.chainId)),
       );
 
       const signers = verdicts.map(({ signedBy }) => signedBy);

@@ -11,7 +11,7 @@ import {
   zeroAddress,
 } from "viem";
 import type { IntakeCode } from "../orders/intake-codes.ts";
-import { refuseField } from "../orders/refuse-field.ts";
+import { rejectField } from "../orders/reject-field.ts";
 import type { Rejection } from "../rejection.ts";
 import { bulkOrderHash, hashPair } from "./bulk-order.ts";
 import type { OrderComponents } from "./order-components.ts";
@@ -20,16 +20,16 @@ import { exchangeDomain, signingDigest } from "./order-hash.ts";
 type Signed = { components: OrderComponents; orderHash: Hex; signature: Hex };
 
 /**
- * Either the maker's key signed, or only a contract could still take the signature for its own: then
- * `digest` and the whole signature are what the exchange asks it (EIP-1271), whatever the
- * signature's length, and `otherwise` answers when the maker has no code.
+ * Either the maker's key signed, or only a contract could accept the signature: then the exchange calls
+ * the maker with `digest` and the whole signature (EIP-1271), whatever the signature's length, and
+ * `rejection` applies when the maker has no code.
  */
-export type SignatureVerdict =
+export type SignatureCheck =
   | { signedBy: "maker"; digest: Hex }
-  | { signedBy: "contract?"; digest: Hex; otherwise: Rejection<IntakeCode> };
+  | { signedBy: "contract?"; digest: Hex; rejection: Rejection<IntakeCode> };
 
 /**
- * Whether the exchange reads a signature of this length as one out of a bulk order: 64 or 65 bytes,
+ * Whether the exchange treats a signature of this length as that of a bulk order: 64 or 65 bytes,
  * 3 of index, 32 for each of 1 to 24 levels. Seaport `_isValidBulkOrderSize`.
  */
 export function isBulkSignature(signature: Hex): boolean {
@@ -37,51 +37,51 @@ export function isBulkSignature(signature: Hex): boolean {
   return length > 98 && length < 837 && (length - 67) % 32 < 2;
 }
 
-/** Whose key made a signature of 65 bytes, `v` 27 or 28; throws, or gives null, where it is nobody's. */
+/** Recovers the signer of a 65-byte signature with `v` 27 or 28; throws or returns null if invalid. */
 export type Recover = (signed: { hash: Hex; signature: Hex }) => Promise<Address | null>;
 
-/** Verifies as Seaport 1.6 does (`_verifySignature`), but for an index that is no leaf of its tree. */
-export async function judgeSignature(
+/** Verifies like Seaport 1.6 (`_verifySignature`), but rejects an index outside of the tree. */
+export async function verifySignature(
   order: Signed,
   chainId: number,
   recover: Recover = recoverAddress,
-): Promise<SignatureVerdict> {
+): Promise<SignatureCheck> {
   const { offerer } = order.components;
   const domain = exchangeDomain(chainId);
   const digest = signingDigest(order.orderHash, domain);
   const form = signatureForm(order);
-  if ("rejected" in form) return { signedBy: "contract?", digest, otherwise: form };
+  if ("rejected" in form) return { signedBy: "contract?", digest, rejection: form };
   const { structHash, base } = form;
   const signed = structHash === order.orderHash ? digest : signingDigest(structHash, domain);
-  const signer = await recoverOnce(signed, base, recover);
+  const signer = await recoverCached(signed, base, recover);
   if (signer === offerer.toLowerCase() && signer !== zeroAddress)
     return { signedBy: "maker", digest };
   const actual = signer ?? "no address";
-  const message = `the signature must recover to the offerer ${offerer}, and recovers to ${actual}; signed were the chain ${chainId}, the exchange ${domain.verifyingContract} and the components with their counter`;
-  const otherwise = refuse("bad_signature", offerer, actual, message);
-  return { signedBy: "contract?", digest, otherwise };
+  const message = `the signature must recover to the offerer ${offerer}, and recovers to ${actual}; expected are a signature for chain ${chainId}, the exchange ${domain.verifyingContract} and the components with their counter`;
+  const rejection = refuse("bad_signature", offerer, actual, message);
+  return { signedBy: "contract?", digest, rejection };
 }
 
-/** `counter_stale` orders are dead for ever: counters only grow. */
-export function judgeCounter(
+/** `counter_stale` orders can never become valid: counters only grow. */
+export function validateCounter(
   { components }: { components: OrderComponents },
   chainCounter: bigint,
 ): Rejection<IntakeCode> | null {
   const { counter } = components;
   if (counter === chainCounter) return null;
   const code = counter < chainCounter ? "counter_stale" : "counter_ahead";
-  return refuseField(code, {
+  return rejectField(code, {
     field: "parameters.counter",
     expected: `${chainCounter}`,
     actual: `${counter}`,
-    because: `counter must be the offerer's present one, ${chainCounter}, and is ${counter}`,
+    message: `counter must be the offerer's current one, ${chainCounter}, and is ${counter}`,
   });
 }
 
 type SignatureForm = {
   /** 64 or 65 bytes. */
   base: Hex;
-  /** What the base stands for: the order, or the bulk order it is in. */
+  /** Of what the base signs: the order, or the bulk order that contains it. */
   structHash: Hex;
 };
 
@@ -103,7 +103,7 @@ function bulkForm(orderHash: Hex, signature: Hex): SignatureForm | Rejection<Int
   const baseLength = size(signature) % 2 === 0 ? 65 : 64;
   const height = (size(signature) - baseLength - 3) / 32;
   const index = hexToNumber(slice(signature, baseLength, baseLength + 3));
-  // The exchange would heed the low bits alone, and one order would have several signatures.
+  // The exchange ignores the higher bits: the order would have several valid signatures.
   if (index >= 2 ** height) {
     const message = `a bulk order of height ${height} has no leaf ${index}; the last is ${2 ** height - 1}`;
     return refuse("bad_bulk_proof", `index below ${2 ** height}`, `${index}`, message);
@@ -117,22 +117,22 @@ function bulkForm(orderHash: Hex, signature: Hex): SignatureForm | Rejection<Int
   return { base: slice(signature, 0, baseLength), structHash: bulkOrderHash(node, height) };
 }
 
-/** Orders signed at once have one digest and one base, and to recover is what costs. */
-const recovered = new Map<string, Promise<Address | null>>();
-const recoveredAtMost = 256;
+/** Orders signed together share digest and base; recovery is the expensive part. */
+const signerCache = new Map<string, Promise<Address | null>>();
+const maxCachedSigners = 256;
 
-function recoverOnce(hash: Hex, base: Hex, recover: Recover): Promise<Address | null> {
+function recoverCached(hash: Hex, base: Hex, recover: Recover): Promise<Address | null> {
   const key = hash + base;
-  const known = recovered.get(key);
+  const known = signerCache.get(key);
   if (known !== undefined) return known;
-  const [oldest] = recovered.keys();
-  if (oldest !== undefined && recovered.size >= recoveredAtMost) recovered.delete(oldest);
+  const [oldest] = signerCache.keys();
+  if (oldest !== undefined && signerCache.size >= maxCachedSigners) signerCache.delete(oldest);
   const signer = recoverSigner(hash, base, recover);
-  recovered.set(key, signer);
+  signerCache.set(key, signer);
   return signer;
 }
 
-/** Lower case; null where the precompile `ecrecover` finds nobody, a `v` besides 27 and 28 included. */
+/** Lower case; null where the precompile `ecrecover` fails, including any `v` other than 27 and 28. */
 async function recoverSigner(hash: Hex, base: Hex, recover: Recover): Promise<Address | null> {
   const signature = size(base) === 64 ? expandCompact(base) : base;
   const v = hexToNumber(slice(signature, 64));
@@ -140,7 +140,7 @@ async function recoverSigner(hash: Hex, base: Hex, recover: Recover): Promise<Ad
   try {
     return ((await recover({ hash, signature }))?.toLowerCase() as Address | undefined) ?? null;
   } catch {
-    // No point of the curve has this `r`, or `r` or `s` is out of range.
+    // `r` is not on the curve, or `r` or `s` is out of range.
     return null;
   }
 }
@@ -152,6 +152,6 @@ function expandCompact(base: Hex): Hex {
   return concatHex([slice(base, 0, 32), s, parityAndS >> 255n === 0n ? "0x1b" : "0x1c"]);
 }
 
-function refuse(code: IntakeCode, expected: string, actual: string, because: string) {
-  return refuseField(code, { field: "signature", expected, actual, because });
+function refuse(code: IntakeCode, expected: string, actual: string, message: string) {
+  return rejectField(code, { field: "signature", expected, actual, message });
 }

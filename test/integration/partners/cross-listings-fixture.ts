@@ -12,8 +12,8 @@ import type {
   SignedOrder,
 } from "../../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import { resign, wireOrder } from "../../support/orders/intake.ts";
-import type { PartnerBook } from "../../support/orders/partner-book.ts";
+import { resign, wireOrder } from "../../support/orders/intake-fixture.ts";
+import type { PartnerOrderBook } from "../../support/orders/partner-order-book-fixture.ts";
 
 const Item = z.object({
   itemType: z.number(),
@@ -66,7 +66,7 @@ const wei = (item: z.output<typeof Item>) => ({
 });
 
 /** What signs, sends and looks at listings with twins, of a book beside its partners. */
-export function openTwinsDesk(book: PartnerBook, chainId: 1 | 33139) {
+export function openCrossListingFixture(book: PartnerOrderBook, chainId: 1 | 33139) {
   const required = async (maker: Hex, { contract, tokenId, priceWei, quantity }: Wish) => {
     const item = {
       contract: contract ?? contracts.punks,
@@ -99,7 +99,7 @@ export function openTwinsDesk(book: PartnerBook, chainId: 1 | 33139) {
     ...times(),
   });
 
-  const twinComponents = (maker: Hex, found: Required): OrderComponents => {
+  const partnerComponents = (maker: Hex, found: Required): OrderComponents => {
     const { opensea } = found.row;
     if (opensea === null) throw new Error("the partner does not say what it requires");
     return {
@@ -115,7 +115,7 @@ export function openTwinsDesk(book: PartnerBook, chainId: 1 | 33139) {
   return {
     required,
     components,
-    twinComponents,
+    partnerComponents,
     sign,
     /** A listing and its twin as the requirements say; the twin's terms may be others. */
     async pair(
@@ -125,7 +125,7 @@ export function openTwinsDesk(book: PartnerBook, chainId: 1 | 33139) {
     ) {
       const found = await required(maker.address, wish);
       const seaport = await sign(maker, components(maker.address, found, found.row));
-      const opensea = await sign(maker, change(twinComponents(maker.address, found)));
+      const opensea = await sign(maker, change(partnerComponents(maker.address, found)));
       return { seaport, opensea, twinHash: orderHash(opensea.components) };
     },
     /** What became of each listing that was sent together with its twin. */
@@ -142,7 +142,7 @@ export function openTwinsDesk(book: PartnerBook, chainId: 1 | 33139) {
       });
       return z.object({ results: z.array(Result) }).parse(answer.data).results;
     },
-    async twinOf(askId: string | undefined) {
+    async crossListingOf(askId: string | undefined) {
       const { data } = await book.get(`/v1/orders/asks/${askId}/components?chainId=${chainId}`);
       return data.opensea;
     },
@@ -164,7 +164,7 @@ function isSigned(value: unknown): value is SignedOrder {
   return typeof value === "object" && value !== null && "components" in value;
 }
 
-function post({ db }: PartnerBook, partner: Partner, chainId: 1 | 33139) {
+function post({ db }: PartnerOrderBook, partner: Partner, chainId: 1 | 33139) {
   const ending = new AbortController();
   const wake = createSignal();
   const bell = setInterval(wake.notify, 20);

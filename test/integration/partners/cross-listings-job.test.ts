@@ -14,18 +14,18 @@ import type { OrderComponents } from "../../../projections/domain/seaport/order-
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import { createProjection, project } from "../../support/database/given.ts";
 import { until } from "../../support/database/pipeline.ts";
-import { openPartnerBook, type PartnerBook } from "../../support/orders/partner-book.ts";
-import { openTwinsDesk } from "./cross-listings-fixture.ts";
+import { openPartnerOrderBook, type PartnerOrderBook } from "../../support/orders/partner-order-book-fixture.ts";
+import { openCrossListingFixture } from "./cross-listings-fixture.ts";
 
 const chainId = 33139;
 const { alice } = accounts;
 const priceWei = parseEther("1");
 
-let book: PartnerBook;
-let desk: ReturnType<typeof openTwinsDesk>;
+let book: PartnerOrderBook;
+let desk: ReturnType<typeof openCrossListingFixture>;
 beforeAll(async () => {
-  book = await openPartnerBook(chainId);
-  desk = openTwinsDesk(book, chainId);
+  book = await openPartnerOrderBook(chainId);
+  desk = openCrossListingFixture(book, chainId);
 }, 120_000);
 afterAll(() => book?.close());
 afterEach(() => {
@@ -155,7 +155,7 @@ describe("the job that posts twins", () => {
         message: expect.stringContaining(words),
       });
     }
-    expect((await desk.twinOf(replaced.askId)).orderHash).toBe(later.twinHash);
+    expect((await desk.crossListingOf(replaced.askId)).orderHash).toBe(later.twinHash);
   });
 
   it("takes signatures of 64 bytes, and leaves a contract's to the partner", async () => {
@@ -197,11 +197,11 @@ describe("the queue", () => {
   it("is the same however the log was cut into windows", async () => {
     await queued(1n);
     const rows = async () =>
-      (await sql`select twin_hash, is_queued from twins.twin order by position`.execute(book.db))
+      (await sql`select partner_order_hash, is_queued from cross_listings.cross_listing order by position`.execute(book.db))
         .rows;
     const kept = await rows();
     expect(kept.length).toBeGreaterThan(5);
-    await dropTarget(book.db, "twins");
+    await dropTarget(book.db, "cross_listings");
     await project(book.db, [await createProjection(book.db, crossListingsProjection)]);
     expect(await rows()).toEqual(kept);
   });

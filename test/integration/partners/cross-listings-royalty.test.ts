@@ -8,8 +8,8 @@ import { type CreatorFee, creatorFeeRead } from "../../../projections/facts/crea
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readPartnerRoyalties } from "../../../projections/reads/collections/read-royalties.ts";
 import { createProjection, project } from "../../support/database/given.ts";
-import { openPartnerBook, type PartnerBook } from "../../support/orders/partner-book.ts";
-import { openTwinsDesk } from "./cross-listings-fixture.ts";
+import { openPartnerOrderBook, type PartnerOrderBook } from "../../support/orders/partner-order-book-fixture.ts";
+import { openCrossListingFixture } from "./cross-listings-fixture.ts";
 
 const chainId = 1;
 const { alice } = accounts;
@@ -17,11 +17,11 @@ const priceWei = parseEther("1");
 const creator: Address = "0x00000000000000000000000000000000000c0de1";
 const other: Address = "0x00000000000000000000000000000000000c0de2";
 
-let book: PartnerBook;
-let desk: ReturnType<typeof openTwinsDesk>;
+let book: PartnerOrderBook;
+let desk: ReturnType<typeof openCrossListingFixture>;
 beforeAll(async () => {
-  book = await openPartnerBook(chainId);
-  desk = openTwinsDesk(book, chainId);
+  book = await openPartnerOrderBook(chainId);
+  desk = openCrossListingFixture(book, chainId);
 }, 120_000);
 afterAll(() => book?.close());
 

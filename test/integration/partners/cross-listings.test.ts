@@ -8,20 +8,20 @@ import type { OrderComponents } from "../../../projections/domain/seaport/order-
 import { partnerListingSeen } from "../../../projections/facts/partner-listing.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { until } from "../../support/database/pipeline.ts";
-import { openBook } from "../../support/orders/book.ts";
-import { openPartnerBook, type PartnerBook } from "../../support/orders/partner-book.ts";
+import { openOrderBook } from "../../support/orders/order-book-fixture.ts";
+import { openPartnerOrderBook, type PartnerOrderBook } from "../../support/orders/partner-order-book-fixture.ts";
 import { openTestPartner } from "../../support/orders/partner-sync.ts";
-import { openTwinsDesk } from "./cross-listings-fixture.ts";
+import { openCrossListingFixture } from "./cross-listings-fixture.ts";
 
 const chainId = 1;
 const { alice, bob } = accounts;
 const priceWei = parseEther("1");
 
-let book: PartnerBook;
-let desk: ReturnType<typeof openTwinsDesk>;
+let book: PartnerOrderBook;
+let desk: ReturnType<typeof openCrossListingFixture>;
 beforeAll(async () => {
-  book = await openPartnerBook(chainId);
-  desk = openTwinsDesk(book, chainId);
+  book = await openPartnerOrderBook(chainId);
+  desk = openCrossListingFixture(book, chainId);
 }, 120_000);
 afterAll(() => book?.close());
 afterEach(() => book.opensea.heal());
@@ -70,7 +70,7 @@ describe("a listing with a twin", () => {
       success: true,
       crossListing: { status: "queued", orderHash: pair.twinHash, code: null },
     });
-    expect((await desk.twinOf(sent?.askId)).orderHash).toBe(pair.twinHash);
+    expect((await desk.crossListingOf(sent?.askId)).orderHash).toBe(pair.twinHash);
     const job = desk.startPosting();
     expect((await posted(pair))?.crossListing).toMatchObject({ status: "posted", code: null });
     await job.stop();
@@ -142,7 +142,7 @@ describe("a listing with a twin", () => {
     const [alone] = await desk.send({ seaport: pair.seaport });
     expect(alone).toMatchObject({ success: true });
     expect(alone).not.toHaveProperty("crossListing");
-    expect(await desk.twinOf(alone?.askId)).toBeNull();
+    expect(await desk.crossListingOf(alone?.askId)).toBeNull();
   });
 });
 
@@ -196,7 +196,7 @@ describe("a twin that lacks what the partner requires leaves the listing in the 
       orderHash: pair.twinHash,
       message: expect.stringMatching(words),
     });
-    expect(await desk.twinOf(result?.askId)).toBeNull();
+    expect(await desk.crossListingOf(result?.askId)).toBeNull();
   });
 
   it("another maker's, another's signature, and what is no order", async () => {
@@ -248,9 +248,9 @@ describe("a twin that lacks what the partner requires leaves the listing in the 
 describe("where no partner is configured", () => {
   it("twins are rejected as partner_unavailable, and listings taken in", async () => {
     const pair = await desk.pair(alice, { tokenId: 6n, priceWei });
-    const plain = await openBook(chainId);
+    const plain = await openOrderBook(chainId);
     try {
-      const alone = openTwinsDesk({ ...book, ...plain }, chainId);
+      const alone = openCrossListingFixture({ ...book, ...plain }, chainId);
       const [result] = await alone.send(pair);
       expect(result).toMatchObject({
         success: true,

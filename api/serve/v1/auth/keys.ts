@@ -5,9 +5,9 @@ import { route } from "../context.ts";
 
 const InstantKey = z
   .object({
-    key: z.string().meta({ description: "For the header X-API-Key. Told once." }),
+    key: z.string().meta({ description: "Send it in the header X-API-Key. Shown only once." }),
     type: z.literal("instant"),
-    requestsPerMinute: z.int().min(0).meta({ description: "0: as many as one likes." }),
+    requestsPerMinute: z.int().min(0).meta({ description: "0: unlimited." }),
     expiresAt: z.iso.datetime(),
     docs: z.url(),
   })
@@ -18,13 +18,13 @@ export const giveInstantKey = route(
     method: "post",
     path: "/v1/auth/keys",
     tag: "Authentication",
-    summary: "A key at once, without an account, for a higher limit during seven days",
+    summary: "Creates an API key without an account: a higher rate limit for seven days",
     data: InstantKey,
     successes: { 201: "A new key" },
     refuses: { rate_limited: 429 },
   },
   async ({ address }, { instantKeys }) => {
-    const given = (await instantKeys?.give(address)) ?? noInstantKeys;
+    const given = (await instantKeys?.create(address)) ?? noInstantKeys;
     return isRejection(given) ? given : { data: given };
   },
 );

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { wallet } from "../parameters.ts";
 
-export const fulfiller = wallet.meta({ description: "The seller, who sends the transaction." });
+export const fulfiller = wallet.meta({ description: "The seller, who must send the transaction." });
 
 export const acceptAmount = z
   .int()
@@ -9,11 +9,11 @@ export const acceptAmount = z
   .transform(BigInt)
   .nullish()
   .meta({
-    description: "Units of an ERC-1155 token; an offer for one token is always taken whole.",
+    description: "Units of an ERC-1155 token. A bid on one token is always accepted whole.",
     override: { type: "integer", minimum: 1 },
   });
 
-/** Why selling into an offer is refused. */
+/** Rejection codes of accepting a bid. */
 export const acceptRefusals = {
   bad_structure: 422,
   unsupported_chain: 422,

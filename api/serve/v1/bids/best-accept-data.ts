@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { acceptBestBid } from "../../../work/orders/accepting/accept.ts";
+import { acceptBestBid } from "../../../work/orders/accepting/accept-bid.ts";
 import { OfferAcceptData, presentAcceptData } from "../../views/accept-data.ts";
-import { bodyChainId } from "../body-chain-id.ts";
 import { route } from "../context.ts";
-import { tokenId, wallet } from "../parameters.ts";
+import { bodyChainId, tokenId, wallet } from "../parameters.ts";
 import { acceptRefusals, fulfiller } from "./accept-fields.ts";
 
 export const bestAcceptData = route(
@@ -12,15 +11,15 @@ export const bestAcceptData = route(
     method: "post",
     path: "/v1/bids/best-accept-data",
     tag: "Bids",
-    summary: "What to encode and send to sell into the offer that nets most and passes the checks",
+    summary: "The call that accepts the bid with the highest net among those that pass the checks",
     body: z.object({ chainId: bodyChainId, contract: wallet, tokenId, fulfiller }),
     data: OfferAcceptData,
     refuses: { not_found: 404, ...acceptRefusals },
   },
   async ({ body }, { market, now }) => {
     const { chainId, contract, tokenId, fulfiller: seller } = body;
-    const asked = { chainId, contract, tokenId, seller, units: null };
-    const accepted = await acceptBestBid(market, asked, now());
+    const request = { chainId, contract, tokenId, seller, units: null };
+    const accepted = await acceptBestBid(market, request, now());
     return isRejection(accepted) ? accepted : { data: presentAcceptData(accepted) };
   },
 );

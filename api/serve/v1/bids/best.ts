@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Database } from "../../../../projections/database.ts";
-import { readBestBidsOf } from "../../../../projections/reads/bids/read-best.ts";
-import type { CollectionRef } from "../../../../projections/reads/collections/read-reference.ts";
-import { readToken } from "../../../../projections/reads/ownership/read.ts";
+import { readBestBidsOf } from "../../../../projections/reads/bids/read-best-bids.ts";
+import type { CollectionRef } from "../../../../projections/reads/collections/find-collection.ts";
+import { readToken } from "../../../../projections/reads/ownership/read-token.ts";
 import { Bid, presentBid } from "../../views/bid.ts";
 import { chainIdValue, collectionRef, uint256Text } from "../../views/wire.ts";
 import { noCollection, referTo } from "../collections/reference.ts";
@@ -14,7 +14,7 @@ const BestBids = z
     chainId: chainIdValue,
     collection: collectionRef,
     tokenId: uint256Text,
-    best: Bid.nullable().meta({ description: "Of the two the one that nets the seller more." }),
+    best: Bid.nullable().meta({ description: "The one with the higher net for the seller." }),
     itemOffer: Bid.nullable(),
     collectionOffer: Bid.nullable(),
   })
@@ -25,11 +25,11 @@ export const bestBids = route(
     method: "get",
     path: "/v1/bids/best",
     tag: "Bids",
-    summary: "The bids that net a token's holder most, as of the last check of each",
+    summary: "The bids with the highest net for a token's holder",
     query: z.object({ chainId, collection: collectionKey, tokenId }),
     data: BestBids,
     refuses: { not_found: 404, ...chainRefusals },
-    isKept: true,
+    isCacheable: true,
   },
   async ({ query }, { db, siteUrl, market: { prefix }, now }) => {
     const chain = query.chainId;
@@ -52,7 +52,7 @@ export const bestBids = route(
   },
 );
 
-/** An address selects its contract, a slug that of the family which has the token alive. */
+/** An address selects its contract; a slug the contract of the collection in which the token exists. */
 async function contractOf(
   db: Database,
   { contractId, contractIds, collectionId }: CollectionRef,

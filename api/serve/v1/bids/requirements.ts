@@ -7,20 +7,18 @@ import {
   readBidRequirements,
 } from "../../../work/orders/requirements/bid-requirements.ts";
 import { presentCurrency } from "../../views/money.ts";
-import { presentPriced } from "../../views/order-terms.ts";
 import { chainIdValue, currency, hash, uint256Text } from "../../views/wire.ts";
 import { route } from "../context.ts";
-import { bodyChainId } from "../orders/submission.ts";
 import {
   itemsBodyBytes,
   marketFields,
-  presentBlocked,
+  presentRequirement,
   requirementFields,
-  tradeRefusals,
+  requirementRefusals,
   units,
   wei,
-} from "../orders/trade-fields.ts";
-import { tokenId, wallet } from "../parameters.ts";
+} from "../orders/requirement-fields.ts";
+import { requiredBodyChainId, tokenId, wallet } from "../parameters.ts";
 
 const kind = z.enum(["item", "collection"]);
 
@@ -33,7 +31,7 @@ const item = z
     quantity: units,
   })
   .refine(({ kind, tokenId }) => (kind === "item") === (typeof tokenId === "bigint"), {
-    message: "is needed for an item, and left out for a collection",
+    message: "is required for an item, and must be left out for a collection",
     path: ["tokenId"],
   });
 
@@ -51,14 +49,15 @@ const OfferRequirements = z
   .object({
     chainId: chainIdValue,
     ...marketFields,
-    conduitKey: hash.meta({ description: "Zero: the exchange itself spends." }),
+    conduitKey: hash.meta({ description: "Zero: the exchange itself transfers the currency." }),
     sellerConduitKey: hash,
     currency,
     balanceWei: uint256Text,
-    allowanceWei: uint256Text.meta({ description: "To the exchange." }),
-    openOffersWei: uint256Text.meta({ description: "What open offers may still cost." }),
+    allowanceWei: uint256Text.meta({ description: "The maker's allowance to the exchange." }),
+    openOffersWei: uint256Text.meta({ description: "Total of the maker's open offers." }),
     requiredAllowanceWei: uint256Text.meta({
-      description: "For open offers and every item not blocked: approve exactly this much.",
+      description:
+        "For open offers and every item that is not blocked: approve exactly this amount.",
     }),
     items: z.array(row).meta({ description: "In the order of the request." }),
   })
@@ -69,10 +68,14 @@ export const bidRequirements = route(
     method: "post",
     path: "/v1/bids/requirements",
     tag: "Bids",
-    summary: "What it takes to make up to 50 offers, checked against the chain, and what to sign",
-    body: z.object({ chainId: bodyChainId, maker: wallet, items: z.array(item).min(1).max(50) }),
+    summary: "What to sign and approve for up to 50 bids, checked against the chain",
+    body: z.object({
+      chainId: requiredBodyChainId,
+      maker: wallet,
+      items: z.array(item).min(1).max(50),
+    }),
     data: OfferRequirements,
-    refuses: tradeRefusals,
+    refuses: requirementRefusals,
     maxBodyBytes: itemsBodyBytes,
   },
   async ({ body }, { market, now }) => {
@@ -110,7 +113,7 @@ function presentRow(
   requirement: BidRequirement,
   maker: z.output<typeof wallet>,
 ): z.output<typeof row> {
-  const { item, standard, blocked } = requirement;
+  const { item, standard } = requirement;
   const { contract, tokenId, quantity, unitPriceWei } = item;
   return {
     kind: tokenId === null ? "collection" : "item",
@@ -120,7 +123,6 @@ function presentRow(
     amountWei: String(unitPriceWei),
     totalWei: String(unitPriceWei * quantity),
     standard,
-    ...presentPriced(requirement, { ...item, side: "bid", maker }),
-    ...presentBlocked(blocked),
+    ...presentRequirement(requirement, { ...item, side: "bid", maker }),
   };
 }

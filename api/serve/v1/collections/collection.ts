@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { readPriceAt } from "../../../../projections/coin-prices/read.ts";
-import { readCollection } from "../../../../projections/reads/collections/read.ts";
+import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
+import { readCollection } from "../../../../projections/reads/collections/read-collections.ts";
 import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { Collection, presentCollection } from "../../views/collection.ts";
 import { route } from "../context.ts";
@@ -12,12 +12,12 @@ export const collection = route(
     method: "get",
     path: "/v1/collections/{collection}",
     tag: "Collections",
-    summary: "One collection with its figures",
+    summary: "One collection with its statistics",
     params: z.object({ collection: collectionKey }),
     query: z.object({ chainId }),
     data: Collection,
     refuses: { not_found: 404, ...chainRefusals },
-    isKept: true,
+    isCacheable: true,
   },
   async ({ params, query }, { db, siteUrl, market, now }) => {
     const found = await referTo(db, query.chainId, params.collection);
@@ -28,7 +28,7 @@ export const collection = route(
       readPriceAt(db, nativeCoin[query.chainId], at),
     ]);
     if (row === null) return noCollection(query.chainId, params.collection);
-    const shop = { siteUrl, prefix: market.prefix, coinPriceE8 };
-    return { data: presentCollection(row, ["24h", "7d", "30d", "all"], shop) };
+    const view = { siteUrl, prefix: market.prefix, coinPriceE8 };
+    return { data: presentCollection(row, ["24h", "7d", "30d", "all"], view) };
   },
 );

@@ -8,8 +8,8 @@ import {
   summarizeCandles,
   windowStart,
 } from "../../../../projections/domain/candles.ts";
-import type { CollectionRef } from "../../../../projections/reads/collections/read-reference.ts";
-import { readFloorCandles } from "../../../../projections/reads/floors/read.ts";
+import type { CollectionRef } from "../../../../projections/reads/collections/find-collection.ts";
+import { readFloorCandles } from "../../../../projections/reads/floors/read-floors.ts";
 import { presentCandle, presentSummary, windowFields, windowParts } from "../../views/candle.ts";
 import { LinkedCollection, presentLinkedCollection } from "../../views/linked-collection.ts";
 import { displayAmount } from "../../views/money.ts";
@@ -34,11 +34,11 @@ export const floorHistory = route(
     method: "get",
     path: "/v1/collections/{collection}/floor-history",
     tag: "Collections",
-    summary: "What a collection's cheapest listing cost, as candles",
+    summary: "Floor price of a collection, as candles",
     params: z.object({ collection: collectionKey }),
     query: z.object({
       chainId,
-      ...windowFields({ most: maxDays, usual: 7 }, "1h up to 2 days, else 4h"),
+      ...windowFields({ max: maxDays, default: 7 }, "Default: 1h up to 2 days, else 4h"),
     }),
     data: History,
     refuses: { not_found: 404, ...chainRefusals },
@@ -53,7 +53,7 @@ export const floorHistory = route(
     const key = JSON.stringify({ ...window, contractIds });
     const context = { contractIds, window, now: now() };
     const history = await historiesOf(db).fetch(key, { context });
-    if (history === undefined) throw new Error("a history was not read");
+    if (history === undefined) throw new Error("the cache returned no history");
     return {
       data: {
         collection: presentLinkedCollection(found, { siteUrl, chainId: query.chainId }),
@@ -67,12 +67,12 @@ export const floorHistory = route(
 );
 
 type Window = { chainId: ChainId; days: number; interval: CandleInterval };
-type Asked = Pick<CollectionRef, "contractIds"> & { window: Window; now: Date };
-type Histories = LRUCache<string, Awaited<ReturnType<typeof readHistory>>, Asked>;
+type HistoryRequest = Pick<CollectionRef, "contractIds"> & { window: Window; now: Date };
+type Histories = LRUCache<string, Awaited<ReturnType<typeof readHistory>>, HistoryRequest>;
 
 const caches = new WeakMap<Database, Histories>();
 
-/** One look at the database for all who ask for a history at the same time, and for as long as it may be kept. */
+/** Concurrent requests share one read, which is cached for `maxAgeSeconds`. */
 function historiesOf(db: Database): Histories {
   const known = caches.get(db);
   if (known !== undefined) return known;
@@ -85,7 +85,7 @@ function historiesOf(db: Database): Histories {
   return histories;
 }
 
-async function readHistory(db: Database, { contractIds, window, now }: Asked) {
+async function readHistory(db: Database, { contractIds, window, now }: HistoryRequest) {
   const { chainId, days, interval } = window;
   const lengthMs = intervalMs[interval];
   const from = new Date(windowStart(now.getTime(), days, lengthMs));

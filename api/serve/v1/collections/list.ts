@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { readPriceAt } from "../../../../projections/coin-prices/read.ts";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
+import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
 import type { CollectionRow } from "../../../../projections/reads/collections/collection-row.ts";
 import {
   type CollectionKey,
   readCollections,
-} from "../../../../projections/reads/collections/read.ts";
+} from "../../../../projections/reads/collections/read-collections.ts";
 import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import {
   cursorInteger,
@@ -24,27 +24,27 @@ export const listCollections = route(
     method: "get",
     path: "/v1/collections",
     tag: "Collections",
-    summary: "Collections by their figures",
+    summary: "Collections, sorted by a statistic",
     query: z.object({
       chainId,
       period: z
         .enum(["24h", "7d", "30d"])
         .default("24h")
-        .meta({ description: "Window of volume and sales, shown and sorted by." }),
+        .meta({ description: "Period of volume, sales and change." }),
       sort: z
         .enum(["volume", "floor", "sales", "listed", "supply", "holders", "change"])
         .default("volume"),
       direction: z.enum(["asc", "desc"]).default("desc"),
       search: text(100)
         .optional()
-        .meta({ description: "Part of a name or an address, in any case." }),
+        .meta({ description: "Part of a name or an address, case-insensitive." }),
       verified: flag.optional(),
       ...pageFields,
     }),
     data: z.array(Collection),
     meta: pageMeta,
     refuses: { ...chainRefusals, ...pageRefusals },
-    isKept: true,
+    isCacheable: true,
   },
   async ({ query }, { db, siteUrl, market, now }) => {
     const { sort, direction, period } = query;
@@ -61,16 +61,16 @@ export const listCollections = route(
       readCollections(db, filter, { sort, direction, period }, request.read, at),
       readPriceAt(db, nativeCoin[query.chainId], at),
     ]);
-    const shop = { siteUrl, prefix: market.prefix, coinPriceE8 };
+    const view = { siteUrl, prefix: market.prefix, coinPriceE8 };
     const { shown, meta } = cutPage(request, rows, keyOf);
     return {
-      data: shown.map((row) => presentCollection(row, [period], shop)),
+      data: shown.map((row) => presentCollection(row, [period], view)),
       meta: { chainId: query.chainId, total: Number(total), ...meta },
     };
   },
 );
 
-/** A sum of wei has no bound of its own; an id is an integer column's. */
+/** Digits: a sum of wei is unbounded; an id is an integer column. */
 const collectionKey = z
   .tuple([cursorInteger(100), cursorInteger(9)])
   .transform(([sortKey, id]): CollectionKey => ({ sortKey, collectionId: Number(id) }));

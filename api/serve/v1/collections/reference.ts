@@ -1,21 +1,21 @@
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { reject } from "../../../../projections/domain/rejection.ts";
-import { findCollection } from "../../../../projections/reads/collections/read-reference.ts";
+import { findCollection } from "../../../../projections/reads/collections/find-collection.ts";
 
-type SalesQuery = {
+type CollectionQuery = {
   chainId: ChainId;
   collection?: string | undefined;
   token_id?: bigint | undefined;
 };
 
 /**
- * Contracts whose sales are asked for: null is every contract, undefined an unknown collection.
- * An address with a token id means that contract's token; otherwise the whole family is meant.
+ * Contracts that a query selects: null is every contract, undefined an unknown collection.
+ * An address with a token id means that contract's token; otherwise all contracts of the collection are selected.
  */
 export async function salesContracts(
   db: Database,
-  { chainId, collection, token_id }: SalesQuery,
+  { chainId, collection, token_id }: CollectionQuery,
 ): Promise<number[] | null | undefined> {
   if (collection === undefined) return null;
   const found = await referTo(db, chainId, collection);

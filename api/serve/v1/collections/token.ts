@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { reject } from "../../../../projections/domain/rejection.ts";
-import { readToken } from "../../../../projections/reads/ownership/read.ts";
-import { isRankingStale } from "../../../../projections/reads/rarity/stale.ts";
-import { readTokenDetails } from "../../../../projections/reads/tokens/read-details.ts";
+import { readToken } from "../../../../projections/reads/ownership/read-token.ts";
+import { readRankingIsOutdated } from "../../../../projections/reads/rarity/outdated-rankings.ts";
+import { readTokenDetails } from "../../../../projections/reads/tokens/token-details.ts";
 import { presentToken, Token } from "../../views/token.ts";
 import { route } from "../context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
@@ -13,12 +13,13 @@ export const token = route(
     method: "get",
     path: "/v1/collections/{collection}/tokens/{tokenId}",
     tag: "Collections",
-    summary: "One token: an address selects its contract, a slug the live token of the family",
+    summary:
+      "One token. An address selects its contract; a slug the contract of the collection in which the token exists",
     params: z.object({ collection: collectionKey, tokenId }),
     query: z.object({ chainId }),
     data: Token,
     refuses: { not_found: 404, ...chainRefusals },
-    isKept: true,
+    isCacheable: true,
   },
   async ({ params, query }, { db, siteUrl, market, now }) => {
     const collection = await referTo(db, query.chainId, params.collection);
@@ -34,12 +35,15 @@ export const token = route(
       return reject("not_found", message);
     }
     const { collectionId } = collection;
-    const [[details], isPassing] = await Promise.all([
+    const [[details], isVolatile] = await Promise.all([
       readTokenDetails(db, collectionId, [row], now()),
-      isRankingStale(db, collectionId),
+      readRankingIsOutdated(db, collectionId),
     ]);
-    if (details === undefined) throw new Error("a token that was there was not read");
-    const shop = { siteUrl, prefix: market.prefix };
-    return { data: presentToken(details, { collection, chainId: query.chainId, shop }), isPassing };
+    if (details === undefined) throw new Error("the details of an existing token are missing");
+    const view = { siteUrl, prefix: market.prefix };
+    return {
+      data: presentToken(details, { collection, chainId: query.chainId, view }),
+      isVolatile,
+    };
   },
 );

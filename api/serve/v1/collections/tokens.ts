@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { type TokenKey, tokenSorts } from "../../../../projections/reads/tokens/filter.ts";
-import { readTokens } from "../../../../projections/reads/tokens/read.ts";
+import { readTokens } from "../../../../projections/reads/tokens/read-tokens.ts";
 import {
   cursorInteger,
   cursorPageOf,
@@ -15,16 +15,16 @@ import { route } from "../context.ts";
 import { chainId, chainRefusals, collectionKey, flag, uint256, wallet } from "../parameters.ts";
 import { noCollection, referTo } from "./reference.ts";
 
-const mostIds = 100;
+const maxIds = 100;
 const { per_page, cursor } = pageFields;
 
 const tokenIds = z
   .string()
   .transform((text) => text.split(","))
-  .pipe(z.array(uint256).max(mostIds))
+  .pipe(z.array(uint256).max(maxIds))
   .transform((ids) => [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1)))
   .meta({
-    description: `Token ids, comma-separated, at most ${mostIds}.`,
+    description: `Token ids, comma-separated, at most ${maxIds}.`,
     override: { type: "string", pattern: "^\\d+(,\\d+)*$" },
   });
 
@@ -33,20 +33,22 @@ export const tokens = route(
     method: "get",
     path: "/v1/collections/{collection}/tokens",
     tag: "Collections",
-    summary: "Tokens of a collection, of all contracts of its family; burned ones too",
+    summary: "Tokens of all contracts of a collection, including burned ones",
     params: z.object({ collection: collectionKey }),
     query: z.object({
       chainId,
       sort: z.enum(tokenSorts).default("token_id").meta({
         description:
-          "What has no price, listing or rank comes last, by token id. `recently_listed` goes by the newest listing.",
+          "Tokens without a price, listing or rank come last, by token id. `recently_listed` sorts by the latest listing.",
       }),
       listed: flag
         .optional()
-        .meta({ description: "Only those with an active listing, or without." }),
+        .meta({
+          description: "Only tokens with an active listing (`true`) or without one (`false`).",
+        }),
       token_ids: tokenIds.optional(),
       owner: wallet.optional().meta({
-        description: "Only ERC-721 tokens of this wallet. An ERC-1155 id has no single owner.",
+        description: "Only ERC-721 tokens of this wallet: an ERC-1155 token has no single owner.",
       }),
       cursor,
       per_page,
@@ -54,7 +56,7 @@ export const tokens = route(
     data: z.array(Token),
     meta: pageMeta.omit({ page: true }).meta({ id: "CursorMeta" }),
     refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals },
-    isKept: true,
+    isCacheable: true,
   },
   async ({ params, query }, { db, siteUrl, market, now }) => {
     const collection = await referTo(db, query.chainId, params.collection);
@@ -71,9 +73,9 @@ export const tokens = route(
     const request = cursorPageOf(query, scope, tokenKey);
     if (isRejection(request)) return request;
     const page = await readTokens(db, filter, sort, request.read, now());
-    const { total, rows, isRankingStale: isPassing } = page;
+    const { total, rows, isRankingStale: isVolatile } = page;
     const { shown, meta } = cutPage(request, rows, ({ key }) => keyOfToken(key));
-    const context = { collection, chainId, shop: { siteUrl, prefix: market.prefix } };
+    const context = { collection, chainId, view: { siteUrl, prefix: market.prefix } };
     return {
       data: shown.map((token) => presentToken(token, context)),
       meta: {
@@ -82,7 +84,7 @@ export const tokens = route(
         per_page: meta.per_page,
         next_cursor: meta.next_cursor,
       },
-      isPassing,
+      isVolatile,
     };
   },
 );

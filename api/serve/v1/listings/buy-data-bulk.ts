@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { buyListings } from "../../../work/orders/buying/buy.ts";
+import { buyListings } from "../../../work/orders/buying/buy-listings.ts";
 import { BuyData, presentBuyData } from "../../views/buy-data.ts";
-import { bodyChainId } from "../body-chain-id.ts";
 import { route } from "../context.ts";
+import { bodyChainId } from "../parameters.ts";
 import { askIds, buyer, buyRefusals } from "./buy-fields.ts";
 
 const code = z.enum([
@@ -23,7 +23,9 @@ const code = z.enum([
 
 const BuyDataBulk = z
   .object({
-    listings: z.array(BuyData).meta({ description: "Those that can be bought, as asked for." }),
+    listings: z
+      .array(BuyData)
+      .meta({ description: "The calls that buy the listings, in the order of the request." }),
     errors: z.array(z.object({ askId: z.string(), code, error: z.string() })),
   })
   .meta({ id: "BuyDataBulk" });
@@ -33,7 +35,7 @@ export const buyDataBulk = route(
     method: "post",
     path: "/v1/listings/buy-data-bulk",
     tag: "Listings",
-    summary: "What to send to buy each of up to 20 listings, all units left of each",
+    summary: "The calls that buy up to 20 listings, with all remaining units of each",
     body: z.object({ chainId: bodyChainId, askIds, buyer }),
     data: BuyDataBulk,
     refuses: buyRefusals,

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { buyListings } from "../../../work/orders/buying/buy.ts";
+import { buyListings } from "../../../work/orders/buying/buy-listings.ts";
 import { BuyData, presentBuyData } from "../../views/buy-data.ts";
-import { bodyChainId } from "../body-chain-id.ts";
 import { route } from "../context.ts";
-import { askId } from "../parameters.ts";
+import { askId, bodyChainId } from "../parameters.ts";
 import { buyAmount, buyer, buyRefusals, maxPrice, maxPriceWei } from "./buy-fields.ts";
 
 export const buyData = route(
@@ -12,7 +11,7 @@ export const buyData = route(
     method: "post",
     path: "/v1/listings/{askId}/buy-data",
     tag: "Listings",
-    summary: "What to send to buy exactly this listing, checked against the chain",
+    summary: "The call that buys exactly this listing, checked against the chain",
     params: z.object({ askId }),
     body: z
       .object({ chainId: bodyChainId, buyer, amount: buyAmount, maxPrice, maxPriceWei })
@@ -42,7 +41,7 @@ export const buyData = route(
       maxWei: body.maxPriceWei ?? body.maxPrice ?? null,
     };
     const [bought] = await buyListings(market, request, now());
-    if (bought === undefined) throw new Error("one listing was asked for and none answered");
+    if (bought === undefined) throw new Error("no outcome for the requested listing");
     return isRejection(bought) ? bought : { data: presentBuyData(bought) };
   },
 );

@@ -1,14 +1,14 @@
 import { type Address, parseEther } from "viem";
 import { z } from "zod";
 
-/** Codes of requests that cannot be understood, and of those that buying refuses with. */
+/** Rejection codes of invalid requests to buy. */
 export const buyRefusals = {
   bad_structure: 422,
   bad_request: 422,
   unsupported_chain: 422,
 } as const;
 
-/** A field whose every failure has one code. `document` is its JSON schema. */
+/** A field with a rejection code of its own. `document` is its JSON schema. */
 function coded<Schema extends z.ZodType>(
   code: "bad_request" | "bad_amount",
   schema: Schema,
@@ -47,7 +47,7 @@ const amount = z
   .min(1, "must be at least 1")
   .transform(BigInt);
 
-/** A price in whole ETH or APE. JSON numbers are taken as they are written, as exact as they can be. */
+/** A price in ETH or APE. JSON numbers are converted by their shortest decimal form. */
 const price = z.union([z.string(), z.number()]).transform((value, context): bigint => {
   const text = typeof value === "string" ? value : plainDigits(value);
   if (/^\d{1,60}(\.\d{1,60})?$/.test(text)) return weiOf(text);
@@ -55,7 +55,7 @@ const price = z.union([z.string(), z.number()]).transform((value, context): bigi
   return z.NEVER;
 });
 
-/** What is below a wei cannot be paid: a limit may drop it. */
+/** Truncates below one wei. */
 function weiOf(text: string): bigint {
   const [whole = "0", decimals = ""] = text.split(".");
   return parseEther(`${whole}.${decimals.slice(0, 18).padEnd(18, "0")}`);
@@ -74,24 +74,24 @@ function plainDigits(value: number): string {
 export const buyer = coded("bad_request", address.nullish(), {
   type: "string",
   pattern: addressPattern,
-  description: "Who receives the token; without it whoever sends the transaction.",
+  description: "Receives the token. Default: the sender of the transaction.",
 });
 
 export const buyAmount = coded("bad_amount", amount.nullish(), {
   type: "integer",
   minimum: 1,
-  description: "Units of an ERC-1155 token; without it all that are left.",
+  description: "Units of an ERC-1155 token. Default: all remaining units.",
 });
 
 export const maxPrice = coded("bad_request", price.nullish(), {
   type: ["number", "string"],
-  description: "Most to pay for all units, in ETH or APE.",
+  description: "Maximum price of all units, in ETH or APE.",
 });
 
 export const maxPriceWei = coded("bad_request", wei.nullish(), {
   type: "string",
   pattern: decimalPattern,
-  description: "The same in wei; it wins over `maxPrice`.",
+  description: "The same in wei; takes precedence over `maxPrice`.",
 });
 
 export const askIds = coded("bad_request", z.array(z.string().max(200)).min(1).max(20), {

@@ -5,21 +5,22 @@ import {
   type ListingRequirement,
   readListingRequirements,
 } from "../../../work/orders/requirements/listing-requirements.ts";
-import { presentPriced } from "../../views/order-terms.ts";
-import { presentTwinRequirement, TwinRequirement } from "../../views/twin-requirement.ts";
+import {
+  CrossListingRequirement,
+  presentCrossListingRequirement,
+} from "../../views/cross-listing-requirement.ts";
 import { address, chainIdValue, hash, uint256Text } from "../../views/wire.ts";
 import { route } from "../context.ts";
-import { bodyChainId } from "../orders/submission.ts";
 import {
   itemsBodyBytes,
   marketFields,
-  presentBlocked,
+  presentRequirement,
   requirementFields,
-  tradeRefusals,
+  requirementRefusals,
   units,
   wei,
-} from "../orders/trade-fields.ts";
-import { tokenId, wallet } from "../parameters.ts";
+} from "../orders/requirement-fields.ts";
+import { requiredBodyChainId, tokenId, wallet } from "../parameters.ts";
 
 const item = z.object({ contract: wallet, tokenId, quantity: units, unitPriceWei: wei });
 
@@ -28,11 +29,17 @@ const row = z
     ...requirementFields,
     tokenId: uint256Text,
     unitPriceWei: uint256Text,
-    heldUnits: uint256Text.nullable().meta({ description: "What the maker holds; null: unknown." }),
-    opensea: TwinRequirement.nullable().meta({
-      description: "What a twin for opensea must be; null: it takes none, or does not say now.",
+    heldUnits: uint256Text
+      .nullable()
+      .meta({ description: "Units that the maker holds; null: unknown." }),
+    opensea: CrossListingRequirement.nullable().meta({
+      description:
+        "What a cross-listing for opensea must contain; null: not available, or temporarily unknown.",
     }),
-    owned: z.boolean().nullable().meta({ description: "Whether that is enough; null: unknown." }),
+    owned: z
+      .boolean()
+      .nullable()
+      .meta({ description: "Whether the maker holds enough units; null: unknown." }),
     approval: z
       .object({
         needed: z.boolean().nullable().meta({ description: "null: unknown." }),
@@ -60,10 +67,14 @@ export const listingRequirements = route(
     method: "post",
     path: "/v1/listings/requirements",
     tag: "Listings",
-    summary: "What it takes to list up to 100 tokens, checked against the chain, and what to sign",
-    body: z.object({ chainId: bodyChainId, maker: wallet, items: z.array(item).min(1).max(100) }),
+    summary: "What to sign and approve for up to 100 listings, checked against the chain",
+    body: z.object({
+      chainId: requiredBodyChainId,
+      maker: wallet,
+      items: z.array(item).min(1).max(100),
+    }),
     data: ListingRequirements,
-    refuses: tradeRefusals,
+    refuses: requirementRefusals,
     maxBodyBytes: itemsBodyBytes,
   },
   async ({ body }, { market, now }) => {
@@ -91,7 +102,7 @@ function presentRow(
   requirement: ListingRequirement,
   maker: z.output<typeof wallet>,
 ): z.output<typeof row> {
-  const { item, standard, heldUnits, isApproved, blocked } = requirement;
+  const { item, heldUnits, isApproved, standard } = requirement;
   return {
     contract: item.contract,
     tokenId: String(item.tokenId),
@@ -105,8 +116,7 @@ function presentRow(
       operator: commonConduit.address,
       token: item.contract,
     },
-    opensea: presentTwinRequirement(requirement.twin),
-    ...presentPriced(requirement, { ...item, side: "ask", maker }),
-    ...presentBlocked(blocked),
+    opensea: presentCrossListingRequirement(requirement.crossListing),
+    ...presentRequirement(requirement, { ...item, side: "ask", maker }),
   };
 }

@@ -4,19 +4,19 @@ import {
   intakeCodes,
 } from "../../../../projections/domain/orders/intake-codes.ts";
 import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
-import type { Admission } from "../../../work/orders/intake/admit.ts";
-import type { Submission } from "../../../work/orders/intake/candidate.ts";
-import { orderId } from "../../../work/orders/order-id.ts";
+import type { Admission, Submission } from "../../../work/orders/market/admission.ts";
+import { orderId } from "../../../work/orders/market/order-id.ts";
 import { address, hash, uint256Text } from "../../views/wire.ts";
 import type { Context } from "../context.ts";
-import { orderStatusName, refusePaused } from "./submission.ts";
+import type { Side } from "./sides.ts";
+import { orderStatusName, rejectPaused } from "./submission.ts";
 
-/** A hundred orders with the longest bulk signatures and a few legs each. */
+/** A hundred orders with the longest bulk signatures and a few consideration items each. */
 export const bulkBodyBytes = 2 * 1024 * 1024;
 
 const retry = z.enum([...new Set(Object.values(intakeCodes).map((one) => one.retry))]);
 
-/** What became of an order of a bulk request. Its id is beside it, under the side's own name. */
+/** The result of one order of a bulk request, without its id, whose name depends on the side. */
 export const bulkResult = z.object({
   contractAddress: address.nullable(),
   tokenId: uint256Text.nullable(),
@@ -46,19 +46,20 @@ export function bulkData<Result extends z.ZodType>(result: Result) {
   });
 }
 
-type Bulk = Pick<Submission, "side" | "chainId" | "envelope"> & { items: readonly unknown[] };
+type Bulk = Pick<Submission, "chainId" | "envelope"> & { side: Side; items: readonly unknown[] };
 
-/** Takes in orders that were sent together, each on its own. */
+/** Admits orders that were submitted together, each independently. */
 export async function admitMany(
-  { items, ...bulk }: Bulk,
+  { side, items, ...bulk }: Bulk,
   context: Context,
 ): Promise<Admission[] | Rejection<IntakeCode>> {
-  const refused = await refusePaused(bulk.side, context);
-  if (refused !== null) return refused;
+  const paused = await rejectPaused(side, context);
+  if (paused !== null) return paused;
   return context.market.admit({
     ...bulk,
+    side: side.side,
     orders: items.map((item) => fieldOf(item, "seaport")),
-    takesBulkSignatures: true,
+    allowsBulkSignatures: true,
     now: context.now(),
   });
 }
@@ -73,29 +74,33 @@ export function presentResult(
   { subject, outcome }: Admission,
   prefix: string,
 ): { id: string | undefined; result: z.output<typeof bulkResult> } {
-  const named = {
+  const subjectFields = {
     contractAddress: subject?.contract ?? null,
     tokenId: subject?.tokenId?.toString() ?? null,
   };
   if (isRejection(outcome)) {
     const { rejected: code, message, details } = outcome;
-    const told = details === undefined ? {} : { details: details.map((one) => ({ ...one })) };
+    const detailFields =
+      details === undefined ? {} : { details: details.map((one) => ({ ...one })) };
     const { retry } = intakeCodes[code];
-    return { id: undefined, result: { ...named, success: false, message, code, retry, ...told } };
+    return {
+      id: undefined,
+      result: { ...subjectFields, success: false, message, code, retry, ...detailFields },
+    };
   }
-  const message = `In the book, ${outcome.status}`;
+  const message = `In the order book, ${outcome.status}`;
   const id = orderId(prefix, outcome.orderHash);
-  return { id, result: { ...named, success: true, message, ...outcome } };
+  return { id, result: { ...subjectFields, success: true, message, ...outcome } };
 }
 
-/** 201 when all are in the book. */
+/** 201 when all orders were admitted. */
 export function summarize<Result extends { success: boolean }>(results: Result[]) {
   const created = results.filter(({ success }) => success).length;
   const failed = results.length - created;
   const message =
     failed === 0
-      ? `All ${created} orders are in the book`
-      : `${created} of ${results.length} orders are in the book; ${failed} were refused`;
+      ? `All ${created} orders are in the order book`
+      : `${created} of ${results.length} orders are in the order book; ${failed} were rejected`;
   return {
     status: failed === 0 ? (201 as const) : (200 as const),
     batch: { message, isDone: created > 0 },

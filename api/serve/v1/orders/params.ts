@@ -9,16 +9,16 @@ import {
 } from "../../../../projections/domain/orders/order-params.ts";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import {
-  type Inquiry,
   type OrderParameters,
+  type OrderParametersRequest,
   readOrderParameters,
-} from "../../../work/orders/requirements/params.ts";
+} from "../../../work/orders/requirements/order-parameters.ts";
 import { presentCurrency } from "../../views/money.ts";
-import { presentPriced, pricedParts } from "../../views/order-terms.ts";
+import { presentPriced, pricedFields } from "../../views/order-terms.ts";
 import { address, chainIdValue, currency, hash, uint256Text } from "../../views/wire.ts";
 import { type Context, route } from "../context.ts";
 import { chainId, tokenId, wallet } from "../parameters.ts";
-import { tradeRefusals, wei } from "./trade-fields.ts";
+import { requirementRefusals, wei } from "./requirement-fields.ts";
 
 const units = z
   .string()
@@ -47,25 +47,27 @@ const query = z
     path: ["tokenId"],
   });
 
-const givenMaker = "null without `maker`.";
+const onlyWithMaker = "null without `maker`.";
 
 const offers = z
   .object({
     currency,
-    conduitKey: hash.meta({ description: "Zero: the exchange itself spends." }),
-    ...pricedParts,
-    consideration: pricedParts.consideration
+    conduitKey: hash.meta({ description: "Zero: the exchange itself transfers the currency." }),
+    ...pricedFields,
+    consideration: pricedFields.consideration
       .unwrap()
       .meta({ id: "OfferOrderComponents" })
       .nullable(),
     requiredAllowanceWei: uint256Text.nullable().meta({
-      description: "For this offer and the maker's open ones: approve exactly this much.",
+      description: "For this offer and the maker's open ones: approve exactly this amount.",
     }),
     openOffersWei: uint256Text.nullable().meta({
-      description: `What the maker's open offers may still cost; ${givenMaker}`,
+      description: `Total of the maker's open offers; ${onlyWithMaker}`,
     }),
-    balanceWei: uint256Text.nullable().meta({ description: givenMaker }),
-    allowanceWei: uint256Text.nullable().meta({ description: `To the exchange; ${givenMaker}` }),
+    balanceWei: uint256Text.nullable().meta({ description: onlyWithMaker }),
+    allowanceWei: uint256Text
+      .nullable()
+      .meta({ description: `The maker's allowance to the exchange; ${onlyWithMaker}` }),
   })
   .meta({
     id: "OfferParameters",
@@ -78,7 +80,7 @@ const OrderParametersBlock = z
   .object({
     chainId: chainIdValue,
     maker: address.nullable(),
-    seaport: address.meta({ description: "The exchange, which `domain` names." }),
+    seaport: address.meta({ description: "The exchange; the same as in `domain`." }),
     protocol: z.object({ name: z.string(), version: z.string(), address }),
     domain: z
       .object({
@@ -87,7 +89,7 @@ const OrderParametersBlock = z
         chainId: z.int(),
         verifyingContract: address,
       })
-      .meta({ description: "EIP-712." }),
+      .meta({ description: "EIP-712 domain." }),
     types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
     primaryType: z.literal("OrderComponents"),
     zone: address,
@@ -112,8 +114,8 @@ const OrderParametersBlock = z
     }),
     counter: uint256Text
       .nullable()
-      .meta({ description: `The maker's, to be signed; ${givenMaker}` }),
-    ...pricedParts,
+      .meta({ description: `The maker's, to be signed; ${onlyWithMaker}` }),
+    ...pricedFields,
     offers,
   })
   .meta({ id: "OrderParameterBlock" });
@@ -123,14 +125,14 @@ export const orderParams = route(
     method: "get",
     path: "/v1/orders/params",
     tag: "Orders",
-    summary: "What an order is made of and signed with: a listing, and an offer in `offers`",
+    summary: "Values and EIP-712 types to sign a listing with; those of an offer are in `offers`",
     query,
     data: OrderParametersBlock,
-    refuses: tradeRefusals,
+    refuses: requirementRefusals,
   },
   async ({ query }, context) => {
     const { chainId, kind, quantity } = query;
-    const inquiry = {
+    const request = {
       chainId,
       kind,
       quantity,
@@ -139,20 +141,20 @@ export const orderParams = route(
       tokenId: query.tokenId ?? null,
       unitPriceWei: query.unitPriceWei ?? null,
     };
-    const found = await readOrderParameters(context.market, inquiry, context.now());
-    return isRejection(found) ? found : { data: present(inquiry, found, context.market) };
+    const found = await readOrderParameters(context.market, request, context.now());
+    return isRejection(found) ? found : { data: present(request, found, context.market) };
   },
 );
 
 function present(
-  inquiry: Inquiry,
+  request: OrderParametersRequest,
   found: OrderParameters,
   market: Context["market"],
 ): z.output<typeof OrderParametersBlock> {
-  const { chainId, maker, quantity } = inquiry;
+  const { chainId, maker, quantity } = request;
   const terms = market.terms(chainId);
   const { domain, types, primaryType } = signingParams(chainId);
-  const unitPriceWei = inquiry.unitPriceWei ?? 0n;
+  const unitPriceWei = request.unitPriceWei ?? 0n;
   return {
     chainId,
     maker,
@@ -169,15 +171,15 @@ function present(
     feeRecipient: terms.fee.recipient,
     feeBps: terms.fee.bps,
     bounds: publishedBounds(terms),
-    counter: found.purse && String(found.purse.counter),
+    counter: found.makerFunds && String(found.makerFunds.counter),
     ...presentPriced(found.listing, { side: "ask", maker, quantity, unitPriceWei }),
-    offers: presentOffers(inquiry, found, terms),
+    offers: presentOffers(request, found, terms),
   };
 }
 
 function presentOffers(
-  { chainId, maker, unitPriceWei }: Inquiry,
-  { purse, bid }: OrderParameters,
+  { chainId, maker, unitPriceWei }: OrderParametersRequest,
+  { makerFunds, bid }: OrderParameters,
   terms: MarketTerms,
 ): z.output<typeof offers> {
   const offeredWei = unitPriceWei ?? 0n;
@@ -186,9 +188,9 @@ function presentOffers(
     conduitKey: zeroHash,
     ...presentPriced(bid, { side: "bid", maker, quantity: 1n, unitPriceWei: offeredWei }),
     requiredAllowanceWei:
-      unitPriceWei === null ? null : String((purse?.openOffersWei ?? 0n) + offeredWei),
-    openOffersWei: purse && String(purse.openOffersWei),
-    balanceWei: purse && String(purse.balanceWei),
-    allowanceWei: purse && String(purse.allowanceWei),
+      unitPriceWei === null ? null : String((makerFunds?.openOffersWei ?? 0n) + offeredWei),
+    openOffersWei: makerFunds && String(makerFunds.openOffersWei),
+    balanceWei: makerFunds && String(makerFunds.balanceWei),
+    allowanceWei: makerFunds && String(makerFunds.allowanceWei),
   };
 }

@@ -9,8 +9,8 @@ import {
   type MatchedOrders,
   matchBidWithMirror,
 } from "../../../../projections/domain/seaport/mirror-order.ts";
-import type { CheckedOrder } from "../checks/check-order.ts";
-import type { Sale } from "./accept-check.ts";
+import type { CheckedOrder } from "../checks/evaluate-order.ts";
+import type { Sale } from "./evaluate-bid.ts";
 
 /** The exchange's method that sells into a bid, and its arguments. The caller encodes them. */
 export type AcceptArguments =
@@ -20,15 +20,15 @@ export type AcceptArguments =
     }
   | ({ method: "matchAdvancedOrders" } & MatchedOrders);
 
-/** A mirror order is good for half an hour. */
+/** A mirror order is valid for half an hour. */
 const mirrorSeconds = 30 * 60;
 
 /**
- * A bid on one token is filled whole by a basic order; one on a collection by a mirror of it, which its seller alone
- * can send. `minedAt` is the time of the block looked at, with which the mirror begins: the chain's time may be behind
- * ours. `endTime`: until when it can be sent, in unix seconds.
+ * A bid on one token is filled whole as a basic order; a collection bid by a mirror order, which only its seller
+ * can send. The mirror order starts at `minedAt`, the time of the latest block, which may be behind our clock.
+ * `endTime`: until when the call can succeed, in unix seconds.
  */
-export function argumentsFor(
+export function acceptArguments(
   bid: CheckedOrder,
   sale: Sale,
   { minedAt, now }: { minedAt: Date; now: Date },

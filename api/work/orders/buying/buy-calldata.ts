@@ -16,7 +16,7 @@ import {
 } from "../../../../projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "../../../../projections/domain/seaport/order-components.ts";
 
-/** What a buyer who pays in a currency holds of it, and how much of that the exchange may take; null: nobody was named. */
+/** Balance and allowance of a buyer who pays in an ERC-20 currency; null: the buyer is not known. */
 export type Payment = {
   token: Address;
   balanceWei: bigint | null;
@@ -26,9 +26,9 @@ export type Payment = {
 
 type Fill = {
   order: AdvancedOrder;
-  /** Zero: the exchange itself takes the currency. */
+  /** Zero: the exchange itself transfers the currency. */
   fulfillerConduitKey: Hex;
-  /** Zero: whoever sends the transaction. */
+  /** Zero: the sender of the transaction. */
   recipient: Address;
 };
 
@@ -39,17 +39,17 @@ export type Purchase = Fill & {
   data: Hex;
   /** Native currency to send. */
   valueWei: bigint;
-  /** Of all units, in whichever currency. */
+  /** Of all units, in `currency`. */
   priceWei: bigint;
-  /** Null: the native one. */
+  /** Null: native currency. */
   currency: Address | null;
-  /** Null where native currency is sent. */
+  /** Null for native currency. */
   payment: Payment | null;
   /** Until when the call can succeed, where that is earlier than the listing's end. */
   validUntil: Date | null;
 };
 
-/** What names the service behind a fill's calldata: the first four bytes of its name's keccak hash. */
+/** Appended to a fill's calldata to identify the service: first four bytes of the keccak hash of its prefix. */
 export function serviceTag(prefix: string): Hex {
   return slice(keccak256(stringToHex(prefix)), 0, 4);
 }
@@ -68,7 +68,7 @@ type Choice = {
   recipient: Address;
   tag: Hex;
   currency: Address | null;
-  /** What is known of the buyer's money; of native currency nothing is asked. */
+  /** The buyer's funds; not queried for native currency. */
   funds: { balanceWei: bigint | null; allowanceWei: bigint | null };
 };
 

@@ -3,7 +3,7 @@ import { orderParameters, orderQuantity } from "../../../../projections/domain/s
 import type { Fulfillment, Partner } from "../../marketplaces/partner.ts";
 import { encodePurchase, type Purchase } from "./buy-calldata.ts";
 import type { BuyRequest } from "./buy-request.ts";
-import type { Offered } from "./find-offered.ts";
+import type { BuyableListing } from "./find-buyable-listings.ts";
 
 type Code =
   | "buyer_required"
@@ -15,13 +15,13 @@ type Code =
   | "upstream_error";
 
 /**
- * What `buyer` sends to buy a listing whose partner has to allow each fill: fetched at this moment, and taken only where
- * it fills exactly that order, for its price.
+ * The call by which `buyer` buys a listing whose partner has to authorize each fill. The partner's fulfillment is
+ * accepted only if it fills exactly that order at its price.
  */
 export async function buyFromPartner(
   partner: Partner | undefined,
-  { row, order }: Offered,
-  { chainId, buyer, units: asked, tag }: Omit<BuyRequest, "maxWei"> & { tag: Purchase["data"] },
+  { row, order }: BuyableListing,
+  { chainId, buyer, units: requested, tag }: Omit<BuyRequest, "maxWei"> & { tag: Purchase["data"] },
 ): Promise<Purchase | Rejection<Code>> {
   if (partner?.fetchFulfillment === undefined) {
     return reject(
@@ -30,23 +30,23 @@ export async function buyFromPartner(
     );
   }
   if (buyer === null) {
-    const message = `${row.marketplace} lets nobody but the buyer it is told fill the listing`;
+    const message = `${row.marketplace} authorizes a purchase for a named buyer only`;
     return reject("buyer_required", `buyer: ${message}`, [{ field: "buyer", message }]);
   }
-  const units = asked ?? row.fillable;
+  const units = requested ?? row.fillable;
   if (units > row.fillable) {
     return reject("bad_amount", `amount: ${row.fillable} units can be bought now, not ${units}`);
   }
   const { orderHash, components } = order;
   const { counter } = components;
-  const handed = await partner.fetchFulfillment(chainId, { orderHash, counter, buyer, units });
-  if (isRejection(handed)) return handed;
+  const fulfillment = await partner.fetchFulfillment(chainId, { orderHash, counter, buyer, units });
+  if (isRejection(fulfillment)) return fulfillment;
   const priceWei = row.unitPriceWei * units;
-  if (!fills(handed, units) || handed.value !== priceWei) {
-    return reject("order_mismatch", "The partner fills something else than the listing shown");
+  if (!fillsUnits(fulfillment, units) || fulfillment.value !== priceWei) {
+    return reject("order_mismatch", "The partner's fulfillment does not match the listing");
   }
-  const { numerator, denominator, signature, extraData, fulfillerConduitKey } = handed;
-  const parameters = orderParameters(handed.components);
+  const { numerator, denominator, signature, extraData, fulfillerConduitKey } = fulfillment;
+  const parameters = orderParameters(fulfillment.components);
   const advanced = { parameters, numerator, denominator, signature, extraData };
   const fill = { order: advanced, fulfillerConduitKey, recipient: buyer };
   return {
@@ -57,11 +57,11 @@ export async function buyFromPartner(
     priceWei,
     currency: null,
     payment: null,
-    validUntil: handed.validUntil,
+    validUntil: fulfillment.validUntil,
   };
 }
 
-/** Whether the part of the order that is filled is so many of its units. */
-function fills({ components, numerator, denominator }: Fulfillment, units: bigint): boolean {
+/** Whether the fraction of the order that is filled equals `units`. */
+function fillsUnits({ components, numerator, denominator }: Fulfillment, units: bigint): boolean {
   return denominator > 0n && orderQuantity(components) * numerator === units * denominator;
 }

@@ -1,11 +1,11 @@
 import type { Address } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
 
-/** Which listings somebody wants to buy, and how. */
+/** A request to buy listings. */
 export type BuyRequest = {
   chainId: ChainId;
   askIds: readonly string[];
-  /** Who receives the token; null: whoever sends the transaction. */
+  /** Receives the token; null: the sender of the transaction. */
   buyer: Address | null;
   /** Null: all units left. */
   units: bigint | null;

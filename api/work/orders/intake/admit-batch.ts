@@ -3,167 +3,168 @@ import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import type { OrderStatus } from "../../../../projections/domain/orders/order-status.ts";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { readBids } from "../../../../projections/reads/bids/read.ts";
-import { readListings } from "../../../../projections/reads/listings/read.ts";
-import { readSignedOrder } from "../../../../projections/reads/orders/read-signed-order.ts";
-import { answersTo, type ChainAnswers, holdRound, type Round } from "../../chain/ask-chain.ts";
+import { readBids } from "../../../../projections/reads/bids/read-bid.ts";
+import { readListings } from "../../../../projections/reads/listings/read-listing.ts";
+import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
+import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainClient } from "../../chain/clients.ts";
 import { fetchReadBasis, type ReadBasis } from "../../chain/contract-calls.ts";
-import type { Question } from "../../chain/questions.ts";
+import { resultsFor, type ChainResults, runBatch, type BatchResult } from "../../chain/query-chain.ts";
 import { RpcFailure } from "../../chain/rpc-batch.ts";
-import { questionsAbout } from "./admission-questions.ts";
-import { type Known, readKnown } from "./admission-reads.ts";
+import type { IntakeRejection, Outcome } from "../market/admission.ts";
+import { admissionQueries } from "./admission-queries.ts";
 import { type Accepted, appendOrders } from "./append-orders.ts";
-import type { Candidate, Refused } from "./candidate.ts";
-import { judgeCandidate, judgeUnasked } from "./judge-candidate.ts";
-import { openLedger } from "./ledger.ts";
+import { createBatchTotals } from "./batch-totals.ts";
+import type { PendingOrder } from "./pending-order.ts";
+import { readStoredContext, type StoredContext } from "./read-stored-context.ts";
+import { validateOrder, validateWithoutChain } from "./validate-order.ts";
 
-/** What orders are taken into. */
-export type Book = {
+/** What the admission of orders needs. */
+export type AdmissionContext = {
   db: Database;
   chain(chainId: ChainId): ChainClient;
-  /** Whether every NFT contract of the chain is covered. */
-  coversAll(chainId: ChainId): boolean;
-  /** Waits until the projections stand at a position of the log, for a while at most. */
-  untilProjected(position: bigint): Promise<unknown>;
+  /** Whether every NFT contract of the chain is indexed. */
+  indexesAllContracts(chainId: ChainId): boolean;
+  /** Waits, up to a deadline, until the projections have reached a position of the log. */
+  waitUntilProjected(position: bigint): Promise<unknown>;
 };
-
-/** An order that stands in the book, and how it stands there. */
-type Admitted = { orderHash: Hex; status: OrderStatus };
-export type Outcome = Admitted | Refused;
 
 export type Batch = {
   chainId: ChainId;
-  candidates: readonly Candidate[];
-  /** Whether all of it is one caller's; else what the chain fails at is thrown, if it may be one of them. */
-  isOneCallers: boolean;
+  pendingOrders: readonly PendingOrder[];
+  /** With several callers an RPC failure is thrown, so that the batch is retried caller by caller. */
+  isSingleCaller: boolean;
   now: Date;
 };
 
 /**
- * Takes in orders of one chain, sharing between them what costs time: reads, the chain's answers, the transaction and
- * the wait for the projections.
+ * Admits orders of one chain, which share the expensive steps: reads, chain queries, the transaction and the wait for
+ * the projections.
  */
-export async function admitBatch(book: Book, batch: Batch): Promise<Outcome[]> {
-  const { db } = book;
-  const { chainId, candidates, now } = batch;
-  const hashes = candidates.map(({ order }) => order.orderHash);
-  const basis = fetchReadBasis(book.chain(chainId));
-  // Whether the node answers is told where it is asked the rest.
+export async function admitBatch(context: AdmissionContext, batch: Batch): Promise<Outcome[]> {
+  const { db } = context;
+  const { chainId, pendingOrders, now } = batch;
+  const hashes = pendingOrders.map(({ order }) => order.orderHash);
+  const basis = fetchReadBasis(context.chain(chainId));
+  // A failure is handled where the promise is awaited, with the other queries.
   basis.catch(() => {});
-  const [stored, known] = await Promise.all([
-    readSignedOrder(db, chainId, hashes),
-    readKnown(db, chainId, candidates, now),
+  const [acceptedBefore, stored] = await Promise.all([
+    readAcceptedOrders(db, chainId, hashes),
+    readStoredContext(db, chainId, pendingOrders, now),
   ]);
-  const left = candidates.filter(
-    (candidate) => !isSameAgain(candidate, stored.get(candidate.order.orderHash)?.signature),
+  const newOrders = pendingOrders.filter(
+    (pending) => !isDuplicate(pending, acceptedBefore.get(pending.order.orderHash)?.signature),
   );
-  const { refusals, accepted, answersAbout } = await judgeAll(
-    book,
-    { ...batch, candidates: left },
-    { known, basis },
+  const { rejections, accepted, resultsFor } = await validateAll(
+    context,
+    { ...batch, pendingOrders: newOrders },
+    { stored, basis },
   );
-  // What a maker's contract takes another signature for is no new order.
-  const fresh = accepted.filter(({ candidate }) => !stored.has(candidate.order.orderHash));
-  if (fresh.length > 0) {
-    const answers = answersAbout(fresh.map(({ candidate }) => candidate));
-    const position = await appendOrders(db, chainId, { accepted: fresh, answers, now });
-    await book.untilProjected(position);
+  // The same order with another valid contract signature is not a new order.
+  const toAppend = accepted.filter(({ pending }) => !acceptedBefore.has(pending.order.orderHash));
+  if (toAppend.length > 0) {
+    const results = resultsFor(toAppend.map(({ pending }) => pending));
+    const position = await appendOrders(db, chainId, { accepted: toAppend, results, now });
+    await context.waitUntilProjected(position);
   }
   const statuses = await readStatuses(db, batch);
-  return candidates.map((candidate) => {
-    const { orderHash } = candidate.order;
-    // What is not projected in time has just been found fillable.
-    const admitted: Admitted = { orderHash, status: statuses.get(orderHash) ?? "active" };
-    return refusals.get(candidate) ?? admitted;
+  return pendingOrders.map((pending) => {
+    const { orderHash } = pending.order;
+    // An order that is not projected in time was found fillable a moment ago.
+    const status = statuses.get(orderHash) ?? "active";
+    return rejections.get(pending) ?? { orderHash, status };
   });
 }
 
-/** Whether an order is one that was taken in already, and signed by its maker as that one was. */
-function isSameAgain({ order, verdict }: Candidate, signature: Hex | undefined): boolean {
+/** Whether the order was accepted before and this signature is valid too. */
+function isDuplicate({ order, signatureCheck }: PendingOrder, signature: Hex | undefined): boolean {
   if (signature === undefined) return false;
-  return verdict.signedBy === "maker" || signature === order.signature;
+  return signatureCheck.signedBy === "maker" || signature === order.signature;
 }
 
-/** Longer than a node takes to refuse what it is asked several times over. */
-const silentMs = 2_500;
+/** A failure after this time means that the node does not respond, rather than that it rejects a query. */
+const unresponsiveMs = 2_500;
 
-type Judged = {
-  refusals: ReadonlyMap<Candidate, Refused>;
+type ValidationResult = {
+  rejections: ReadonlyMap<PendingOrder, IntakeRejection>;
   accepted: readonly Accepted[];
-  answersAbout(candidates: readonly Candidate[]): ChainAnswers;
+  resultsFor(pendingOrders: readonly PendingOrder[]): ChainResults;
 };
 
-async function judgeAll(
-  book: Book,
-  { chainId, candidates, ...batch }: Batch,
-  { known, basis }: { known: Known; basis: Promise<ReadBasis> },
-): Promise<Judged> {
-  if (candidates.length === 0) return refuseAll([]);
-  const asked = new Map(candidates.map((one) => [one, questionsAbout(one, known)]));
+async function validateAll(
+  context: AdmissionContext,
+  { chainId, pendingOrders, ...batch }: Batch,
+  { stored, basis }: { stored: StoredContext; basis: Promise<ReadBasis> },
+): Promise<ValidationResult> {
+  if (pendingOrders.length === 0) return rejectAll([]);
+  const queries = new Map(pendingOrders.map((one) => [one, admissionQueries(one, stored)]));
   const startedAt = performance.now();
   try {
-    const round = await holdRound(book.chain(chainId), [...asked.values()].flat(), basis);
-    return judgeInOrder(candidates, { known, asked, round, coversAll: book.coversAll(chainId) });
+    const round = await runBatch(context.chain(chainId), [...queries.values()].flat(), basis);
+    const indexesAllContracts = context.indexesAllContracts(chainId);
+    return validateInOrder(pendingOrders, { stored, queries, round, indexesAllContracts });
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error;
-    // Which a node refuses at once, one caller's question may be the cause of; a node that is silent is so for all.
-    const isAnyones = !batch.isOneCallers && performance.now() - startedAt < silentMs;
-    if (isAnyones) throw error;
-    return refuseAll(candidates);
+    // A quick failure may be caused by the queries of one caller; an unresponsive node fails for all of them.
+    const isQuickFailure = performance.now() - startedAt < unresponsiveMs;
+    if (!batch.isSingleCaller && isQuickFailure) throw error;
+    return rejectAll(pendingOrders);
   }
 }
 
-function refuseAll(candidates: readonly Candidate[]): Judged {
+function rejectAll(pendingOrders: readonly PendingOrder[]): ValidationResult {
   return {
-    refusals: new Map(candidates.map((candidate) => [candidate, judgeUnasked(candidate)])),
+    rejections: new Map(pendingOrders.map((pending) => [pending, validateWithoutChain(pending)])),
     accepted: [],
-    answersAbout() {
-      throw new Error("the chain was not asked");
+    resultsFor() {
+      throw new Error("the chain was not queried");
     },
   };
 }
 
-type Asked = {
-  known: Known;
-  asked: ReadonlyMap<Candidate, readonly Question[]>;
-  round: Round;
-  coversAll: boolean;
+type ChainRound = {
+  stored: StoredContext;
+  queries: ReadonlyMap<PendingOrder, readonly ChainQuery[]>;
+  round: BatchResult;
+  indexesAllContracts: boolean;
 };
 
-/** One after the other: an order that is accepted bears on those behind it. */
-function judgeInOrder(candidates: readonly Candidate[], evidence: Asked): Judged {
-  const { asked, round, known, coversAll } = evidence;
-  const answersAbout = (some: readonly Candidate[]) =>
-    answersTo(
+/** One after the other: an accepted order affects the validation of the next ones. */
+function validateInOrder(
+  pendingOrders: readonly PendingOrder[],
+  context: ChainRound,
+): ValidationResult {
+  const { queries, round, stored, indexesAllContracts } = context;
+  const resultsFor = (some: readonly PendingOrder[]) =>
+    resultsFor(
       round,
-      some.flatMap((one) => asked.get(one) ?? []),
+      some.flatMap((one) => queries.get(one) ?? []),
     );
-  const answers = answersAbout(candidates);
-  const ledger = openLedger();
-  const refusals = new Map<Candidate, Refused>();
+  const results = resultsFor(pendingOrders);
+  const batchTotals = createBatchTotals();
+  const rejections = new Map<PendingOrder, IntakeRejection>();
   const accepted = new Map<Hex, Accepted>();
-  for (const candidate of candidates) {
-    const { order } = candidate;
-    const before = accepted.get(order.orderHash)?.candidate;
-    if (isSameAgain(candidate, before?.order.signature)) continue;
-    const verdict = judgeCandidate(candidate, { known, answers, ledger, coversAll });
-    if (isRejection(verdict)) {
-      refusals.set(candidate, verdict);
+  for (const pending of pendingOrders) {
+    const { order } = pending;
+    const before = accepted.get(order.orderHash)?.pending;
+    if (isDuplicate(pending, before?.order.signature)) continue;
+    const result = validateOrder(pending, { stored, results, batchTotals, indexesAllContracts });
+    if (isRejection(result)) {
+      rejections.set(pending, result);
     } else if (before === undefined) {
-      accepted.set(order.orderHash, { candidate, terms: verdict.terms });
-      ledger.add(order);
+      accepted.set(order.orderHash, { pending, terms: result.terms });
+      batchTotals.add(order);
     }
   }
-  return { refusals, accepted: [...accepted.values()], answersAbout };
+  return { rejections, accepted: [...accepted.values()], resultsFor };
 }
 
 async function readStatuses(
   db: Database,
-  { chainId, candidates, now }: Batch,
+  { chainId, pendingOrders, now }: Batch,
 ): Promise<Map<Hex, OrderStatus>> {
   const hashesOf = (side: "ask" | "bid") =>
-    candidates.flatMap(({ order }) => (order.side === side ? [order.orderHash] : []));
+    pendingOrders.flatMap(({ order }) => (order.side === side ? [order.orderHash] : []));
   const [asks, bids] = [hashesOf("ask"), hashesOf("bid")];
   const rows = await Promise.all([
     asks.length === 0 ? [] : readListings(db, chainId, asks, now),

@@ -1,0 +1,118 @@
+import { z } from "zod";
+import type { ChainId } from "../../../../abis/deployments.ts";
+import type { Database } from "../../../../projections/database.ts";
+import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
+import {
+  type OrderCursor,
+  type OrderFilter,
+  type OrderSlice,
+  type OrderSort,
+  orderCursor,
+} from "../../../../projections/reads/orders/order-page.ts";
+import {
+  cursorInteger,
+  cutPage,
+  type pageFields,
+  pageMeta,
+  pageOf,
+  pageRefusals,
+} from "../../http/page.ts";
+import type { OrderViewContext } from "../../views/book-order.ts";
+import { noCollection, salesContracts } from "../collections/reference.ts";
+import type { Context } from "../context.ts";
+import {
+  chainId,
+  chainRefusals,
+  collectionKey,
+  openStatus,
+  tokenId,
+  wallet,
+} from "../parameters.ts";
+
+/** What the routes of both lists have in common. */
+export const orderListShape = {
+  meta: pageMeta,
+  refuses: { not_found: 404, ...chainRefusals, ...pageRefusals },
+  isCacheable: true,
+} as const;
+
+/** Filters of both lists. */
+export const orderFilters = {
+  chainId,
+  collection: collectionKey.optional(),
+  token_id: tokenId.optional(),
+  maker: wallet.optional(),
+  status: openStatus,
+};
+
+/** Digits are those of a uint256 and of a bigint column. */
+const cursorSchema = z
+  .tuple([cursorInteger(78), cursorInteger(18)])
+  .transform(([value, position]): OrderCursor => ({ value, position }));
+
+type ListQuery = z.output<
+  z.ZodObject<typeof orderFilters & typeof pageFields & { sort: z.ZodType<OrderSort> }>
+>;
+
+/** What differs between the lists of listings and of bids. */
+type OrderList<Row extends OrderRow, Filter, View> = {
+  list: "listings" | "bids";
+  /** The filters that only this list has. */
+  filter: Filter;
+  readPage(
+    db: Database,
+    filter: OrderFilter & { chainId: ChainId } & Filter,
+    sort: OrderSort,
+    slice: OrderSlice,
+    now: Date,
+  ): Promise<{ total: bigint; rows: Row[] }>;
+  present(row: Row, view: OrderViewContext): View;
+};
+
+export async function listOrders<
+  Row extends OrderRow,
+  Filter extends Record<string, string | bigint | null>,
+  View,
+>(
+  query: ListQuery,
+  { db, siteUrl, market, now }: Context,
+  { list, filter: ownFilter, readPage, present }: OrderList<Row, Filter, View>,
+) {
+  const unusable = tokenWithoutCollection(query);
+  if (unusable !== undefined) return unusable;
+  const contractIds = await salesContracts(db, query);
+  if (contractIds === undefined) return noCollection(query.chainId, query.collection);
+  const filter = {
+    chainId: query.chainId,
+    contractIds,
+    tokenId: query.token_id ?? null,
+    maker: query.maker ?? null,
+    status: query.status,
+    ...ownFilter,
+  };
+  const { sort } = query;
+  const scope = { list, sort, ...filter, contractIds: contractIds?.join() ?? null };
+  const request = pageOf(query, scope, cursorSchema);
+  if (isRejection(request)) return request;
+  const { rows, total } = await readPage(db, filter, sort, request.read, now());
+  const { shown, meta } = cutPage(request, rows, (row) => {
+    const { value, position } = orderCursor(sort, row);
+    return [value, position];
+  });
+  return {
+    data: shown.map((row) => present(row, { siteUrl, prefix: market.prefix })),
+    meta: { chainId: query.chainId, total: Number(total), ...meta },
+  };
+}
+
+type TokenQuery = Pick<ListQuery, "collection" | "token_id">;
+
+function tokenWithoutCollection({
+  collection,
+  token_id,
+}: TokenQuery): Rejection<"invalid_parameters"> | undefined {
+  if (token_id === undefined || collection !== undefined) return undefined;
+  const message = "needs collection, since ids repeat between collections";
+  return reject("invalid_parameters", `token_id: ${message}`, [{ field: "token_id", message }]);
+}

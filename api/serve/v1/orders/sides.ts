@@ -1,0 +1,59 @@
+import type { Hex } from "viem";
+import { z } from "zod";
+import type { ChainId } from "../../../../abis/deployments.ts";
+import type { Database } from "../../../../projections/database.ts";
+import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import { type BidRow, readBid } from "../../../../projections/reads/bids/read-bid.ts";
+import {
+  type ListingRow,
+  readListing,
+} from "../../../../projections/reads/listings/read-listing.ts";
+import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
+import { askId, bidId } from "../parameters.ts";
+
+/** What differs between listings and bids in the endpoints that both have. */
+export type Side<Row extends OrderRow = OrderRow> = {
+  readonly side: "ask" | "bid";
+  /** Paths begin with `/v1/orders/asks` or `/v1/orders/bids`. */
+  readonly path: string;
+  readonly idName: "askId" | "bidId";
+  readonly idParameter: typeof askId;
+  /** In descriptions. */
+  readonly noun: string;
+  /** Pauses submissions of this side. */
+  readonly feature: "listings" | "offers";
+  read(db: Database, chainId: ChainId, orderHash: Hex, now: Date): Promise<Row | null>;
+  notFound(chainId: number, id: string): Rejection<"not_found">;
+};
+
+export const asks: Side<ListingRow> = {
+  side: "ask",
+  path: "/v1/orders/asks",
+  idName: "askId",
+  idParameter: askId,
+  noun: "listing",
+  feature: "listings",
+  read: readListing,
+  notFound: (chainId, id) => reject("not_found", `No listing ${id} on chain ${chainId}`),
+};
+
+export const bids: Side<BidRow> = {
+  side: "bid",
+  path: "/v1/orders/bids",
+  idName: "bidId",
+  idParameter: bidId,
+  noun: "bid",
+  feature: "offers",
+  read: readBid,
+  notFound: (chainId, id) => reject("not_found", `No bid ${id} on chain ${chainId}`),
+};
+
+/** The path parameter that names an order. */
+export function idParams({ idName, idParameter }: Side) {
+  return z.object({ [idName]: idParameter });
+}
+
+/** The value of that parameter. */
+export function idIn({ idName }: Side, params: Readonly<Record<string, string>>): string {
+  return params[idName] ?? "";
+}

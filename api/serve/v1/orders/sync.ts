@@ -1,0 +1,71 @@
+import type { Hex } from "viem";
+import { z } from "zod";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
+import { orderHashOf } from "../../../work/orders/market/order-id.ts";
+import { syncOrder } from "../../../work/orders/syncing/sync-order.ts";
+import { presentBid } from "../../views/bid.ts";
+import type { OrderViewContext } from "../../views/book-order.ts";
+import { presentListing } from "../../views/listing.ts";
+import {
+  AskSync,
+  BidSync,
+  presentAskSync,
+  presentBidSync,
+  type SyncCheck,
+} from "../../views/sync-record.ts";
+import { route } from "../context.ts";
+import { bodyChainId } from "../parameters.ts";
+import { asks, bids, idIn, idParams, type Side } from "./sides.ts";
+
+const txHash = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, "must be a transaction hash")
+  .transform((text) => text.toLowerCase() as Hex)
+  .nullish()
+  .meta({
+    description: "A transaction that ended the order; its receipt is proof.",
+    override: { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" },
+  });
+
+const syncSide = <Row extends OrderRow, Schema extends z.ZodType>(
+  side: Side<Row>,
+  data: Schema,
+  present: (row: Row, view: OrderViewContext, check: SyncCheck) => z.output<Schema>,
+) =>
+  route(
+    {
+      method: "post",
+      path: `${side.path}/{${side.idName}}/sync`,
+      tag: "Orders",
+      summary: `Checks a ${side.noun} against the chain and returns its updated status`,
+      params: idParams(side),
+      body: z.object({ chainId: bodyChainId, txHash }).prefault({}),
+      data,
+      refuses: { not_found: 404, bad_structure: 422, unsupported_chain: 422, rpc_unavailable: 422 },
+    },
+    async ({ params, body }, { market, siteUrl, now }) => {
+      const { chainId } = body;
+      const { writer, prefix } = market;
+      const id = idIn(side, params);
+      const notFound = side.notFound(chainId, id);
+      const orderHash = orderHashOf(prefix, id);
+      if (orderHash === null || !(await side.read(writer, chainId, orderHash, now()))) {
+        return notFound;
+      }
+      const request = { chainId, orderHash, txHash: body.txHash ?? null };
+      const check = await syncOrder(market, request, now());
+      if (isRejection(check)) return check;
+      const at = now();
+      const row = await side.read(writer, chainId, orderHash, at);
+      if (row === null) return notFound;
+      return { data: present(row, { siteUrl, prefix }, { at, ...check }) };
+    },
+  );
+
+export const askSync = syncSide(asks, AskSync, (row, view, check) =>
+  presentAskSync(presentListing(row, view), check),
+);
+export const bidSync = syncSide(bids, BidSync, (row, view, check) =>
+  presentBidSync(presentBid(row, view), check),
+);

@@ -1,0 +1,52 @@
+import { z } from "zod";
+
+const seconds = z.number().min(0);
+const block = z.object({ number: z.int(), hash: z.string(), timestamp: z.int() });
+
+const chain = z.object({
+  chainId: z.int(),
+  head: block.nullable(),
+  indexed: block.extend({ hash: z.string().nullable() }).nullable(),
+  recorded: block
+    .omit({ timestamp: true })
+    .nullable()
+    .meta({ description: "The highest block with facts in the log." }),
+  finalized: z.object({ number: z.int() }).nullable(),
+  lagBlocks: z.int().nullable(),
+  lagSeconds: seconds.nullable(),
+});
+
+const projection = z.object({
+  name: z.string(),
+  version: z.int(),
+  position: z.int(),
+  lag: z.int().meta({ description: "Facts that are not applied yet." }),
+  lagSeconds: seconds,
+});
+
+const failingPart = z.object({
+  part: z.string(),
+  message: z.string(),
+  behind: z
+    .object({ blocks: z.int().optional(), positions: z.int().optional(), seconds })
+    .optional(),
+});
+
+export const Status = z
+  .object({
+    ready: z.boolean(),
+    logPosition: z.int().nullable().meta({ description: "Facts in the log." }),
+    chains: z.array(chain),
+    projections: z.array(projection),
+    failing: z.array(failingPart),
+  })
+  .meta({ id: "Status" });
+
+/** The part of the service's status that is public. */
+export type PublicStatus = {
+  readonly ready: boolean;
+  readonly logPosition: number | null;
+  readonly chains: readonly z.output<typeof chain>[];
+  readonly projections: readonly z.output<typeof projection>[];
+  readonly failing: readonly z.output<typeof failingPart>[];
+};

@@ -1,0 +1,64 @@
+import type { Address, Hex } from "viem";
+import { z } from "zod";
+
+const maxUint256 = 2n ** 256n - 1n;
+const maxItems = 50;
+/** 24 levels of a bulk order are 836 bytes; contract signatures may be longer. */
+const maxSignatureBytes = 4_096;
+
+const decimal = z.string().regex(/^(0|[1-9]\d{0,77})$/, "must be a decimal uint256");
+const smallInteger = z.int().min(0);
+const hexInteger = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/, "must be a uint256");
+
+const bounded = <Schema extends z.ZodType<string | number>>(schema: Schema) =>
+  schema
+    .transform((value) => BigInt(value))
+    .refine((value) => value <= maxUint256, "must be a decimal uint256");
+
+/** A decimal string or a small number. */
+export const decimalUint256 = bounded(
+  z.union([decimal, smallInteger], "must be a decimal uint256"),
+);
+
+/** A decimal string, a hex string or a small number. */
+export const uint256 = bounded(z.union([decimal, hexInteger, smallInteger], "must be a uint256"));
+
+export const address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, "must be an address")
+  .transform((text) => text.toLowerCase() as Address);
+
+export const bytes32 = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, "must be 32 bytes of hex")
+  .transform((text) => text.toLowerCase() as Hex);
+
+export const bytes = z
+  .string()
+  .regex(/^0x([0-9a-fA-F]{2})*$/, "must be bytes of hex")
+  .max(2 + 2 * maxSignatureBytes, `must not exceed ${maxSignatureBytes} bytes`)
+  .transform((text) => text.toLowerCase() as Hex);
+
+/** All signed fields of an order but the counter; `integer` parses its amounts and times. Clients write salts as hex. */
+export function orderParametersSchema<Integer extends z.ZodType<bigint>>(integer: Integer) {
+  const uint8 = integer.refine((value) => value < 256n, "must be a uint8").transform(Number);
+  const offerItem = z.object({
+    itemType: uint8,
+    token: address,
+    identifierOrCriteria: integer,
+    startAmount: integer,
+    endAmount: integer,
+  });
+  return z.object({
+    offerer: address,
+    zone: address,
+    offer: z.array(offerItem).max(maxItems),
+    consideration: z.array(offerItem.extend({ recipient: address })).max(maxItems),
+    orderType: uint8,
+    startTime: integer,
+    endTime: integer,
+    zoneHash: bytes32,
+    salt: uint256,
+    conduitKey: bytes32,
+  });
+}

@@ -1,0 +1,115 @@
+import type { Address } from "viem";
+import type { ChainReading } from "../../../../projections/chain-readings/chain-reading.ts";
+import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import type { ChainQuery } from "../../chain/chain-query.ts";
+import type { ChainResults } from "../../chain/query-chain.ts";
+import { type CheckedOrder, evaluateOrder, orderQueries } from "../checks/evaluate-order.ts";
+import { evaluateConduit, heldUnits, transferQueries } from "../checks/transferability.ts";
+import { chainUnavailable } from "../market/query-chain-or-reject.ts";
+
+/** Who sells what into a bid. */
+export type Sale = { seller: Address; tokenId: bigint; units: bigint };
+
+function bidQuerySet(bid: CheckedOrder) {
+  const owner = bid.components.offerer;
+  const currency = currencyOf(bid);
+  return {
+    ...orderQueries(bid),
+    balance: { kind: "balance_read", currency, owner },
+    allowance: { kind: "allowance_read", currency, owner },
+  } as const satisfies Record<string, ChainQuery>;
+}
+
+function sellerQuerySet({ terms }: CheckedOrder, { seller, tokenId }: Sale) {
+  const { contract, standard } = terms;
+  return transferQueries({ contract, standard, tokenId }, seller);
+}
+
+/** Chain state of the bid itself, which is recorded. */
+export function bidQueries(bid: CheckedOrder): ChainQuery[] {
+  return Object.values(bidQuerySet(bid));
+}
+
+/** Whether a reading is about bids, not about a seller. */
+export function isBidReading({ kind }: ChainReading): boolean {
+  return bidReadingKinds.has(kind);
+}
+
+const bidReadingKinds: ReadonlySet<ChainReading["kind"]> = new Set([
+  "order_status_read",
+  "counter_read",
+  "signature_read",
+  "balance_read",
+  "allowance_read",
+]);
+
+/** Chain state of the seller, which is not recorded. */
+export function sellerQueries(bid: CheckedOrder, sale: Sale): ChainQuery[] {
+  return Object.values(sellerQuerySet(bid, sale));
+}
+
+/** Why the exchange would not fill these units of the bid; null: it would. */
+export function evaluateBid(bid: CheckedOrder, { units }: Sale, results: ChainResults, now: Date) {
+  const left = evaluateOrder(bid, results, now);
+  if (isRejection(left)) return left;
+  if (units > left) return reject("bad_amount", `Only ${left} units of the offer are left`);
+  const queries = bidQuerySet(bid);
+  const balance = results.find(queries.balance);
+  const allowance = results.find(queries.allowance);
+  if (balance === undefined || allowance === undefined) return chainUnavailable();
+  const neededWei = bid.terms.unitPriceWei * units;
+  if (balance.wei < neededWei) {
+    return reject("insufficient_balance", "The bidder's balance is below the price");
+  }
+  if (allowance.wei < neededWei) {
+    return reject(
+      "insufficient_allowance",
+      "The bidder's allowance to the exchange is below the price",
+    );
+  }
+  return null;
+}
+
+export type SellerRejectionCode =
+  | "not_owner"
+  | "insufficient_quantity"
+  | "conduit_channel_closed"
+  | "transfer_restricted"
+  | "rpc_unavailable";
+
+/** Why the seller could not transfer the units once the conduit is approved; null: he could. */
+export function evaluateSeller(
+  bid: CheckedOrder,
+  sale: Sale,
+  results: ChainResults,
+): Rejection<SellerRejectionCode> | null {
+  const queries = sellerQuerySet(bid, sale);
+  const rejection = evaluateHolding(sale, heldUnits(queries, results));
+  if (rejection !== null) return rejection;
+  if (results.find(queries.channel) === undefined) return chainUnavailable();
+  return evaluateConduit(queries, results);
+}
+
+function evaluateHolding({ units, tokenId }: Sale, held: bigint | undefined) {
+  if (held === undefined) return chainUnavailable();
+  if (held === 0n) return reject("not_owner", `The seller does not hold token ${tokenId}`);
+  if (held < units) {
+    return reject("insufficient_quantity", `The seller holds ${held} units and sells ${units}`);
+  }
+  return null;
+}
+
+/** Whether the seller has approved the conduit; null: unknown. */
+export function sellerApproval(
+  bid: CheckedOrder,
+  sale: Sale,
+  results: ChainResults,
+): boolean | null {
+  return results.find(sellerQuerySet(bid, sale).approval)?.approved ?? null;
+}
+
+function currencyOf({ components, orderHash }: CheckedOrder): Address {
+  const [paid] = components.offer;
+  if (paid === undefined) throw new TypeError(`Bid ${orderHash} offers nothing`);
+  return paid.token;
+}

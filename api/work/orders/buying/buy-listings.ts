@@ -1,0 +1,156 @@
+import { type Address, type Hex, zeroAddress } from "viem";
+import type { ChainId } from "../../../../abis/deployments.ts";
+import { partnersFillingByApi } from "../../../../projections/domain/partners.ts";
+import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import type { ChainQuery } from "../../chain/chain-query.ts";
+import type { ChainResults } from "../../chain/query-chain.ts";
+import { RpcFailure } from "../../chain/rpc-batch.ts";
+import type { CheckedOrder } from "../checks/evaluate-order.ts";
+import type { Market } from "../market/market.ts";
+import { recordReadings } from "../market/record-readings.ts";
+import { buildPurchase, type Purchase, serviceTag } from "./buy-calldata.ts";
+import { buyFromPartner } from "./buy-from-partner.ts";
+import type { BuyRequest } from "./buy-request.ts";
+import { evaluateListing, listingQueries, toBuyRejection } from "./evaluate-listing.ts";
+import { type BuyableListing, findBuyableListings } from "./find-buyable-listings.ts";
+
+type BuyCode =
+  | "not_found"
+  | "inactive"
+  | "unavailable"
+  | "order_mismatch"
+  | "price_above_max"
+  | "buyer_required"
+  | "bad_amount"
+  | "unsupported_marketplace"
+  | "unsupported_order"
+  | "upstream_error"
+  | "buying_disabled";
+
+export type PreparedPurchase = {
+  askId: string;
+  chainId: ChainId;
+  purchase: Purchase;
+  endsAt: Date;
+};
+type Outcome<Value> = Value | Rejection<BuyCode>;
+
+/**
+ * The call that buys each listing, or why it cannot be bought. One round of chain queries serves all of them, except
+ * those whose partner has to authorize the fill: there the partner is called for each.
+ */
+export async function buyListings(
+  market: Market,
+  request: BuyRequest,
+  now: Date,
+): Promise<Outcome<PreparedPurchase>[]> {
+  const { chainId, askIds } = request;
+  if (await market.isPaused("buying")) {
+    return askIds.map(() => reject("buying_disabled", "Buying is paused"));
+  }
+  const listings = await findBuyableListings(market, request, now);
+  const choice = { ...request, now, tag: serviceTag(market.prefix) };
+  const pendingResults = queryListings(market, choice, listings);
+  return await Promise.all(
+    listings.map(async (listing) => {
+      if (isRejection(listing)) return listing;
+      const { askId, row, order } = listing;
+      const purchase = partnersFillingByApi.includes(row.marketplace)
+        ? await buyFromPartner(partnerOf(market, listing), listing, choice)
+        : preparePurchase(listing, await pendingResults, choice);
+      if (isRejection(purchase)) return purchase;
+      const rejection = checkMaxPrice(purchase, request.maxWei);
+      if (rejection !== null) return rejection;
+      const endsAt = new Date(Number(order.components.endTime) * 1000);
+      return { askId, chainId, purchase, endsAt: earlierOf(purchase.validUntil, endsAt) };
+    }),
+  );
+}
+
+const partnerOf = ({ partners }: Market, { row }: BuyableListing) =>
+  partners.find(({ name }) => name === row.marketplace);
+
+const earlierOf = (until: Date | null, end: Date) => (until !== null && until < end ? until : end);
+
+function checkMaxPrice({ priceWei }: Purchase, maxWei: bigint | null) {
+  if (maxWei === null || priceWei <= maxWei) return null;
+  return reject("price_above_max", `The price is ${priceWei} wei, above ${maxWei}`);
+}
+
+type Choice = BuyRequest & { now: Date; tag: Hex };
+
+const chainUnavailable = reject("upstream_error", "The chain is unavailable; try again later");
+
+/** Null: nothing to query. */
+async function queryListings(
+  market: Market,
+  { chainId, buyer, now }: Choice,
+  listings: readonly (BuyableListing | Rejection)[],
+): Promise<ChainResults | typeof chainUnavailable | null> {
+  const queries = listings.flatMap((one) => {
+    if (isRejection(one) || partnersFillingByApi.includes(one.row.marketplace)) return [];
+    return [...listingQueries(signedOf(one)), ...buyerFundsQueries(one, buyer)];
+  });
+  if (queries.length === 0) return null;
+  try {
+    const results = await market.queryChain(chainId, queries);
+    const { basis, readings } = results;
+    // A buyer's funds are not part of any order and are not recorded.
+    const ofListings = readings.filter(({ kind }) => !fundsQueryKinds.has(kind));
+    await recordReadings(market, { chainId, basis, readings: ofListings }, now);
+    return results;
+  } catch (error) {
+    if (error instanceof RpcFailure) return chainUnavailable;
+    throw error;
+  }
+}
+
+/** A listing that is buyable without its partner always has a signature. */
+function signedOf({ order }: BuyableListing): CheckedOrder {
+  return {
+    ...order,
+    signature: order.signature ?? "0x",
+    terms: { ...order.terms, fees: [] },
+  };
+}
+
+const fundsQueryKinds: ReadonlySet<ChainQuery["kind"]> = new Set(["balance_read", "allowance_read"]);
+
+function buyerFundsQueries(
+  { row: { currency } }: BuyableListing,
+  buyer: Address | null,
+): ChainQuery[] {
+  if (currency === null || buyer === null) return [];
+  return [
+    { kind: "balance_read", currency, owner: buyer },
+    { kind: "allowance_read", currency, owner: buyer },
+  ];
+}
+
+function preparePurchase(
+  listing: BuyableListing,
+  results: ChainResults | typeof chainUnavailable | null,
+  { buyer, units: requested, now, tag }: Choice,
+): Outcome<Purchase> {
+  if (results === null || isRejection(results)) return chainUnavailable;
+  const order = signedOf(listing);
+  const fillable = evaluateListing(order, results, now);
+  if (isRejection(fillable)) return toBuyRejection(fillable);
+  const units = requested ?? fillable;
+  if (units > fillable) {
+    return reject("bad_amount", `amount: ${fillable} units can be bought now, not ${units}`);
+  }
+  const { currency } = listing.row;
+  const funds = fundsOf(listing, results, buyer);
+  return buildPurchase(order, { units, recipient: buyer ?? zeroAddress, tag, currency, funds });
+}
+
+function fundsOf(listing: BuyableListing, results: ChainResults, buyer: Address | null) {
+  const { currency } = listing.row;
+  if (currency === null || buyer === null) return { balanceWei: null, allowanceWei: null };
+  const money = { currency, owner: buyer };
+  return {
+    balanceWei: results.find({ kind: "balance_read", ...money })?.wei ?? null,
+    allowanceWei: results.find({ kind: "allowance_read", ...money })?.wei ?? null,
+  };
+}

@@ -1,0 +1,58 @@
+import { commonConduit } from "../../../../abis/deployments.ts";
+import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import type { ChainQuery } from "../../chain/chain-query.ts";
+import type { ChainResults } from "../../chain/query-chain.ts";
+import { type CheckedOrder, evaluateOrder, orderQueries } from "../checks/evaluate-order.ts";
+import { evaluateConduit, heldUnits, transferQueries } from "../checks/transferability.ts";
+import { chainUnavailable } from "../market/query-chain-or-reject.ts";
+
+function listingQuerySet(listing: CheckedOrder) {
+  const { contract, standard, tokenId } = listing.terms;
+  if (tokenId === null) throw new TypeError(`Listing ${listing.orderHash} is for no token`);
+  return {
+    ...orderQueries(listing),
+    ...transferQueries({ contract, standard, tokenId }, listing.components.offerer),
+  };
+}
+
+/** Chain state of a listing. */
+export function listingQueries(listing: CheckedOrder): ChainQuery[] {
+  return Object.values(listingQuerySet(listing));
+}
+
+/** Units that the exchange would sell now, or why it would sell none. */
+export function evaluateListing(listing: CheckedOrder, results: ChainResults, now: Date) {
+  const left = evaluateOrder(listing, results, now);
+  if (isRejection(left)) return left;
+  const held = heldUnits(listingQuerySet(listing), results);
+  if (held === undefined) return chainUnavailable();
+  if (held === 0n) return reject("not_owner", "The maker no longer holds the token");
+  return evaluateTransfer(listing, results) ?? (left < held ? left : held);
+}
+
+function evaluateTransfer(listing: CheckedOrder, results: ChainResults) {
+  const queries = listingQuerySet(listing);
+  const approval = results.find(queries.approval);
+  if (approval === undefined || results.find(queries.channel) === undefined)
+    return chainUnavailable();
+  if (!approval.approved) {
+    const conduit = commonConduit.address;
+    return reject("not_approved", `The maker has not approved ${conduit} on the collection`);
+  }
+  return evaluateConduit(queries, results);
+}
+
+export type BuyRejection = Rejection<"inactive" | "unavailable" | "upstream_error">;
+
+const permanentCodes: ReadonlySet<string> = new Set([
+  "order_filled",
+  "order_cancelled",
+  "order_expired",
+]);
+
+/** Maps to the codes of buying: temporary (`inactive`), permanent (`unavailable`) or unknown (`upstream_error`). */
+export function toBuyRejection({ rejected, message }: Rejection): BuyRejection {
+  if (rejected === "rpc_unavailable") return reject("upstream_error", message);
+  const code = permanentCodes.has(rejected) ? "unavailable" : "inactive";
+  return reject(code, message, [{ field: "askId", actual: rejected, message }]);
+}

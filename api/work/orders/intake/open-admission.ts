@@ -1,0 +1,59 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import type { ChainId } from "../../../../abis/deployments.ts";
+import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import type { Admit, Outcome } from "../market/admission.ts";
+import { type AdmissionContext, admitBatch } from "./admit-batch.ts";
+import { type BatchQueue, createBatchQueue } from "./batch-queue.ts";
+import { type ParsedSubmission, type PendingOrder, parseSubmission } from "./pending-order.ts";
+
+/** Most orders per batch, unless a single request contains more. */
+const maxOrdersPerBatch = 200;
+
+export function openAdmission(
+  admissionContext: AdmissionContext,
+  terms: (chainId: ChainId) => MarketTerms,
+): Admit {
+  const queues = new Map<ChainId, BatchQueue<readonly PendingOrder[], readonly Outcome[]>>();
+  const queueOf = (chainId: ChainId) => {
+    const queue = queues.get(chainId) ?? openQueue(admissionContext, chainId);
+    queues.set(chainId, queue);
+    return queue;
+  };
+  return async ({ orders, ...submission }) => {
+    const context = { ...submission, terms: terms(submission.chainId) };
+    const parsed: ParsedSubmission[] = [];
+    for (const raw of orders) {
+      // Signature recovery takes milliseconds: yield to the event loop between two.
+      if (parsed.length > 0) await yieldToEventLoop();
+      parsed.push(await parseSubmission(raw, context));
+    }
+    const pendingOrders = parsed.flatMap(({ result }) => (isRejection(result) ? [] : [result]));
+    const outcomes =
+      pendingOrders.length === 0 ? [] : await queueOf(submission.chainId)(pendingOrders);
+    const outcomeOf = new Map(pendingOrders.map((pending, index) => [pending, outcomes[index]]));
+    return parsed.map(({ subject, result }) => {
+      const outcome = isRejection(result) ? result : outcomeOf.get(result);
+      if (outcome === undefined) throw new Error("an order got no outcome");
+      return { subject, outcome };
+    });
+  };
+}
+
+/** All callers of one chain share batches. */
+function openQueue(context: AdmissionContext, chainId: ChainId) {
+  return createBatchQueue<readonly PendingOrder[], readonly Outcome[]>(
+    async (callers) => {
+      const pendingOrders = callers.flat();
+      const now = pendingOrders[0]?.now ?? new Date(0);
+      const isSingleCaller = callers.length === 1;
+      const outcomes = await admitBatch(context, { chainId, pendingOrders, isSingleCaller, now });
+      let start = 0;
+      return callers.map(({ length }) => {
+        start += length;
+        return outcomes.slice(start - length, start);
+      });
+    },
+    { weigh: ({ length }) => length, maxWeight: maxOrdersPerBatch },
+  );
+}

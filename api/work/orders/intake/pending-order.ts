@@ -1,0 +1,70 @@
+import type { ChainId } from "../../../../abis/deployments.ts";
+
+import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
+import type { OrderBody } from "../../../../projections/domain/orders/order-body.ts";
+import { parseBid, parseListing } from "../../../../projections/domain/orders/parse-order.ts";
+import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";
+import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
+import { itemType } from "../../../../projections/domain/seaport/order-components.ts";
+import { orderHash } from "../../../../projections/domain/seaport/order-hash.ts";
+import {
+  isBulkSignature,
+  type SignatureCheck,
+  verifySignature,
+} from "../../../../projections/domain/seaport/signature.ts";
+import { parseOrderBody } from "../../order-input/parse-order-body.ts";
+import type { IntakeRejection, Subject, Submission } from "../market/admission.ts";
+import { recoverSigner } from "../market/recover-signer.ts";
+
+/** An order that is valid as far as it can be validated without database and chain. */
+export type PendingOrder = {
+  chainId: ChainId;
+  terms: MarketTerms;
+  order: ParsedOrder;
+  signatureCheck: SignatureCheck;
+  now: Date;
+};
+
+export type ParsedSubmission = { subject: Subject | null; result: PendingOrder | IntakeRejection };
+
+type Context = Omit<Submission, "orders"> & { terms: MarketTerms };
+
+/** Validates what needs neither database nor chain: envelope, shape and signature. */
+export async function parseSubmission(raw: unknown, context: Context): Promise<ParsedSubmission> {
+  const body = context.parsed?.get(raw) ?? parseOrderBody(raw, context);
+  if (isRejection(body)) return { subject: null, result: body };
+  return { subject: subjectOf(body), result: await parsePendingOrder(body, context) };
+}
+
+async function parsePendingOrder(
+  body: OrderBody,
+  context: Context,
+): Promise<PendingOrder | IntakeRejection> {
+  const { side, chainId, terms, now } = context;
+  const { components, signature } = body;
+  if (!context.allowsBulkSignatures && isBulkSignature(signature)) {
+    const signed = { components, signature, orderHash: orderHash(components) };
+    const { signedBy } = await verifySignature(signed, chainId, recoverSigner);
+    // A contract's signature may have the same length: it is a bulk signature only if it recovers to the maker.
+    if (signedBy === "maker") return bulkNotAllowed(side);
+  }
+  const order = side === "ask" ? parseListing(body, terms) : parseBid(body, terms);
+  if (isRejection(order)) return order;
+  const signatureCheck = await verifySignature(order, chainId, recoverSigner);
+  return { chainId, terms, order, signatureCheck, now };
+}
+
+function bulkNotAllowed(side: Submission["side"]): IntakeRejection {
+  const path = side === "ask" ? "/v1/orders/asks/bulk" : "/v1/orders/bids/bulk";
+  const message = `the order has a bulk signature: submit it to ${path}`;
+  return reject("bulk_signature_not_allowed", `signature: ${message}`, [
+    { field: "signature", message },
+  ]);
+}
+
+function subjectOf({ components: { offer, consideration } }: OrderBody): Subject | null {
+  const item = [...offer, ...consideration].find((one) => one.itemType >= itemType.erc721);
+  if (item === undefined) return null;
+  const isOfCriteria = item.itemType >= itemType.erc721WithCriteria;
+  return { contract: item.token, tokenId: isOfCriteria ? null : item.identifierOrCriteria };
+}

@@ -1,0 +1,76 @@
+import { zeroHash } from "viem";
+import { expect, it } from "vitest";
+import { commonConduit, wrappedNative } from "../../../../abis/deployments.ts";
+import { orderBounds } from "../../../../projections/domain/orders/market-terms.ts";
+import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";
+import { createBatchTotals } from "./batch-totals.ts";
+import type { PendingOrder } from "./pending-order.ts";
+import { validateOwnOrders } from "./validate-state.ts";
+import type { ValidationContext } from "./validation-context.ts";
+
+const maker = "0x00000000000000000000000000000000000a11ce";
+const order: ParsedOrder = {
+  side: "ask",
+  maker,
+  orderHash: zeroHash,
+  components: {
+    offerer: maker,
+    zone: maker,
+    offer: [],
+    consideration: [],
+    orderType: 0,
+    startTime: 0n,
+    endTime: 1n,
+    zoneHash: zeroHash,
+    salt: 0n,
+    conduitKey: commonConduit.key,
+    counter: 0n,
+  },
+  signature: "0x",
+  contract: maker,
+  standard: "erc1155",
+  tokenId: 1n,
+  quantity: 1n,
+  unitPriceWei: 10n ** 18n,
+  feeLegs: [],
+  sellerNetWei: 10n ** 18n,
+};
+const pending: PendingOrder = {
+  chainId: 1,
+  terms: {
+    chainId: 1,
+    fee: { recipient: maker, bps: 100 },
+    currency: wrappedNative[1],
+    bounds: orderBounds,
+  },
+  order,
+  signatureCheck: { signedBy: "maker", digest: zeroHash },
+  now: new Date(0),
+};
+
+function contextWith(openOrders: number): ValidationContext {
+  return {
+    stored: {
+      royaltyCases: new Map(),
+      contracts: new Map(),
+      cheaper: [],
+      openBidsWei: new Map(),
+      openCounts: new Map([[maker, openOrders]]),
+    },
+    results: {
+      basis: { number: 0n, hash: zeroHash, timestamp: new Date(0) },
+      readings: [],
+      find: () => undefined,
+    },
+    batchTotals: createBatchTotals(),
+    indexesAllContracts: true,
+  };
+}
+
+it("a maker has at most ten thousand open orders on a chain, including those of the current batch", () => {
+  const context = contextWith(9_999);
+  expect(validateOwnOrders(pending, context)).toBeNull();
+  context.batchTotals.add(order);
+  expect(validateOwnOrders(pending, context)?.rejected).toBe("too_many_open_orders");
+  expect(validateOwnOrders(pending, contextWith(10_000))?.rejected).toBe("too_many_open_orders");
+});

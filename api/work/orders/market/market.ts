@@ -1,0 +1,33 @@
+import type { ChainId } from "../../../../abis/deployments.ts";
+import type { Database } from "../../../../projections/database.ts";
+import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
+import type { ChainQuery } from "../../chain/chain-query.ts";
+import type { ChainClient } from "../../chain/clients.ts";
+import type { ChainResults } from "../../chain/query-chain.ts";
+import type { Partner } from "../../marketplaces/partner.ts";
+import type { Admit } from "./admission.ts";
+
+/** Features that an operator can pause. */
+type PausableFeature = "listings" | "offers" | "buying";
+
+/** What submitting, filling and checking orders needs. */
+export type Market = {
+  /** The primary database, for appends and for reads that must see them. */
+  writer: Database;
+  /** Prefix of `askId` and `bidId`. */
+  prefix: string;
+  terms(chainId: ChainId): MarketTerms;
+  /** Throws for a chain that is not served. */
+  chain(chainId: ChainId): ChainClient;
+  /** Queries the chain; concurrent callers share a round. Throws `RpcFailure`. */
+  queryChain(chainId: ChainId, queries: readonly ChainQuery[]): Promise<ChainResults>;
+  /** Whether every NFT contract of the chain is indexed, whether or not it has been seen. */
+  indexesAllContracts(chainId: ChainId): boolean;
+  isPaused(feature: PausableFeature): Promise<boolean>;
+  /** Partner marketplaces, with timeouts for interactive requests. */
+  partners: readonly Partner[];
+  admit: Admit;
+  /** Waits until the projections of orders have reached a position of the log; false after a deadline. */
+  waitUntilProjected(position: bigint): Promise<boolean>;
+  close(): Promise<void>;
+};

@@ -1,0 +1,24 @@
+import type { ChainId } from "../../../../abis/deployments.ts";
+import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import type { ChainQuery } from "../../chain/chain-query.ts";
+import type { ChainResults } from "../../chain/query-chain.ts";
+import { RpcFailure } from "../../chain/rpc-batch.ts";
+import type { Market } from "./market.ts";
+
+/** Queries a chain; an unavailable chain is a rejection. */
+export async function queryChainOrReject(
+  market: Market,
+  chainId: ChainId,
+  queries: readonly ChainQuery[],
+): Promise<ChainResults | Rejection<"rpc_unavailable">> {
+  try {
+    return await market.queryChain(chainId, queries);
+  } catch (error) {
+    if (error instanceof RpcFailure) return chainUnavailable();
+    throw error;
+  }
+}
+
+export function chainUnavailable(): Rejection<"rpc_unavailable"> {
+  return reject("rpc_unavailable", "The chain is unavailable; try again later");
+}

@@ -1,0 +1,103 @@
+import type { Logger } from "pino";
+import type { Address } from "viem";
+import { type ChainId, wrappedNative } from "../../../abis/deployments.ts";
+import { openDatabase } from "../../../projections/database.ts";
+import { orderBounds } from "../../../projections/domain/orders/market-terms.ts";
+import { openSwitch } from "../../../projections/log/switches.ts";
+import { openChain } from "../chain/clients.ts";
+import { createQueryBatcher } from "../chain/query-batcher.ts";
+import { openPartners } from "../marketplaces/open-partners.ts";
+import { interactive } from "../marketplaces/transport.ts";
+import { openAdmission } from "./intake/open-admission.ts";
+import type { Market } from "./market/market.ts";
+import { openProjectionWaiter } from "./market/projection-waiter.ts";
+
+type MarketConfig = {
+  fees: { bps: number; recipient: Address };
+  market: { prefix: string; enabled: { listings: boolean; offers: boolean; buying: boolean } };
+  chains: readonly {
+    chainId: ChainId;
+    rpcUrls: readonly string[];
+    /** `all`: every NFT contract is indexed. */
+    collections: "all" | readonly Address[];
+  }[];
+};
+
+type OpenMarketConfig = MarketConfig & {
+  database: { url: string };
+  partners: Parameters<typeof openPartners>[0];
+};
+
+const rpcTimeoutMs = 3_000;
+
+export function openMarket(config: OpenMarketConfig, logger: Logger): Market {
+  const writer = openDatabase({
+    url: config.database.url,
+    applicationName: "api orders",
+    max: 10,
+    prepares: true,
+    plansOnce: true,
+    statementTimeoutMs: 10_000,
+    onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
+  });
+  const waiter = openProjectionWaiter({ db: writer, url: config.database.url, logger });
+  const partners = openPartners(config.partners, interactive);
+  return {
+    ...assembleMarket(config, { writer, partners, waitUntilProjected: waiter.waitFor }),
+    async close() {
+      await waiter.stop();
+      await Promise.all([writer.destroy(), ...partners.map((partner) => partner.close())]);
+    },
+  };
+}
+
+/** A market that uses the caller's database and partners. */
+export function assembleMarket(
+  config: MarketConfig,
+  {
+    writer,
+    partners,
+    waitUntilProjected,
+  }: Pick<Market, "writer" | "partners" | "waitUntilProjected">,
+): Omit<Market, "close"> {
+  const clients = new Map(
+    config.chains.map(({ chainId, rpcUrls }) => [
+      chainId,
+      openChain({ chainId, rpcUrls, timeoutMs: rpcTimeoutMs }),
+    ]),
+  );
+  const chain = (chainId: ChainId) => served(clients, chainId);
+  const chainQueries = new Map([...clients].map(([id, client]) => [id, createQueryBatcher(client)]));
+  const terms = (chainId: ChainId) => ({
+    chainId,
+    fee: config.fees,
+    currency: wrappedNative[chainId],
+    bounds: orderBounds,
+  });
+  const indexesAllContracts = (chainId: ChainId) =>
+    config.chains.some((one) => one.chainId === chainId && one.collections === "all");
+  const { prefix, enabled } = config.market;
+  const switches = {
+    listings: openSwitch(writer, "listings", !enabled.listings),
+    offers: openSwitch(writer, "offers", !enabled.offers),
+    buying: openSwitch(writer, "buying", !enabled.buying),
+  };
+  return {
+    writer,
+    prefix,
+    terms,
+    chain,
+    queryChain: (chainId, queries) => served(chainQueries, chainId)(queries),
+    indexesAllContracts,
+    isPaused: (feature) => switches[feature](),
+    partners,
+    admit: openAdmission({ db: writer, chain, indexesAllContracts, waitUntilProjected }, terms),
+    waitUntilProjected,
+  };
+}
+
+function served<Value>(values: ReadonlyMap<ChainId, Value>, chainId: ChainId): Value {
+  const value = values.get(chainId);
+  if (value === undefined) throw new Error(`chain ${chainId} is not served`);
+  return value;
+}

@@ -1,0 +1,93 @@
+import type { Address } from "viem";
+import type { ChainId } from "../../../../abis/deployments.ts";
+import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
+import { readOpenBidsWei } from "../../../../projections/reads/bids/read-open-bids-wei.ts";
+import { readKnownContracts } from "../../../../projections/reads/collections/read-known-contracts.ts";
+import type { ChainQuery } from "../../chain/chain-query.ts";
+import type { Market } from "../market/market.ts";
+import { chainUnavailable, queryChainOrReject } from "../market/query-chain-or-reject.ts";
+import {
+  type RoyaltyCase,
+  readRoyaltyCases,
+  royaltyFrom,
+  royaltyQueries,
+} from "../market/royalty.ts";
+import { type MakerFunds, makerFundsFrom, makerFundsQueries } from "./maker-funds.ts";
+import { type PricedItem, priceItem } from "./price-item.ts";
+import { type RequestedToken, standardOf } from "./requested-token.ts";
+
+/** The order to describe; unspecified values are null. */
+export type OrderParametersRequest = {
+  chainId: ChainId;
+  maker: Address | null;
+  /** Whether a bid is for one token or for any of the contract. */
+  kind: "item" | "collection";
+  contract: Address | null;
+  tokenId: bigint | null;
+  /** Of a listing; a bid is priced for one unit. */
+  quantity: bigint;
+  unitPriceWei: bigint | null;
+};
+
+/** Null: the request does not specify enough. */
+export type OrderParameters = {
+  makerFunds: MakerFunds | null;
+  listing: PricedItem | null;
+  bid: PricedItem | null;
+};
+
+/** Without a maker and without a price the chain is not queried. */
+export async function readOrderParameters(
+  market: Market,
+  request: OrderParametersRequest,
+  now: Date,
+): Promise<OrderParameters | Rejection<"rpc_unavailable">> {
+  const { chainId, maker } = request;
+  const terms = market.terms(chainId);
+  const [subject, openOffersWei] = await Promise.all([
+    readSubject(market, request),
+    maker === null ? 0n : readOpenBidsWei(market.writer, chainId, maker, now),
+  ]);
+  const queries = [
+    ...(maker === null ? [] : makerFundsQueries(maker, terms)),
+    ...(subject === null ? [] : subjectQueries(subject)),
+  ];
+  if (queries.length === 0) return { makerFunds: null, listing: null, bid: null };
+  const results = await queryChainOrReject(market, chainId, queries);
+  if (isRejection(results)) return results;
+  const makerFunds = maker === null ? null : makerFundsFrom(results, maker, terms, openOffersWei);
+  if (isRejection(makerFunds)) return makerFunds;
+  if (subject === null) return { makerFunds, listing: null, bid: null };
+  const royalty = royaltyFrom(subject.royaltyCase, results);
+  if (royalty === undefined) return chainUnavailable();
+  const standard = standardOf(subject, results);
+  const { contract, tokenId, unitPriceWei } = subject;
+  const price = (side: "ask" | "bid", quantity: bigint) => {
+    const intent = { side, contract, tokenId, unitPriceWei, maker, standard, quantity };
+    return priceItem(intent, terms, royalty, makerFunds?.counter);
+  };
+  const listing = tokenId === null ? null : price("ask", request.quantity);
+  return { makerFunds, listing, bid: price("bid", 1n) };
+}
+
+type Subject = RequestedToken & { unitPriceWei: bigint; royaltyCase: RoyaltyCase };
+
+/** The token and its price; null: one of them is unspecified. */
+async function readSubject(
+  market: Market,
+  request: OrderParametersRequest,
+): Promise<Subject | null> {
+  const { chainId, kind, contract, tokenId, unitPriceWei } = request;
+  if (contract === null || unitPriceWei === null) return null;
+  if (kind === "item" && tokenId === null) return null;
+  const [known, [royaltyCase]] = await Promise.all([
+    readKnownContracts(market.writer, chainId, [contract]),
+    readRoyaltyCases(market.writer, chainId, [{ contract, tokenId, unitPriceWei }]),
+  ]);
+  if (royaltyCase === undefined) return null;
+  return { contract, tokenId, known: known.get(contract), unitPriceWei, royaltyCase };
+}
+
+function subjectQueries({ contract, royaltyCase }: Subject): ChainQuery[] {
+  return [{ kind: "standard", contract }, ...royaltyQueries([royaltyCase])];
+}

@@ -1,0 +1,87 @@
+import type { Hex } from "viem";
+import type { ChainId } from "../../../../abis/deployments.ts";
+import type {
+  ChainReading,
+  ReadingBasis,
+} from "../../../../projections/chain-readings/chain-reading.ts";
+import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import { readLogHead } from "../../../../projections/log/status.ts";
+import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
+import { type ExchangeEvent, fetchProof, type Proof } from "../../chain/fetch-receipt.ts";
+import type { ChainResults } from "../../chain/query-chain.ts";
+import { RpcFailure } from "../../chain/rpc-batch.ts";
+import { bidQueries } from "../accepting/evaluate-bid.ts";
+import { listingQueries } from "../buying/evaluate-listing.ts";
+import { type CheckedOrder, orderQueries } from "../checks/evaluate-order.ts";
+import type { Market } from "../market/market.ts";
+import { chainUnavailable } from "../market/query-chain-or-reject.ts";
+import { recordReadings } from "../market/record-readings.ts";
+
+export type SyncRequest = {
+  chainId: ChainId;
+  orderHash: Hex;
+  /** A transaction that may have ended the order. */
+  txHash: Hex | null;
+};
+
+/** Reads all chain state that an order depends on; it is projected when this returns. */
+export async function syncOrder(
+  market: Market,
+  { chainId, orderHash, txHash }: SyncRequest,
+  now: Date,
+): Promise<{ blockNumber: bigint } | Rejection<"not_found" | "rpc_unavailable">> {
+  const stored = (await readAcceptedOrders(market.writer, chainId, [orderHash])).get(orderHash);
+  if (stored === undefined) return reject("not_found", `No order ${orderHash}`);
+  const order = { ...stored, orderHash };
+  const queries = order.terms.side === "ask" ? listingQueries : bidQueries;
+  const client = market.chain(chainId);
+  try {
+    const [results, proof] = await Promise.all([
+      market.queryChain(chainId, queries(order)),
+      txHash === null ? null : fetchProof(client, txHash),
+    ]);
+    await recordReadings(market, { chainId, ...results }, now);
+    const ahead = proof === null ? null : readingsAhead(order, results, proof);
+    if (ahead !== null) await recordReadings(market, { chainId, ...ahead }, now);
+    // Unchanged readings are in the log already, but perhaps not yet projected.
+    await market.waitUntilProjected(await readLogHead(market.writer));
+    return { blockNumber: (ahead ?? results).basis.number };
+  } catch (error) {
+    if (error instanceof RpcFailure) return chainUnavailable();
+    throw error;
+  }
+}
+
+type ProvenReadings = { basis: ReadingBasis; readings: ChainReading[] };
+
+/** Readings proven by a receipt of a later block than the results': nodes of one chain may differ by some blocks. */
+function readingsAhead(
+  order: CheckedOrder,
+  results: ChainResults,
+  proof: Proof,
+): ProvenReadings | null {
+  if ("proves" in proof || proof.basis.number <= results.basis.number) return null;
+  const readings = proof.events.flatMap((event) => readingOf(event, order, results) ?? []);
+  return readings.length === 0 ? null : { basis: proof.basis, readings };
+}
+
+function readingOf(
+  event: ExchangeEvent,
+  order: CheckedOrder,
+  results: ChainResults,
+): ChainReading | null {
+  const { offerer: maker, counter } = order.components;
+  if (event.kind === "order_cancelled" && event.orderHash === order.orderHash) {
+    const before = results.find(orderQueries(order).status);
+    const fills = { filled: before?.filled ?? 0n, size: before?.size ?? 0n };
+    return { kind: "order_status_read", orderHash: order.orderHash, cancelled: true, ...fills };
+  }
+  if (
+    event.kind === "counter_incremented" &&
+    event.offerer === maker &&
+    event.newCounter > counter
+  ) {
+    return { kind: "counter_read", maker, counter: event.newCounter };
+  }
+  return null;
+}

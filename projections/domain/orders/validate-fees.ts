@@ -1,0 +1,136 @@
+import type { Address } from "viem";
+import type { Rejection } from "../rejection.ts";
+import { assignLegs, type IndexedLeg } from "./assign-legs.ts";
+import { type IntakeCode, intakeCodes } from "./intake-codes.ts";
+import type { MarketTerms } from "./market-terms.ts";
+import type { ParsedOrder } from "./parsed-order.ts";
+import { rejectField } from "./reject-field.ts";
+import type { TradeFee, TradeTerms } from "./trade-terms.ts";
+
+type Refusal = Rejection<IntakeCode>;
+
+const feeCodes = {
+  service: { missing: "fee_missing", to: "fee_wrong_recipient", wei: "fee_wrong_amount" },
+  royalty: {
+    missing: "royalty_missing",
+    to: "royalty_wrong_recipient",
+    wei: "royalty_wrong_amount",
+  },
+} as const;
+const precedence = Object.keys(intakeCodes);
+const feeLabels = { service: "the service fee", royalty: "the royalty" } as const;
+
+/**
+ * Compares the payments to others than the seller with the expected service fee and royalty, each
+ * exact per unit and in an item of its own, even if both go to one address or to the maker.
+ * An expected fee of 0 wei must have no item.
+ */
+export function validateFees(
+  order: ParsedOrder,
+  terms: MarketTerms,
+  royalty: { recipient: Address; royaltyWei: bigint } | null,
+): { terms: TradeTerms } | Refusal {
+  const fee = lowerCase(terms.fee.recipient);
+  const feeWei = (order.unitPriceWei * BigInt(terms.fee.bps)) / 10_000n;
+  const all: TradeFee[] = [{ kind: "service", recipient: fee, unitWei: feeWei }];
+  if (royalty !== null) {
+    const recipient = lowerCase(royalty.recipient);
+    all.push({ kind: "royalty", recipient, unitWei: royalty.royaltyWei });
+  }
+  const expectedFees = all.filter(({ unitWei }) => unitWei > 0n);
+  const { paid, surplus } = assignLegs(expectedFees, order.feeLegs);
+  const rejections = [
+    ...surplus.map((leg) => rejectUnexpectedLeg(order, expectedFees, leg, fee)),
+    ...expectedFees.map((due) => validateExpectedFee(order, due, paid.get(due.kind))),
+    validateNet(order, expectedFees),
+  ].filter((refusal) => refusal !== null);
+  const [first] = rejections.sort(
+    (a, b) => precedence.indexOf(a.rejected) - precedence.indexOf(b.rejected),
+  );
+  return first ?? { terms: tradeTerms(order, expectedFees) };
+}
+
+const lowerCase = (address: Address) => address.toLowerCase() as Address;
+
+function validateExpectedFee(
+  order: ParsedOrder,
+  due: TradeFee,
+  leg: IndexedLeg | undefined,
+): Refusal | null {
+  const code = feeCodes[due.kind];
+  const feeText = `${feeLabels[due.kind]}, ${ofPrice(order, due.unitWei)} to ${due.recipient}`;
+  if (leg === undefined) {
+    return rejectField(code.missing, {
+      field: "parameters.consideration",
+      expected: `an item of ${due.unitWei * order.quantity} wei to ${due.recipient}`,
+      actual: "no such item",
+      message: `the consideration must have an item for ${feeText}, and has none`,
+    });
+  }
+  if (leg.recipient !== due.recipient) {
+    return rejectField(code.to, {
+      field: `${pathOf(leg)}.recipient`,
+      expected: due.recipient,
+      actual: leg.recipient,
+      message: `${pathOf(leg)} must be ${feeText}, and goes to ${leg.recipient}`,
+    });
+  }
+  if (leg.unitWei === due.unitWei) return null;
+  return rejectField(code.wei, {
+    field: `${pathOf(leg)}.startAmount`,
+    expected: `${due.unitWei * order.quantity}`,
+    actual: `${leg.unitWei * order.quantity}`,
+    message: `${pathOf(leg)} must be ${feeText}, and is ${ofPrice(order, leg.unitWei)}`,
+  });
+}
+
+/** An item that is neither the service fee nor the royalty. */
+function rejectUnexpectedLeg(
+  order: ParsedOrder,
+  expectedFees: readonly TradeFee[],
+  leg: IndexedLeg,
+  feeRecipient: Address,
+): Refusal {
+  const isExpected = (kind: TradeFee["kind"]) => expectedFees.some((due) => due.kind === kind);
+  const at = {
+    field: pathOf(leg),
+    expected: "no such item",
+    actual: `${leg.unitWei * order.quantity} wei to ${leg.recipient}`,
+  };
+  const message = (what: string) => `${pathOf(leg)}, ${at.actual}, ${what}`;
+  if (leg.recipient === feeRecipient && leg.recipient !== order.maker && !isExpected("service")) {
+    const what = `must be left out: the service fee is 0 wei of ${order.unitPriceWei}`;
+    return rejectField("fee_wrong_amount", { ...at, message: message(what) });
+  }
+  if (leg.recipient !== feeRecipient && leg.recipient !== order.maker && !isExpected("royalty")) {
+    const what = "must be left out: no royalty is due";
+    return rejectField("royalty_unexpected", { ...at, message: message(what) });
+  }
+  const what = "must be left out: it is neither the maker's item nor the service fee or royalty";
+  return rejectField("unexpected_consideration", { ...at, message: message(what) });
+}
+
+function validateNet(order: ParsedOrder, expectedFees: readonly TradeFee[]): Refusal | null {
+  const feesWei = expectedFees.reduce((wei, due) => wei + due.unitWei, 0n);
+  if (feesWei < order.unitPriceWei) return null;
+  return rejectField("fees_too_high", {
+    field: order.side === "ask" ? "parameters.consideration" : "parameters.offer[0].startAmount",
+    expected: `a price per unit above ${feesWei} wei`,
+    actual: `${order.unitPriceWei}`,
+    message: `service fee and royalty, ${feesWei} wei per unit, leave the seller nothing of ${order.unitPriceWei}`,
+  });
+}
+
+function tradeTerms(order: ParsedOrder, fees: readonly TradeFee[]): TradeTerms {
+  const { side, contract, standard, tokenId, quantity, unitPriceWei, sellerNetWei } = order;
+  return { side, contract, standard, tokenId, quantity, unitPriceWei, sellerNetWei, fees };
+}
+
+/** Consideration item 0 is the maker's; the legs follow it. */
+const pathOf = ({ index }: IndexedLeg) => `parameters.consideration[${index + 1}]`;
+
+function ofPrice({ unitPriceWei, quantity }: ParsedOrder, unitWei: bigint): string {
+  const bps = Number((unitWei * 1_000_000n) / unitPriceWei) / 100;
+  const each = quantity === 1n ? "" : ` for each of ${quantity} units`;
+  return `${unitWei} wei${each} (${bps} bps of ${unitPriceWei} wei)`;
+}

@@ -1,0 +1,191 @@
+import { type Address, type Hex, zeroAddress } from "viem";
+import { commonConduit } from "../../../abis/deployments.ts";
+import type { Rejection } from "../rejection.ts";
+import type { OfferItem } from "../seaport/order-components.ts";
+import type { IntakeCode } from "./intake-codes.ts";
+import type { OrderIntent } from "./parsed-order.ts";
+import { rejectField } from "./reject-field.ts";
+import { type BidFunds, validateFunds } from "./validate-funds.ts";
+
+type Refusal = Rejection<IntakeCode> | null;
+
+/** State of an order's token on chain. Addresses in lower case. */
+export type TokenState = {
+  /** Whether it is a token contract that this service indexes. */
+  collectionKnown: boolean;
+  /** Undefined: the contract does not report one. */
+  standard: "erc721" | "erc1155" | undefined;
+  /** ERC-721; null: no such token. Undefined: not read, as for ERC-1155 and for a whole collection. */
+  owner: Address | null | undefined;
+};
+
+/** The exchange's `getOrderStatus`: a fraction. `size` is 0 before the first fill. */
+export type ExchangeStatus = { cancelled: boolean; filled: bigint; size: bigint };
+
+export type ListingState = TokenState & {
+  /** ERC-1155: the maker's balance. Undefined for ERC-721. */
+  units: bigint | undefined;
+  /** Whether the common conduit may move the maker's tokens. */
+  approved: boolean;
+  /** Whether the conduit's channel to the exchange is open. */
+  channelOpen: boolean;
+  status: ExchangeStatus;
+  /** Whether a transfer by the conduit succeeds. Undefined: unknown. */
+  transferAllowed: boolean | undefined;
+};
+
+export type BidState = TokenState & BidFunds & { status: ExchangeStatus };
+
+const burnAddresses: readonly Address[] = [
+  zeroAddress,
+  "0x000000000000000000000000000000000000dead",
+];
+
+export function validateListingState(order: OrderIntent, state: ListingState): Refusal {
+  return (
+    validateToken(order, state) ??
+    validateHolding(order, state) ??
+    validateApproval(order, state) ??
+    validateChannel(state) ??
+    validateExchangeStatus(state.status) ??
+    validateTransfer(order, state)
+  );
+}
+
+/** A bidder pays by an allowance to the exchange itself, not to the conduit. */
+export function validateBidState(order: OrderIntent, state: BidState): Refusal {
+  return (
+    validateToken(order, state) ??
+    validateFunds(order, state) ??
+    validateExchangeStatus(state.status) ??
+    validateSelfOffer(order, state)
+  );
+}
+
+/** The maker's cheapest open listing of the same token. */
+export type OwnListing = { orderHash: Hex; unitPriceWei: bigint };
+
+/** A cheaper listing of an ERC-721 token could still be filled: it must be cancelled on chain first. */
+export function validatePriceRaise(order: OrderIntent, ownCheaper: OwnListing | null): Refusal {
+  if (order.standard !== "erc721" || ownCheaper === null) return null;
+  const { orderHash, unitPriceWei } = ownCheaper;
+  if (order.unitPriceWei <= unitPriceWei) return null;
+  return rejectField("raise_requires_cancel", {
+    field: "parameters.consideration",
+    expected: `at most ${unitPriceWei} wei`,
+    actual: `${order.unitPriceWei}`,
+    message: `the maker's listing ${orderHash} sells the token for ${unitPriceWei} wei: cancel it on chain before listing for ${order.unitPriceWei}`,
+  });
+}
+
+/** Whether a token can be traded at all, whoever owns it. */
+function validateToken(order: OrderIntent, state: TokenState): Refusal {
+  const { contract, standard } = order;
+  if (!state.collectionKnown) {
+    return rejectField("unknown_collection", {
+      field: fieldOf(order, "token"),
+      expected: "a token contract that is served",
+      actual: contract,
+    });
+  }
+  if (state.standard !== undefined && state.standard !== standard) {
+    return rejectField("token_standard_mismatch", {
+      field: fieldOf(order, "itemType"),
+      expected: state.standard,
+      actual: standard,
+      message: `${contract} is an ${state.standard} contract, the item is ${standard}`,
+    });
+  }
+  const needsOwner = standard === "erc721" && order.tokenId !== null;
+  return needsOwner ? validateExistence(order, state) : null;
+}
+
+/** For a listing an unknown owner is treated as a token that does not exist. */
+function validateExistence(order: OrderIntent, { owner }: TokenState): Refusal {
+  const field = fieldOf(order, "identifierOrCriteria");
+  const actual = `${order.tokenId}`;
+  const token = `token ${order.tokenId} of ${order.contract}`;
+  if (owner === null || (owner === undefined && order.side === "ask")) {
+    const message = `${token} does not exist: it has no owner`;
+    return rejectField("token_not_found", { field, expected: "a token's id", actual, message });
+  }
+  if (owner === undefined || !burnAddresses.includes(owner)) return null;
+  const message = `${token} is burned: it belongs to ${owner}`;
+  return rejectField("token_burned", { field, expected: "a token in use", actual, message });
+}
+
+function validateHolding(order: OrderIntent, { owner, units = 0n }: ListingState): Refusal {
+  const { maker, quantity, tokenId, contract } = order;
+  const token = `token ${tokenId} of ${contract}`;
+  const held = order.standard === "erc721" ? BigInt(owner === maker) : units;
+  if (held === 0n) {
+    return rejectField("not_owner", {
+      field: "parameters.offerer",
+      expected: typeof owner === "string" ? owner : `an owner of ${token}`,
+      actual: maker,
+      message: `${maker} does not own ${token}`,
+    });
+  }
+  if (held >= quantity) return null;
+  return rejectField("insufficient_quantity", {
+    field: fieldOf(order, "startAmount"),
+    expected: `at most ${held}`,
+    actual: `${quantity}`,
+    message: `${maker} owns ${held} units of ${token} and lists ${quantity}`,
+  });
+}
+
+function validateApproval({ maker, contract }: OrderIntent, { approved }: ListingState): Refusal {
+  if (approved) return null;
+  const { address } = commonConduit;
+  return rejectField("not_approved", {
+    field: "parameters.conduitKey",
+    expected: `setApprovalForAll(${address}, true) on ${contract}`,
+    actual: "not approved",
+    message: `${maker} has not approved the conduit ${address} on ${contract}: call setApprovalForAll(${address}, true)`,
+  });
+}
+
+function validateChannel({ channelOpen }: ListingState): Refusal {
+  if (channelOpen) return null;
+  const message = `the conduit ${commonConduit.address} has closed its channel to the exchange`;
+  const at = { field: "parameters.conduitKey", expected: "an open channel", actual: "closed" };
+  return rejectField("conduit_channel_closed", { ...at, message });
+}
+
+function validateExchangeStatus({ cancelled, filled, size }: ExchangeStatus): Refusal {
+  const field = "parameters";
+  const expected = "an order that can still be filled";
+  if (cancelled) {
+    const message = "the order is cancelled on the exchange: sign a new order with a new salt";
+    return rejectField("order_cancelled", { field, expected, actual: "cancelled", message });
+  }
+  if (size === 0n || filled < size) return null;
+  const message = "the order is filled on the exchange: sign a new order with a new salt";
+  return rejectField("order_filled", { field, expected, actual: "filled", message });
+}
+
+function validateTransfer(order: OrderIntent, { transferAllowed }: ListingState): Refusal {
+  if (transferAllowed !== false) return null;
+  return rejectField("transfer_restricted", {
+    field: fieldOf(order, "token"),
+    expected: "a token that the conduit can move",
+    actual: order.contract,
+    message: `${order.contract} does not let the conduit ${commonConduit.address} move token ${order.tokenId}`,
+  });
+}
+
+function validateSelfOffer(order: OrderIntent, { owner }: BidState): Refusal {
+  if (order.tokenId === null || order.standard !== "erc721" || owner !== order.maker) return null;
+  return rejectField("self_offer", {
+    field: "parameters.offerer",
+    expected: "an address other than the token's owner",
+    actual: order.maker,
+    message: `${order.maker} owns token ${order.tokenId} of ${order.contract} already`,
+  });
+}
+
+/** The NFT is the first item: of a listing's offer, of a bid's consideration. */
+function fieldOf({ side }: OrderIntent, name: keyof OfferItem): string {
+  return `parameters.${side === "ask" ? "offer" : "consideration"}[0].${name}`;
+}
