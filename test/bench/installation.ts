@@ -36,17 +36,17 @@ export type Installation = {
 export async function withInstallation<Result>(
   work: (installation: Installation) => Promise<Result>,
 ): Promise<Result> {
-  const leash = startOrphanGuard();
+  const orphanGuard = startOrphanGuard();
   const directory = await mkdtemp(join(tmpdir(), "bench-"));
   const endings: (() => Promise<unknown>)[] = [
-    async () => leash.killAll(),
+    async () => orphanGuard.killAll(),
     () => rm(directory, { recursive: true, force: true }),
   ];
   try {
     const server = await startPostgres({
       dataDir: directory,
       logger: pino({ level: "silent" }),
-      onSpawn: (pid) => leash.add(pid, "SIGINT"),
+      onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
     });
     endings.push(() => server.stop());
     await prepareDatabase(server.url);
@@ -61,7 +61,7 @@ export async function withInstallation<Result>(
       ethereum,
       apechain,
       whileServing: (chains, task, settings = {}) =>
-        serve({ url: server.url, chains, leash, settings }, task),
+        serve({ url: server.url, chains, orphanGuard, settings }, task),
     });
   } finally {
     for (const end of endings.reverse()) await end().catch(() => undefined);
@@ -71,18 +71,20 @@ export async function withInstallation<Result>(
 type Serving = {
   url: string;
   chains: readonly PipelineChain[];
-  leash: ReturnType<typeof startOrphanGuard>;
+  orphanGuard: ReturnType<typeof startOrphanGuard>;
   settings: Record<string, string>;
 };
 
 async function serve<Result>(
-  { url, chains, leash, settings: further }: Serving,
+  { url, chains, orphanGuard, settings: further }: Serving,
   task: (baseUrl: string) => Promise<Result>,
 ): Promise<Result> {
   const settings = await pipelineSettings({ databaseUrl: url, chains, settings: further });
   const baseUrl = `http://127.0.0.1:${settings.PORT}`;
   const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
-  const running = await Promise.all(roles.map((role) => keepRole(role, { settings, orphanGuard: leash, sink })));
+  const running = await Promise.all(
+    roles.map((role) => keepRole(role, { settings, orphanGuard, sink })),
+  );
   try {
     await Promise.all(running.map(({ ready }) => ready));
     const isReady = async () => (await getJson(baseUrl, "/readyz")).status === 200;

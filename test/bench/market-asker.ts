@@ -1,7 +1,7 @@
 import { openBearerTokens } from "../../api/serve/accounts/bearer-tokens.ts";
 import { nftDataRoutes } from "../../api/serve/nft-data/routes.ts";
 import { routes as v1Routes } from "../../api/serve/v1/routes.ts";
-import { assembleMarket } from "../../api/work/orders/market/market.ts";
+import { assembleMarket } from "../../api/work/orders/open-market.ts";
 import { isRejection } from "../../projections/domain/rejection.ts";
 import { chainId } from "./market-collections.ts";
 import type { Asked } from "./market-lists.ts";
@@ -25,12 +25,11 @@ export function openAsker(url: string): Asker {
       fees: { bps: 100, recipient: "0x00000000000000000000000000000000000fee00" },
       market: {
         prefix: "mkt",
-        conduitKey: "0x",
         enabled: { listings: true, offers: true, buying: true },
       },
       chains: [{ chainId, rpcUrls: [NOWHERE], collections: "all" }],
     },
-    { writer: meter.open(), partners: [], untilProjected: async () => true },
+    { writer: meter.open(), partners: [], waitUntilProjected: async () => true },
   );
   const market = { ...assembled, close: async () => {} };
   const readStatus = () => Promise.reject(new Error("not asked for"));

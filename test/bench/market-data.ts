@@ -7,12 +7,12 @@ import { startPostgres } from "../../api/run/postgres/embedded.ts";
 import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
-import { dropTarget, isOf, readCheckpoints } from "../../projections/engine/checkpoint.ts";
-import { inLanes, readsFrom } from "../../projections/engine/lanes.ts";
+import { dropTarget, isCurrent, readCheckpoints } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
+import { dependsOn, runConcurrently } from "../../projections/engine/run-concurrently.ts";
 import { migrate } from "../../projections/log/migrate.ts";
-import { rankCollection } from "../../projections/reads/rarity/rank-collection.ts";
 import { readOutdatedRankings } from "../../projections/reads/rarity/outdated-rankings.ts";
+import { rankCollection } from "../../projections/reads/rarity/rank-collection.ts";
 import { sizeOf } from "./market-collections.ts";
 import { appendMarket } from "./market-facts.ts";
 import { projections, timed } from "./server.ts";
@@ -29,14 +29,14 @@ export async function withMarket<Result>(
   { scale, directory }: MarketOptions,
   work: (db: Database, url: string) => Promise<Result>,
 ): Promise<Result> {
-  const leash = startOrphanGuard();
+  const orphanGuard = startOrphanGuard();
   const dataDir = directory === null ? await mkdtemp(join(tmpdir(), "bench-")) : resolve(directory);
   await mkdir(dataDir, { recursive: true });
   try {
     const server = await startPostgres({
       dataDir,
       logger: pino({ level: "silent" }),
-      onSpawn: (pid) => leash.add(pid, "SIGINT"),
+      onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
     });
     const db = openDatabase({ url: server.url, applicationName: "bench", onIdleError: () => {} });
     try {
@@ -47,7 +47,7 @@ export async function withMarket<Result>(
       await server.stop(STOP_MS);
     }
   } finally {
-    leash.killAll();
+    orphanGuard.killAll();
     if (directory === null) await rm(dataDir, { recursive: true, force: true });
   }
 }
@@ -76,14 +76,14 @@ async function deriveMissing(db: Database): Promise<void> {
   const made = await readCheckpoints(db);
   const missing = projections.filter((projection) => {
     const checkpoint = made.get(projection.name);
-    return checkpoint === undefined || !isOf(checkpoint, projection);
+    return checkpoint === undefined || !isCurrent(checkpoint, projection);
   });
   if (missing.length === 0) return;
   const one = async (projection: Projection) => {
     await dropTarget(db, projection.name);
     await told(projection.name, () => deriveInBulk(db, { projection, schema: projection.name }));
   };
-  await inLanes(missing, one, readsFrom);
+  await runConcurrently(missing, one, dependsOn);
   await told("rankings", async () => {
     for (const { collectionId } of await readOutdatedRankings(db)) {
       await rankCollection(db, collectionId);

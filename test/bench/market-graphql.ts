@@ -28,19 +28,19 @@ const NOWHERE = "http://127.0.0.1:9";
 
 /** The market's hot lists over HTTP: of our API, and of Ponder's GraphQL over its own tables of the same rows. */
 export async function run({ scale, directory }: Options): Promise<Figure[]> {
-  const leash = startOrphanGuard();
+  const orphanGuard = startOrphanGuard();
   try {
     return await withMarket({ scale, directory }, async (db, databaseUrl) => {
       const postmaster = await findPostmaster(db);
-      await makePonderTables({ db, schema, databaseUrl, leash, postmaster });
+      await makePonderTables({ db, schema, databaseUrl, orphanGuard, postmaster });
       const chains = [{ chainId, rpcUrl: NOWHERE }];
       const settings = await pipelineSettings({ databaseUrl, chains });
       const groups = await readGroups(db);
-      const serving = { schema, rpcUrl: NOWHERE, settings, leash, postmaster };
+      const serving = { schema, rpcUrl: NOWHERE, settings, orphanGuard, postmaster };
       return await whileServing(serving, (servers) => compare(servers, groups));
     });
   } finally {
-    leash.killAll();
+    orphanGuard.killAll();
   }
 }
 

@@ -18,7 +18,7 @@ const percentiles = [
 
 /** The same lists from one process of the API, one request after the other; then answers that nothing is read for. */
 export async function measureHttp(url: string, sample: Sample, size: string): Promise<Figure[]> {
-  const leash = startOrphanGuard();
+  const orphanGuard = startOrphanGuard();
   const chains = [{ chainId, rpcUrl: "http://127.0.0.1:9" }];
   const settings = await pipelineSettings({
     databaseUrl: url,
@@ -26,7 +26,7 @@ export async function measureHttp(url: string, sample: Sample, size: string): Pr
     settings: { LOG_LEVEL: "error" },
   });
   const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
-  const role = await keepRole("api", { settings, orphanGuard: leash, sink });
+  const role = await keepRole("api", { settings, orphanGuard, sink });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const ask = (path: string, headers = {}) =>
     fetchOnce(`http://127.0.0.1:${settings.PORT}${path}`, agent, headers);
@@ -36,7 +36,7 @@ export async function measureHttp(url: string, sample: Sample, size: string): Pr
   } finally {
     agent.destroy();
     await role.stop(STOP_MS);
-    leash.killAll();
+    orphanGuard.killAll();
   }
 }
 

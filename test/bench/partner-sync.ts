@@ -28,7 +28,7 @@ async function measure(db: Database, name: Partner["name"], count: number): Prom
     const [{ url }] = (await once(server, "message")) as [{ url: string }];
     const partner = openTestPartner(name, { url });
     const sync = openSync(db, partner);
-    await sync.enrol(contract);
+    await sync.enroll(contract);
     const before = process.memoryUsage.rss();
     const peak = watchMemory();
     const firstMs = await timed(() => sync.run());

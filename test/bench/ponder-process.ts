@@ -17,7 +17,7 @@ export type App = {
   schema: string;
   databaseUrl: string;
   rpcUrl: string;
-  leash: OrphanGuard;
+  orphanGuard: OrphanGuard;
   postmaster: number;
 };
 
@@ -41,7 +41,7 @@ export type RunningApp = {
 
 /** Ponder alone, with the handlers of `ponder-app`. */
 export async function startApp(app: App): Promise<RunningApp> {
-  const { leash, postmaster } = app;
+  const { orphanGuard, postmaster } = app;
   const port = await freePort();
   // It writes its GraphQL schema where it stands.
   const directory = await mkdtemp(join(tmpdir(), "bench-ponder-"));
@@ -53,7 +53,7 @@ export async function startApp(app: App): Promise<RunningApp> {
   });
   const { pid } = child;
   if (pid === undefined) throw new Error("Ponder did not start");
-  leash.add(pid, "SIGTERM");
+  orphanGuard.add(pid, "SIGTERM");
   const exited = new Promise<void>((settle) => child.once("exit", () => settle()));
   return {
     pid,
@@ -63,7 +63,7 @@ export async function startApp(app: App): Promise<RunningApp> {
       // Of SIGTERM its bundler dies before Ponder has unlocked the schema.
       child.kill("SIGINT");
       await exited;
-      leash.remove(pid);
+      orphanGuard.remove(pid);
       await rm(directory, { recursive: true, force: true });
     },
   };

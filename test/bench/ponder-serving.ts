@@ -5,16 +5,18 @@ import { startApp } from "./ponder-process.ts";
 
 const stopMs = 8_000;
 
-type Pipeline = { settings: Record<string, string>; leash: OrphanGuard };
+type Pipeline = { settings: Record<string, string>; orphanGuard: OrphanGuard };
 
 /** Roles of ours, each in a process of its own, while `work` is done with their pids. */
 export async function whileRunning<Result>(
-  { settings, leash }: Pipeline,
+  { settings, orphanGuard }: Pipeline,
   roles: readonly ("indexer" | "projector" | "api")[],
   work: (pids: number[]) => Promise<Result>,
 ): Promise<Result> {
   const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
-  const running = await Promise.all(roles.map((role) => keepRole(role, { settings, orphanGuard: leash, sink })));
+  const running = await Promise.all(
+    roles.map((role) => keepRole(role, { settings, orphanGuard, sink })),
+  );
   try {
     await Promise.all(running.map(({ ready }) => ready));
     return await work(running.map((role) => role.pid()));
@@ -27,15 +29,15 @@ type Serving = Pipeline & { schema: string; rpcUrl: string; postmaster: number }
 
 /** Ponder's GraphQL of a schema that it has made, and our API, while `work` is done. */
 export async function whileServing<Result>(
-  { schema, rpcUrl, postmaster, settings, leash }: Serving,
+  { schema, rpcUrl, postmaster, settings, orphanGuard }: Serving,
   work: (servers: Servers) => Promise<Result>,
 ): Promise<Result> {
   const app = await startApp({
     ...{ command: "serve", databaseUrl: settings.DATABASE_URL ?? "" },
-    ...{ schema, rpcUrl, leash, postmaster },
+    ...{ schema, rpcUrl, orphanGuard, postmaster },
   });
   try {
-    return await whileRunning({ settings, leash }, ["api"], async ([pid = 0]) => {
+    return await whileRunning({ settings, orphanGuard }, ["api"], async ([pid = 0]) => {
       await until("Ponder's GraphQL", () => isServed(app.baseUrl));
       const ours = { baseUrl: `http://127.0.0.1:${settings.PORT}`, pid };
       const { baseUrl, pid: ponderPid } = app;

@@ -20,14 +20,14 @@ type Stage = {
   db: Database;
   chain: MadeChain;
   settings: Record<string, string>;
-  leash: ReturnType<typeof startOrphanGuard>;
+  orphanGuard: ReturnType<typeof startOrphanGuard>;
   postmaster: number;
 };
 
 /** The same work done by Ponder's own handlers and by the projections, and the same lists served by both. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   const chain = await makeChain(Math.min(facts, EVENTS));
-  const leash = startOrphanGuard();
+  const orphanGuard = startOrphanGuard();
   try {
     return await withDatabase(async (db, url) => {
       const { rpcUrl } = chain.anvil;
@@ -36,7 +36,7 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
         settings: { LOGS_BLOCK_RANGE_33139: "50" },
       });
       const postmaster = await findPostmaster(db);
-      const stage = { db, chain, settings, leash, postmaster };
+      const stage = { db, chain, settings, orphanGuard, postmaster };
       await recordLog(stage);
       const { figures, schema } = await compareRebuilds({
         ...{ db, postmaster, events: chain.events, orders: chain.orders.length },
@@ -45,7 +45,7 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
       return [...figures, ...(await serveBoth(stage, schema))];
     });
   } finally {
-    leash.killAll();
+    orphanGuard.killAll();
     await chain.anvil.stop();
   }
 }
@@ -77,10 +77,10 @@ async function countEvents(db: Database): Promise<number> {
 }
 
 async function backfill(stage: Stage, schema: string): Promise<Backfill> {
-  const { chain, settings, leash, postmaster } = stage;
+  const { chain, settings, orphanGuard, postmaster } = stage;
   const app = await startApp({
     ...{ command: "start", schema, databaseUrl: settings.DATABASE_URL ?? "" },
-    ...{ rpcUrl: chain.anvil.rpcUrl, leash, postmaster },
+    ...{ rpcUrl: chain.anvil.rpcUrl, orphanGuard, postmaster },
   });
   const done = await app.backfilled.finally(app.stop);
   const { events } = chain;
@@ -89,10 +89,10 @@ async function backfill(stage: Stage, schema: string): Promise<Backfill> {
 }
 
 async function serveBoth(stage: Stage, schema: string): Promise<Figure[]> {
-  const { chain, settings, leash, postmaster } = stage;
+  const { chain, settings, orphanGuard, postmaster } = stage;
   await sql`vacuum analyze`.execute(stage.db);
   const { rpcUrl } = chain.anvil;
-  return await whileServing({ schema, rpcUrl, settings, leash, postmaster }, (servers) =>
+  return await whileServing({ schema, rpcUrl, settings, orphanGuard, postmaster }, (servers) =>
     compareHttp(servers, chain.hot),
   );
 }

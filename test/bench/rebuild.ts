@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { Database } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { dropTarget } from "../../projections/engine/checkpoint.ts";
-import { inLanes, readsFrom } from "../../projections/engine/lanes.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
+import { dependsOn, runConcurrently } from "../../projections/engine/run-concurrently.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { ofFive, projections, serverFile, theFive, theRest, timed, withLog } from "./server.ts";
 
@@ -57,7 +57,7 @@ export async function derive(
     const ms = await timed(() => deriveInBulk(db, { projection, schema: name }));
     each.set(name, [...(each.get(name) ?? []), ms]);
   };
-  await inLanes(chosen, one, readsFrom);
+  await runConcurrently(chosen, one, dependsOn);
 }
 
 /** The log's rows into a table without indexes. */

@@ -61,7 +61,7 @@ async function replaceLast(
 async function readLastBlocks(db: Database): Promise<bigint[]> {
   const { rows } = await sql<{ block_id: bigint }>`
     select b.block_id from log.block b
-    where b.block_id not in (select block_id from log.dropped((select position from log.head)))
+    where b.block_id not in (select block_id from log.retracted_blocks((select position from log.head)))
     order by b.number desc limit ${BLOCKS}`.execute(db);
   return rows.map((row) => row.block_id);
 }

@@ -18,13 +18,13 @@ import type { Figure } from "./figure.ts";
 export async function withDatabase<Result>(
   work: (db: Database, url: string) => Promise<Result>,
 ): Promise<Result> {
-  const leash = startOrphanGuard();
+  const orphanGuard = startOrphanGuard();
   const directory = await mkdtemp(join(tmpdir(), "bench-"));
   try {
     const server = await startPostgres({
       dataDir: directory,
       logger: pino({ level: "silent" }),
-      onSpawn: (pid) => leash.add(pid, "SIGINT"),
+      onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
     });
     const db = openDatabase({
       url: server.url,
@@ -40,7 +40,7 @@ export async function withDatabase<Result>(
       await server.stop();
     }
   } finally {
-    leash.killAll();
+    orphanGuard.killAll();
     await rm(directory, { recursive: true, force: true });
   }
 }

@@ -20,13 +20,13 @@ import { childrenOf } from "../support/database/processes.ts";
 const lines: string[] = [];
 const sink = (line: string) => void lines.push(line.trimEnd());
 
-let leash: OrphanGuard;
+let orphanGuard: OrphanGuard;
 let directory: string;
 let server: KeptPostgres;
 let markets: Market[];
 
 beforeAll(async () => {
-  leash = startOrphanGuard();
+  orphanGuard = startOrphanGuard();
   directory = await mkdtemp(join(tmpdir(), "crash-"));
   const timestamp = Math.floor(Date.now() / 1000) - 4 * 86_400;
   [server, markets] = await Promise.all([
@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all((markets ?? []).map((market) => market.stop()));
   await server?.stop(5_000);
-  leash.killAll();
+  orphanGuard.killAll();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -127,8 +127,8 @@ async function openService(): Promise<Service> {
     databaseUrl: url,
     chains: markets.map(({ anvil }) => anvil),
   });
-  const projector = await keepRole("projector", { settings, orphanGuard: leash, sink });
-  const indexer = await keepRole("indexer", { settings, orphanGuard: leash, sink });
+  const projector = await keepRole("projector", { settings, orphanGuard, sink });
+  const indexer = await keepRole("indexer", { settings, orphanGuard, sink });
   return {
     indexer,
     projector,
@@ -154,10 +154,10 @@ async function keepPostgres(): Promise<KeptPostgres> {
       dataDir: directory,
       logger: pino({ level: "silent" }),
       ...(life === undefined ? {} : { port: life.port }),
-      onSpawn: (pid) => leash.add(pid, "SIGINT"),
+      onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
     });
     const { pid, exited, stop } = life;
-    void exited.then(() => leash.remove(pid));
+    void exited.then(() => orphanGuard.remove(pid));
     return { exited: exited.then((reason) => ({ code: null, reason })), stop };
   };
   const logger = pino({ level: "warn" }, { write: sink });

@@ -106,7 +106,7 @@ async function descriptions(): Promise<Description[]> {
   const { rows } = await sql<Description>`
     select distinct b.number::integer as number, b.hash, d.block_id is not null as dropped
     from log.fact f join log.block b using (block_id)
-    left join log.dropped((select position from log.head)) d using (block_id)
+    left join log.retracted_blocks((select position from log.head)) d using (block_id)
     where f.kind = ${kindLiteral("contract_described")} order by 1`.execute(database.db);
   return rows;
 }
@@ -117,7 +117,7 @@ async function undescribed(): Promise<number> {
       select contract_id from log.fact where kind in ${kindList("erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer")}
       except
       select f.contract_id from log.fact f where f.kind = ${kindLiteral("contract_described")} and not exists (
-        select from log.dropped((select position from log.head)) d where d.block_id = f.block_id)
+        select from log.retracted_blocks((select position from log.head)) d where d.block_id = f.block_id)
     ) c`.execute(database.db);
   return rows[0]?.contracts ?? -1;
 }

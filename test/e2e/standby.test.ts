@@ -7,7 +7,7 @@ import { leaseMs } from "../../api/run/roles/leader.ts";
 import { statusPollMs } from "../../api/serve/status/limits.ts";
 import { openStatusReader, type StatusReader } from "../../api/serve/status/status-reader.ts";
 import { openHashReader } from "../../api/work/chain/clients.ts";
-import { openHeadReader } from "../../api/work/chain/head.ts";
+import { openHeadReader } from "../../api/work/chain/fetch-head.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { keepTrading } from "../../devnet/market/trading.ts";
 import type { Database } from "../../projections/database.ts";

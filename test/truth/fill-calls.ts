@@ -12,7 +12,7 @@ import { seaportFunctions } from "../../abis/seaport.ts";
 import { erc20Abi, erc721Abi } from "../../abis/tokens.ts";
 import { nftOf, type StoredOrder } from "./stored-order.ts";
 
-/** Whoever fills: nobody else on the chain. It may have any balance and mint any token. */
+/** The account that fills. It is used by nobody else, may have any balance and mints any token. */
 export const filler: Address = "0x00000000000000000000000000000000f111e400";
 const fresh = 10n ** 30n;
 
@@ -22,16 +22,16 @@ const mintAbi = parseAbi([
 ]);
 
 /** An order, and the units that are tried. */
-export type Trial = { order: StoredOrder; units: bigint };
+export type FillAttempt = { order: StoredOrder; units: bigint };
 
 export type Call = { from?: Address; to: Address; data: Hex; value?: Hex };
 
 /** What the filler would send. `owner` has the token that a bid asks for; null: it is minted. */
-export function fillCalls(trial: Trial, owner: Address | null): Call[] {
-  return trial.order.side === "listings" ? [purchase(trial)] : sale(trial, owner);
+export function fillCalls(attempt: FillAttempt, owner: Address | null): Call[] {
+  return attempt.order.side === "listings" ? [purchase(attempt)] : sale(attempt, owner);
 }
 
-function purchase({ order, units }: Trial): Call {
+function purchase({ order, units }: FillAttempt): Call {
   const { quantity } = nftOf(order);
   const wholeWei = order.components.consideration.reduce((sum, leg) => sum + leg.startAmount, 0n);
   const value = numberToHex((wholeWei * units) / quantity);
@@ -39,7 +39,7 @@ function purchase({ order, units }: Trial): Call {
 }
 
 /** The filler gets the token, lets the exchange take it and what fees take of the payment, and sells. */
-function sale({ order, units }: Trial, owner: Address | null): Call[] {
+function sale({ order, units }: FillAttempt, owner: Address | null): Call[] {
   const { contract, tokenId, standard, byCriteria } = nftOf(order);
   const [paid] = order.components.offer;
   if (paid === undefined) throw new TypeError("a bid without a payment");

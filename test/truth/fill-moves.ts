@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
+import type { Fixture } from "./fixture.ts";
 import type { Move } from "./move.ts";
 import type { Player } from "./players.ts";
-import type { Stage } from "./stage.ts";
 import { nftOf, readShown, type StoredOrder } from "./stored-order.ts";
 import {
   drawFrom,
@@ -16,22 +16,23 @@ import {
 } from "./tokens.ts";
 
 /** Buys through the API what it shows as active, sometimes a part. */
-export const buys: Move = async (stage) => {
-  const order = await drawOrder(stage, "listings", "active");
-  const maker = order && playerOf(stage, order.components.offerer);
+export const buys: Move = async (fixture) => {
+  const order = await drawOrder(fixture, "listings", "active");
+  const maker = order && playerOf(fixture, order.components.offerer);
   if (order === undefined || maker === undefined) return undefined;
-  const buyer = drawPerson(stage, maker);
-  const { fillable } = await readShown(source(stage), order);
-  const amount = stage.random.below(2) === 0 ? {} : { amount: Number(drawUnits(stage, fillable)) };
+  const buyer = drawPerson(fixture, maker);
+  const { fillable } = await readShown(source(fixture), order);
+  const amount =
+    fixture.random.below(2) === 0 ? {} : { amount: Number(drawUnits(fixture, fillable)) };
   const { status, body } = await buyer.trader.buyData(order.id, amount);
   if (status !== 200) return `refused ${status} ${body.code}`;
   return (await buyer.trader.buys(order.id, amount)).status;
 };
 
 /** Sells through the API into a bid that it shows as active. */
-export const accepts: Move = async (stage) => {
-  const order = await drawOrder(stage, "bids", "active");
-  const sold = order && (await drawSold(stage, order));
+export const accepts: Move = async (fixture) => {
+  const order = await drawOrder(fixture, "bids", "active");
+  const sold = order && (await drawSold(fixture, order));
   if (order === undefined || sold === undefined || sold.seller.name === "wallet") return undefined;
   const { trader } = sold.seller;
   const { status, body } = await trader.acceptData(order.id, sold.nft.tokenId);
@@ -40,24 +41,24 @@ export const accepts: Move = async (stage) => {
 };
 
 /** Fills a listing of the book without the API, whatever it shows of it. */
-export const buysElsewhere: Move = async (stage) => {
+export const buysElsewhere: Move = async (fixture) => {
   const order = drawFrom(
-    stage,
-    stage.orders.filter(({ side }) => side === "listings"),
+    fixture,
+    fixture.orders.filter(({ side }) => side === "listings"),
   );
   if (order === undefined) return undefined;
-  const units = drawUnits(stage, nftOf(order).quantity);
-  await drawPlayer(stage).actor.buys(order, { units });
+  const units = drawUnits(fixture, nftOf(order).quantity);
+  await drawPlayer(fixture).actor.buys(order, { units });
   return "filled";
 };
 
 /** Sells into a bid of the book without the API. */
-export const sellsElsewhere: Move = async (stage) => {
+export const sellsElsewhere: Move = async (fixture) => {
   const order = drawFrom(
-    stage,
-    stage.orders.filter(({ side }) => side === "bids"),
+    fixture,
+    fixture.orders.filter(({ side }) => side === "bids"),
   );
-  const sold = order && (await drawSold(stage, order));
+  const sold = order && (await drawSold(fixture, order));
   if (order === undefined || sold === undefined) return undefined;
   await sell(sold.seller, order, sold.nft);
   return "filled";
@@ -69,15 +70,15 @@ function sell({ actor }: Player, order: StoredOrder, { tokenId }: Nft) {
     : actor.accepts(order);
 }
 
-/** A trade by orders that nobody told the API of: a bidder's allowance shrinks without an event. */
-export const tradesUnknownOrder: Move = async (stage) => {
-  const found = await drawOwned(stage);
+/** A trade by orders that the API does not have: a bidder's allowance shrinks without an event. */
+export const tradesUnknownOrder: Move = async (fixture) => {
+  const found = await drawOwned(fixture);
   if (found === undefined) return undefined;
   const { nft, owner } = found;
-  const other = drawOther(stage, owner);
-  const priceWei = BigInt(stage.random.below(8) + 1) * 10n ** 16n;
-  for (const { address } of [owner, other]) stage.unknownTraders.add(address.toLowerCase());
-  if (stage.random.below(3) === 0) {
+  const other = drawOther(fixture, owner);
+  const priceWei = BigInt(fixture.random.below(8) + 1) * 10n ** 16n;
+  for (const { address } of [owner, other]) fixture.unknownTraders.add(address.toLowerCase());
+  if (fixture.random.below(3) === 0) {
     await other.actor.buys(await owner.actor.lists(nft, { priceWei }));
     return "listing filled";
   }
@@ -86,36 +87,36 @@ export const tradesUnknownOrder: Move = async (stage) => {
 };
 
 /** Buys and carries the token away in the same block. */
-export const buysAndMoves: Move = async (stage) => {
-  const order = await drawOrder(stage, "listings", "active");
-  const maker = order && playerOf(stage, order.components.offerer);
+export const buysAndMoves: Move = async (fixture) => {
+  const order = await drawOrder(fixture, "listings", "active");
+  const maker = order && playerOf(fixture, order.components.offerer);
   if (order === undefined || maker === undefined) return undefined;
-  const buyer = drawPerson(stage, maker);
+  const buyer = drawPerson(fixture, maker);
   const nft = nftOf(order);
-  return inOneBlock(stage, [
+  return inOneBlock(fixture, [
     () => buyer.actor.buys(order, { units: 1n }),
-    () => buyer.actor.transfers(nft, drawOther(stage, buyer.name === maker.name ? buyer : maker)),
+    () => buyer.actor.transfers(nft, drawOther(fixture, buyer.name === maker.name ? buyer : maker)),
   ]);
 };
 
 /** A fill and what takes its ground away race for the same block. */
-export const racesFill: Move = async (stage) => {
-  const order = await drawOrder(stage, "listings", "active");
-  const maker = order && playerOf(stage, order.components.offerer);
+export const racesFill: Move = async (fixture) => {
+  const order = await drawOrder(fixture, "listings", "active");
+  const maker = order && playerOf(fixture, order.components.offerer);
   if (order === undefined || maker === undefined) return undefined;
-  const against = stage.random.pick<() => Promise<unknown>>([
+  const against = fixture.random.pick<() => Promise<unknown>>([
     () => maker.actor.cancels(order),
-    () => maker.actor.transfers(nftOf(order), drawOther(stage, maker)),
+    () => maker.actor.transfers(nftOf(order), drawOther(fixture, maker)),
     () => maker.actor.revokes(nftOf(order).contract),
     () => maker.actor.incrementsCounter(),
   ]);
-  const buy = () => drawPerson(stage, maker).actor.buys(order, { units: 1n });
-  return inOneBlock(stage, stage.random.below(2) === 0 ? [buy, against] : [against, buy]);
+  const buy = () => drawPerson(fixture, maker).actor.buys(order, { units: 1n });
+  return inOneBlock(fixture, fixture.random.below(2) === 0 ? [buy, against] : [against, buy]);
 };
 
 /** Sends without waiting and mines once; who comes too late is reverted. */
 async function inOneBlock(
-  { venue }: Stage,
+  { venue }: Fixture,
   sends: readonly (() => Promise<unknown>)[],
 ): Promise<string> {
   const { client } = venue;
@@ -144,40 +145,40 @@ async function inOneBlock(
 }
 
 /** The first of the API's orders with this status, from a random one on. */
-async function drawOrder(stage: Stage, side: StoredOrder["side"], status: string) {
-  const orders = stage.orders.filter((order) => order.side === side);
-  const start = stage.random.below(orders.length);
+async function drawOrder(fixture: Fixture, side: StoredOrder["side"], status: string) {
+  const orders = fixture.orders.filter((order) => order.side === side);
+  const start = fixture.random.below(orders.length);
   for (const order of [...orders.slice(start), ...orders.slice(0, start)]) {
-    if ((await readShown(source(stage), order)).status === status) return order;
+    if ((await readShown(source(fixture), order)).status === status) return order;
   }
   return undefined;
 }
 
 /** A token that the bid takes, and who has it. */
 async function drawSold(
-  stage: Stage,
+  fixture: Fixture,
   order: StoredOrder,
 ): Promise<{ nft: Nft; seller: Player } | undefined> {
   const wanted = nftOf(order);
-  const some = [...stage.tokens, ...stage.editions].filter(
+  const some = [...fixture.tokens, ...fixture.editions].filter(
     ({ contract, tokenId }) =>
       contract === wanted.contract && (wanted.byCriteria || tokenId === wanted.tokenId),
   );
-  const nft = drawFrom(stage, some);
+  const nft = drawFrom(fixture, some);
   if (nft === undefined) return undefined;
-  const seller = nft.standard === "erc721" ? await ownerOf(stage, nft) : drawPlayer(stage);
+  const seller = nft.standard === "erc721" ? await ownerOf(fixture, nft) : drawPlayer(fixture);
   if (seller === undefined || seller.address.toLowerCase() === order.components.offerer)
     return undefined;
-  if (nft.standard === "erc1155" && (await unitsOf(stage, seller, nft)) === 0n) return undefined;
+  if (nft.standard === "erc1155" && (await unitsOf(fixture, seller, nft)) === 0n) return undefined;
   return { nft, seller };
 }
 
 /** Somebody who sends for himself. */
-function drawPerson(stage: Stage, except: Player): Player {
-  const [first = except, ...rest] = stage.people.filter(({ name }) => name !== except.name);
-  return stage.random.pick([first, ...rest]);
+function drawPerson(fixture: Fixture, except: Player): Player {
+  const [first = except, ...rest] = fixture.people.filter(({ name }) => name !== except.name);
+  return fixture.random.pick([first, ...rest]);
 }
 
-const drawUnits = ({ random }: Stage, most: bigint) => 1n + BigInt(random.below(Number(most)));
+const drawUnits = ({ random }: Fixture, most: bigint) => 1n + BigInt(random.below(Number(most)));
 
-const source = ({ chainId, pipeline }: Stage) => ({ chainId, baseUrl: pipeline.baseUrl });
+const source = ({ chainId, pipeline }: Fixture) => ({ chainId, baseUrl: pipeline.baseUrl });

@@ -2,9 +2,9 @@ import { encodeFunctionData, maxUint256, parseAbi } from "viem";
 import { commonConduit, conduitController, seaport } from "../../abis/deployments.ts";
 import { accounts } from "../../devnet/accounts.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
+import { everybody, type Fixture, wallet } from "./fixture.ts";
 import type { Move } from "./move.ts";
 import { changeWalletOwner } from "./players.ts";
-import { everybody, type Stage, wallet } from "./stage.ts";
 import {
   drawFrom,
   drawHeld,
@@ -24,50 +24,50 @@ const fixtureAbi = parseAbi([
 
 const traded = [contracts.punks, contracts.editions, contracts.guarded] as const;
 
-export const transfersToken: Move = async (stage) => {
-  const found = await drawOwned(stage);
+export const transfersToken: Move = async (fixture) => {
+  const found = await drawOwned(fixture);
   if (found === undefined) return undefined;
-  // Now and then to oneself.
-  const to = stage.random.below(10) === 0 ? found.owner : drawOther(stage, found.owner);
+  // One in ten goes to its own owner.
+  const to = fixture.random.below(10) === 0 ? found.owner : drawOther(fixture, found.owner);
   await found.owner.actor.transfers(found.nft, to);
   return "moved";
 };
 
-export const transfersEdition: Move = async (stage) => {
-  const found = await drawHeld(stage);
+export const transfersEdition: Move = async (fixture) => {
+  const found = await drawHeld(fixture);
   if (found === undefined) return undefined;
   const { owner, nft, units } = found;
-  const to = stage.random.below(10) === 0 ? owner : drawOther(stage, owner);
-  await owner.actor.transfers(nft, to, 1n + BigInt(stage.random.below(Number(units))));
+  const to = fixture.random.below(10) === 0 ? owner : drawOther(fixture, owner);
+  await owner.actor.transfers(nft, to, 1n + BigInt(fixture.random.below(Number(units))));
   return "moved";
 };
 
-/** A token is burnt, or one that nobody has is minted again. */
-export const burnsOrMints: Move = async (stage) => {
-  const nft = drawFrom(stage, [...stage.tokens, ...stage.editions]);
+/** Burns a token, or mints a burnt one again. */
+export const burnsOrMints: Move = async (fixture) => {
+  const nft = drawFrom(fixture, [...fixture.tokens, ...fixture.editions]);
   if (nft === undefined) return undefined;
   if (nft.standard === "erc1155") {
-    await drawPlayer(stage).actor.mints(nft, 3n);
+    await drawPlayer(fixture).actor.mints(nft, 3n);
     return "minted";
   }
-  const owner = await ownerOf(stage, nft);
-  await (owner === undefined ? drawPlayer(stage).actor.mints(nft) : owner.actor.burns(nft));
+  const owner = await ownerOf(fixture, nft);
+  await (owner === undefined ? drawPlayer(fixture).actor.mints(nft) : owner.actor.burns(nft));
   return owner === undefined ? "minted" : "burnt";
 };
 
-export const switchesApproval: Move = async (stage) => {
-  const { random } = stage;
-  const { actor } = drawPlayer(stage);
+export const switchesApproval: Move = async (fixture) => {
+  const { random } = fixture;
+  const { actor } = drawPlayer(fixture);
   const contract = random.pick(traded);
   const approves = random.below(2) === 0;
   await (approves ? actor.approves(contract) : actor.revokes(contract));
   return approves ? "approved" : "revoked";
 };
 
-export const movesWrapped: Move = async (stage) => {
-  const { random } = stage;
-  const player = drawPlayer(stage);
-  const heldWei = await wrappedOf(stage, player);
+export const movesWrapped: Move = async (fixture) => {
+  const { random } = fixture;
+  const player = drawPlayer(fixture);
+  const heldWei = await wrappedOf(fixture, player);
   const wei = random.between(0n, heldWei);
   switch (random.below(3)) {
     case 0:
@@ -78,32 +78,32 @@ export const movesWrapped: Move = async (stage) => {
       return "unwrapped";
     default:
       await player.actor.sendsWrapped(
-        random.below(6) === 0 ? player : drawOther(stage, player),
+        random.below(6) === 0 ? player : drawOther(fixture, player),
         wei,
       );
       return "sent";
   }
 };
 
-export const changesAllowance: Move = async (stage) => {
-  const { random } = stage;
+export const changesAllowance: Move = async (fixture) => {
+  const { random } = fixture;
   const wei = random.pick([0n, maxUint256, random.between(1n, 90n) * 10n ** 16n]);
-  await drawPlayer(stage).actor.allows(wei);
+  await drawPlayer(fixture).actor.allows(wei);
   return wei === 0n ? "taken back" : "allowed";
 };
 
-export const cancels: Move = async (stage) => {
-  const order = drawFrom(stage, stage.orders);
-  const maker = order && playerOf(stage, order.components.offerer);
+export const cancels: Move = async (fixture) => {
+  const order = drawFrom(fixture, fixture.orders);
+  const maker = order && playerOf(fixture, order.components.offerer);
   if (order === undefined || maker === undefined) return undefined;
   const { transactionHash: txHash } = await maker.actor.cancels(order);
-  if (stage.random.below(2) === 0) return "cancelled";
-  return syncs(stage, order, maker.trader, { txHash });
+  if (fixture.random.below(2) === 0) return "cancelled";
+  return syncs(fixture, order, maker.trader, { txHash });
 };
 
 async function syncs(
-  { chainId }: Stage,
-  { side, id }: Stage["orders"][number],
+  { chainId }: Fixture,
+  { side, id }: Fixture["orders"][number],
   { post }: ReturnType<typeof wallet>["trader"],
   more: { txHash?: string } = {},
 ): Promise<string> {
@@ -112,26 +112,26 @@ async function syncs(
   return `synced ${status}`;
 }
 
-export const syncsOrder: Move = async (stage) => {
-  const order = drawFrom(stage, stage.orders);
-  return order && syncs(stage, order, wallet(stage).trader);
+export const syncsOrder: Move = async (fixture) => {
+  const order = drawFrom(fixture, fixture.orders);
+  return order && syncs(fixture, order, wallet(fixture).trader);
 };
 
-export const incrementsCounter: Move = async (stage) => {
-  await drawPlayer(stage).actor.incrementsCounter();
+export const incrementsCounter: Move = async (fixture) => {
+  await drawPlayer(fixture).actor.incrementsCounter();
   return "incremented";
 };
 
-export const validates: Move = async (stage) => {
-  const order = drawFrom(stage, stage.orders);
+export const validates: Move = async (fixture) => {
+  const order = drawFrom(fixture, fixture.orders);
   if (order === undefined) return undefined;
-  await drawPlayer(stage).actor.validates(order);
+  await drawPlayer(fixture).actor.validates(order);
   return "validated";
 };
 
-/** No event tells of it. */
-export const switchesValidator: Move = async (stage) => {
-  const { client } = stage.venue;
+/** The chain emits no event for it. */
+export const switchesValidator: Move = async (fixture) => {
+  const { client } = fixture.venue;
   const conduit = commonConduit.address;
   const validator = { address: contracts.validator, abi: fixtureAbi } as const;
   const isBlocked = await client.readContract({
@@ -144,29 +144,33 @@ export const switchesValidator: Move = async (stage) => {
     functionName: "setBlocked",
     args: [conduit, !isBlocked],
   });
-  await stage.venue.sending.send(accounts.erin, { to: contracts.validator, data });
+  await fixture.venue.sending.send(accounts.erin, { to: contracts.validator, data });
   return isBlocked ? "opened" : "closed";
 };
 
-/** No event tells of it. */
-export const changesWallet: Move = async (stage) => {
-  const to = stage.walletOwner === "alice" ? "bob" : "alice";
-  await changeWalletOwner(stage.venue, accounts[stage.walletOwner].address, accounts[to].address);
-  stage.walletOwner = to;
-  await stage.venue.client.mine({ blocks: 1 });
+/** The chain emits no event for it. */
+export const changesWallet: Move = async (fixture) => {
+  const to = fixture.walletOwner === "alice" ? "bob" : "alice";
+  await changeWalletOwner(
+    fixture.venue,
+    accounts[fixture.walletOwner].address,
+    accounts[to].address,
+  );
+  fixture.walletOwner = to;
+  await fixture.venue.client.mine({ blocks: 1 });
   return `${to}'s`;
 };
 
 /** The conduit is closed to the exchange, or opened again. */
-export const switchesChannel: Move = async (stage) => {
+export const switchesChannel: Move = async (fixture) => {
   // It would revert where the channel is in that state already.
-  return setChannel(stage, false).then(
+  return setChannel(fixture, false).then(
     () => "closed",
-    () => setChannel(stage, true).then(() => "opened"),
+    () => setChannel(fixture, true).then(() => "opened"),
   );
 };
 
-function setChannel({ venue }: Stage, isOpen: boolean) {
+function setChannel({ venue }: Fixture, isOpen: boolean) {
   const data = encodeFunctionData({
     abi: fixtureAbi,
     functionName: "updateChannel",
@@ -175,22 +179,22 @@ function setChannel({ venue }: Stage, isOpen: boolean) {
   return venue.sending.send(accounts.deployer, { to: conduitController, data });
 }
 
-/** Time passes at once, on the chain and here. */
-export const letsTimePass: Move = async (stage) => {
-  const seconds = 60 + stage.random.below(300);
-  stage.clock.jumps(seconds);
-  await stage.venue.client.increaseTime({ seconds });
-  await stage.venue.client.mine({ blocks: 1 });
+/** Sets the time forward, on the chain and in this process. */
+export const advancesTime: Move = async (fixture) => {
+  const seconds = 60 + fixture.random.below(300);
+  fixture.clock.jumps(seconds);
+  await fixture.venue.client.increaseTime({ seconds });
+  await fixture.venue.client.mine({ blocks: 1 });
   return `${seconds} s`;
 };
 
-/** Everybody gets money and approves again, and the conduit is open: else the market would come to a stand. */
-export const startsAnew: Move = async (stage) => {
-  for (const { actor } of everybody(stage)) {
+/** Funds every player, renews approvals and opens the conduit: otherwise the market would run dry. */
+export const resetsApprovals: Move = async (fixture) => {
+  for (const { actor } of everybody(fixture)) {
     await actor.wraps(10n ** 18n);
     await actor.allows(4n * 10n ** 18n);
     for (const contract of traded) await actor.approves(contract);
   }
-  await setChannel(stage, true).catch(() => undefined);
-  return "started";
+  await setChannel(fixture, true).catch(() => undefined);
+  return "reset";
 };

@@ -34,7 +34,7 @@ try {
     rounds: Number(values.rounds),
     sweepSeconds: Number(values.sweep),
     databaseUrl: await makeDatabase(),
-    tell: (line) => (values.quiet ? undefined : print(line)),
+    report: (line) => (values.quiet ? undefined : print(line)),
   });
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   print(`seed ${values.seed}, ${seconds} s\n${summarize(truth)}`);

@@ -7,15 +7,16 @@ import {
   sellsElsewhere,
   tradesUnknownOrder,
 } from "./fill-moves.ts";
+import type { Fixture } from "./fixture.ts";
 import {
+  advancesTime,
   burnsOrMints,
   cancels,
   changesAllowance,
   changesWallet,
   incrementsCounter,
-  letsTimePass,
   movesWrapped,
-  startsAnew,
+  resetsApprovals,
   switchesApproval,
   switchesChannel,
   switchesValidator,
@@ -33,10 +34,9 @@ import {
   listsInBulk,
   listsToken,
 } from "./order-moves.ts";
-import type { Stage } from "./stage.ts";
 
 /** What may happen, and how often against the others. */
-const programme: readonly (readonly [Move, number])[] = [
+const weightedMoves: readonly (readonly [Move, number])[] = [
   [listsToken, 12],
   [listsEdition, 8],
   [listsInBulk, 4],
@@ -63,31 +63,31 @@ const programme: readonly (readonly [Move, number])[] = [
   [switchesValidator, 2],
   [changesWallet, 2],
   [switchesChannel, 1],
-  [letsTimePass, 2],
-  [startsAnew, 3],
+  [advancesTime, 2],
+  [resetsApprovals, 3],
 ];
 
-const total = programme.reduce((sum, [, weight]) => sum + weight, 0);
+const total = weightedMoves.reduce((sum, [, weight]) => sum + weight, 0);
 
 /** A contract reverted, the API had no terms for it, or the node had not yet counted what a reorg brought back. */
-const refusals = /was reverted in|params: 4\d\d|nonce too low/;
+const expectedErrors = /was reverted in|params: 4\d\d|nonce too low/;
 
-/** Plays one of them. Returns what happened; a transaction that the chain refused is no fault. */
-export async function playMove(stage: Stage): Promise<string> {
-  const move = drawMove(stage);
+/** Plays one of them. Returns what events; a transaction that the chain refused is no fault. */
+export async function playMove(fixture: Fixture): Promise<string> {
+  const move = drawMove(fixture);
   try {
-    return `${move.name}: ${(await move(stage)) ?? "nothing to do"}`;
+    return `${move.name}: ${(await move(fixture)) ?? "nothing to do"}`;
   } catch (error) {
-    if (!(error instanceof Error) || !refusals.test(error.message)) throw error;
+    if (!(error instanceof Error) || !expectedErrors.test(error.message)) throw error;
     return `${move.name}: refused`;
   }
 }
 
-function drawMove({ random }: Stage): Move {
+function drawMove({ random }: Fixture): Move {
   let place = random.below(total);
-  for (const [move, weight] of programme) {
+  for (const [move, weight] of weightedMoves) {
     if (place < weight) return move;
     place -= weight;
   }
-  throw new RangeError("the programme has an end");
+  throw new RangeError("the weightedMoves has an end");
 }

@@ -10,13 +10,13 @@ import { purse } from "../../devnet/market/purse.ts";
 import { selling } from "../../devnet/market/selling.ts";
 import { openTrader, type Trader } from "../support/chain/trader.ts";
 
-/** Somebody on the chain and in the API. */
+/** An account on the chain and a client of the API. */
 export type Player = {
   name: string;
   address: Address;
   actor: Actor;
   trader: Trader;
-  /** Signs a digest as it is. */
+  /** Signs a digest. */
   sign: Party["sign"];
 };
 
@@ -55,7 +55,7 @@ export function gatherPlayers(venue: Venue, actors: Actors, baseUrl: string) {
   return { people, walletOf };
 }
 
-/** Gives the wallet another owner. He is in its code, so no event and no storage tells of it. */
+/** Gives the wallet another owner. The owner is in its code, so neither an event nor storage shows the change. */
 export async function changeWalletOwner(
   { client }: Venue,
   from: Address,

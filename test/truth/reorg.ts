@@ -1,18 +1,18 @@
 import { type Hex, isAddressEqual, parseAbi } from "viem";
 import { accounts } from "../../devnet/accounts.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
-import type { Stage } from "./stage.ts";
+import type { Fixture } from "./fixture.ts";
 
 const deepest = 6;
 
-/** Replaces the last blocks of the chain: by empty ones, by the same transactions or by some of them, anew in order. */
-export async function reorganizes(stage: Stage): Promise<string> {
-  const { random, venue } = stage;
+/** Replaces the last blocks of the chain: by empty ones, or by ones that hold all or some of the same transactions. */
+export async function reorganize(fixture: Fixture): Promise<string> {
+  const { random, venue } = fixture;
   const { client } = venue;
   const depth = 1 + random.below(deepest);
-  const kept = await client.getBlockNumber();
+  const head = await client.getBlockNumber();
   const raw: Hex[] = [];
-  for (let number = kept - BigInt(depth) + 1n; number <= kept; number += 1n) {
+  for (let number = head - BigInt(depth) + 1n; number <= head; number += 1n) {
     const { transactions } = await client.getBlock({ blockNumber: number });
     for (const hash of transactions) {
       raw.push(
@@ -25,13 +25,13 @@ export async function reorganizes(stage: Stage): Promise<string> {
   const places = again.map(() => random.below(depth)).sort((a, b) => a - b);
   const pairs = share === "none" ? [] : again.map((tx, index) => [tx, places[index]]);
   await client.request({ method: "anvil_reorg", params: [depth, pairs] } as never);
-  stage.reorged = true;
-  stage.walletOwner = await readWalletOwner(stage);
+  fixture.reorged = true;
+  fixture.walletOwner = await readWalletOwner(fixture);
   return `reorg of ${depth}, ${pairs.length} of ${raw.length} transactions again`;
 }
 
-/** The wallet's code is another again when the block of its change was dropped. */
-async function readWalletOwner({ venue }: Stage): Promise<Stage["walletOwner"]> {
+/** The wallet's code changes back when the block that changed it is retracted. */
+async function readWalletOwner({ venue }: Fixture): Promise<Fixture["walletOwner"]> {
   const owner = await venue.client.readContract({
     address: contracts.smartWallet,
     abi: parseAbi(["function owner() view returns (address)"]),

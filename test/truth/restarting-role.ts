@@ -2,9 +2,9 @@ import { pino } from "pino";
 import { loadRole, type RoleName } from "../../api/run/supervisor/role-modules.ts";
 import { pipelineConfig } from "../support/database/pipeline.ts";
 
-/** A role of this process that is begun again whenever it fails, as the supervisor does with processes. */
+/** A role in this process that is restarted whenever it fails, as the supervisor does with processes. */
 export type RestartingRole = {
-  /** How often it was begun again: its lease is lost when the machine is busy for seconds. */
+  /** How often it was restarted: its lease is lost when the machine is busy for seconds. */
   restarts(): number;
   stop(): Promise<void>;
 };
@@ -30,7 +30,7 @@ export async function openRestartingRole(
       await life.stop();
     }
   };
-  const done = keep();
+  const done = addIfStored();
   return {
     restarts: () => lives - 1,
     async stop() {

@@ -4,7 +4,7 @@ import type { ChainId } from "../../abis/deployments.ts";
 import type { OrderComponents } from "../../projections/domain/seaport/order-components.ts";
 import { getJson, until } from "../support/database/pipeline.ts";
 
-/** An order that the API took in, as its components record tells it. */
+/** An order that the API accepted, as its components endpoint shows it. */
 export type StoredOrder = {
   side: "listings" | "bids";
   id: string;
@@ -68,7 +68,7 @@ export async function readStoredOrder(
   id: string,
 ): Promise<StoredOrder> {
   const kind = side === "listings" ? "asks" : "bids";
-  // An order is taken in before the books show it, where they take long.
+  // The API may accept an order before the books show it.
   const data = await until(`${id} to be in the book`, async () => {
     const path = `/v1/orders/${kind}/${id}/components?chainId=${chainId}`;
     return (await getJson(baseUrl, path)).body.data;

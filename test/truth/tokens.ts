@@ -2,19 +2,19 @@ import { isAddressEqual } from "viem";
 import { wrappedNative } from "../../abis/deployments.ts";
 import { erc20Abi, erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
+import { everybody, type Fixture } from "./fixture.ts";
 import type { Player } from "./players.ts";
-import { everybody, type Stage } from "./stage.ts";
 
-/** Whose a token is; undefined: burnt, or not a player's. */
-export async function ownerOf(stage: Stage, { contract, tokenId }: Nft) {
-  const { client } = stage.venue;
+/** The owner of a token; undefined: burnt, or not a player. */
+export async function ownerOf(fixture: Fixture, { contract, tokenId }: Nft) {
+  const { client } = fixture.venue;
   const call = { address: contract, abi: erc721Abi, functionName: "ownerOf", args: [tokenId] };
   const owner = await client.readContract(call as never).catch(() => undefined);
   if (typeof owner !== "string") return undefined;
-  return everybody(stage).find(({ address }) => isAddressEqual(address, owner as `0x${string}`));
+  return everybody(fixture).find(({ address }) => isAddressEqual(address, owner as `0x${string}`));
 }
 
-export function unitsOf({ venue }: Stage, { address }: Player, nft: Nft): Promise<bigint> {
+export function unitsOf({ venue }: Fixture, { address }: Player, nft: Nft): Promise<bigint> {
   return venue.client.readContract({
     address: nft.contract,
     abi: erc1155Abi,
@@ -23,7 +23,7 @@ export function unitsOf({ venue }: Stage, { address }: Player, nft: Nft): Promis
   });
 }
 
-export function wrappedOf({ venue, chainId }: Stage, { address }: Player): Promise<bigint> {
+export function wrappedOf({ venue, chainId }: Fixture, { address }: Player): Promise<bigint> {
   return venue.client.readContract({
     address: wrappedNative[chainId],
     abi: erc20Abi,
@@ -32,34 +32,34 @@ export function wrappedOf({ venue, chainId }: Stage, { address }: Player): Promi
   });
 }
 
-export const drawPlayer = (stage: Stage): Player => stage.random.pick(everybody(stage));
+export const drawPlayer = (fixture: Fixture): Player => fixture.random.pick(everybody(fixture));
 
-export function drawOther(stage: Stage, except: Player): Player {
-  const [first = except, ...rest] = everybody(stage).filter(({ name }) => name !== except.name);
-  return stage.random.pick([first, ...rest]);
+export function drawOther(fixture: Fixture, except: Player): Player {
+  const [first = except, ...rest] = everybody(fixture).filter(({ name }) => name !== except.name);
+  return fixture.random.pick([first, ...rest]);
 }
 
-export const drawFrom = <Item>({ random }: Stage, items: readonly Item[]): Item | undefined =>
+export const drawFrom = <Item>({ random }: Fixture, items: readonly Item[]): Item | undefined =>
   items[random.below(items.length)];
 
-export const playerOf = (stage: Stage, address: string): Player | undefined =>
-  everybody(stage).find((one) => one.address.toLowerCase() === address.toLowerCase());
+export const playerOf = (fixture: Fixture, address: string): Player | undefined =>
+  everybody(fixture).find((one) => one.address.toLowerCase() === address.toLowerCase());
 
-/** A token with its owner; one that nobody has any more is minted again. */
-export async function drawOwned(stage: Stage) {
-  const nft = stage.random.pick(stage.tokens);
-  const owner = await ownerOf(stage, nft);
+/** A token with its owner; a burnt one is minted again. */
+export async function drawOwned(fixture: Fixture) {
+  const nft = fixture.random.pick(fixture.tokens);
+  const owner = await ownerOf(fixture, nft);
   if (owner !== undefined) return { nft, owner };
-  const minter = drawPlayer(stage);
+  const minter = drawPlayer(fixture);
   await minter.actor.mints(nft);
   return { nft, owner: minter };
 }
 
 /** An edition of which a player has units. */
-export async function drawHeld(stage: Stage) {
-  const nft = drawFrom(stage, stage.editions);
-  const owner = drawPlayer(stage);
+export async function drawHeld(fixture: Fixture) {
+  const nft = drawFrom(fixture, fixture.editions);
+  const owner = drawPlayer(fixture);
   if (nft === undefined) return undefined;
-  const units = await unitsOf(stage, owner, nft);
+  const units = await unitsOf(fixture, owner, nft);
   return units === 0n ? undefined : { nft, owner, units };
 }

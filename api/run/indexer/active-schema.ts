@@ -4,7 +4,7 @@ import type { Database } from "../../../projections/database.ts";
 
 const pollMs = 1_000;
 
-/** Names the schema that the recorder shall read from. */
+/** Sets the schema that the recorder reads from. */
 export async function activateSchema(db: Database, chainId: number, schema: string): Promise<void> {
   await sql`
     insert into ops.indexer (chain_id, ponder_schema, started_at) values (${chainId}, ${schema}, now())
@@ -12,7 +12,7 @@ export async function activateSchema(db: Database, chainId: number, schema: stri
   `.execute(db);
 }
 
-/** Names it unless the recorder has one: the first backfill is recorded while it goes on. */
+/** Sets it unless one is set: the first backfill is recorded while it runs. */
 export async function activateFirstSchema(
   db: Database,
   chainId: number,
@@ -24,14 +24,14 @@ export async function activateFirstSchema(
   `.execute(db);
 }
 
-/** How often the chain was indexed anew by an operator's word. */
+/** How many times an operator has had the chain indexed again. */
 export async function readGeneration(db: Database, chainId: number): Promise<number> {
   const { rows } = await sql<{ generation: number }>`
     select generation from ops.indexer where chain_id = ${chainId}`.execute(db);
   return rows[0]?.generation ?? 0;
 }
 
-/** Has the chain indexed into another schema; the recorder waits until that has tables. */
+/** Makes the indexer and the recorder use another schema; the recorder waits until it has tables. */
 export async function startGeneration(
   db: Database,
   chainId: number,
@@ -45,7 +45,7 @@ export async function startGeneration(
   `.execute(db);
 }
 
-/** Settles, in words, when the chain is to be indexed into another schema. */
+/** Resolves with a reason when the chain is to be indexed into another schema. */
 export async function waitForNewGeneration(
   db: Database,
   chainId: number,
@@ -55,7 +55,7 @@ export async function waitForNewGeneration(
   while (!signal.aborted) {
     await delay(pollMs, undefined, { signal }).catch(() => {});
     const current = await readGeneration(db, chainId).catch(() => generation);
-    if (current !== generation) return "it is indexed anew by an operator's command";
+    if (current !== generation) return "an operator started a reindex or a recovery";
   }
-  return "over";
+  return "stopped";
 }

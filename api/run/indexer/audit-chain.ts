@@ -7,7 +7,7 @@ import {
   readSettledNumber,
   repairBlocks,
 } from "../../../projections/log/audit.ts";
-import { type ChainClient, openChain } from "../../work/chain/clients.ts";
+import { type ChainClient, openChainClient } from "../../work/chain/clients.ts";
 import { fetchReadBasis } from "../../work/chain/contract-calls.ts";
 import { fetchHeaders, fetchLogIndexes } from "../../work/chain/fetch-logs.ts";
 import type { ChainConfig } from "../config/config.ts";
@@ -23,7 +23,7 @@ export type AuditOptions = {
   db: Database;
   chain: ChainConfig;
   sources: IndexedSources;
-  /** What is left out is everything indexed, up to what is final. */
+  /** A bound that is absent: the first indexed block, or the last final one. */
   range: Partial<Range>;
   repair: boolean;
   onProgress: (done: Range & { until: number }) => void;
@@ -34,25 +34,25 @@ export type Audit = Range & {
   /** Blocks and events of the chain that were compared. */
   blocks: number;
   events: number;
-  /** Found, and of these left after the repair. */
+  /** Differences found, and those left after the repair. */
   found: number;
   left: number;
-  /** The first of them. */
+  /** The first differences. */
   differences: Difference[];
 };
 
-/** Differences that are told one by one. */
+/** Differences that are listed; all are counted. */
 const maxListedDifferences = 1_000;
 
 type AuditContext = AuditOptions & { client: ChainClient; filters: SourceFilter[] };
 
 /**
- * Compares the log with the chain's own logs, range by range, and repairs it where told to. Only what is final on the
- * chain and taken over from the indexer is compared. An audit that was cut off is taken up where it stood.
+ * Compares the log with the chain's own logs, range by range, and repairs it on request. Only blocks that are final on
+ * the chain and recorded from the indexer are compared. An interrupted audit continues where it stopped.
  */
 export async function auditChain(options: AuditOptions): Promise<Audit> {
   const { db, chain, sources, onProgress } = options;
-  const work = { ...options, client: openChain(chain), filters: sourceFilters(sources) };
+  const work = { ...options, client: openChainClient(chain), filters: sourceFilters(sources.sources) };
   const resumePoint = openResumePoint<AuditState>(db, chain.chainId, commandOf(options));
   let audit = (await resumePoint.read()) ?? {
     ...(await startAudit(work)),
@@ -75,7 +75,7 @@ async function startAudit({ client, db, chain, sources, range }: AuditContext): 
   const final = Math.min(head - chain.finalityBlocks, settled);
   return {
     chainId: chain.chainId,
-    from: range.from ?? Math.min(sources.startBlock, sources.transfersStartBlock),
+    from: range.from ?? Math.min(...sources.sources.map(({ firstBlock }) => firstBlock)),
     to: Math.min(range.to ?? final, final),
     blocks: 0,
     events: 0,
@@ -129,7 +129,7 @@ async function compare(
   return differences;
 }
 
-/** Events that no log of the block stands behind: another configuration may have indexed more than this one. */
+/** Recorded events without a log in the block. Others may be there because an earlier configuration indexed more. */
 async function findUnknownLogs(
   client: ChainClient,
   { hash, logIndexes }: Difference,

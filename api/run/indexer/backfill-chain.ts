@@ -1,13 +1,13 @@
 import type { Address } from "viem";
 import type { Database } from "../../../projections/database.ts";
 import { repairBlocks } from "../../../projections/log/audit.ts";
-import { openChain } from "../../work/chain/clients.ts";
+import { openChainClient } from "../../work/chain/clients.ts";
 import { fetchReadBasis } from "../../work/chain/contract-calls.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { completeEvents } from "./chain-events.ts";
-import type { IndexedSources } from "./indexed-sources.ts";
+import { type IndexedSources, transferSources } from "./indexed-sources.ts";
 import { openResumePoint } from "./resume-point.ts";
-import { sourceFilters, transferFilters } from "./source-filters.ts";
+import { sourceFilters } from "./source-filters.ts";
 import { walkEvents } from "./walk-events.ts";
 
 export type BackfillOptions = {
@@ -16,7 +16,7 @@ export type BackfillOptions = {
   sources: IndexedSources;
   from: number;
   to: number;
-  /** Transfers of this contract alone, whether it is indexed or not; null: everything indexed. */
+  /** Only transfers of this contract, indexed or not; null: everything indexed. */
   collection: Address | null;
   onProgress: (saved: { to: number; until: number; appended: number }) => void;
 };
@@ -24,18 +24,18 @@ export type BackfillOptions = {
 export type Backfill = { chainId: number; from: number; to: number; appended: number };
 
 /**
- * Appends the facts of a range of blocks straight from the chain's logs, each once, as far as the range is final. One
- * that was cut off is taken up where it stood; one that is done may be done again and appends nothing.
+ * Appends the facts of a range of final blocks directly from the chain's logs, each once. An interrupted backfill
+ * continues where it stopped; a finished one may be repeated and appends nothing.
  */
 export async function backfillChain(options: BackfillOptions): Promise<Backfill> {
   const { db, chain, sources, collection, onProgress } = options;
   const { chainId } = chain;
-  const client = openChain(chain);
+  const client = openChainClient(chain);
   const finalBlock = Number((await fetchReadBasis(client)).number) - chain.finalityBlocks;
   const to = Math.min(options.to, finalBlock);
   const command = `backfill ${options.from}..${options.to} ${collection ?? "everything"}`;
-  const all = { ...sources, startBlock: 0, transfersStartBlock: 0 };
-  const filters = collection === null ? sourceFilters(all) : transferFilters([collection], 0);
+  const all = sources.sources.map((source) => ({ ...source, firstBlock: 0 }));
+  const filters = sourceFilters(collection === null ? all : transferSources([collection], 0));
   const resumePoint = openResumePoint<{ next: number; to: number; appended: number }>(
     db,
     chainId,

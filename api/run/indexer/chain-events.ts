@@ -1,17 +1,19 @@
 import type { DecodedEvent } from "../../../projections/log/ponder-events.ts";
 import type { ChainClient } from "../../work/chain/clients.ts";
 import {
-  type Call,
+  type TransactionCall,
   type ChainLog,
-  fetchCalls,
+  fetchTransactionCalls,
   fetchHeaders,
   fetchLogs,
 } from "../../work/chain/fetch-logs.ts";
 import { RpcFailure } from "../../work/chain/rpc-batch.ts";
-import { readArguments, type SourceFilter } from "./source-filters.ts";
+import type { EventSource } from "./indexed-sources.ts";
+import { decodeArguments, type SourceFilter } from "./source-filters.ts";
 
-/** An event of the indexed sources, as the chain's own log tells it. */
+/** An event of the indexed sources, decoded from the chain's logs. */
 export type ChainEvent = Omit<ChainLog, "topics" | "data"> & {
+  source: EventSource;
   name: string;
   args: Record<string, unknown>;
 };
@@ -22,37 +24,39 @@ export async function fetchEvents(
   filters: readonly SourceFilter[],
   { from, to }: { from: number; to: number },
 ): Promise<ChainEvent[] | null> {
-  const due = filters.filter(({ fromBlock }) => fromBlock <= to);
-  const queries = due.map(({ addresses, topics, fromBlock }) => ({
+  const due = filters.filter(({ source }) => source.firstBlock <= to);
+  const queries = due.map(({ source, addresses, topics }) => ({
     addresses,
     topics,
-    from: Math.max(from, fromBlock),
+    from: Math.max(from, source.firstBlock),
     to,
   }));
   if (queries.length === 0) return [];
   const found = await fetchLogs(client, queries);
   if (found === null) return null;
-  return due.flatMap(({ event }, index) =>
+  return due.flatMap(({ source, event }, index) =>
     (found[index] ?? []).flatMap(({ topics, data, ...log }): ChainEvent[] => {
-      const args = readArguments(event, { topics, data });
-      return args === null || isEmptyBatch(args) ? [] : [{ ...log, name: event.name, args }];
+      const args = decodeArguments(event, { topics, data });
+      const { name } = event;
+      if (args === null || (source.name === "Erc1155" && isEmptyBatch(args))) return [];
+      return [{ ...log, source, name, args }];
     }),
   );
 }
 
-/** Of a batch with unequal lists the shorter counts; without an element it is no fact. */
+/** A batch is as long as the shorter of its lists; an empty one is no fact. */
 function isEmptyBatch({ ids, values }: Record<string, unknown>): boolean {
   return Array.isArray(ids) && Array.isArray(values) && Math.min(ids.length, values.length) === 0;
 }
 
-/** The rows that the indexer would have made of these events, in the chain's order. */
+/** The rows that Ponder would have stored for these events, in the chain's order. */
 export async function completeEvents(
   client: ChainClient,
   events: readonly ChainEvent[],
 ): Promise<DecodedEvent[]> {
   const headers = await fetchHeaders(client, [...new Set(events.map((one) => one.blockNumber))]);
-  const fills = events.filter(({ name }) => name === "OrderFulfilled");
-  const calls = await fetchCalls(client, [...new Set(fills.map((one) => one.transactionHash))]);
+  const withCall = events.filter(isStoredWithCall);
+  const calls = await fetchTransactionCalls(client, [...new Set(withCall.map((one) => one.transactionHash))]);
   return events
     .toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
     .map((event) => {
@@ -60,9 +64,10 @@ export async function completeEvents(
       if (header?.hash !== event.blockHash) {
         throw new RpcFailure(`Chain ${client.chainId} moved at block ${event.blockNumber}`);
       }
-      const call = event.name === "OrderFulfilled" ? calls.get(event.transactionHash) : undefined;
+      const call = isStoredWithCall(event) ? calls.get(event.transactionHash) : undefined;
       return {
         ...event,
+        source: event.source.name,
         chainId: client.chainId,
         blockTimestamp: header.timestamp.getTime() / 1000,
         ...callOf(call),
@@ -70,7 +75,11 @@ export async function completeEvents(
     });
 }
 
-function callOf(call: Call | undefined) {
+function isStoredWithCall({ source, name }: ChainEvent): boolean {
+  return source.eventsWithCall.includes(name);
+}
+
+function callOf(call: TransactionCall | undefined) {
   if (call === undefined) return { sender: null, target: null, calldataTail: null };
   const { from, to, input } = call;
   const calldataTail = input.length >= 10 ? `0x${input.slice(-8)}` : null;

@@ -1,13 +1,13 @@
 import { getWebSocketRpcClient } from "viem/utils";
-import { openHeadReader } from "../../work/chain/head.ts";
+import { openHeadReader } from "../../work/chain/fetch-head.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { maskUrl } from "../config/setting.ts";
 
-/** RPCs that Ponder may use, and what is wrong with any of the configured ones, in words without keys. */
+/** The RPCs that Ponder may use, and the faults of the configured ones, as text without keys. */
 export type CheckedRpcs = {
   rpcUrls: string[];
   wsUrl: string | null;
-  /** Those that serve another chain. */
+  /** URLs that serve another chain. */
   wrongUrls: string[];
   faults: string[];
 };
@@ -15,8 +15,8 @@ export type CheckedRpcs = {
 const answerTimeoutMs = 5_000;
 
 /**
- * Ponder does not stop at a wrong chain id. So one that answers with another chain's is left out; one that gives no
- * answer stays as a fallback, as long as another is proven. Without a proven one there is nothing to start with.
+ * Checks the chain id of every RPC, which Ponder does not. An RPC of another chain is not used; one that does not answer
+ * is a fallback as long as another one is verified. Without a verified one no RPC is returned.
  */
 export async function checkRpcs(chain: ChainConfig): Promise<CheckedRpcs> {
   const [https, wsFault] = await Promise.all([
@@ -69,7 +69,7 @@ async function checkWebsocket(url: string, chainId: number): Promise<RpcCheck | 
     const fault = `websocket ${maskUrl(url)} serves chain ${Number(result)}, not ${chainId}`;
     return { url, proven: false, wrong: true, fault };
   } catch {
-    return { url, proven: false, wrong: false, fault: `websocket ${maskUrl(url)} gave no answer` };
+    return { url, proven: false, wrong: false, fault: `websocket ${maskUrl(url)} did not answer` };
   } finally {
     socket.close();
   }

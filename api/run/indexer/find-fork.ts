@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import { firstBlockId } from "../../../projections/log/block-id.ts";
-import { type ChainClient, canonicalHashes } from "../../work/chain/clients.ts";
+import { type ChainClient, fetchCanonicalHashes } from "../../work/chain/clients.ts";
 
 type StoredBlock = { number: bigint; hash: string };
 
-/** Blocks that are compared one by one: the highest, and those right below a fork before it is believed. */
+/** Blocks compared at once: the highest ones, and those directly below a fork to confirm it. */
 const batchSize = 200;
 
 /**
- * The lowest height at which a block that counts in the log, or that Ponder has stored as final, is not the chain's;
- * null when there is none up to the chain's head. Goes back in doubling strides and halves the last of them.
+ * The lowest height at which an effective block of the log, or a block in Ponder's cache, differs from the chain; null
+ * when there is none up to the chain's head. Searches back in doubling strides, then bisects the last one.
  */
 export async function findFork(
   db: Database,
@@ -28,18 +28,18 @@ export async function findFork(
   }
 }
 
-/** The lowest of these blocks that the chain has another block in place of. */
+/** The lowest of these heights at which the chain has another block. */
 async function findLowestMismatch(
   client: ChainClient,
   blocks: readonly StoredBlock[],
 ): Promise<bigint | null> {
   const numbers = [...new Set(blocks.map(({ number }) => number))];
-  const hashes = await canonicalHashes(client, numbers);
+  const hashes = await fetchCanonicalHashes(client, numbers);
   const wrong = blocks.filter(({ number, hash }) => (hashes.get(number) ?? hash) !== hash);
   return wrong.map(({ number }) => number).sort((a, b) => (a < b ? -1 : 1))[0] ?? null;
 }
 
-/** Narrows the heights below a wrong block until no block lies between the wrong and the right. */
+/** Narrows the heights below a wrong block until no stored block is left between the wrong and the right one. */
 async function bisect(db: Database, client: ChainClient, wrong: bigint): Promise<bigint> {
   let bad = wrong;
   let good = -1n;
@@ -70,7 +70,7 @@ async function readNear(
 
 type Range = { from: bigint; below: bigint; most: number; lowest?: boolean };
 
-/** The highest (or lowest) blocks in [from, below) that count in the log or lie in Ponder's store. */
+/** The highest (or lowest) blocks in [from, below) that are effective in the log or in Ponder's cache. */
 async function readBlocks(db: Database, chainId: number, range: Range): Promise<StoredBlock[]> {
   const { from, below, most, lowest = false } = range;
   if (from >= below) return [];

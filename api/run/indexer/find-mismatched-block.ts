@@ -1,12 +1,13 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../../projections/database.ts";
-import { canonicalHashes, openChain } from "../../work/chain/clients.ts";
+import { fetchCanonicalHashes, openChainClient } from "../../work/chain/clients.ts";
 import type { ChainConfig } from "../config/config.ts";
 
 /**
- * Ponder finds what it has stored by chain id and height alone: of a chain begun anew under the same id it would keep
- * the old events and miss the new. Says in which stored block the chain differs; undefined when in none.
+ * Compares the first and the last block in Ponder's cache with the chain. Ponder looks up cached data by chain id and
+ * height only, so that after a reset of a chain it would keep old events and miss new ones. Returns a description of the
+ * block that differs; undefined when none does.
  */
 export async function findMismatchedBlock(
   db: Database,
@@ -14,18 +15,18 @@ export async function findMismatchedBlock(
 ): Promise<string | undefined> {
   const stored = await readFirstAndLastBlock(db, chainId);
   const numbers = stored.map(({ number }) => number);
-  const hashes = await canonicalHashes(openChain({ chainId, rpcUrls }), numbers);
+  const hashes = await fetchCanonicalHashes(openChainClient({ chainId, rpcUrls }), numbers);
   const mismatch = stored.find(({ number, hash }) => (hashes.get(number) ?? hash) !== hash);
   if (mismatch === undefined) return undefined;
   const { number, hash } = mismatch;
   return (
-    `block ${number} is ${hash} in Ponder's store and ${hashes.get(number)} on the chain. Either the database was ` +
-    "filled from another chain of that id, or the chain was reorganised below what Ponder holds for final: " +
+    `block ${number} is ${hash} in Ponder's cache and ${hashes.get(number)} on the chain. Either the database was ` +
+    "filled from another chain of that id, or the chain was reorganized below the block that Ponder took for final: " +
     `if this is the right chain, run \`npm run op -- recover --chain ${chainId}\``
   );
 }
 
-/** The first and the last of the chain's blocks in Ponder's store. */
+/** The first and the last of the chain's blocks in Ponder's cache. */
 async function readFirstAndLastBlock(
   db: Database,
   chainId: number,

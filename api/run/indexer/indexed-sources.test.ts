@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { seaportDeploymentBlock } from "../../../abis/deployments.ts";
-import type { ChainConfig } from "../config/config.ts";
 import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
+import type { ChainConfig } from "../config/config.ts";
 import { indexedSources } from "./indexed-sources.ts";
 import { schemaName } from "./schema-name.ts";
 

@@ -3,7 +3,7 @@ import type { Database } from "../../../projections/database.ts";
 import type { ChainConfig } from "../config/config.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 
-/** What indexing a chain works with. */
+/** Passed to everything that indexes one chain. */
 export type IndexingContext = {
   chain: ChainConfig;
   sources: IndexedSources;
@@ -13,7 +13,7 @@ export type IndexingContext = {
   signal: AbortSignal;
 };
 
-/** Addresses that may hold keys: Ponder's words are cut of them. */
+/** URLs that may contain keys; they are masked in Ponder's log lines. */
 export function secretsOf({ chain, databaseUrl }: Pick<IndexingContext, "chain" | "databaseUrl">) {
   return [databaseUrl, ...chain.rpcUrls, ...(chain.wsUrl === null ? [] : [chain.wsUrl])];
 }

@@ -5,12 +5,16 @@ import { readPonderLog } from "./ponder-log.ts";
 const secret = "https://rpc.example.com/v2/my-key";
 
 function read(...lines: unknown[]) {
-  const told: { level: number; msg: string }[] = [];
-  const logger = pino({ level: "info" }, { write: (line) => told.push(JSON.parse(line)) });
+  const logged: object[] = [];
+  const write = (line: string) => {
+    const { time: _, pid: __, hostname: ___, ...entry } = JSON.parse(line);
+    logged.push(entry);
+  };
+  const logger = pino({ level: "info" }, { write });
   const onLive = vi.fn();
   const onLine = readPonderLog({ chainId: 33139, logger, secrets: [secret], onLive });
   for (const line of lines) onLine(typeof line === "string" ? line : JSON.stringify(line));
-  return { told: told.map(({ level, msg }) => [level, msg]), onLive };
+  return { logged, onLive };
 }
 
 const failedRequest = {
@@ -21,41 +25,43 @@ const failedRequest = {
 };
 
 describe("readPonderLog", () => {
-  it("tells a failed request once, without its stack and its key", () => {
-    const { told } = read(failedRequest, failedRequest);
-    const words =
-      "Ponder: Received JSON-RPC error · eth_getLogs · HTTP request failed. · connect ECONNREFUSED";
-    expect(told).toEqual([[40, words]]);
+  it("logs a failed request once, without its stack and its key", () => {
+    const { logged } = read(failedRequest, failedRequest);
+    const msg = "Ponder: Received JSON-RPC error";
+    const reason = "HTTP request failed. · connect ECONNREFUSED";
+    expect(logged).toEqual([{ level: 40, chainId: 33139, method: "eth_getLogs", reason, msg }]);
   });
 
-  it("masks a key wherever it stands", () => {
-    const { told } = read({ level: 50, msg: `no answer from ${secret}` });
-    expect(told).toEqual([[50, "Ponder: no answer from https://rpc.example.com/***"]]);
+  it("masks a key anywhere in a line", () => {
+    const { logged } = read({ level: 50, msg: `no answer from ${secret}` });
+    const msg = "Ponder: no answer from https://rpc.example.com/***";
+    expect(logged).toEqual([{ level: 50, chainId: 33139, msg }]);
   });
 
-  it("names a chain that a deep reorg has frozen", () => {
-    const { told } = read({
+  it("logs a reorg below the finalized block with the command that fixes it", () => {
+    const { logged } = read({
       level: 40,
       msg: "Encountered unrecoverable reorg",
       finalized_block: 94,
     });
-    expect(told).toEqual([
-      [50, expect.stringMatching(/^chain 33139 is frozen: it was reorganised below block 94,/)],
-    ]);
+    const fields = { finalizedBlock: 94, fix: "npm run op -- recover --chain 33139" };
+    const msg = "chain reorganized below its finalized block";
+    expect(logged).toEqual([{ level: 50, chainId: 33139, ...fields, msg }]);
   });
 
-  it("hears that the backfill is done, and keeps the ordinary course of things out of the log", () => {
-    const { told, onLive } = read(
+  it("reports the end of the backfill, and does not log Ponder's routine messages", () => {
+    const { logged, onLive } = read(
       { level: 30, msg: "Started returning 200 responses", endpoint: "/health" },
       { level: 30, msg: "Started returning 200 responses", endpoint: "/ready" },
       { level: 40, msg: "Received SIGINT" },
     );
     expect(onLive).toHaveBeenCalledOnce();
-    expect(told).toEqual([]);
+    expect(logged).toEqual([]);
   });
 
-  it("passes on what is no JSON: a crash of the process itself", () => {
-    const { told } = read("FATAL ERROR: JavaScript heap out of memory");
-    expect(told).toEqual([[40, "Ponder: FATAL ERROR: JavaScript heap out of memory"]]);
+  it("logs output that is not JSON, such as a crash of the process", () => {
+    const { logged } = read("FATAL ERROR: JavaScript heap out of memory");
+    const msg = "Ponder: FATAL ERROR: JavaScript heap out of memory";
+    expect(logged).toEqual([{ level: 40, chainId: 33139, msg }]);
   });
 });

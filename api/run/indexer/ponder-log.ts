@@ -13,45 +13,40 @@ type PonderLogLine = {
 type PonderLogOptions = {
   chainId: number;
   logger: Logger;
-  /** URLs that may hold keys. Ponder quotes them. */
+  /** URLs that may contain keys. Ponder quotes them. */
   secrets: string[];
-  /** Told when the backfill is done and new blocks are followed. */
+  /** Called when the backfill is done and Ponder follows new blocks. */
   onLive: () => void;
 };
 
-/** Warnings of an end that was asked for. */
+type Level = "debug" | "warn" | "error";
+type LogEntry = { level: Level; fields: object; message: string };
+
+/** Warnings that Ponder logs at every orderly stop. */
 const expectedAtShutdown = ["Received SIGINT", "Started shutdown sequence"];
 const repeatIntervalMs = 30_000;
-const debugLevel = 20;
 const warnLevel = 40;
 const errorLevel = 50;
 
-/** Takes Ponder's log lines: what an operator can act on is told in our words, the same complaint once in 30 s. */
+/** Takes Ponder's log lines: known failures get a message of ours; the same line is logged once in 30 s. */
 export function readPonderLog({ chainId, logger, secrets, onLive }: PonderLogOptions) {
-  const isRepeated = rememberWords();
-  const tell = (level: number, words: string) => {
-    if (level < warnLevel) logger.debug(words);
-    else if (isRepeated(words)) return;
-    else if (level >= errorLevel) logger.error(words);
-    else logger.warn(words);
-  };
+  const isRepeated = openRepeatFilter();
   return (text: string): void => {
     const line = parseLine(mask(text, secrets));
     if (line.msg === "Started returning 200 responses" && line.endpoint === "/ready") onLive();
-    const known = explain(line, chainId);
-    const isOrdinary = expectedAtShutdown.includes(line.msg ?? "");
-    if (known !== undefined) tell(errorLevel, known);
-    else tell(isOrdinary ? debugLevel : (line.level ?? warnLevel), `Ponder: ${summary(line)}`);
+    const { level, fields, message } = knownFailure(line, chainId) ?? entryOf(line);
+    if (level !== "debug" && isRepeated(`${message} ${JSON.stringify(fields)}`)) return;
+    logger[level]({ chainId, ...fields }, message);
   };
 }
 
-/** Says of words whether they were said in the last 30 s. */
-export function rememberWords(): (words: string) => boolean {
-  const saidAt = new Map<string, number>();
-  return (words) => {
+/** Returns whether the same text was passed within the last 30 s. */
+export function openRepeatFilter(): (text: string) => boolean {
+  const seenAt = new Map<string, number>();
+  return (text) => {
     const now = performance.now();
-    if (now - (saidAt.get(words) ?? Number.NEGATIVE_INFINITY) < repeatIntervalMs) return true;
-    saidAt.set(words, now);
+    if (now - (seenAt.get(text) ?? Number.NEGATIVE_INFINITY) < repeatIntervalMs) return true;
+    seenAt.set(text, now);
     return false;
   };
 }
@@ -61,32 +56,37 @@ function parseLine(text: string): PonderLogLine {
     const line: unknown = JSON.parse(text);
     if (typeof line === "object" && line !== null) return line;
   } catch {
-    // What is no JSON is told as it is.
+    // Text that is not JSON, such as a crash of the process.
   }
   return { msg: text };
 }
 
-/** What Ponder cannot get over by itself. */
-function explain(
-  { msg, error, finalized_block }: PonderLogLine,
+/** Failures that Ponder does not recover from by itself. */
+function knownFailure(
+  { msg, error, finalized_block: finalizedBlock }: PonderLogLine,
   chainId: number,
-): string | undefined {
+): LogEntry | undefined {
   if (msg === "Encountered unrecoverable reorg") {
-    return (
-      `chain ${chainId} is frozen: it was reorganised below block ${finalized_block}, which Ponder holds for final. ` +
-      `Run \`npm run op -- recover --chain ${chainId}\``
-    );
+    const fields = { finalizedBlock, fix: `npm run op -- recover --chain ${chainId}` };
+    return { level: "error", fields, message: "chain reorganized below its finalized block" };
   }
   if (error?.message?.includes("cannot move backwards")) {
-    return `chain ${chainId}: its RPC is behind what was indexed as final; waiting until it has passed that block`;
+    return { level: "error", fields: {}, message: "RPC is behind the finalized block" };
   }
   return undefined;
 }
 
-function summary({ msg, method, error }: PonderLogLine): string {
-  const reason = error?.message?.split("\n").filter((line) => line !== "");
-  const words = [msg, method, reason?.at(0), reason?.at(-1), error?.details];
-  return [...new Set(words.filter((word) => word !== undefined))].join(" · ");
+function entryOf({ msg = "", level = warnLevel, method, error }: PonderLogLine): LogEntry {
+  const reasonLines = error?.message?.split("\n").filter((line) => line !== "");
+  const reasons = [reasonLines?.at(0), reasonLines?.at(-1), error?.details];
+  const reason = [...new Set(reasons.filter((text) => text !== undefined))].join(" · ");
+  const fields = { ...(method && { method }), ...(reason && { reason }) };
+  return { level: levelOf(msg, level), fields, message: `Ponder: ${msg}` };
+}
+
+function levelOf(message: string, level: number): Level {
+  if (level < warnLevel || expectedAtShutdown.includes(message)) return "debug";
+  return level >= errorLevel ? "error" : "warn";
 }
 
 function mask(text: string, secrets: string[]): string {

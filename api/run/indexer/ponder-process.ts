@@ -7,14 +7,14 @@ import { ponderDirectory, projectRoot } from "./schema-name.ts";
 
 export type PonderProcess = {
   pid: number | undefined;
-  /** Settles with what it ended of, once it is gone. */
+  /** Resolves with the exit code or signal. */
   exited: Promise<string>;
-  /** Ends it in order, and insists after a while. */
+  /** Stops it in order, and kills it after a timeout. */
   stop(): Promise<void>;
   kill(): void;
 };
 
-/** Of our own environment Ponder gets what the machine needs. `PORT` and others would mean something else to it. */
+/** The variables that Ponder inherits. Others, such as `PORT`, mean something else to it. */
 const inheritedVariables = [
   "PATH",
   "HOME",
@@ -26,19 +26,19 @@ const inheritedVariables = [
 const stopTimeoutMs = 4_000;
 
 /**
- * The shell becomes Ponder; another shell waits on a pipe that only this process holds and kills Ponder when the pipe
- * breaks: it must not go on without the lease.
+ * The shell becomes Ponder. A second shell waits on a pipe that only this process holds, and kills Ponder when the pipe
+ * closes: Ponder must not continue without the schema lock.
  */
 const killOnDisconnect = '(read -r _ <&3 || kill -KILL "$$") >/dev/null 2>&1 & exec "$@" 3<&-';
 
-/** Starts Ponder on a schema. It serves its own HTTP on a free port of the loopback address; nobody asks it. */
+/** Starts Ponder on a schema. Its own HTTP server, on a free loopback port, is not used. */
 export function startPonder(
   schema: string,
   settings: Record<string, string>,
   onLine: (line: string) => void,
 ): PonderProcess {
   const command = [
-    // It calls the driver in a way that the driver's next major version will refuse; told once a start.
+    // Without the flag it logs a deprecation warning of its database driver at every start.
     ...[process.execPath, "--no-deprecation", join(ponderDirectory, "dist/esm/bin/ponder.js")],
     ...[
       "start",
@@ -68,7 +68,7 @@ export function startPonder(
     kill: () => void child.kill("SIGKILL"),
     async stop() {
       const killTimer = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
-      // Of SIGTERM its bundler dies before Ponder has unlocked the schema.
+      // SIGTERM would end its bundler before Ponder has released its lock of the schema.
       child.kill("SIGINT");
       await exited;
       clearTimeout(killTimer);
@@ -81,7 +81,7 @@ function environment(): Record<string, string | undefined> {
   return {
     ...Object.fromEntries(inheritedVariables.map((name) => [name, own[name]])),
     PONDER_TELEMETRY_DISABLED: "1",
-    // The schema's name says that it is the right one; Ponder's own test depends on the order of a directory's files.
+    // The schema's name identifies its content; Ponder's own check depends on the order of files in a directory.
     PONDER_EXPERIMENTAL_DB: "platform",
   };
 }

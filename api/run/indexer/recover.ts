@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database, Session } from "../../../projections/database.ts";
 import { firstBlockId } from "../../../projections/log/block-id.ts";
 import { appendBlockStates } from "../../../projections/log/block-states.ts";
-import { canonicalHashes, openChain } from "../../work/chain/clients.ts";
+import { fetchCanonicalHashes, openChainClient } from "../../work/chain/clients.ts";
 import { fetchReadBasis } from "../../work/chain/contract-calls.ts";
 import { readGeneration, startGeneration } from "./active-schema.ts";
 import { findFork } from "./find-fork.ts";
@@ -11,24 +11,24 @@ import { lockSchema, type SchemaLock } from "./schema-lock.ts";
 import { schemaName } from "./schema-name.ts";
 
 export type Recovery = {
-  /** First height of the branch that the chain left. */
+  /** First height of the abandoned branch. */
   fork: number;
   /** Blocks of the log that were retracted. */
   retracted: number;
-  /** Where the chain is indexed into from now on. */
+  /** The schema that the chain is indexed into from now on. */
   schema: string;
 };
 
 /**
- * Leaves a branch that Ponder held for final: nothing of it counts any more in the log, nothing of it is left in Ponder's
- * store, and the chain is indexed into a new schema, from the store below the fork and from the chain above it.
- * A running indexer follows by itself. Cut off at any place, it is done right by doing it again.
- * Null when the log and the store hold only the chain's own blocks.
+ * Recovers from a reorg below the block that Ponder took for final: retracts the abandoned branch in the log, deletes it
+ * from Ponder's cache, and has the chain indexed into a new schema, from the cache below the fork and from the chain
+ * above it. A running indexer switches to that schema. Interrupted at any point, it may be run again.
+ * Null when the log and the cache hold only blocks of the chain.
  */
 export async function recoverChain(options: IndexingContext): Promise<Recovery | null> {
   const { chain, sources, databaseUrl, db, logger, signal } = options;
   const { chainId } = chain;
-  const client = openChain(chain);
+  const client = openChainClient(chain);
   const head = await fetchReadBasis(client);
   if (!(await hasPonderStore(db))) return null;
   const fork = await findFork(db, client, head.number);
@@ -37,13 +37,13 @@ export async function recoverChain(options: IndexingContext): Promise<Recovery |
   const generation = await readGeneration(db, chainId);
   const currentSchema = schemaName(sources, generation);
   const schema = schemaName(sources, generation + 1);
-  // Held until the store is clean: the indexer begins on the new schema no sooner.
+  // Held until the cache is clean: the indexer must not start on the new schema earlier.
   const newLock = await lockSchema(databaseUrl, schema, signal, logger);
   try {
     const active = await readActiveSchema(db, chainId);
     const oldSchemas = [...new Set([currentSchema, ...(active === null ? [] : [active])])];
     await startGeneration(db, chainId, { schema, generation: generation + 1 });
-    // Whoever indexes by this configuration, or by the one before it, has ended.
+    // Waits until processes that index under this configuration, or the one before it, have stopped.
     const oldLocks: SchemaLock[] = [];
     try {
       for (const old of oldSchemas)
@@ -66,7 +66,7 @@ export async function recoverChain(options: IndexingContext): Promise<Recovery |
   }
 }
 
-/** Ponder makes its store at its first start. */
+/** Ponder creates its cache at its first start. */
 async function hasPonderStore(db: Database): Promise<boolean> {
   const { rows } = await sql<{ exists: boolean }>`
     select to_regclass('ponder_sync.blocks') is not null as exists`.execute(db);
@@ -82,7 +82,7 @@ async function readActiveSchema(db: Database, chainId: number): Promise<string |
 /** Blocks from the fork on that count in the log and are not the chain's. */
 async function findOrphans(
   db: Database,
-  client: ReturnType<typeof openChain>,
+  client: ReturnType<typeof openChainClient>,
   fork: bigint,
 ): Promise<bigint[]> {
   const { chainId } = client;
@@ -92,7 +92,7 @@ async function findOrphans(
       and not exists (
         select from log.retracted_blocks((select position from log.head)) d where d.block_id = b.block_id)
   `.execute(db);
-  const hashes = await canonicalHashes(client, [...new Set(rows.map(({ number }) => number))]);
+  const hashes = await fetchCanonicalHashes(client, [...new Set(rows.map(({ number }) => number))]);
   return rows
     .filter(({ number, hash }) => hashes.get(number) !== hash)
     .map(({ blockId }) => blockId);
@@ -107,7 +107,7 @@ const storeTables = {
   rpc_request_results: "block_number",
 };
 
-/** Makes Ponder fetch the heights from the fork on again. */
+/** Makes Ponder fetch all heights from the fork on again. */
 async function purgePonderStore(session: Session, chainId: number, fork: bigint): Promise<void> {
   for (const [table, height] of Object.entries(storeTables)) {
     await sql`

@@ -8,9 +8,9 @@ import { lockSchema } from "./schema-lock.ts";
 import { schemaName } from "./schema-name.ts";
 
 /**
- * Indexes a chain anew from the store into a schema beside the serving one, which goes on meanwhile. When the new one
- * follows new blocks, the recorder and a running indexer move over to it. Cut off, it goes on where it stood. Returns
- * the new schema's name.
+ * Indexes a chain again from Ponder's cache into a new schema while the active one is still used. When the new one
+ * follows new blocks, the recorder and a running indexer switch to it. An interrupted reindex continues where it
+ * stopped. Returns the name of the new schema.
  */
 export async function reindexChain(options: IndexingContext): Promise<string> {
   const { chain, sources, databaseUrl, db, logger, signal } = options;
@@ -26,11 +26,11 @@ export async function reindexChain(options: IndexingContext): Promise<string> {
   }
 }
 
-/** Runs Ponder until it follows new blocks. Throws when it ends before. */
+/** Runs Ponder until it follows new blocks. Throws when it exits before. */
 async function runUntilLive(options: IndexingContext, schema: string): Promise<void> {
   const { chain, logger, signal } = options;
   const rpcs = await checkRpcs(chain);
-  if (rpcs.rpcUrls.length === 0) throw new Error("none of its RPCs can be used");
+  if (rpcs.rpcUrls.length === 0) throw new Error("none of the chain's RPCs can be used");
   let onLive = () => {};
   const live = new Promise<"live">((resolve) => {
     onLive = () => resolve("live");
@@ -45,5 +45,5 @@ async function runUntilLive(options: IndexingContext, schema: string): Promise<v
   const end = await Promise.race([live, ponder.exited]);
   signal.removeEventListener("abort", stop);
   await ponder.stop();
-  if (end !== "live") throw new Error(`Ponder ended before it followed new blocks (${end})`);
+  if (end !== "live") throw new Error(`Ponder exited before it followed new blocks (${end})`);
 }

@@ -1,15 +1,15 @@
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 
-/** Where a walk over a chain's blocks stands, so that one that was cut off goes on there. */
+/** The saved progress of a walk over a chain's blocks, from which an interrupted one continues. */
 export type ResumePoint<State> = {
   read(): Promise<State | null>;
   save(state: State & { next: number | null; to: number }): Promise<void>;
-  /** It came to its end. */
+  /** Called when the walk is complete. */
   clear(): Promise<void>;
 };
 
-/** `asked` names the walk: the same command goes on, another one begins anew. */
+/** `command` identifies the walk: the same command continues, another one starts from the beginning. */
 export function openResumePoint<Findings>(
   db: Database,
   chainId: number,

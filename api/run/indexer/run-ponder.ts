@@ -10,112 +10,119 @@ import {
 import { type CheckedRpcs, checkRpcs } from "./check-rpcs.ts";
 import { findMismatchedBlock } from "./find-mismatched-block.ts";
 import { type IndexingContext, secretsOf } from "./indexing.ts";
-import { readPonderLog, rememberWords } from "./ponder-log.ts";
+import { openRepeatFilter, readPonderLog } from "./ponder-log.ts";
 import { startPonder } from "./ponder-process.ts";
 import { ponderSettings } from "./ponder-settings.ts";
 import { lockSchema } from "./schema-lock.ts";
 import { schemaName } from "./schema-name.ts";
 import { waitUntilStalled } from "./wait-until-stalled.ts";
 
+/** One run of Ponder, from the check of the RPCs to its exit. */
 type PonderRun = {
-  /** Kept from starting, started, or following new blocks. */
-  reached: "kept" | "started" | "live";
-  tell: (words: string) => void;
+  /** `waiting` until the RPCs and the database are usable; `live`: it follows new blocks. */
+  reached: "waiting" | "started" | "live";
+  logError: (message: string, reason: string) => void;
 };
 
 type RunPonderOptions = IndexingContext & {
-  /** Told each time new blocks are followed. */
+  /** Called each time Ponder begins to follow new blocks. */
   onLive: () => void;
 };
 
 const firstDelayMs = 100;
-/** The longest pause where Ponder itself failed, and where the chain or the database was not there for it. */
-const maxDelayMs = { started: 30_000, kept: 2_000 };
+/** Longest delay before a restart: after Ponder failed, and while the chain or the database is unavailable. */
+const maxDelayMs = { started: 30_000, waiting: 2_000 };
 const rpcCheckEveryMs = 15_000;
 
-/** Keeps a Ponder running for one chain until the signal. What befalls it touches no other chain. */
+/** Keeps Ponder running for one chain until the signal. A failure does not affect other chains. */
 export async function runPonder(options: RunPonderOptions): Promise<void> {
   const { chain, logger, signal } = options;
-  const isRepeated = rememberWords();
+  const { chainId } = chain;
+  const isRepeated = openRepeatFilter();
   let delayMs = firstDelayMs;
   while (!signal.aborted) {
-    const life: PonderRun = {
-      reached: "kept",
-      tell: (words) => isRepeated(words) || logger.error(words),
+    const run: PonderRun = {
+      reached: "waiting",
+      logError: (message, reason) =>
+        isRepeated(`${message} ${reason}`) || logger.error({ chainId, reason }, message),
     };
-    const ending = await runOnce(options, life).catch(messageOf);
+    const reason = await runOnce(options, run).catch(messageOf);
     if (signal.aborted) return;
-    life.tell(`chain ${chain.chainId} is not indexed: ${ending}`);
+    run.logError("indexing stopped", reason);
     await delay(delayMs, undefined, { signal }).catch(() => {});
     delayMs =
-      life.reached === "live" ? firstDelayMs : Math.min(delayMs * 2, maxDelayMs[life.reached]);
+      run.reached === "live" ? firstDelayMs : Math.min(delayMs * 2, maxDelayMs[run.reached]);
   }
 }
 
-/** One life of Ponder, from the check of the RPCs to its end; returns what ended it. */
-async function runOnce(options: RunPonderOptions, life: PonderRun): Promise<string> {
+/** Runs Ponder once. Returns the reason for its end. */
+async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<string> {
   const { chain, sources, databaseUrl, db, logger, signal } = options;
+  const { chainId } = chain;
   const rpcs = await checkRpcs(chain);
-  for (const fault of rpcs.faults) life.tell(`chain ${chain.chainId}: ${fault}`);
-  if (rpcs.rpcUrls.length === 0) return "none of its RPCs can be used";
+  for (const fault of rpcs.faults) run.logError("RPC check failed", fault);
+  if (rpcs.rpcUrls.length === 0) return "none of the chain's RPCs can be used";
 
   const mismatch = await findMismatchedBlock(db, { ...chain, rpcUrls: rpcs.rpcUrls });
   if (mismatch !== undefined) return mismatch;
 
-  const generation = await readGeneration(db, chain.chainId);
+  const generation = await readGeneration(db, chainId);
   const schema = schemaName(sources, generation);
   const lock = await lockSchema(databaseUrl, schema, signal, logger);
-  const stopWatching = new AbortController();
+  const ending = new AbortController();
   try {
-    await activateFirstSchema(db, chain.chainId, schema);
+    await activateFirstSchema(db, chainId, schema);
     signal.throwIfAborted();
     let onPonderLive = () => {};
     const live = new Promise<void>((resolve) => {
       onPonderLive = resolve;
     });
-    const ponder = startPonder(
-      schema,
-      ponderSettings(options, rpcs),
-      logReader(options, schema, life, onPonderLive),
-    );
-    life.reached = "started";
-    logger.info(`chain ${chain.chainId}: Ponder (process ${ponder.pid}) indexes into ${schema}`);
-    const ending = await Promise.race([
-      ponder.exited.then((words) => `Ponder ended (${words})`),
+    const onLine = logReader(options, schema, run, onPonderLive);
+    const ponder = startPonder(schema, ponderSettings(options, rpcs), onLine);
+    run.reached = "started";
+    logger.info({ chainId, schema, pid: ponder.pid }, "Ponder started");
+    const reason = await Promise.race([
+      ponder.exited.then((exit) => `Ponder exited (${exit})`),
       lock.lost.then(() => {
         ponder.kill();
-        return "the database went away";
+        return "database connection lost";
       }),
-      waitForWrongChain(chain, rpcs, stopWatching.signal),
-      live.then(() => waitUntilStalled(db, chain, rpcs.rpcUrls, stopWatching.signal)),
-      waitForNewGeneration(db, chain.chainId, generation, stopWatching.signal),
-      once(signal, "abort", { signal: stopWatching.signal }).then(() => "told to stop"),
+      waitForWrongChain(chain, rpcs, ending.signal),
+      live.then(() => waitUntilStalled(db, chain, rpcs.rpcUrls, ending.signal)),
+      waitForNewGeneration(db, chainId, generation, ending.signal),
+      once(signal, "abort", { signal: ending.signal }).then(() => "service is stopping"),
     ]);
     await ponder.stop();
-    return ending;
+    return reason;
   } finally {
-    stopWatching.abort();
+    ending.abort();
     await lock.release();
   }
 }
 
-function logReader(options: RunPonderOptions, schema: string, life: PonderRun, watch: () => void) {
+function logReader(
+  options: RunPonderOptions,
+  schema: string,
+  run: PonderRun,
+  onPonderLive: () => void,
+) {
   const { chain, db, logger, onLive } = options;
+  const { chainId } = chain;
   return readPonderLog({
-    chainId: chain.chainId,
+    chainId,
     logger,
     secrets: secretsOf(options),
     onLive: () => {
-      life.reached = "live";
-      watch();
-      activateSchema(db, chain.chainId, schema).then(onLive, (error: unknown) =>
-        logger.error(`${schema} is live, but could not be made active: ${messageOf(error)}`),
+      run.reached = "live";
+      onPonderLive();
+      activateSchema(db, chainId, schema).then(onLive, (error: unknown) =>
+        logger.error({ err: error, chainId, schema }, "schema activation failed"),
       );
     },
   });
 }
 
-/** Settles when an RPC in use has turned out to serve another chain. */
+/** Resolves when an RPC in use serves another chain. */
 async function waitForWrongChain(
   chain: ChainConfig,
   used: CheckedRpcs,
@@ -126,10 +133,10 @@ async function waitForWrongChain(
     if (signal.aborted) break;
     const { wrongUrls } = await checkRpcs(chain);
     if ([...used.rpcUrls, used.wsUrl].some((url) => url !== null && wrongUrls.includes(url))) {
-      return "an RPC serves another chain now";
+      return "an RPC now serves another chain";
     }
   }
-  return "over";
+  return "stopped";
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : `${error}`);

@@ -2,17 +2,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import type { Logger } from "pino";
 
-/** The right to run Ponder on a schema. It is held by a connection, so it ends with this process at the latest. */
+/** The right to run Ponder on a schema: an advisory lock of a connection, which ends with this process at the latest. */
 export type SchemaLock = {
-  /** Settles when the connection is gone: somebody else may hold the lease by then. */
+  /** Resolves when the connection is lost: another process may then hold the lock. */
   lost: Promise<void>;
   release(): Promise<void>;
 };
 
 /**
- * Waits until nobody runs Ponder on the schema, and keeps it so. Ponder's own lock is no help: it outlives a killed
- * Ponder by up to 25 s, and a second Ponder that is refused by it unlocks the first. With the lease held and no
- * connection of a Ponder left, that lock is a dead one's, and is taken off.
+ * Waits until no process runs Ponder on the schema, and locks it. Ponder's own lock is not sufficient: it outlives a
+ * killed Ponder by up to 25 s, and a second Ponder that it refuses releases the lock of the first. While this lock is
+ * held and no connection of a Ponder is left, Ponder's lock is stale and is cleared.
  */
 export async function lockSchema(
   databaseUrl: string,
@@ -22,7 +22,7 @@ export async function lockSchema(
 ): Promise<SchemaLock> {
   const client = new pg.Client({
     connectionString: databaseUrl,
-    application_name: "indexer lease",
+    application_name: "indexer schema lock",
     keepAlive: true,
   });
   const lost = new Promise<void>((settle) => {
@@ -48,24 +48,25 @@ async function waitForOthers(
   logger: Logger,
 ): Promise<void> {
   for (let waits = 0; !(await tryLock(client, schema)); waits += 1) {
-    if (waits === 50) logger.warn(`another process runs Ponder on ${schema}; waiting for its end`);
+    if (waits === 50)
+      logger.warn({ schema }, "waiting for another process that runs Ponder on the schema");
     await delay(100, undefined, { signal });
   }
   for (let waits = 0; (await countPonderConnections(client, schema, waits >= 50)) > 0; waits += 1) {
-    if (waits === 50) logger.warn(`ending the connections of a lost Ponder on ${schema}`);
+    if (waits === 50) logger.warn({ schema }, "closing connections of a Ponder that was lost");
     await delay(100, undefined, { signal });
   }
 }
 
 async function tryLock(client: pg.Client, schema: string): Promise<boolean> {
-  const { rows } = await client.query<{ leased: boolean }>(
-    "select pg_try_advisory_lock(hashtextextended('ponder ' || $1, 0)) as leased",
+  const { rows } = await client.query<{ locked: boolean }>(
+    "select pg_try_advisory_lock(hashtextextended('ponder ' || $1, 0)) as locked",
     [schema],
   );
-  return rows[0]?.leased ?? false;
+  return rows[0]?.locked ?? false;
 }
 
-/** Connections of a Ponder carry its schema in their names; those of a vanished machine may linger for hours. */
+/** A Ponder's connections have its schema in their names; those of a lost machine may stay open for hours. */
 async function countPonderConnections(
   client: pg.Client,
   schema: string,
@@ -79,7 +80,7 @@ async function countPonderConnections(
   return rowCount ?? 0;
 }
 
-/** What Ponder does itself at an orderly end. */
+/** Does what Ponder does at an orderly stop. */
 async function clearPonderLock(client: pg.Client, schema: string): Promise<void> {
   const table = `${client.escapeIdentifier(schema)}._ponder_meta`;
   const { rows } = await client.query<{ exists: boolean }>(

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "../../../projections/database.ts";
 import { readIndexedBlocks } from "../../../projections/log/status.ts";
-import { openHeadReader } from "../../work/chain/head.ts";
+import { openHeadReader } from "../../work/chain/fetch-head.ts";
 import type { ChainConfig } from "../config/config.ts";
 
 const pollMs = 2_000;
-/** Ponder's own retries of a block that a reorg took away go on for a minute; a fresh start takes seconds. */
+/** Ponder retries a block that a reorg removed for a minute; a restart takes seconds. */
 const stalledAfterMs = 15_000;
 
 /**
- * Settles, in words, when a Ponder that follows new blocks has stood still although its chain's head is further on.
- * Never settles otherwise. A chain that stands still itself freezes nothing.
+ * Resolves with a reason when Ponder has not advanced for 15 s although the chain's head is ahead of it. Never resolves
+ * otherwise: a chain without new blocks is not a stall.
  */
 export async function waitUntilStalled(
   db: Database,
@@ -37,7 +37,7 @@ export async function waitUntilStalled(
     if (indexed !== since.indexed || indexed >= head.number) {
       since = { indexed, at: performance.now() };
     } else if (performance.now() - since.at > stalledAfterMs) {
-      return `it is frozen at block ${indexed}, the chain is at ${head.number}`;
+      return `Ponder stalled at block ${indexed}, chain head is ${head.number}`;
     }
   }
   return new Promise(() => {});

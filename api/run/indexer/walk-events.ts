@@ -8,11 +8,11 @@ const maxWidth = 10_000;
 export type Walk = {
   from: number;
   to: number;
-  /** Blocks of one step; null: found out by trying. */
+  /** Blocks per request; null: adapted to what the node accepts. */
   width: number | null;
 };
 
-/** The events of a range of blocks, step by step: fewer blocks where a node refuses, more while it does not. */
+/** Fetches the events of a range of blocks in steps: fewer blocks after a node rejects a request, more after it succeeds. */
 export async function* walkEvents(
   client: ChainClient,
   filters: readonly SourceFilter[],

@@ -12,7 +12,7 @@ import { openNftData } from "../../serve/nft-data/open.ts";
 import { maxLagSeconds, statusPollMs } from "../../serve/status/limits.ts";
 import { openStatusReader } from "../../serve/status/status-reader.ts";
 import { openHashReader } from "../../work/chain/clients.ts";
-import { openHeadReader } from "../../work/chain/head.ts";
+import { openHeadReader } from "../../work/chain/fetch-head.ts";
 import { openMarket } from "../../work/orders/open-market.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 
@@ -27,7 +27,12 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   };
   const db = openDatabase({ ...reader, applicationName: "api", max: 10, prepares: mostPrepared });
   // A pool of its own: a cached response does not wait for connections that are busy with other responses.
-  const versionDb = openDatabase({ ...reader, applicationName: "api data version", max: 1, prepares: true });
+  const versionDb = openDatabase({
+    ...reader,
+    applicationName: "api data version",
+    max: 1,
+    prepares: true,
+  });
   const readStatus = openStatusReader({
     db,
     chains: config.chains.map(({ chainId, rpcUrls }) => ({

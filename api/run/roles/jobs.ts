@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { openChain } from "../../work/chain/clients.ts";
+import { openChainClient } from "../../work/chain/clients.ts";
 import { runClockTicks } from "../../work/jobs/append-clock-ticks.ts";
 import { runContractDescriptions } from "../../work/jobs/describe-contracts.ts";
 import { runCrossListingPosts } from "../../work/jobs/post-cross-listings.ts";
@@ -43,7 +43,7 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
   };
   const throttled = (everyMs = backgroundMs) => notifiedWithAll(createThrottledSignal(everyMs));
   const chainIds = config.chains.map(({ chainId }) => chainId);
-  const clients = config.chains.map(openChain);
+  const clients = config.chains.map(openChainClient);
   const ethereum = clients.find(({ chainId }) => chainId === 1);
   const listener = openListener({
     url: config.database.url,

@@ -3,7 +3,8 @@ import type { Database } from "../../../projections/database.ts";
 import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { readPonderSchema } from "../../../projections/log/recorder-reads.ts";
-import { canonicalHashes, openChain } from "../../work/chain/clients.ts";
+import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
+import { fetchCanonicalHashes, openChainClient } from "../../work/chain/clients.ts";
 import { runProjector } from "../../work/jobs/project.ts";
 import { runRecorder } from "../../work/jobs/record.ts";
 import { type Listener, openListener } from "../../work/log-signal/listener.ts";
@@ -54,7 +55,8 @@ async function work({ context, db, leadership, signal, onReady }: LeaderContext)
 async function prepare({ config, logger }: RoleContext, db: Database): Promise<Target[]> {
   const projections = allProjections({ feeRecipient: config.fees.recipient });
   const log = openDerivationLog(logger);
-  await prepareProjections(db, projections, log.onProgress).finally(log.end);
+  await prepareProjections(db, projections, log.onProgress, bindViews).finally(log.end);
+  await db.transaction().execute(bindViewsIfStale);
   return projections.map((projection) => ({ projection, schema: projection.name }));
 }
 
@@ -68,12 +70,12 @@ type RecorderContext = Omit<LeaderContext, "onReady"> & {
 function runRecorders(recorders: RecorderContext): Promise<void>[] {
   const { context, db, signal, leadership, chainSignals, logSignal, listener } = recorders;
   return context.config.chains.map(({ chainId, rpcUrls, finalityBlocks }) => {
-    const client = openChain({ chainId, rpcUrls });
+    const client = openChainClient({ chainId, rpcUrls });
     return runRecorder({
       db,
       recording: {
         chainId,
-        canonicalHashes: (numbers) => canonicalHashes(client, [...numbers]),
+        canonicalHashes: (numbers) => fetchCanonicalHashes(client, [...numbers]),
         fence: leadership.fence,
       },
       finalityBlocks,

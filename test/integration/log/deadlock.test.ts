@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import { exchange } from "../../../projections/engine/beside.ts";
 import {
   dropTarget,
   readCheckpoints,
   type Target,
 } from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
+import { inSwapTransaction } from "../../../projections/engine/shadow-schema.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import {
   addressOf,
@@ -51,7 +51,7 @@ async function crossed<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 it("an exchange of schemas that a deadlock ends is tried again", async () => {
-  expect(await crossed(() => exchange(db, async () => "exchanged"))).toBe("exchanged");
+  expect(await crossed(() => inSwapTransaction(db, async () => "exchanged"))).toBe("exchanged");
 });
 
 it("a tick that a deadlock ends has moved nothing, and the next one moves", async () => {

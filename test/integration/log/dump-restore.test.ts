@@ -17,12 +17,12 @@ import { createDatabase } from "../../support/database/postgres.ts";
 /** A server of its own: its transaction ids and sequences begin anew. */
 async function withFreshCluster(work: (db: Database) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "fresh-cluster-"));
-  const leash = startOrphanGuard();
+  const orphanGuard = startOrphanGuard();
   const server: EmbeddedPostgres = await startPostgres({
     dataDir: directory,
     logger: pino({ level: "silent" }),
     durable: false,
-    onSpawn: (pid) => leash.add(pid, "SIGINT"),
+    onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
   });
   const db = openDatabase({ url: server.url, applicationName: "test", onIdleError: () => {} });
   try {

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findFork } from "../../../api/run/indexer/find-fork.ts";
-import { canonicalHashes, openChain } from "../../../api/work/chain/clients.ts";
+import { fetchCanonicalHashes, openChainClient } from "../../../api/work/chain/clients.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect } from "../../../devnet/client.ts";
 import { addressOf, appendEvents, block } from "../../support/database/given.ts";
@@ -17,7 +17,7 @@ beforeAll(async () => {
   anvil = await startAnvil({ chainId: 1 });
   await connect(anvil).mine({ blocks: head });
   const numbers = Array.from({ length: head + 1 }, (_, number) => BigInt(number));
-  hashes = await canonicalHashes(openChain({ chainId: 1, rpcUrls: [anvil.rpcUrl] }), numbers);
+  hashes = await fetchCanonicalHashes(openChainClient({ chainId: 1, rpcUrls: [anvil.rpcUrl] }), numbers);
   database = await createDatabase();
   await sql`create schema ponder_sync`.execute(database.db);
   await sql`
@@ -64,7 +64,7 @@ describe("the fork of a branch that was left", () => {
     ["nowhere", every(3), head + 1],
   ])("is found %s", async (_, numbers, fork) => {
     await store(numbers, fork);
-    const client = openChain({ chainId: 1, rpcUrls: [anvil.rpcUrl] });
+    const client = openChainClient({ chainId: 1, rpcUrls: [anvil.rpcUrl] });
     const lowest = numbers.find((number) => number >= fork);
     expect(await findFork(database.db, client, BigInt(head))).toBe(
       lowest === undefined ? null : BigInt(lowest),

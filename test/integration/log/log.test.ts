@@ -65,7 +65,7 @@ async function counting(): Promise<number> {
   const { rows } = await sql<{ facts: bigint }>`
     select count(*) as facts from log.fact f
     where f.kind not in ${kindList("block_retracted", "block_readopted")} and not exists (
-      select from log.dropped((select position from log.head)) d where d.block_id = f.block_id)`.execute(
+      select from log.retracted_blocks((select position from log.head)) d where d.block_id = f.block_id)`.execute(
     db,
   );
   return Number(rows[0]?.facts);

@@ -49,13 +49,13 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const leash = startOrphanGuard();
+const orphanGuard = startOrphanGuard();
 const start = (dataDir: string, durable = false) =>
   startPostgres({
     dataDir,
     logger: pino({ level: "silent" }),
     durable,
-    onSpawn: (pid) => leash.add(pid, "SIGINT"),
+    onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
   });
 
 async function query(url: string, text: string): Promise<unknown[]> {

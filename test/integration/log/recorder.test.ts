@@ -84,7 +84,7 @@ async function counting(blocks: Record<string, Block>): Promise<Record<string, n
   const { rows } = await sql<{ hash: string; facts: bigint }>`
     select b.hash, count(*) as facts from log.fact f join log.block b using (block_id)
     where f.log_index is not null
-      and f.block_id not in (select block_id from log.dropped((select position from log.head)))
+      and f.block_id not in (select block_id from log.retracted_blocks((select position from log.head)))
     group by b.hash`.execute(database.db);
   const names = Object.entries(blocks);
   return Object.fromEntries(
@@ -284,7 +284,7 @@ describe("an observation", () => {
   const finalityBlocks = 2;
 
   beforeEach(async () => {
-    await sql`truncate ops.basis_review`.execute(database.db);
+    await sql`truncate ops.observation_check`.execute(database.db);
     await emit(database.db, schema, [transfer(b1)]);
     await recordAll();
   });
@@ -315,7 +315,7 @@ describe("an observation", () => {
       select b.hash from log.fact f left join log.block b using (block_id)
       where f.kind = ${kindLiteral("contract_described")}
         and not exists (
-          select from log.dropped((select position from log.head)) d where d.block_id = f.block_id)`.execute(
+          select from log.retracted_blocks((select position from log.head)) d where d.block_id = f.block_id)`.execute(
       database.db,
     );
     const names = Object.entries(blocks);

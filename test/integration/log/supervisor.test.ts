@@ -39,13 +39,13 @@ function main(args: string[], variables: Record<string, string>): ChildProcess {
   });
 }
 
-async function outcome(child: ChildProcess): Promise<{ code: number; words: string }> {
-  const words = child.stderr ? text(child.stderr) : "";
+async function outcome(child: ChildProcess): Promise<{ code: number; errors: string }> {
+  const errors = child.stderr ? text(child.stderr) : "";
   const [code] = (await once(child, "exit")) as [number];
-  return { code, words: await words };
+  return { code, errors: await errors };
 }
 
-/** Runs a program of a few lines as a part; its lines are gathered. */
+/** Runs a short program as a child process and collects its lines. */
 async function launch(program: string) {
   const script = join(directory, "part.mjs");
   await writeFile(script, program);
@@ -59,18 +59,18 @@ async function launch(program: string) {
 }
 
 function watchedLogger() {
-  const said: string[] = [];
-  const write = (line: string) => void said.push((JSON.parse(line) as { msg: string }).msg);
-  return { logger: pino({}, { write }), said };
+  const logged: { msg: string; reason: string; restartInMs: number }[] = [];
+  const write = (line: string) => void logged.push(JSON.parse(line));
+  return { logger: pino({}, { write }), logged };
 }
 
 describe("the command line", () => {
   it("lists every problem of the configuration and exits 78", async () => {
-    const { code, words } = await outcome(main([], { PORT: "x", RPC_URL_1: "x", FEE_BPS: "-1" }));
+    const { code, errors } = await outcome(main([], { PORT: "x", RPC_URL_1: "x", FEE_BPS: "-1" }));
 
     expect(code).toBe(78);
     for (const name of ["PORT", "RPC_URL_1", "FEE_BPS", "FEE_RECIPIENT"]) {
-      expect(words).toContain(`  ${name}: expected`);
+      expect(errors).toContain(`  ${name}: expected`);
     }
   });
 
@@ -80,31 +80,31 @@ describe("the command line", () => {
     const address = server.address();
     const port = typeof address === "object" ? address?.port : undefined;
 
-    const { code, words } = await outcome(main([], { PORT: `${port}` }));
+    const { code, errors } = await outcome(main([], { PORT: `${port}` }));
 
     expect(code).toBe(78);
-    expect(words).toContain(`PORT: cannot listen on 127.0.0.1 port ${port} (EADDRINUSE)`);
+    expect(errors).toContain(`PORT: cannot listen on 127.0.0.1 port ${port} (EADDRINUSE)`);
     server.close();
   });
 
-  it("asks a role that runs apart for its database and its chains", async () => {
-    const { code, words } = await outcome(main(["--only", "projector"], {}));
+  it("requires the settings of the database and the chains for a role that runs alone", async () => {
+    const { code, errors } = await outcome(main(["--only", "projector"], {}));
 
     expect(code).toBe(78);
-    expect(words).toMatch(/DATABASE_URL: .*\n.*RPC_URL_1: .*\n.*FEE_RECIPIENT: /);
+    expect(errors).toMatch(/DATABASE_URL: .*\n.*RPC_URL_1: .*\n.*FEE_RECIPIENT: /);
   });
 
   it("exits 2 on a role that does not exist", async () => {
-    const { code, words } = await outcome(main(["--only", "indexer,baker"], {}));
+    const { code, errors } = await outcome(main(["--only", "indexer,baker"], {}));
 
     expect(code).toBe(2);
-    expect(words).toContain("indexer, projector, jobs, api");
+    expect(errors).toContain("indexer, projector, jobs, api");
   });
 });
 
-describe("a part", () => {
-  it("is started again after its death, later each time", async () => {
-    const { logger, said } = watchedLogger();
+describe("a child process", () => {
+  it("is restarted when it exits, after a longer delay each time", async () => {
+    const { logger, logged } = watchedLogger();
     const part = await keepRunning({
       name: "part",
       start: () => launch("console.log('alive'); process.exit(3)"),
@@ -113,25 +113,26 @@ describe("a part", () => {
       firstDelayMs: 50,
     });
 
-    await until(() => said.length >= 3);
+    await until(() => logged.length >= 3);
     await part.stop(1_000);
 
-    expect(said.slice(0, 3)).toEqual([
-      "part ended (exit 3); it starts again in 0.05 s",
-      "part ended (exit 3); it starts again in 0.1 s",
-      "part ended (exit 3); it starts again in 0.2 s",
+    const exited = { process: "part", msg: "process exited", reason: "exit 3" };
+    expect(logged.slice(0, 3)).toMatchObject([
+      { ...exited, restartInMs: 50 },
+      { ...exited, restartInMs: 100 },
+      { ...exited, restartInMs: 200 },
     ]);
     expect(lines.filter((line) => line === "alive").length).toBeGreaterThanOrEqual(3);
   });
 
-  it("that refuses its configuration is not started again", async () => {
-    const { logger, said } = watchedLogger();
-    let lives = 0;
-    const refused = new Promise<void>((onRefusal) => {
+  it("that exits because of its configuration is not restarted", async () => {
+    const { logger, logged } = watchedLogger();
+    let starts = 0;
+    const failed = new Promise<void>((onRefusal) => {
       void keepRunning({
         name: "part",
         start: () => {
-          lives += 1;
+          starts += 1;
           return launch("process.exit(78)");
         },
         logger,
@@ -139,12 +140,12 @@ describe("a part", () => {
       });
     });
 
-    await refused;
+    await failed;
 
-    expect({ lives, said }).toEqual({ lives: 1, said: [] });
+    expect({ starts, logged }).toEqual({ starts: 1, logged: [] });
   });
 
-  it("that does not end when asked is killed in time, with all that it started", async () => {
+  it("that ignores SIGTERM is killed after the timeout, with all that it started", async () => {
     const life = await launch(`
       import { spawn } from "node:child_process";
       process.on("SIGTERM", () => {});
@@ -160,7 +161,7 @@ describe("a part", () => {
     await until(() => startTimeOf(grandchild) === undefined);
   });
 
-  it("that dies leaves nothing behind of what it had started", async () => {
+  it("that is killed leaves no process behind that it had started", async () => {
     const life = await launch(`
       import { spawn } from "node:child_process";
       console.log(spawn("sleep", ["1000"], { stdio: "ignore" }).pid);
@@ -170,13 +171,13 @@ describe("a part", () => {
 
     process.kill(life.pid ?? 0, "SIGKILL");
 
-    expect(await life.exited).toEqual({ code: null, words: "SIGKILL" });
+    expect(await life.exited).toEqual({ code: null, reason: "SIGKILL" });
     expect(startTimeOf(Number(lines[0]))).toBeUndefined();
   });
 });
 
-describe("the leash", () => {
-  it("ends what a killed process had started", async () => {
+describe("the orphan guard", () => {
+  it("ends the processes that a killed process had started", async () => {
     const program = join(directory, "supervisor.mts");
     const note = join(directory, "pids");
     await writeFile(
@@ -184,14 +185,14 @@ describe("the leash", () => {
       `
       import { spawn } from "node:child_process";
       import { writeFileSync } from "node:fs";
-      import { startLeash } from ${JSON.stringify(join(root, "api/run/supervisor/orphan-guard.ts"))};
-      const leash = startLeash();
+      import { startOrphanGuard } from ${JSON.stringify(join(root, "api/run/supervisor/orphan-guard.ts"))};
+      const guard = startOrphanGuard();
       const children = ["SIGINT", "SIGTERM", "SIGTERM"].map((signal) => {
         const child = spawn("sleep", ["1000"], { detached: true, stdio: "ignore" });
-        leash.hold(child.pid, signal);
+        guard.add(child.pid, signal);
         return child.pid;
       });
-      leash.release(children[2]);
+      guard.remove(children[2]);
       writeFileSync(${JSON.stringify(note)}, children.join(" "));
       setInterval(() => {}, 1000);
     `,

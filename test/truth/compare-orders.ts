@@ -1,44 +1,44 @@
 import type { ChainId } from "../../abis/deployments.ts";
-import { tryFills, type Verdict } from "./exchange.ts";
-import type { Trial } from "./fill-calls.ts";
+import type { FillAttempt } from "./fill-calls.ts";
+import { type FillResult, simulateFills } from "./simulate-fills.ts";
 import { nftOf, readShown, type Shown, type StoredOrder } from "./stored-order.ts";
 
-/** An order about which the API and the exchange do not agree. */
+/** An order that the API shows differently from what the exchange would do. */
 export type Disagreement = {
   order: StoredOrder;
   shown: Shown;
-  /** What is wrong with what is shown. */
-  because: string;
+  /** What is wrong with the shown order. */
+  problem: string;
 };
 
-type Where = { baseUrl: string; chainId: ChainId; rpcUrl: string };
+type ApiAndNode = { baseUrl: string; chainId: ChainId; rpcUrl: string };
 
-const readsAtOnce = 6;
+const concurrentReads = 6;
 
 /** Compares what the API shows of every order with what the exchange would do, both now. `now` is unix seconds. */
-export async function judgeOrders(
-  where: Where,
+export async function compareOrders(
+  where: ApiAndNode,
   orders: readonly StoredOrder[],
   now: () => number,
 ): Promise<Disagreement[]> {
   const shown = await readAll(where, orders);
-  const trials = orders.map((order, index) => trialOf(order, shown[index] as Shown));
-  const verdicts = await tryFills(where.rpcUrl, trials, now());
+  const attempts = orders.map((order, index) => attemptOf(order, shown[index] as Shown));
+  const results = await simulateFills(where.rpcUrl, attempts, now());
   const findings = orders.flatMap((order, index) => {
     const one = { order, shown: shown[index] as Shown };
-    const because = compare(one, trials[index] as Trial, verdicts[index] as Verdict);
-    return because === null ? [] : [{ ...one, because }];
+    const problem = compare(one, attempts[index] as FillAttempt, results[index] as FillResult);
+    return problem === null ? [] : [{ ...one, problem }];
   });
-  return [...findings, ...judgePlaces(orders, shown)];
+  return [...findings, ...compareSuperseded(orders, shown)];
 }
 
-async function readAll(where: Where, orders: readonly StoredOrder[]): Promise<Shown[]> {
+async function readAll(where: ApiAndNode, orders: readonly StoredOrder[]): Promise<Shown[]> {
   const shown: Shown[] = [];
   const waiting = orders.entries();
   const work = async () => {
     for (const [index, order] of waiting) shown[index] = await readShown(where, order);
   };
-  await Promise.all(Array.from({ length: readsAtOnce }, work));
+  await Promise.all(Array.from({ length: concurrentReads }, work));
   return shown;
 }
 
@@ -48,7 +48,7 @@ const isFillable = ({ status, reason }: Shown) => status === "active" || reason 
  * What is shown as fillable is tried with all that is shown; of the rest the least that could be filled. A bid is
  * hidden when its maker cannot pay for all that is left of it, so all of it is tried.
  */
-function trialOf(order: StoredOrder, shown: Shown): Trial {
+function attemptOf(order: StoredOrder, shown: Shown): FillAttempt {
   const { quantity } = nftOf(order);
   if (isFillable(shown)) {
     return { order, units: order.side === "listings" ? shown.fillable : shown.remaining };
@@ -61,19 +61,22 @@ function trialOf(order: StoredOrder, shown: Shown): Trial {
 
 function compare(
   { order, shown }: { order: StoredOrder; shown: Shown },
-  { units }: Trial,
-  { fills, refusal, filled, held }: Verdict,
+  { units }: FillAttempt,
+  { fills, revertData, filled, held }: FillResult,
 ): string | null {
   if (filled !== shown.filled) return `${filled} units are filled`;
   if (fills && !isFillable(shown)) return `it fills with ${units} units`;
-  if (!fills && isFillable(shown)) return `${units} units do not fill: ${refusal.slice(0, 74)}`;
+  if (!fills && isFillable(shown)) return `${units} units do not fill: ${revertData.slice(0, 74)}`;
   const left = nftOf(order).quantity - filled;
   const fillable = order.side === "bids" || left < held ? left : held;
   return !isFillable(shown) || units === fillable ? null : `${fillable} units could be filled`;
 }
 
 /** Of a maker's listings of one token exactly one is active, the cheapest. */
-function judgePlaces(orders: readonly StoredOrder[], shown: readonly Shown[]): Disagreement[] {
+function compareSuperseded(
+  orders: readonly StoredOrder[],
+  shown: readonly Shown[],
+): Disagreement[] {
   const groups = new Map<string, { order: StoredOrder; shown: Shown }[]>();
   for (const [index, order] of orders.entries()) {
     const one = { order, shown: shown[index] as Shown };
@@ -85,10 +88,10 @@ function judgePlaces(orders: readonly StoredOrder[], shown: readonly Shown[]): D
     const active = group.filter((one) => one.shown.status === "active");
     const [best] = active;
     if (best === undefined || active.length > 1) {
-      return group.map((one) => ({ ...one, because: `${active.length} of its token are active` }));
+      return group.map((one) => ({ ...one, problem: `${active.length} of its token are active` }));
     }
     const cheaper = group.filter((one) => unitWei(one.order) < unitWei(best.order));
-    return cheaper.map((one) => ({ ...one, because: "it is cheaper than the active one" }));
+    return cheaper.map((one) => ({ ...one, problem: "it is cheaper than the active one" }));
   });
 }
 

@@ -11,14 +11,14 @@ import type { Nft } from "../../projections/domain/seaport/listing-components.ts
 import { readProjectionProgress } from "../../projections/log/status.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { type Pipeline, startPipeline, until, untilReady } from "../support/database/pipeline.ts";
-import { type Clock, openClock } from "./clock.ts";
+import { type Clock, openClock } from "./movable-clock.ts";
 
 import { gatherPlayers, type Player } from "./players.ts";
 import { openRestartingRole } from "./restarting-role.ts";
 import type { StoredOrder } from "./stored-order.ts";
 
-/** A chain, the whole service over it, who trades there, and every order that was taken in. */
-export type Stage = {
+/** A chain with the whole service over it, its traders, and every order that the API accepted. */
+export type Fixture = {
   chainId: ChainId;
   market: Market;
   pipeline: Pipeline;
@@ -32,29 +32,29 @@ export type Stage = {
   orders: StoredOrder[];
   tokens: readonly [Nft, ...Nft[]];
   editions: readonly Nft[];
-  /** Lower-case addresses of who traded, since the last judgement, by an order that is not in the book. */
+  /** Lower-case addresses of accounts that traded since the last comparison by an order that is not in the book. */
   unknownTraders: Set<string>;
-  /** Whether blocks were dropped since the last judgement. */
+  /** Whether blocks were retracted since the last comparison. */
   reorged: boolean;
-  /** The moment of the last judgement, unix seconds. */
-  judgedAt: number;
-  /** A name for each token minted on the way. */
+  /** Time of the last comparison, unix seconds. */
+  comparedAt: number;
+  /** Id of the next marker token. */
   nextId: bigint;
-  /** How often a role lost its lease and was begun again. */
+  /** How often a role lost its lease and was restarted. */
   restarts(): number;
   stop(): Promise<void>;
 };
 
-const purseWei = parseEther("1000");
+const fundsWei = parseEther("1000");
 const tokenIds = (first: bigint, count: number) =>
   Array.from({ length: count }, (_, index) => first + BigInt(index));
 
-export async function openStage(options: {
+export async function openFixture(options: {
   chainId: ChainId;
   seed: number;
   databaseUrl: string;
   sweepSeconds?: number;
-}): Promise<Stage> {
+}): Promise<Fixture> {
   const { chainId, seed, databaseUrl, sweepSeconds = 60 } = options;
   const clock = openClock();
   const market = await openMarket({ chainId, stocked: true });
@@ -65,18 +65,18 @@ export async function openStage(options: {
   const settings = { CHECK_INTERVAL_SECONDS: `${sweepSeconds}` };
   const service = { databaseUrl, chains: [anvil], settings };
   const pipeline = await startPipeline({ ...service, roles: ["indexer", "api"] });
-  const kept = [
+  const roles = [
     await openRestartingRole("projector", service),
     await openRestartingRole("jobs", service),
   ];
   await untilReady(pipeline);
   await client.setIntervalMining({ interval: 0 });
   await client.setAutomine(true);
-  const db = openDatabase({ url: databaseUrl, applicationName: "judge", onIdleError: () => {} });
+  const db = openDatabase({ url: databaseUrl, applicationName: "truth", onIdleError: () => {} });
   const { people, walletOf } = gatherPlayers(venue, actors, pipeline.baseUrl);
   const token = (contract: Address) => (tokenId: bigint) =>
     ({ standard: "erc721", contract, tokenId }) as const;
-  const stage: Stage = {
+  const fixture: Fixture = {
     ...{ chainId, market, pipeline, db, venue, random, clock, people, walletOf },
     walletOwner: "alice",
     orders: [],
@@ -92,24 +92,24 @@ export async function openStage(options: {
     })),
     unknownTraders: new Set(),
     reorged: false,
-    judgedAt: clock.now(),
+    comparedAt: clock.now(),
     nextId: 100_000n,
-    restarts: () => kept.reduce((sum, role) => sum + role.restarts(), 0),
+    restarts: () => roles.reduce((sum, role) => sum + role.restarts(), 0),
     async stop() {
       await db.destroy();
-      for (const role of kept) await role.stop();
+      for (const role of roles) await role.stop();
       await pipeline.stop();
       await market.stop();
       clock.restore();
     },
   };
-  await stock(stage);
-  return stage;
+  await stock(fixture);
+  return fixture;
 }
 
-async function stock(stage: Stage): Promise<void> {
-  const { people, tokens, editions } = stage;
-  const everybody = [...people, wallet(stage)];
+async function stock(fixture: Fixture): Promise<void> {
+  const { people, tokens, editions } = fixture;
+  const everybody = [...people, wallet(fixture)];
   for (const [index, nft] of tokens.entries()) {
     await everybody[index % everybody.length]?.actor.mints(nft);
   }
@@ -117,55 +117,55 @@ async function stock(stage: Stage): Promise<void> {
     for (const contract of [contracts.punks, contracts.guarded, contracts.editions]) {
       await actor.approves(contract);
     }
-    await actor.wraps(purseWei / 100n);
-    await actor.allows(purseWei / 100n);
+    await actor.wraps(fundsWei / 100n);
+    await actor.allows(fundsWei / 100n);
   }
   for (const { actor } of people) for (const nft of editions) await actor.mints(nft, 8n);
 }
 
-export const wallet = (stage: Stage): Player => stage.walletOf(accounts[stage.walletOwner]);
+export const wallet = (fixture: Fixture): Player => fixture.walletOf(accounts[fixture.walletOwner]);
 
-export const everybody = (stage: Stage): readonly [Player, ...Player[]] => [
-  wallet(stage),
-  ...stage.people,
+export const everybody = (fixture: Fixture): readonly [Player, ...Player[]] => [
+  wallet(fixture),
+  ...fixture.people,
 ];
 
 const Status = z.looseObject({
   chains: z.tuple([z.looseObject({ recorded: z.looseObject({ hash: z.string() }).nullable() })]),
 });
 
-/** A chain goes on; one that stood still would leave an indexer that was started again without a block to follow. */
+/** A restarted indexer needs a new block to follow. */
 const nextBlockMs = 3_000;
-const patienceMs = 240_000;
+const timeoutMs = 240_000;
 
-/** Mines blocks that hold an event until all of the chain is recorded and derived. Returns the milliseconds that took. */
-export async function catchUp(stage: Stage): Promise<number> {
+/** Mines blocks with an event until the whole chain is recorded and derived. Returns how many milliseconds that took. */
+export async function waitUntilDerived(fixture: Fixture): Promise<number> {
   const startedAt = performance.now();
-  let head = await mineMark(stage);
+  let head = await mineMarkerBlock(fixture);
   let mineAt = startedAt + nextBlockMs;
   const isDerived = async () => {
-    const { body } = await stage.pipeline.get("/v1/status");
+    const { body } = await fixture.pipeline.get("/v1/status");
     const { chains } = Status.parse(body.data);
     if (chains[0].recorded?.hash === head) {
-      // What the status tells of log, heads and projections are three looks.
-      const progress = await readProjectionProgress(stage.db);
+      // The status reads log, heads and projections at three different times.
+      const progress = await readProjectionProgress(fixture.db);
       return progress.every(({ position, head }) => position >= head);
     }
     if (performance.now() > mineAt) {
-      head = await mineMark(stage);
+      head = await mineMarkerBlock(fixture);
       mineAt = performance.now() + nextBlockMs;
     }
     return false;
   };
-  await until("the head to be derived", isDerived, patienceMs);
+  await until("the head to be derived", isDerived, timeoutMs);
   return performance.now() - startedAt;
 }
 
 /** Mines a block with an event in it; its hash. */
-async function mineMark(stage: Stage): Promise<string> {
-  const { actors, client } = stage.market;
-  stage.nextId += 1n;
-  const mark = { standard: "erc721", contract: contracts.punks, tokenId: stage.nextId } as const;
+async function mineMarkerBlock(fixture: Fixture): Promise<string> {
+  const { actors, client } = fixture.market;
+  fixture.nextId += 1n;
+  const mark = { standard: "erc721", contract: contracts.punks, tokenId: fixture.nextId } as const;
   await actors.erin.mints(mark);
   return (await client.getBlock()).hash;
 }

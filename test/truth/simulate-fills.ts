@@ -10,41 +10,43 @@ import { z } from "zod";
 import { seaport } from "../../abis/deployments.ts";
 import { seaportFunctions } from "../../abis/seaport.ts";
 import { erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
-import { type Call, fillCalls, filler, type Trial } from "./fill-calls.ts";
+import { type Call, type FillAttempt, fillCalls, filler } from "./fill-calls.ts";
 import { nftOf, type StoredOrder } from "./stored-order.ts";
 
 /** What the exchange would do with an order now. Units. */
-export type Verdict = {
+export type FillResult = {
   fills: boolean;
   /** What a fill was refused with. */
-  refusal: Hex;
+  revertData: Hex;
   /** Filled so far, by the exchange's own account. */
   filled: bigint;
   /** Of a listing's token in the maker's hands. */
   held: bigint;
 };
 
-/** Asks the chain's latest state to fill each order by itself, at a moment (unix seconds). */
-export async function tryFills(
+/** Simulates filling each order alone on the chain's latest state, at a time (unix seconds). */
+export async function simulateFills(
   rpcUrl: string,
-  trials: readonly Trial[],
+  attempts: readonly FillAttempt[],
   atSeconds: number,
-): Promise<Verdict[]> {
-  const owners = await readOwners(rpcUrl, trials);
-  const verdicts: Verdict[] = [];
-  for (let start = 0; start < trials.length; start += 50) {
-    const part = trials.slice(start, start + 50);
-    const requests = part.map((trial, index) =>
-      simulation(callsOf(trial, owners[start + index] ?? null), atSeconds),
+): Promise<FillResult[]> {
+  const owners = await readOwners(rpcUrl, attempts);
+  const results: FillResult[] = [];
+  for (let start = 0; start < attempts.length; start += 50) {
+    const part = attempts.slice(start, start + 50);
+    const requests = part.map((attempt, index) =>
+      simulation(callsOf(attempt, owners[start + index] ?? null), atSeconds),
     );
-    const results = await request(rpcUrl, requests);
-    verdicts.push(...results.map((result, index) => read(part[index] as Trial, result)));
+    const answers = await sendBatch(rpcUrl, requests);
+    results.push(
+      ...answers.map((answer, index) => parseResult(part[index] as FillAttempt, answer)),
+    );
   }
-  return verdicts;
+  return results;
 }
 
-function callsOf(trial: Trial, owner: Address | null): Call[] {
-  const { order } = trial;
+function callsOf(attempt: FillAttempt, owner: Address | null): Call[] {
+  const { order } = attempt;
   const { contract, tokenId, standard } = nftOf(order);
   const status = encodeFunctionData({
     abi: seaportFunctions,
@@ -59,25 +61,25 @@ function callsOf(trial: Trial, owner: Address | null): Call[] {
   return [
     { to: seaport["1.6"], data: status },
     { to: contract, data: holding },
-    ...fillCalls(trial, owner),
+    ...fillCalls(attempt, owner),
   ];
 }
 
-/** Owners of the single ERC-721 tokens that bids ask for; null: nobody has it, or any will do. */
+/** Owners of the single ERC-721 tokens that bids request; null: no owner, or any token qualifies. */
 async function readOwners(
   rpcUrl: string,
-  trials: readonly Trial[],
+  attempts: readonly FillAttempt[],
 ): Promise<readonly (Address | null)[]> {
-  const asked = trials.map(({ order }) => {
+  const requests = attempts.map(({ order }) => {
     const { standard, byCriteria, contract, tokenId } = nftOf(order);
     const data = encodeFunctionData({ abi: erc721Abi, functionName: "ownerOf", args: [tokenId] });
     return order.side === "bids" && standard === "erc721" && !byCriteria
       ? { method: "eth_call", params: [{ to: contract, data }, "latest"] }
       : { method: "eth_chainId", params: [] };
   });
-  const answers = await request(rpcUrl, asked);
+  const answers = await sendBatch(rpcUrl, requests);
   return answers.map(({ result }, index) =>
-    asked[index]?.method === "eth_call" && typeof result === "string" && result.length === 66
+    requests[index]?.method === "eth_call" && typeof result === "string" && result.length === 66
       ? (`0x${result.slice(26)}` as Address)
       : null,
   );
@@ -99,9 +101,9 @@ const Answers = z.array(
 );
 type Answer = z.output<typeof Answers>[number];
 
-async function request(rpcUrl: string, asked: readonly Request[]): Promise<Answer[]> {
-  if (asked.length === 0) return [];
-  const body = asked.map((one, id) => ({ jsonrpc: "2.0", id, ...one }));
+async function sendBatch(rpcUrl: string, requests: readonly Request[]): Promise<Answer[]> {
+  if (requests.length === 0) return [];
+  const body = requests.map((one, id) => ({ jsonrpc: "2.0", id, ...one }));
   const response = await fetch(rpcUrl, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -115,10 +117,10 @@ const log = z.object({ data: z.string() });
 const call = z.object({ status: hex, returnData: hex, logs: z.array(log) });
 const Simulated = z.array(z.object({ calls: z.array(call) })).length(1);
 
-function read({ order }: Trial, { result, error }: Answer): Verdict {
+function parseResult({ order }: FillAttempt, { result, error }: Answer): FillResult {
   const parsed = Simulated.safeParse(result);
   const calls = parsed.data?.[0]?.calls;
-  if (calls === undefined) throw new Error(`the node simulates nothing: ${JSON.stringify(error)}`);
+  if (calls === undefined) throw new Error(`eth_simulateV1 failed: ${JSON.stringify(error)}`);
   const [status, holding, ...steps] = calls;
   if (status === undefined || holding === undefined) throw new Error("a call is missing");
   const [, , numerator, denominator] = decodeFunctionResult({
@@ -135,7 +137,7 @@ function read({ order }: Trial, { result, error }: Answer): Verdict {
   );
   return {
     fills: failed === undefined && isFilled,
-    refusal: failed?.returnData ?? "0x",
+    revertData: failed?.returnData ?? "0x",
     filled: denominator === 0n ? 0n : (quantity * numerator) / denominator,
     held: heldUnits(order, standard, holding),
   };
