@@ -23,8 +23,8 @@ export type PartnerPage = {
 
 export type PageOutcome = {
   appended: number;
-  /** Whether the pass has more pages. */
-  continues: boolean;
+  /** Whether the pass has a further step. */
+  hasMore: boolean;
 };
 
 type Times = {
@@ -46,10 +46,10 @@ export async function appendPage(
   return await db.transaction().execute(async (session) => {
     if (!(await lockPass(session, state))) return null;
     const appended = await recordListings(session, state, page, times.now);
-    const goesOn = state.pass === "full" || (page.cursor !== null && appended > 0);
-    if (goesOn) await advancePass(session, state, page, times.now);
+    const hasMore = state.pass === "full" || (page.cursor !== null && appended > 0);
+    if (hasMore) await advancePass(session, state, page, times.now);
     else await endPass(session, state, { fullAt: "unchanged", dueAt: times.nextAt });
-    return { appended, goesOn };
+    return { appended, hasMore };
   });
 }
 

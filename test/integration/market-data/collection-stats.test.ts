@@ -12,14 +12,23 @@ import {
   story,
   tellStory,
 } from "../../support/market-data/stats-story.ts";
-import { type Fact, openBook } from "../../support/orders/order-book.ts";
+import { type Fact, openProjectedLog } from "../../support/orders/projected-log.ts";
 
-const tables = ["token", "hourly_sales", "contract", "snapshot_clock", "collection", "holder_stats", "search_text", "collection_count"];
+const tables = [
+  "token",
+  "hourly_sales",
+  "contract",
+  "snapshot_clock",
+  "collection",
+  "holder_stats",
+  "search_text",
+  "collection_count",
+];
 
-let book: Awaited<ReturnType<typeof openBook>>;
+let book: Awaited<ReturnType<typeof openProjectedLog>>;
 
 beforeAll(async () => {
-  book = await openBook(statsProjections);
+  book = await openProjectedLog(statsProjections);
 });
 afterAll(() => book.drop());
 

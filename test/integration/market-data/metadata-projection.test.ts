@@ -1,4 +1,3 @@
-import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import type { TokenMetadata } from "../../../projections/domain/metadata/token-metadata.ts";
@@ -11,9 +10,13 @@ import {
   tokenMetadataFetched,
 } from "../../../projections/facts/metadata-fetched.ts";
 import type { Observation } from "../../../projections/log/append.ts";
+import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { metadataProjection } from "../../../projections/metadata/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { readDueAgain, readPendingTokens } from "../../../projections/reads/metadata/read-due-metadata.ts";
+import {
+  readDueAgain,
+  readPendingTokens,
+} from "../../../projections/reads/metadata/read-due-metadata.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import {
   addressOf,
@@ -23,10 +26,10 @@ import {
   setBlocks,
   zeroAddress,
 } from "../../support/database/given.ts";
-import { type Fact, openBook } from "../../support/orders/order-book.ts";
 import { transferred } from "../../support/orders/order-facts.ts";
+import { type Fact, openProjectedLog } from "../../support/orders/projected-log.ts";
 
-const book = await openBook([ownershipProjection, metadataProjection]);
+const book = await openProjectedLog([ownershipProjection, metadataProjection]);
 const { db } = book;
 afterAll(() => book.drop());
 beforeEach(() => book.clear());
@@ -191,11 +194,11 @@ describe("what is pending", () => {
     await book.happens(
       ...contracts.map((contract, log) => mint(contract, log === 0 ? 5_000n : 2n, log)),
     );
-    const choice = { chainId: 1, now: new Date(), resting: [] };
-    const turn = async (after: number, resting: number[] = []) => {
+    const choice = { chainId: 1, now: new Date(), pausedContractIds: [] };
+    const turn = async (after: number, pausedContractIds: number[] = []) => {
       const rows = await readPendingTokens(
         db,
-        { ...choice, pausedContractIds: resting },
+        { ...choice, pausedContractIds: pausedContractIds },
         { after, contracts: 2, limit: 4 },
       );
       return rows.map(({ contractId, tokenId, standard }) => [contractId, tokenId, standard]);
@@ -229,7 +232,7 @@ describe("what is pending", () => {
       explain select token_id from metadata.pending_token where chain_id = 1 and contract_id = 5
       order by token_id desc limit 8`.execute(db);
     expect(plans.rows.map((row) => row["QUERY PLAN"]).join()).toMatch(/Index Only Scan Backward/);
-    const choice = { chainId: 1, resting: [] };
+    const choice = { chainId: 1, pausedContractIds: [] };
     const due = (at: number) =>
       readDueAgain(db, { ...choice, now: new Date(start + at * hour) }, 10);
     expect(await due(month - 1)).toEqual([]);
@@ -310,7 +313,9 @@ async function foldedByHand(): Promise<unknown[]> {
     payload: Told | null;
   }>`
     select contract_id as contract, token_id as token, position, payload from log.fact
-    where kind in ${kindList("token_metadata_fetched", "metadata_confirmed")} and token_id is not null order by position`.execute(db);
+    where kind in ${kindList("token_metadata_fetched", "metadata_confirmed")} and token_id is not null order by position`.execute(
+    db,
+  );
   const states = new Map<string, { told: bigint; last: bigint; payload: Told }>();
   for (const { contract, token, position, payload } of rows) {
     const key = `${contract}/${token}`;
@@ -357,7 +362,7 @@ describe("equal logs give equal rows", () => {
     await writeHistory(9, 120);
     await project(db, await book.emptyTargets());
     const { compared, different } = await verify(db, metadataProjection, {
-      most: 5,
+      maxExamples: 5,
       sample: 4,
       onProgress: () => {},
     });

@@ -23,7 +23,7 @@ afterAll(() => database.drop());
 const HEIGHTS = 12;
 const branches = ["a", "b", "c"];
 
-/** What one block of a branch holds, equal at every call: transfers of few tokens, single and in ranges. */
+/** The transfers of a block of a branch, equal at every call: of few tokens, single and in ranges. */
 function eventsOf(height: number, branch: string): ChainEvent[] {
   const random = randomFrom(height * 31 + branch.charCodeAt(0));
   return Array.from({ length: random.int(1, 6) }, (_, logIndex): ChainEvent => {
@@ -41,7 +41,7 @@ function eventsOf(height: number, branch: string): ChainEvent[] {
   });
 }
 
-/** A block comes, goes or comes back. */
+/** A block is recorded, retracted or readopted. */
 async function happens(random: Random): Promise<void> {
   const [height, branch] = [random.int(1, HEIGHTS), random.pick(branches)];
   await appendEvents(db, eventsOf(height, branch));
@@ -51,7 +51,7 @@ async function happens(random: Random): Promise<void> {
   }
 }
 
-const told = async () =>
+const stored = async () =>
   (
     await sql`
       select token_id, owner, block_id, log_index from ownership.token where standard = 721 order by token_id`.execute(
@@ -59,8 +59,8 @@ const told = async () =>
     )
   ).rows;
 
-/** Of each token its last transfer that counts, looked for among all of them. */
-const counted = async () =>
+/** The last effective transfer of each token, from all transfers. */
+const expectedOwners = async () =>
   (
     await sql`
       select distinct on (token_id) token_id, to_address as owner, block_id, log_index
@@ -76,7 +76,7 @@ const counted = async () =>
   ).rows;
 
 it.each([1, 2, 3, 4])(
-  "an owner is the receiver of the last transfer that counts, in any windows of any history, seed %i",
+  "an owner is the receiver of the last effective transfer, in any windows of any history, seed %i",
   async (seed) => {
     await dropTarget(db, "ownership");
     await sql`truncate log.fact, log.block, log.transaction, log.contract`.execute(db);
@@ -87,7 +87,7 @@ it.each([1, 2, 3, 4])(
       for (let more = random.int(1, 3); more > 0; more -= 1) await happens(random);
       await tick(db, [target], random.int(1, 25));
 
-      expect(await told()).toEqual(await counted());
+      expect(await stored()).toEqual(await expectedOwners());
     }
   },
 );

@@ -81,7 +81,7 @@ async function counts() {
 }
 
 describe("an ERC-721 owner", () => {
-  it("is the receiver of the last transfer in chain order, whatever comes last", async () => {
+  it("is the receiver of the last transfer in chain order, in any order of arrival", async () => {
     await happens(moved({ at: block(1, 9), from: alice, to: bob, id: 1n }));
     await happens(moved({ at: block(1, 3), to: alice, id: 1n }));
     await happens(moved({ at: block(1, 9), log: 5, from: bob, to: carol, id: 1n }));
@@ -106,7 +106,7 @@ describe("an ERC-721 owner", () => {
     ]);
   });
 
-  it("goes with its block and comes back with it", async () => {
+  it("is retracted and readopted with its block", async () => {
     await happens(moved({ at: block(1, 1), to: alice, id: 1n }));
     await happens(moved({ at: block(1, 2), from: alice, to: bob, id: 1n }));
     await setBlocks(db, "block_retracted", [block(1, 2)]);
@@ -123,7 +123,7 @@ describe("an ERC-721 owner", () => {
     expect(await owners()).toEqual([[1n, bob]]);
   });
 
-  it("comes from a range as from single transfers", async () => {
+  it("follows from a range like from single transfers", async () => {
     await happens(moved({ at: block(1, 5), from: alice, to: bob, id: 2n }));
     await happens(range(3n, { at: block(1, 1), to: alice, id: 1n }));
     await happens(range(2n, { at: block(1, 6), from: bob, to: carol, id: 2n }));
@@ -135,7 +135,7 @@ describe("an ERC-721 owner", () => {
     ]);
   });
 
-  it("of a range without end is given for its first 10,000 tokens", async () => {
+  it("of an unbounded range is set for its first 10,000 tokens", async () => {
     await happens(range(maximum, { at: block(1, 1), to: alice, id: 5n }));
     await happens(moved({ at: block(1, 2), from: alice, to: bob, id: 20_000n }));
 
@@ -143,7 +143,7 @@ describe("an ERC-721 owner", () => {
     expect((await owners()).at(-1)).toEqual([20_000n, bob]);
   });
 
-  it("is nobody after a range that ends before it begins", async () => {
+  it("is not set by a range that ends before it starts", async () => {
     await happens(range(1n - maximum, { at: block(1, 1), to: alice, id: maximum }));
     await happens(range(0n, { at: block(1, 1), log: 1, to: alice, id: 7n }));
 
@@ -152,7 +152,7 @@ describe("an ERC-721 owner", () => {
 });
 
 describe("an ERC-1155 balance", () => {
-  it("is what came in less what went out, in any order", async () => {
+  it("is the sum of transfers in less transfers out, in any order", async () => {
     await happens(units(4n, { at: block(1, 9), from: alice, to: bob, id: 7n }));
     await happens(units(10n, { at: block(1, 1), to: alice, id: 7n }));
     await happens(units(0n, { at: block(1, 2), from: carol, to: carol, id: 7n }));
@@ -166,7 +166,7 @@ describe("an ERC-1155 balance", () => {
     ]);
   });
 
-  it("does not move when its owner sends to himself", async () => {
+  it("does not change when its owner transfers to itself", async () => {
     await happens(
       units(10n, { at: block(1, 1), to: alice, id: 7n }),
       units(3n, { at: block(1, 2), from: alice, to: alice, id: 7n }),
@@ -175,7 +175,7 @@ describe("an ERC-1155 balance", () => {
     expect(await balances()).toEqual([[7n, alice, 10n]]);
   });
 
-  it("of a token that no live transfer names is gone with the token", async () => {
+  it("is deleted with the token when no transfer of it is effective", async () => {
     await happens(units(0n, { at: block(1, 1), to: alice, id: 7n }));
     const seen = await counts();
     await setBlocks(db, "block_retracted", [block(1, 1)]);
@@ -185,7 +185,7 @@ describe("an ERC-1155 balance", () => {
     expect(await counts()).toEqual([]);
   });
 
-  it("has no upper bound: a contract may emit the largest amount again and again", async () => {
+  it("is unbounded: a contract may emit the largest amount repeatedly", async () => {
     const mints = Array.from({ length: 100 }, (_, sub) =>
       units(maximum, { at: block(1, 1), sub, to: alice, id: maximum }),
     );

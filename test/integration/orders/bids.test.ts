@@ -67,7 +67,7 @@ const [alice, bob, carol] = [addressOf(1), addressOf(2), addressOf(3)];
 
 let salt = 0n;
 
-/** For a token, unless it is told to be for none. */
+/** For a token by default. */
 function bidOf(terms: Partial<Omit<Parameters<typeof givenBid>[0], "salt">> = {}): GivenOrder {
   salt += 1n;
   return givenBid({
@@ -142,7 +142,7 @@ const funded = [
 ];
 
 describe("a bid", () => {
-  it("holds what was signed", async () => {
+  it("has the signed terms", async () => {
     const bid = bidOf({ quantity: 3n, unitPriceWei: 500n });
     await happens(...funded, bid);
 
@@ -175,7 +175,7 @@ describe("a bid", () => {
     ]);
   });
 
-  it("lacks a balance while its maker never had any", async () => {
+  it("has insufficient balance while its maker has never had any", async () => {
     const bid = bidOf();
     await happens(bid);
 
@@ -184,7 +184,7 @@ describe("a bid", () => {
 });
 
 describe("a balance", () => {
-  it("is gone with a withdrawal and back with a deposit", async () => {
+  it("decreases with a withdrawal and increases with a deposit", async () => {
     const bid = bidOf();
     await happens(...funded, bid);
     await happens(withdrawn(alice, { at: block(1, 2), wei: 9_901n }));
@@ -195,7 +195,7 @@ describe("a balance", () => {
     expect(await stateOf(bid)).toBe("active");
   });
 
-  it("is gone with a transfer out and back with one in; what goes to oneself stays", async () => {
+  it("decreases with a transfer out and increases with one in; a transfer to oneself changes nothing", async () => {
     const bid = bidOf();
     await happens(...funded, bid);
     await happens(moved(alice, alice, { at: block(1, 2), wei: 10_000n }));
@@ -208,7 +208,7 @@ describe("a balance", () => {
     expect(await stateOf(bid)).toBe("active");
   });
 
-  it("is what was read, and what moved in later blocks", async () => {
+  it("is the latest reading plus transfers of later blocks", async () => {
     const bid = bidOf();
     await happens(approved(alice, { at: block(1, 1), wei: unlimited }), bid);
     await happens(balanceRead(alice, 100n, block(1, 5)));
@@ -223,7 +223,7 @@ describe("a balance", () => {
     expect(await stateOf(bid)).toBe("active");
   });
 
-  it("is not what was read in a block that was dropped", async () => {
+  it("ignores a reading of a retracted block", async () => {
     const bid = bidOf();
     await happens(...funded, bid, balanceRead(alice, 0n, block(1, 5)));
     const read = await stateOf(bid);
@@ -234,7 +234,7 @@ describe("a balance", () => {
     expect(await stateOf(bid)).toBe("active");
   });
 
-  it("of one currency's account says nothing of another chain's", async () => {
+  it("on one chain does not affect bids on another", async () => {
     const bid = bidOf();
     await happens(...funded, bid);
     await happens({ ...withdrawn(alice, { at: block(33139, 2), wei: 10_000n }) });
@@ -246,7 +246,7 @@ describe("a balance", () => {
 describe("an allowance", () => {
   const balance = deposited(alice, { at: block(1, 1), wei: 10_000n });
 
-  it("may be exact, and is judged after the balance", async () => {
+  it("may be exact, and is checked after the balance", async () => {
     const bid = bidOf();
     await happens(bid, balance, approved(alice, { at: block(1, 2), wei: 99n }));
     const short = await stateOf(bid);
@@ -264,7 +264,7 @@ describe("an allowance", () => {
     expect(await stateOf(bid)).toBe("insufficient_balance");
   });
 
-  it("that is exact for three bids leaves two after a fill, each judged alone", async () => {
+  it("that is exact for three bids suffices for two after a fill, each compared alone", async () => {
     const [first, second, third] = [
       bidOf(),
       bidOf({ unitPriceWei: 150n }),
@@ -281,7 +281,7 @@ describe("an allowance", () => {
     expect(await stateOf(third)).toBe("active");
   });
 
-  it("is not less for a fill before it, and is for one that the log learns of later", async () => {
+  it("is not reduced by an earlier fill, and is by a later one that is appended late", async () => {
     const [first, second] = [bidOf(), bidOf()];
     await happens(second, balance, approved(alice, { at: block(1, 2), log: 5, wei: 100n }));
     await happens(filled(first, 1n, { at: block(1, 2), log: 9 }));
@@ -301,7 +301,7 @@ describe("an allowance", () => {
     expect(await stateOf(second)).toBe("active");
   });
 
-  it("is the newest of approvals and readings, a reading standing at the end of its block", async () => {
+  it("is the latest approval or reading, a reading being of the end of its block", async () => {
     const bid = bidOf();
     await happens(bid, balance, approved(alice, { at: block(1, 5), log: 3, wei: 0n }));
     await happens(allowanceRead(alice, 100n, block(1, 4)));
@@ -314,7 +314,7 @@ describe("an allowance", () => {
     expect(await stateOf(bid)).toBe("insufficient_allowance");
   });
 
-  it("that was read holds what was taken in its block already", async () => {
+  it("that was read includes what was spent in its block", async () => {
     const [first, second] = [bidOf(), bidOf()];
     await happens(first, second, balance, allowanceRead(alice, 100n, block(1, 5)));
     await happens(filled(first, 1n, { at: block(1, 5), log: 4 }));
@@ -328,7 +328,7 @@ describe("an allowance", () => {
     expect(await stateOf(second)).toBe("insufficient_allowance");
   });
 
-  it("to somebody else says nothing", async () => {
+  it("to another spender is ignored", async () => {
     const bid = bidOf();
     await happens(...funded, bid);
     await happens({ ...approved(alice, { at: block(1, 2), wei: 0n }), to: bob });
@@ -338,7 +338,7 @@ describe("an allowance", () => {
 });
 
 describe("an end", () => {
-  it("of a collection bid comes in parts, each making less of it to be paid", async () => {
+  it("of a collection bid comes in parts, each reducing what is left to pay", async () => {
     const bid = bidOf({ quantity: 4n });
     await happens(bid, deposited(alice, { at: block(1, 1), wei: 300n }));
     await happens(approved(alice, { at: block(1, 1), log: 1, wei: unlimited }));
@@ -351,7 +351,7 @@ describe("an end", () => {
     expect(await stateOf(bid)).toBe("filled");
   });
 
-  it("by cancel or counter goes with its block", async () => {
+  it("by cancel or counter is undone with its block", async () => {
     const [bid, other] = [bidOf(), bidOf({ counter: 1n })];
     await happens(...funded, bid, other, cancelled(bid, { at: block(1, 2) }));
     const gone = [await stateOf(bid), await stateOf(other)];
@@ -365,7 +365,7 @@ describe("an end", () => {
     expect([await stateOf(bid), await stateOf(other)]).toEqual(["active", "cancelled"]);
   });
 
-  it("comes when the clock reaches it, and a beginning too", async () => {
+  it("comes when the clock reaches it, and so does a start", async () => {
     const bid = bidOf({ startTime: 1_700_001_000n, endTime: 1_700_002_000n });
     await happens(...funded, bid, ticked(1_700_000_999n));
     const early = await stateOf(bid);
@@ -379,7 +379,7 @@ describe("an end", () => {
     expect(await stateOf(bid)).toBe("expired");
   });
 
-  it("is not an invalid signature: that may be mended", async () => {
+  it("is not an invalid signature, which may become valid again", async () => {
     const bid = bidOf();
     await happens(...funded, bid, signatureRead(bid, false, block(1, 2)));
     const refused = await stateOf(bid);
@@ -391,7 +391,7 @@ describe("an end", () => {
 });
 
 describe("a maker's open bids", () => {
-  it("are summed while they are active or would be once approved", async () => {
+  it("are summed while they are active or lack only the allowance", async () => {
     const now = new Date(1_700_000_600_000);
     const open = () => readOpenBidsWei(db, 1, alice, now);
     const [small, parts, ends] = [
@@ -451,9 +451,9 @@ describe("a reorg", () => {
   });
 });
 
-describe("the law", () => {
+describe("bids of equal logs", () => {
   it.each([8, 14])(
-    "gives equal tables at any position, in any windows and in bulk, seed %i",
+    "are equal at any position, in any windows and in bulk, seed %i",
     async (seed) => {
       const head = await play(randomFrom(seed), 150);
       const seen = new Set<string>();
@@ -492,7 +492,7 @@ async function deriveAt(limit: bigint): Promise<string[][]> {
   return await dump(schemas.bulk);
 }
 
-/** The tables of a schema that is brought to a position window by window. */
+/** The tables of a schema, applied window by window up to a position. */
 async function dumpAt(schema: (typeof liveSchemas)[number], limit: bigint): Promise<string[][]> {
   const followed = { projection: bidsProjection, schema };
   if (!(await readCheckpoints(db)).has(schema)) await createProjection(db, bidsProjection, schema);
@@ -500,7 +500,7 @@ async function dumpAt(schema: (typeof liveSchemas)[number], limit: bigint): Prom
   return await dump(schema);
 }
 
-/** Appends a history without sense: facts in any order, blocks that are dropped and come back. Returns the head. */
+/** Appends a random history: facts in any order, blocks retracted and readopted. Returns the head. */
 async function play(random: Random, steps: number): Promise<bigint> {
   const bids: GivenOrder[] = [];
   const blocks = [block(1, 1)];
@@ -510,7 +510,7 @@ async function play(random: Random, steps: number): Promise<bigint> {
     const clock = receivedAt + BigInt(step);
     const made = happening(random, { bids, place: { at, log: step }, clock });
     if ("submitted" in made) bids.push(made);
-    // Some are told of before they are submitted.
+    // Some have facts before they are submitted.
     if (!("submitted" in made) || random.chance(0.8)) await append(made);
     if (random.chance(0.08)) {
       const state = random.pick(["block_retracted", "block_readopted"] as const);

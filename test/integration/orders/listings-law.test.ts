@@ -41,7 +41,7 @@ const contracts = [addressOf(50), addressOf(51)];
 /** Tokens of the first contract are ERC-721, of the second ERC-1155. */
 const tokens = [1n, 2n];
 
-/** A chain with forks: heights are few, so that facts meet in every order. */
+/** A chain with forks, of few heights, so that facts arrive in all orders. */
 function someBlock(random: Random): Block {
   return block(1, random.int(1, 9), random.chance(0.25) ? "other" : "main");
 }
@@ -88,7 +88,7 @@ function someReading(random: Random, order: GivenOrder): ChainReading {
   ]);
 }
 
-/** Where the next event stands: no two at one place. */
+/** The position of the next event: unique. */
 function placing(random: Random) {
   let log = 0;
   return () => {
@@ -123,7 +123,7 @@ function someEvent(random: Random, order: GivenOrder, place: ReturnType<typeof p
   ])();
 }
 
-/** Both makers hold tokens and have approved the conduit, so that listings are active to begin with. */
+/** Both makers hold tokens and have approved the conduit, so that listings start as active. */
 async function stockMakers(place: ReturnType<typeof placing>): Promise<void> {
   const [single = zeroAddress, many = zeroAddress] = contracts;
   for (const [index, to] of makers.entries()) {
@@ -187,7 +187,7 @@ async function tables(schema = "listings"): Promise<string[][]> {
   return [await dumpTable(db, `${schema}.listing`), await dumpTable(db, `${schema}.count`)];
 }
 
-/** What the log tells all at once. */
+/** The tables derived in bulk. */
 async function derivedInBulk(): Promise<string[][]> {
   const schema = "listings_beside";
   await deriveInBulk(db, { projection: listingsProjection, schema });
@@ -198,7 +198,7 @@ async function derivedInBulk(): Promise<string[][]> {
 
 describe("listings of equal logs", () => {
   it.each([1, 2, 3, 4])(
-    "are equal at every moment, in whatever windows they are derived (history %i)",
+    "are equal at every position, in any windows (history %i)",
     async (seed) => {
       const live = await book.emptyTargets();
       await writeHistory(seed, 150, async () => {

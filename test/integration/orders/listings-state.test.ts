@@ -27,7 +27,7 @@ afterAll(() => book.drop());
 beforeEach(() => book.clear());
 
 describe("a listing of units", () => {
-  it("gives as many as are left and as its maker holds", async () => {
+  it("is fillable for the unfilled units that its maker holds", async () => {
     const order = await activeListing({ standard: "erc1155", quantity: 5n });
     await happens(filled(order, 1n, at(2)), filled(order, 2n, at(3)));
     const afterFills = await amounts(order);
@@ -43,9 +43,9 @@ describe("a listing of units", () => {
     expect(await state(order)).toBe("filled");
   });
 
-  it("is counted from a balance that was read, for transfers that the log does not hold", async () => {
+  it("uses a balance reading where the log lacks transfers", async () => {
     const order = listing({ standard: "erc1155", quantity: 5n });
-    const told = read(
+    const reading = read(
       { kind: "units_read", contract: nft, tokenId: 1n, owner: alice, units: 7n },
       block(1, 5),
     );
@@ -53,12 +53,12 @@ describe("a listing of units", () => {
       order.submitted,
       approves(),
       transferred({ ...gets(bob, alice), units: 2n }, at(4)),
-      told,
+      reading,
     );
     const afterReading = await amounts(order);
     await happens(transferred({ ...gets(bob, alice), units: 3n }, at(6)));
     const afterTransfer = await amounts(order);
-    // History from before the reading, which told of its outcome.
+    // History before the reading, whose outcome the reading has.
     await happens(transferred({ ...gets(alice), units: 9n }, at(2)));
 
     expect(afterReading).toEqual([0n, 5n]);
@@ -71,7 +71,7 @@ describe("of a maker's listings of a token", () => {
   const priced = (unitPriceWei: bigint, terms: Parameters<typeof listing>[0] = {}) =>
     listing({ unitPriceWei, ...terms });
 
-  it("only the cheapest is active, until that one ends in whatever way", async () => {
+  it("only the cheapest is active, until it ends in any way", async () => {
     const dear = await activeListing({ unitPriceWei: 300n });
     const cheap = priced(200n, { endTime: receivedAt + hour });
     const cheapest = priced(100n);
@@ -92,7 +92,7 @@ describe("of a maker's listings of a token", () => {
     ]);
   });
 
-  it("of equal prices the newest is active", async () => {
+  it("the newest of equal prices is active", async () => {
     const older = await activeListing({ salt: 1n });
     const newer = listing({ salt: 2n });
     await happens(newer.submitted);
@@ -100,7 +100,7 @@ describe("of a maker's listings of a token", () => {
     expect([await state(older), await state(newer)]).toEqual(["inactive superseded", "active"]);
   });
 
-  it("one that cannot be filled supersedes nothing", async () => {
+  it("one that cannot be filled does not supersede others", async () => {
     const fillable = await activeListing({ unitPriceWei: 300n });
     const later = priced(100n, { startTime: receivedAt + hour });
     await happens(later.submitted);
@@ -111,7 +111,7 @@ describe("of a maker's listings of a token", () => {
     expect(await state(fillable)).toBe("inactive superseded");
   });
 
-  it("those of others and of other tokens stand beside them", async () => {
+  it("listings of other makers and other tokens are not superseded", async () => {
     const mine = await activeListing({ unitPriceWei: 300n });
     const other = priced(100n, { tokenId: 2n });
     const theirs = priced(100n, { maker: bob });
@@ -133,7 +133,7 @@ describe("a reading", () => {
   const ownerRead = (owner: typeof alice | null, height: number, branch = "main") =>
     read({ kind: "owner_read", contract: nft, tokenId: 1n, owner }, block(1, height, branch));
 
-  it("stands for what no event told, and gives way to events of later blocks", async () => {
+  it("is valid without an event, until an event of a later block", async () => {
     const order = listing();
     await happens(order.submitted, approves(), ownerRead(alice, 5));
     const states = [await state(order)];
@@ -156,22 +156,22 @@ describe("a reading", () => {
     ]);
   });
 
-  it("is not believed while its block is dropped", async () => {
+  it("is ignored while its block is retracted", async () => {
     const order = await activeListing();
     await happens(ownerRead(bob, 5, "other"));
     const believed = await state(order);
     await retract(block(1, 5, "other"));
-    const dropped = await state(order);
+    const retracted = await state(order);
     await readopt(block(1, 5, "other"));
 
-    expect([believed, dropped, await state(order)]).toEqual([
+    expect([believed, retracted, await state(order)]).toEqual([
       "inactive not_owner",
       "active",
       "inactive not_owner",
     ]);
   });
 
-  it("of an order's status counts fills and cancels that no event told", async () => {
+  it("of an order's status includes fills and cancels without an event", async () => {
     const order = await activeListing({ standard: "erc1155", quantity: 10n });
     const { orderHash } = order;
     const status = (height: number, share: [bigint, bigint], isCancelled = false) =>

@@ -30,7 +30,7 @@ afterAll(() => book.drop());
 beforeEach(() => book.clear());
 
 describe("a listing", () => {
-  it("is active once its maker holds the token and has approved the conduit, in whatever order that is told", async () => {
+  it("is active once its maker holds the token and has approved the conduit, in any order of facts", async () => {
     const order = listing();
     await happens(order.submitted);
     const alone = await state(order);
@@ -43,7 +43,7 @@ describe("a listing", () => {
     expect(await counts()).toEqual({ active: 1n });
   });
 
-  it("is hidden while its token is elsewhere", async () => {
+  it("is inactive while another account owns its token", async () => {
     const order = await activeListing();
     await happens(transferred(gets(bob, alice), at(2)));
     const away = await state(order);
@@ -52,7 +52,7 @@ describe("a listing", () => {
     expect([away, await state(order)]).toEqual(["inactive not_owner", "active"]);
   });
 
-  it("follows a range of tokens that is given away at once", async () => {
+  it("is affected by a transfer of a range of tokens", async () => {
     const order = await activeListing();
     await happens({
       ...transferred({ ...gets(bob, alice), tokenId: 0n }, at(2)),
@@ -63,7 +63,7 @@ describe("a listing", () => {
     expect(await state(order)).toBe("inactive not_owner");
   });
 
-  it("is hidden while the conduit is not approved or may not act", async () => {
+  it("is inactive while the conduit is not approved or its channel is closed", async () => {
     const order = await activeListing();
     const states = [];
     for (const fact of [
@@ -84,7 +84,7 @@ describe("a listing", () => {
     ]);
   });
 
-  it("is hidden while a contract disowns the signature or the token may not be moved", async () => {
+  it("is inactive while a contract rejects its signature or the collection rejects the transfer", async () => {
     const order = await activeListing();
     const { orderHash } = order;
     const movable = (allowed: boolean, height: number) =>
@@ -108,11 +108,11 @@ describe("a listing", () => {
     ]);
   });
 
-  it("waits for its start and ends at its end, by the log's clock", async () => {
+  it("starts and ends by the log's clock", async () => {
     const order = await activeListing({ startTime: receivedAt + 1n });
     const states = [await state(order)];
-    for (const moment of [receivedAt + 1n, receivedAt + 24n * hour - 1n, receivedAt + 24n * hour]) {
-      await happens(ticked(moment));
+    for (const time of [receivedAt + 1n, receivedAt + 24n * hour - 1n, receivedAt + 24n * hour]) {
+      await happens(ticked(time));
       states.push(await state(order));
     }
 
@@ -120,7 +120,7 @@ describe("a listing", () => {
     expect(await counts()).toEqual({ expired: 1n });
   });
 
-  it("is cancelled by its own cancel and by a raised counter, until those are undone", async () => {
+  it("is cancelled by a cancel and by a counter increment, until their blocks are retracted", async () => {
     const order = await activeListing();
     await happens(cancelled(order, at(2)));
     const byItself = await state(order);
@@ -134,14 +134,14 @@ describe("a listing", () => {
     expect(await state(order)).toBe("active");
   });
 
-  it("of the counter in force is not cancelled by it", async () => {
+  it("signed with the current counter is not cancelled", async () => {
     const order = await activeListing({ counter: 7n });
     await happens(counterRaised(alice, 7n, at(3)));
 
     expect(await state(order)).toBe("active");
   });
 
-  it("of a counter that never came to be, or was taken back, is cancelled", async () => {
+  it("signed with a counter that never was or was retracted is cancelled", async () => {
     const order = await activeListing({ counter: 7n });
     const before = await state(order);
     await happens(counterRaised(alice, 7n, at(3)));
@@ -154,7 +154,7 @@ describe("a listing", () => {
     expect(await state(order)).toBe("cancelled");
   });
 
-  it("is filled, and stays so when the token, the counter and the time go on", async () => {
+  it("is filled, and stays filled when the token, the counter and the clock change", async () => {
     const order = await activeListing();
     await happens(transferred(gets(bob, alice), at(2)), filled(order, 1n, at(2)));
     const states = [await state(order)];
@@ -179,7 +179,7 @@ describe("a listing", () => {
     expect([both, all, await state(order)]).toEqual(["cancelled", "filled", "expired"]);
   });
 
-  it("is none of the bids", async () => {
+  it("does not include bids", async () => {
     await happens(givenBid({ maker: alice, contract: nft, tokenId: 1n }).submitted);
 
     expect(await dumpTable(db, "listings.listing")).toEqual([]);

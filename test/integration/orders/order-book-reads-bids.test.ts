@@ -39,17 +39,17 @@ const [punks, kin, twin, editions] = [
   nfts.editions.address,
 ];
 
-let book: OrderReadsFixture;
+let reads: OrderReadsFixture;
 beforeAll(async () => {
-  book = await openOrderReads();
+  reads = await openOrderReads();
 });
-beforeEach(() => book.at(openedAt));
-afterAll(() => book?.close());
+beforeEach(() => reads.at(openedAt));
+afterAll(() => reads?.close());
 
 describe("GET /v1/bids", () => {
   const isItem: OrderPredicate = ({ tokenId }) => tokenId !== null;
   const isCollection: OrderPredicate = ({ tokenId }) => tokenId === null;
-  itLists(() => book, "/v1/bids", bids, [
+  itLists(() => reads, "/v1/bids", bids, [
     ...filters,
     ["kind=collection", every(active, ofChain(1), isCollection)],
     ["kind=single-token", every(active, ofChain(1), isItem)],
@@ -58,8 +58,8 @@ describe("GET /v1/bids", () => {
     [`kind=single-token&maker=${makers.of(0)}`, every(active, isItem, by(makers.of(0)))],
   ]);
 
-  it("lists the active ones, highest first, when nothing else is asked", async () => {
-    const { data, meta } = await book.list("/v1/bids");
+  it("lists active bids, highest first, by default", async () => {
+    const { data, meta } = await reads.list("/v1/bids");
     const all = expected(bids, every(active, ofChain(1)), "price_desc", openedAt);
     expect(data.map(hashOf)).toEqual(all.slice(0, 50));
     expect(meta.total).toBe(all.length);
@@ -75,18 +75,18 @@ describe("GET /v1/bids", () => {
     ["cursor=", "invalid_cursor"],
     ["chainId=0", "unsupported_chain"],
   ])("422 for %s", async (query, code) => {
-    await book.expectRejection(`/v1/bids?${query}`, 422, code);
+    await reads.expectRejection(`/v1/bids?${query}`, 422, code);
   });
 
   it("404 not_found for an unknown collection", async () => {
-    await book.expectRejection("/v1/bids?collection=none", 404, "not_found");
+    await reads.expectRejection("/v1/bids?collection=none", 404, "not_found");
   });
 });
 
 describe("GET /v1/bids/{bidId}", () => {
-  it("tells amount, what the seller nets, kind and links", async () => {
+  it("presents amount, net proceeds, kind and links", async () => {
     const { order } = rivals.onToken;
-    expect(await book.one(`/v1/bids/mkt-${order.orderHash}`)).toMatchObject({
+    expect(await reads.one(`/v1/bids/mkt-${order.orderHash}`)).toMatchObject({
       bidId: `mkt-${order.orderHash}`,
       kind: "single-token",
       status: "active",
@@ -111,29 +111,29 @@ describe("GET /v1/bids/{bidId}", () => {
     });
   });
 
-  it("has no token where it is on a collection", async () => {
-    const bid = await book.one(`/v1/bids/${idOf(rivals.onCollection)}`);
+  it("has no token for a collection bid", async () => {
+    const bid = await reads.one(`/v1/bids/${idOf(rivals.onCollection)}`);
     expect(bid).toMatchObject({ kind: "collection", tokenId: null });
     expect(bid.urls).not.toHaveProperty("token");
   });
 
-  it("says why it is hidden, and that it has expired", async () => {
+  it("presents the reason for being inactive, and that it has expired", async () => {
     const hidden = bids.find(by(pauper));
-    expect(hidden && (await book.one(`/v1/bids/${idOf(hidden)}`))).toMatchObject({
+    expect(hidden && (await reads.one(`/v1/bids/${idOf(hidden)}`))).toMatchObject({
       status: "inactive",
       inactiveReason: "insufficient_balance",
     });
-    book.at(earlyEnd);
-    expect(await book.one(`/v1/bids/${idOf(rivals.onToken)}`)).toMatchObject({
+    reads.at(earlyEnd);
+    expect(await reads.one(`/v1/bids/${idOf(rivals.onToken)}`)).toMatchObject({
       status: "expired",
       inactiveReason: null,
     });
   });
 
-  it("404 not_found for a listing's id, another chain's and an unknown one", async () => {
-    await book.expectRejection(`/v1/bids/${idOf(special.cheaper)}`, 404, "not_found");
-    await book.expectRejection(`/v1/bids/${idOf(rivals.onToken)}?chainId=33139`, 404, "not_found");
-    await book.expectRejection("/v1/bids/best2", 404, "not_found");
+  it("404 not_found for the id of a listing, of another chain, and an unknown one", async () => {
+    await reads.expectRejection(`/v1/bids/${idOf(special.cheaper)}`, 404, "not_found");
+    await reads.expectRejection(`/v1/bids/${idOf(rivals.onToken)}?chainId=33139`, 404, "not_found");
+    await reads.expectRejection("/v1/bids/best2", 404, "not_found");
   });
 });
 
@@ -141,11 +141,11 @@ describe("GET /v1/bids/best", () => {
   const ofBid = (bid: SeededOrder | undefined) =>
     bid === undefined ? null : expect.objectContaining({ bidId: idOf(bid) });
 
-  it("is the one that nets more, until that has ended", async () => {
+  it("is the one with the highest net proceeds, until it has ended", async () => {
     const item = ofBid(rivals.onToken);
     const collection = ofBid(rivals.onCollection);
     const path = "/v1/bids/best?collection=punks&tokenId=500";
-    expect(await book.one(path)).toEqual({
+    expect(await reads.one(path)).toEqual({
       chainId: 1,
       collection: { address: punks, slug: "punks", name: "PUNKS" },
       tokenId: "500",
@@ -153,15 +153,15 @@ describe("GET /v1/bids/best", () => {
       itemOffer: item,
       collectionOffer: collection,
     });
-    book.at(earlyEnd);
-    expect(await book.one(path)).toMatchObject({
+    reads.at(earlyEnd);
+    expect(await reads.one(path)).toMatchObject({
       best: collection,
       itemOffer: null,
       collectionOffer: collection,
     });
   });
 
-  it("is on the live token's contract for a slug, on the address's for an address", async () => {
+  it("is on the contract with the unburned token for a slug, on the given contract for an address", async () => {
     const highest = (contract: Address, tokenId: bigint | null) =>
       ofBid(
         bids.find(
@@ -175,32 +175,32 @@ describe("GET /v1/bids/best", () => {
             )[0],
         ),
       );
-    // Token 6 was minted in the second contract of the family only.
+    // Token 6 was minted in the second contract of the collection only.
     for (const [key, contract] of [
       ["kin", twin],
       [twin, twin],
       [kin, kin],
     ] as const) {
-      expect(await book.one(`/v1/bids/best?collection=${key}&tokenId=6`)).toMatchObject({
+      expect(await reads.one(`/v1/bids/best?collection=${key}&tokenId=6`)).toMatchObject({
         itemOffer: highest(contract, 6n),
         collectionOffer: highest(contract, null),
       });
     }
   });
 
-  it("is null where there is none", async () => {
-    expect(await book.one("/v1/bids/best?collection=apes&tokenId=1&chainId=33139")).toMatchObject({
+  it("is null without a bid", async () => {
+    expect(await reads.one("/v1/bids/best?collection=apes&tokenId=1&chainId=33139")).toMatchObject({
       best: null,
       itemOffer: null,
       collectionOffer: null,
     });
   });
 
-  it("refuses an unknown collection, and what is missing or no id", async () => {
-    await book.expectRejection("/v1/bids/best?collection=none&tokenId=1", 404, "not_found");
-    await book.expectRejection("/v1/bids/best?collection=punks", 422, "invalid_parameters");
-    await book.expectRejection("/v1/bids/best?tokenId=1", 422, "invalid_parameters");
-    await book.expectRejection(
+  it("rejects an unknown collection, and a missing or invalid id", async () => {
+    await reads.expectRejection("/v1/bids/best?collection=none&tokenId=1", 404, "not_found");
+    await reads.expectRejection("/v1/bids/best?collection=punks", 422, "invalid_parameters");
+    await reads.expectRejection("/v1/bids/best?tokenId=1", 422, "invalid_parameters");
+    await reads.expectRejection(
       "/v1/bids/best?collection=punks&tokenId=0x1",
       422,
       "invalid_parameters",
@@ -219,7 +219,7 @@ describe("GET /v1/orders/asks|bids/{id}/components", () => {
     ["asks", "askId", special.superseded, "inactive"],
     ["bids", "bidId", rivals.onCollection, "active"],
   ] as const)("are as signed: %s, %s", async (side, name, order, status) => {
-    expect(await book.one(`/v1/orders/${side}/${idOf(order)}/components`)).toEqual({
+    expect(await reads.one(`/v1/orders/${side}/${idOf(order)}/components`)).toEqual({
       [name]: idOf(order),
       orderHash: order.order.orderHash,
       chainId: 1,
@@ -231,34 +231,34 @@ describe("GET /v1/orders/asks|bids/{id}/components", () => {
     });
   });
 
-  it("are those of the chain asked for", async () => {
+  it("are those of the requested chain", async () => {
     const path = `/v1/orders/asks/${idOf(special.mirror)}/components`;
-    expect(await book.one(path)).toMatchObject({ chainId: 1, status: "inactive" });
-    expect(await book.one(`${path}?chainId=33139`)).toMatchObject({
+    expect(await reads.one(path)).toMatchObject({ chainId: 1, status: "inactive" });
+    expect(await reads.one(`${path}?chainId=33139`)).toMatchObject({
       chainId: 33139,
       status: "active",
     });
   });
 
-  it("404 not_found for an unknown id and for the other side's", async () => {
+  it("404 not_found for an unknown id and for an id of the other side", async () => {
     const paths = [
       `/v1/orders/asks/${idOf(rivals.onToken)}/components`,
       `/v1/orders/bids/${idOf(special.cheaper)}/components`,
       `/v1/orders/asks/${idOf(special.cheaper)}/components?chainId=33139`,
       "/v1/orders/asks/x/components",
     ];
-    for (const path of paths) await book.expectRejection(path, 404, "not_found");
+    for (const path of paths) await reads.expectRejection(path, 404, "not_found");
   });
 
   it("422 unsupported_chain", async () => {
     const path = `/v1/orders/asks/${idOf(special.cheaper)}/components?chainId=2`;
-    await book.expectRejection(path, 422, "unsupported_chain");
+    await reads.expectRejection(path, 422, "unsupported_chain");
   });
 });
 
 describe("GET /v1/collections/{collection}/tokens/{tokenId}", () => {
-  it("tells the cheapest active listing and the best bid", async () => {
-    expect(await book.one("/v1/collections/punks/tokens/1000")).toMatchObject({
+  it("presents the cheapest active listing and the best bid", async () => {
+    expect(await reads.one("/v1/collections/punks/tokens/1000")).toMatchObject({
       listing: {
         askId: idOf(special.cheaper),
         marketplace: "native",
@@ -275,14 +275,14 @@ describe("GET /v1/collections/{collection}/tokens/{tokenId}", () => {
     });
   });
 
-  it("passes over what has ended, and is null where nothing is left", async () => {
+  it("skips ended orders, and is null when none is left", async () => {
     const path = "/v1/collections/editions/tokens/0";
-    const cheapest = (moment: bigint) =>
-      expected(listings, every(active, on(editions), ofToken(0n)), "price_asc", moment)[0];
-    for (const moment of [openedAt, earlyEnd]) {
-      book.at(moment);
-      expect(await book.one(path)).toMatchObject({ listing: { askId: `mkt-${cheapest(moment)}` } });
+    const cheapest = (time: bigint) =>
+      expected(listings, every(active, on(editions), ofToken(0n)), "price_asc", time)[0];
+    for (const time of [openedAt, earlyEnd]) {
+      reads.at(time);
+      expect(await reads.one(path)).toMatchObject({ listing: { askId: `mkt-${cheapest(time)}` } });
     }
-    expect(await book.one("/v1/collections/punks/tokens/1002")).toMatchObject({ listing: null });
+    expect(await reads.one("/v1/collections/punks/tokens/1002")).toMatchObject({ listing: null });
   });
 });

@@ -37,15 +37,15 @@ import {
 
 const { punks, editions } = nfts;
 
-let book: OrderReadsFixture;
+let reads: OrderReadsFixture;
 beforeAll(async () => {
-  book = await openOrderReads();
+  reads = await openOrderReads();
 });
-beforeEach(() => book.at(openedAt));
-afterAll(() => book?.close());
+beforeEach(() => reads.at(openedAt));
+afterAll(() => reads?.close());
 
 describe("GET /v1/listings", () => {
-  itLists(() => book, "/v1/listings", listings, [
+  itLists(() => reads, "/v1/listings", listings, [
     ...filters,
     [`status=inactive&maker=${makers.carol}`, every(inactive, ofChain(1), by(makers.carol))],
     ["min_price=0.25", every(active, ofChain(1), priced(25n * 10n ** 16n, 10n ** 30n))],
@@ -84,14 +84,14 @@ describe("GET /v1/listings", () => {
     ["marketplace=magiceden&chainId=33139", none],
   ]);
 
-  it("lists the active ones, cheapest first, when nothing else is asked", async () => {
-    const { data, meta } = await book.list("/v1/listings");
+  it("lists active listings, cheapest first, by default", async () => {
+    const { data, meta } = await reads.list("/v1/listings");
     const all = expected(listings, every(active, ofChain(1)), "price_asc", openedAt);
     expect(data.map(hashOf)).toEqual(all.slice(0, 50));
     expect(meta).toMatchObject({ chainId: 1, total: all.length, page: 1, per_page: 50 });
   });
 
-  it("tells the same before and after the log learns that orders have ended", async () => {
+  it("answers the same before and after the clock tick that ends orders", async () => {
     const late = await openOrderReads();
     late.at(earlyEnd);
     const ended = listings.filter(({ endsAt }) => endsAt === earlyEnd).slice(0, 3);
@@ -135,11 +135,11 @@ describe("GET /v1/listings", () => {
     ["cursor=abc", "invalid_cursor"],
     ["chainId=5", "unsupported_chain"],
   ])("422 for %s", async (query, code) => {
-    await book.expectRejection(`/v1/listings?${query}`, 422, code);
+    await reads.expectRejection(`/v1/listings?${query}`, 422, code);
   });
 
   it("422 invalid_cursor for a cursor of another sort, filter or list, or tampered with", async () => {
-    const { meta } = await book.list("/v1/listings?per_page=5&sort=price_asc");
+    const { meta } = await reads.list("/v1/listings?per_page=5&sort=price_asc");
     const cursor = meta.next_cursor ?? "";
     for (const query of [
       "sort=price_desc",
@@ -151,25 +151,25 @@ describe("GET /v1/listings", () => {
       `maker=${makers.of(1)}`,
       "chainId=33139",
     ]) {
-      await book.expectRejection(`/v1/listings?${query}&cursor=${cursor}`, 422, "invalid_cursor");
+      await reads.expectRejection(`/v1/listings?${query}&cursor=${cursor}`, 422, "invalid_cursor");
     }
-    await book.expectRejection(`/v1/bids?sort=price_asc&cursor=${cursor}`, 422, "invalid_cursor");
+    await reads.expectRejection(`/v1/bids?sort=price_asc&cursor=${cursor}`, 422, "invalid_cursor");
     for (let at = 0; at < cursor.length; at += 7) {
       const tampered =
         cursor.slice(0, at) + (cursor[at] === "A" ? "B" : "A") + cursor.slice(at + 1);
-      await book.expectRejection(`/v1/listings?cursor=${tampered}`, 422, "invalid_cursor");
+      await reads.expectRejection(`/v1/listings?cursor=${tampered}`, 422, "invalid_cursor");
     }
   });
 
   it.each(["none", addressOf(7), "a%00b"])("404 not_found for collection %s", async (key) => {
-    await book.expectRejection(`/v1/listings?collection=${key}`, 404, "not_found");
+    await reads.expectRejection(`/v1/listings?collection=${key}`, 404, "not_found");
   });
 });
 
 describe("GET /v1/listings/{askId}", () => {
-  it("tells price, units, times, fees and links", async () => {
+  it("presents price, units, times, fees and links", async () => {
     const { order } = special.partlyFilled;
-    expect(await book.one(`/v1/listings/mkt-${order.orderHash}`)).toEqual({
+    expect(await reads.one(`/v1/listings/mkt-${order.orderHash}`)).toEqual({
       askId: `mkt-${order.orderHash}`,
       marketplace: "native",
       buyableViaApi: true,
@@ -213,25 +213,25 @@ describe("GET /v1/listings/{askId}", () => {
     ["cancelled", { status: "cancelled", invalidReason: null, buyableViaApi: false }],
     ["filled", { status: "filled", quantityRemaining: 0, quantityFillable: 0 }],
     ["mirror", { status: "inactive", invalidReason: "not_owner" }],
-  ] as const)("shows one that is %s", async (fate, shown) => {
-    expect(await book.one(`/v1/listings/${idOf(special[fate])}`)).toMatchObject(shown);
+  ] as const)("presents one that is %s", async (fate, shown) => {
+    expect(await reads.one(`/v1/listings/${idOf(special[fate])}`)).toMatchObject(shown);
   });
 
-  it("shows one that is not approved", async () => {
+  it("presents one that is not approved", async () => {
     const hidden = listings.find(by(pauper));
-    expect(hidden && (await book.one(`/v1/listings/${idOf(hidden)}`))).toMatchObject({
+    expect(hidden && (await reads.one(`/v1/listings/${idOf(hidden)}`))).toMatchObject({
       status: "inactive",
       invalidReason: "not_approved",
     });
   });
 
-  it("is expired from its last second on, whatever it was before", async () => {
+  it("is expired from its end time on, whatever its status before", async () => {
     for (const listing of listings.filter(({ endsAt }) => endsAt === earlyEnd)) {
       const path = `/v1/listings/${idOf(listing)}`;
-      book.at(earlyEnd - 1n);
-      expect(await book.one(path)).toMatchObject({ status: listing.status });
-      book.at(earlyEnd);
-      expect(await book.one(path)).toMatchObject({
+      reads.at(earlyEnd - 1n);
+      expect(await reads.one(path)).toMatchObject({ status: listing.status });
+      reads.at(earlyEnd);
+      expect(await reads.one(path)).toMatchObject({
         status: "expired",
         invalidReason: null,
         buyableViaApi: false,
@@ -241,26 +241,26 @@ describe("GET /v1/listings/{askId}", () => {
     }
   });
 
-  it("keeps apart orders of one hash on two chains", async () => {
+  it("distinguishes orders with one hash on two chains", async () => {
     const { mirror, mirrored } = special;
     expect(mirror.order.orderHash).toBe(mirrored.order.orderHash);
-    expect(await book.one(`/v1/listings/${idOf(mirror)}`)).toMatchObject({
+    expect(await reads.one(`/v1/listings/${idOf(mirror)}`)).toMatchObject({
       chainId: 1,
       status: "inactive",
       currency: { symbol: "ETH" },
       collection: { address: nfts.mirror.address, slug: null, name: null },
     });
-    expect(await book.one(`/v1/listings/${idOf(mirror)}?chainId=33139`)).toMatchObject({
+    expect(await reads.one(`/v1/listings/${idOf(mirror)}?chainId=33139`)).toMatchObject({
       chainId: 33139,
       status: "active",
       currency: { symbol: "APE" },
     });
   });
 
-  it("takes the hash in any case", async () => {
+  it("accepts the hash in upper and lower case", async () => {
     const { orderHash } = special.cheaper.order;
     const shouted = `mkt-0X${orderHash.slice(2).toUpperCase()}`;
-    expect(await book.one(`/v1/listings/${shouted}`)).toMatchObject({ askId: `mkt-${orderHash}` });
+    expect(await reads.one(`/v1/listings/${shouted}`)).toMatchObject({ askId: `mkt-${orderHash}` });
   });
 
   const { orderHash } = special.cheaper.order;
@@ -276,12 +276,12 @@ describe("GET /v1/listings/{askId}", () => {
     "mkt-",
     "x",
   ])("404 not_found for %s", async (id) => {
-    await book.expectRejection(`/v1/listings/${id}`, 404, "not_found");
+    await reads.expectRejection(`/v1/listings/${id}`, 404, "not_found");
   });
 
-  it("422 for what cannot be an id", async () => {
-    await book.expectRejection(`/v1/listings/${"x".repeat(201)}`, 422, "invalid_parameters");
-    await book.expectRejection("/v1/listings/mkt-%00", 422, "invalid_parameters");
+  it("422 for a malformed id", async () => {
+    await reads.expectRejection(`/v1/listings/${"x".repeat(201)}`, 422, "invalid_parameters");
+    await reads.expectRejection("/v1/listings/mkt-%00", 422, "invalid_parameters");
   });
 });
 
@@ -294,7 +294,7 @@ describe("a maker's own cheaper listings", () => {
   });
   const read = async (...prices: ReturnType<typeof asked>[]) => {
     const now = new Date(Number(openedAt) * 1000);
-    const rows = await readCheaperNativeListings(book.db, 1, prices, now);
+    const rows = await readCheaperNativeListings(reads.db, 1, prices, now);
     return rows.map(({ orderHash }) => orderHash).sort();
   };
   const [cheaper, superseded] = [
@@ -302,7 +302,7 @@ describe("a maker's own cheaper listings", () => {
     special.superseded.order.orderHash,
   ];
 
-  it("are those that could be bought for less, hidden behind each other or not", async () => {
+  it("are those that could be bought for less, superseded ones included", async () => {
     const wei = special.cheaper.priceWei;
     expect(await read(asked(wei))).toEqual([]);
     expect(await read(asked(wei + 1n))).toEqual([cheaper]);
@@ -310,13 +310,13 @@ describe("a maker's own cheaper listings", () => {
     expect(await read(asked(wei * 2n, makers.of(1)))).toEqual([]);
   });
 
-  it("are none that were cancelled, were filled or have ended", async () => {
+  it("exclude cancelled, filled and expired ones", async () => {
     const spent = [special.cancelled, special.filled].map(({ tokenId }) => ({
       ...asked(10n ** 20n),
       tokenId: tokenId ?? 0n,
     }));
     expect(await read(...spent)).toEqual([]);
     const late = new Date(Number(special.cheaper.endsAt) * 1000);
-    expect(await readCheaperNativeListings(book.db, 1, [asked(10n ** 20n)], late)).toEqual([]);
+    expect(await readCheaperNativeListings(reads.db, 1, [asked(10n ** 20n)], late)).toEqual([]);
   });
 });

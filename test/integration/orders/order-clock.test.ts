@@ -16,14 +16,14 @@ afterAll(() => book.drop());
 beforeEach(() => book.clear());
 
 describe("the clock", () => {
-  it("stands at the latest moment told", async () => {
+  it("is the time of the latest tick", async () => {
     const before = await readClock(db);
     await happens(ticked(200n), ticked(100n));
 
     expect([before, await readClock(db)]).toEqual([0n, 200n]);
   });
 
-  it("next changes an order when one begins or ends", async () => {
+  it("next changes an order when one starts or ends", async () => {
     const soon = givenListing({
       maker: alice,
       contract: nft,
@@ -44,7 +44,7 @@ describe("the clock", () => {
   });
 });
 
-it("a status in SQL is the status of the domain, whatever holds of an order", async () => {
+it("a status in SQL equals the status of the domain, for all combinations of conditions", async () => {
   const states = [];
   for (let bits = 0; bits < 16; bits += 1) {
     const holds = (bit: number) => (bits & bit) !== 0;

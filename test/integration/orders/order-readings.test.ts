@@ -29,8 +29,8 @@ const nft = addressOf(50);
 const weth = wrappedNative[1];
 const here = block(1, 10);
 
-/** Those of the readings at the end of a block that the log does not tell. */
-async function anew(readings: ChainReading[], at = here): Promise<ChainReading["kind"][]> {
+/** The readings at the end of a block that differ from the log. */
+async function changed(readings: ChainReading[], at = here): Promise<ChainReading["kind"][]> {
   const basis = {
     number: BigInt(at.number),
     hash: at.hash,
@@ -98,7 +98,7 @@ const readings = {
   channel: (open: boolean): ChainReading => ({ kind: "channel_read", open }),
 };
 
-/** What is taken for granted where nothing is known, and the contrary. */
+/** The defaults without a fact, and their opposites. */
 const granted = [
   readings.approval(false),
   readings.counter(0n),
@@ -111,7 +111,7 @@ const granted = [
   readings.signature(true),
   readings.channel(true),
 ];
-const contrary = [
+const opposites = [
   readings.approval(true),
   readings.counter(9n),
   readings.owner(alice),
@@ -146,22 +146,22 @@ const allows = (wei: bigint, at: number, log: number): ChainEvent => ({
   amount: wei,
 });
 
-describe("a reading is new", () => {
-  it("when it differs from what is taken for granted and the log tells nothing", async () => {
-    expect(await anew(granted)).toEqual([]);
-    expect(await anew(contrary)).toEqual(kindsOf(contrary));
+describe("a reading is appended", () => {
+  it("when it differs from the default and the log has no fact", async () => {
+    expect(await changed(granted)).toEqual([]);
+    expect(await changed(opposites)).toEqual(kindsOf(opposites));
   });
 
-  it("not when it was read before, until the block of that was dropped", async () => {
-    await happens(order.submitted, ...contrary.map((one) => read(one, block(1, 9))));
-    const known = [await anew(contrary), await anew(granted)];
+  it("not when it was read before, until that block is retracted", async () => {
+    await happens(order.submitted, ...opposites.map((one) => read(one, block(1, 9))));
+    const known = [await changed(opposites), await changed(granted)];
     await book.retract(block(1, 9));
 
     expect(known).toEqual([[], kindsOf(granted)]);
-    expect(await anew(contrary)).toEqual(kindsOf(contrary));
+    expect(await changed(opposites)).toEqual(kindsOf(opposites));
   });
 
-  it("not when events tell it", async () => {
+  it("not when events give the same", async () => {
     await happens(
       order.submitted,
       approval(nft, alice, true, { at: block(1, 1) }),
@@ -179,14 +179,14 @@ describe("a reading is new", () => {
       paid("wrapped_withdrawal", 2n)(8, 2),
       allows(7n, 8, 3),
     );
-    const told = contrary.filter(
+    const known = opposites.filter(
       ({ kind }) => kind !== "transfer_read" && kind !== "signature_read",
     );
 
-    expect(await anew(told)).toEqual([]);
+    expect(await changed(known)).toEqual([]);
   });
 
-  it("when an event tells it only of a later block", async () => {
+  it("when an event gives the same only in a later block", async () => {
     await happens(
       approval(nft, alice, true, { at: block(1, 11) }),
       transferred(
@@ -197,26 +197,26 @@ describe("a reading is new", () => {
     );
     const late = [readings.approval(true), readings.units(4n), readings.balance(5n)];
 
-    expect(await anew(late)).toEqual(kindsOf(late));
-    expect(await anew(granted)).toEqual([]);
-    expect(await anew(late, block(1, 11))).toEqual([]);
+    expect(await changed(late)).toEqual(kindsOf(late));
+    expect(await changed(granted)).toEqual([]);
+    expect(await changed(late, block(1, 11))).toEqual([]);
   });
 
-  it("not about an owner before the token moved again", async () => {
+  it("not about an owner before the token was transferred again", async () => {
     await happens(transferred({ contract: nft, to: bob, tokenId: 1n }, { at: block(1, 11) }));
 
-    expect(await anew([readings.owner(alice)])).toEqual([]);
-    expect(await anew([readings.owner(alice)], block(1, 11))).toEqual(["owner_read"]);
+    expect(await changed([readings.owner(alice)])).toEqual([]);
+    expect(await changed([readings.owner(alice)], block(1, 11))).toEqual(["owner_read"]);
   });
 
-  it("about a burned token as about one that never was", async () => {
+  it("about a burned token like about one that never existed", async () => {
     const burned = { contract: nft, tokenId: 1n, from: alice, to: zeroAddress };
     await happens(transferred(burned, { at: block(1, 1) }));
 
-    expect(await anew([readings.owner(null)])).toEqual([]);
+    expect(await changed([readings.owner(null)])).toEqual([]);
   });
 
-  it("when the share of an order differs in units, however it is written", async () => {
+  it("when the filled fraction of an order differs in units, whatever its denominator", async () => {
     const many = givenListing({
       maker: alice,
       contract: nft,
@@ -233,31 +233,31 @@ describe("a reading is new", () => {
     });
     await happens(many.submitted, filled(many, 4n, { at: block(1, 2) }));
 
-    expect(await anew([share(2n, 5n), share(4n, 10n)])).toEqual([]);
-    expect(await anew([share(1n, 2n)])).toEqual(["order_status_read"]);
+    expect(await changed([share(2n, 5n), share(4n, 10n)])).toEqual([]);
+    expect(await changed([share(1n, 2n)])).toEqual(["order_status_read"]);
   });
 
-  it("about an allowance without what the maker's bids spent of it since", async () => {
+  it("about an allowance, less what the maker's bids have spent since", async () => {
     const bid = givenBid({ maker: alice, contract: nft, tokenId: 1n, unitPriceWei: 100n });
     await happens(bid.submitted, allows(1_000n, 2, 0), filled(bid, 1n, { at: block(1, 3) }));
     const spent = [
-      await anew([readings.allowance(900n)]),
-      await anew([readings.allowance(1_000n)]),
+      await changed([readings.allowance(900n)]),
+      await changed([readings.allowance(1_000n)]),
     ];
     await happens(allows(2n ** 256n - 1n, 2, 1));
 
     expect(spent).toEqual([[], ["allowance_read"]]);
-    expect(await anew([readings.allowance(2n ** 256n - 1n)])).toEqual([]);
+    expect(await changed([readings.allowance(2n ** 256n - 1n)])).toEqual([]);
   });
 
   it("once per block, subject and answer", async () => {
     const basis = { number: 10n, hash: here.hash, timestamp: new Date(0) };
     const identities = [];
-    for (const reading of [...contrary, ...granted, ...contrary]) {
+    for (const reading of [...opposites, ...granted, ...opposites]) {
       identities.push(read(reading, here).identity);
     }
 
-    expect(new Set(identities).size).toBe(contrary.length + granted.length);
+    expect(new Set(identities).size).toBe(opposites.length + granted.length);
     expect(await newReadings(db, { chainId: 1, basis, readings: [] }, new Date(0))).toEqual([]);
   });
 });

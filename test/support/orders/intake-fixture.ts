@@ -24,18 +24,18 @@ import { createDatabase } from "../database/postgres.ts";
 import { type ApiClient, serve } from "../http/openapi.ts";
 import { openTestMarket, testFee } from "./test-market.ts";
 
-/** A stocked local chain, its facts, projections that follow them, and the API that takes orders in. */
+/** A stocked local chain, its facts and projections, and the API that accepts orders. */
 export type IntakeFixture = {
   chainId: ChainId;
   market: Market;
   db: Database;
   databaseUrl: string;
-  /** The node as the API reaches it. */
+  /** The RPC proxy that the API uses. */
   node: RpcProxy;
   api: ApiClient;
-  /** Every answer must be as documented. */
+  /** Every answer must match the OpenAPI document. */
   post(path: string, body: unknown): Promise<Answer>;
-  /** Takes over what the chain did meanwhile. */
+  /** Records and projects what was mined since. */
   record(): Promise<void>;
   close(): Promise<void>;
 };
@@ -80,7 +80,7 @@ export async function openIntakeFixture(chainId: ChainId): Promise<IntakeFixture
     db,
     siteUrl: "https://site.example.test",
     chains: [chainId],
-    readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
+    readStatus: () => Promise.reject(new Error("the status is not used in this test")),
     market: openTestMarket(db, { [chainId]: node.url }, waiter.waitFor),
     now: () => new Date(),
   };
@@ -109,7 +109,7 @@ export async function openIntakeFixture(chainId: ChainId): Promise<IntakeFixture
   };
 }
 
-/** As clients send it: integers as decimal strings. */
+/** The JSON form that clients send: integers as decimal strings. */
 export function toWire(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_, one) => (typeof one === "bigint" ? one.toString() : one)),
@@ -120,7 +120,7 @@ export function wireOrder({ components, signature }: SignedOrder): Record<string
   return { parameters: toWire(components), signature };
 }
 
-/** Signs an order that was changed. */
+/** Signs changed components. */
 export async function resign(
   chainId: ChainId,
   account: { sign?: (given: { hash: `0x${string}` }) => Promise<`0x${string}`> },

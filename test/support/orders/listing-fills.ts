@@ -10,7 +10,7 @@ import {
 } from "viem";
 import { type ChainId, seaport } from "../../../abis/deployments.ts";
 
-/** A listing of one NFT that somebody bought, as the receipt of its transaction tells it. */
+/** A bought listing of one NFT, from the receipt of its transaction. */
 export type ListingFill = {
   txHash: string;
   orderHash: string;
@@ -39,7 +39,7 @@ const matchedTopic = toEventSelector("OrdersMatched(bytes32[])");
 
 const exchange = seaport["1.6"];
 
-/** Those of a whole chain, read from receipts alone. Throws when a buyer sent too little. */
+/** All of a chain, from receipts alone. Throws when a buyer sent too little. */
 export async function readListingFills(rpcUrl: string, chainId: ChainId): Promise<ListingFill[]> {
   const client = createPublicClient({ transport: http(rpcUrl) });
   if ((await client.getChainId()) !== chainId) throw new Error(`${rpcUrl} is another chain`);
@@ -51,7 +51,7 @@ export async function readListingFills(rpcUrl: string, chainId: ChainId): Promis
   return fills;
 }
 
-/** Of one transaction; matched orders are no listings that somebody bought. */
+/** Those of one transaction; matched orders are not bought listings. */
 async function fillsOf(client: PublicClient, hash: Hex): Promise<ListingFill[]> {
   const receipt = await client.getTransactionReceipt({ hash });
   const logs = receipt.logs.filter((log) => lower(log.address) === exchange);
@@ -98,7 +98,7 @@ function readFill(event: Fulfilled, timestamp: bigint): ListingFill | null {
   };
 }
 
-/** An ERC-721 costs what its buyer sent; of what was sent for units that were sold meanwhile some comes back. */
+/** An ERC-721 costs exactly what its buyer sent; for partly sold units a part is refunded. */
 function assertPaid(fill: ListingFill, isUnique: boolean, sentWei: bigint): void {
   const totalWei = BigInt(fill.totalWei);
   if (isUnique ? sentWei === totalWei : sentWei >= totalWei) return;

@@ -9,7 +9,7 @@ export const [alice, bob] = [addressOf(1), addressOf(2)];
 export const nft = addressOf(50);
 
 let log = 0;
-/** The next place in a block. */
+/** The next log index of a block. */
 export function at(number: number, branch = "main") {
   log += 1;
   return { at: block(1, number, branch), log };
@@ -21,7 +21,7 @@ type Terms = Partial<Parameters<typeof givenListing>[0]>;
 export const listing = (terms: Terms = {}) =>
   givenListing({ maker: alice, contract: nft, tokenId: 1n, ...terms });
 
-/** Token 1 from somebody, else from nowhere. */
+/** A transfer of token 1, minted unless it has a sender. */
 export const gets = (to: typeof alice, from?: typeof alice) => ({
   contract: nft,
   tokenId: 1n,
@@ -29,10 +29,10 @@ export const gets = (to: typeof alice, from?: typeof alice) => ({
   ...(from === undefined ? {} : { from }),
 });
 
-/** Alice's word to the conduit. */
+/** Alice's approval of the conduit. */
 export const approves = (yes = true, height = 1) => approval(nft, alice, yes, at(height));
 
-/** A log with the listings that follow from it. */
+/** A log and its projected listings. */
 export async function openListingsLog() {
   const book = await openProjectedLog([ownershipProjection, listingsProjection]);
   const { db, happens } = book;

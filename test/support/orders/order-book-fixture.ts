@@ -24,18 +24,18 @@ import { createDatabase, type TestDatabase } from "../database/postgres.ts";
 import { serve } from "../http/openapi.ts";
 import { openTestMarket, testFee } from "./test-market.ts";
 
-/** A local chain, the order book over it and its API; the test itself is the indexer and the projector. */
+/** A local chain, its order book and API; the test does the work of the indexer and the projector. */
 export type OrderBookFixture = Pick<Market, "actors" | "client"> & {
   db: TestDatabase["db"];
-  /** The node as the API reaches it. */
+  /** The RPC proxy that the API uses. */
   node: RpcProxy;
-  /** Puts a signed order into the log; its id. Whether it could be taken in is not looked at. */
+  /** Appends a signed order without validating it; returns its id. */
   submit(order: SignedOrder): Promise<string>;
-  /** Brings everything mined so far into the books. */
+  /** Records and projects everything mined so far. */
   catchUp(): Promise<void>;
-  /** Every answer is as the served document says. */
-  get(path: string): Promise<BookAnswer>;
-  post(path: string, body?: unknown): Promise<BookAnswer>;
+  /** Every answer must match the served OpenAPI document. */
+  get(path: string): Promise<ApiAnswer>;
+  post(path: string, body?: unknown): Promise<ApiAnswer>;
   close(): Promise<void>;
 };
 
@@ -45,7 +45,7 @@ const Answer = z.object({
   message: z.string().optional(),
   data: z.any().optional(),
 });
-type BookAnswer = z.output<typeof Answer> & { status: number };
+type ApiAnswer = z.output<typeof Answer> & { status: number };
 
 export async function openOrderBook(
   chainId: ChainId,
@@ -78,7 +78,7 @@ export async function openOrderBook(
     db,
     siteUrl: "https://site.example.test",
     chains: [chainId],
-    readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
+    readStatus: () => Promise.reject(new Error("the status is not used in this test")),
     market: openTestMarket(db, { [chainId]: node.url }, waitUntilProjected, partners),
     now: () => new Date(),
   };
@@ -125,11 +125,11 @@ export async function openOrderBook(
   };
 }
 
-function answerOf({ status, body }: { status: number; body: unknown }): BookAnswer {
+function answerOf({ status, body }: { status: number; body: unknown }): ApiAnswer {
   return { status, ...Answer.parse(body) };
 }
 
-/** The terms of an order as it would be recognized, all legs but the seller's to the service or the creator. */
+/** The terms of an order as intake parses them; all legs but the seller's go to the service or the creator. */
 function termsOf({ components }: SignedOrder): TradeTerms {
   const { offer, consideration } = components;
   const [given] = offer;
@@ -160,7 +160,7 @@ function feeOf({ recipient, startAmount }: ConsiderationItem, quantity: bigint) 
 
 const lower = <Text extends Address | Hex>(text: Text) => text.toLowerCase() as Text;
 
-/** As the API takes orders in. */
+/** Hex in the form that intake stores. */
 function inLowerCase({ components, signature }: SignedOrder): SignedOrder {
   return {
     signature: lower(signature),

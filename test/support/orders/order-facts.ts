@@ -15,7 +15,7 @@ import { addressOf, type Block, type ChainEvent, zeroAddress } from "../database
 export const feeRecipient = addressOf(0xfee);
 const fee = { recipient: feeRecipient, bps: 100 };
 
-/** The moment at which orders are received, unless told otherwise: that of block 0. */
+/** Default time at which orders are received, unix seconds: that of block 0. */
 export const receivedAt = 1_700_000_000n;
 
 type Terms = {
@@ -28,12 +28,12 @@ type Terms = {
   startTime?: bigint;
   endTime?: bigint;
   counter?: bigint;
-  /** Tells equal orders apart. */
+  /** Distinguishes equal orders. */
   salt?: bigint;
   receivedAt?: bigint;
 };
 
-/** An order of the log, with what events and readings about it need. */
+/** An order and the fact of its submission. */
 export type GivenOrder = {
   chainId: ChainId;
   orderHash: Hex;
@@ -112,10 +112,10 @@ function given(
 
 type FactPosition = { at: Block; log?: number };
 
-const placed = ({ at, log = 0 }: FactPosition) => ({ block: at, logIndex: log });
+const columnsOf = ({ at, log = 0 }: FactPosition) => ({ block: at, logIndex: log });
 
 /** A fill of some units, as the exchange emits it. */
-export function filled(order: GivenOrder, units: bigint, place: FactPosition): ChainEvent {
+export function filled(order: GivenOrder, units: bigint, position: FactPosition): ChainEvent {
   const { components, quantity } = order;
   const spent = (item: OrderComponents["offer"][number]) => ({
     itemType: item.itemType,
@@ -124,7 +124,7 @@ export function filled(order: GivenOrder, units: bigint, place: FactPosition): C
     amount: ((item.startAmount * units) / quantity).toString(),
   });
   return {
-    ...placed(place),
+    ...columnsOf(position),
     kind: "order_fulfilled",
     contract: seaport["1.6"],
     from: components.offerer,
@@ -141,10 +141,10 @@ export function filled(order: GivenOrder, units: bigint, place: FactPosition): C
   };
 }
 
-export function cancelled(order: GivenOrder, place: FactPosition): ChainEvent {
+export function cancelled(order: GivenOrder, position: FactPosition): ChainEvent {
   const { components, orderHash } = order;
   return {
-    ...placed(place),
+    ...columnsOf(position),
     kind: "order_cancelled",
     contract: seaport["1.6"],
     from: components.offerer,
@@ -153,9 +153,9 @@ export function cancelled(order: GivenOrder, place: FactPosition): ChainEvent {
   };
 }
 
-export function counterRaised(maker: Address, counter: bigint, place: FactPosition): ChainEvent {
+export function counterRaised(maker: Address, counter: bigint, position: FactPosition): ChainEvent {
   return {
-    ...placed(place),
+    ...columnsOf(position),
     kind: "counter_incremented",
     contract: seaport["1.6"],
     from: maker,
@@ -168,10 +168,10 @@ export function approval(
   contract: Address,
   owner: Address,
   approved: boolean,
-  place: FactPosition,
+  position: FactPosition,
 ): ChainEvent {
   return {
-    ...placed(place),
+    ...columnsOf(position),
     kind: "approval_for_all",
     contract,
     from: owner,
@@ -180,9 +180,9 @@ export function approval(
   };
 }
 
-export function channelUpdated(open: boolean, place: FactPosition): ChainEvent {
+export function channelUpdated(open: boolean, position: FactPosition): ChainEvent {
   return {
-    ...placed(place),
+    ...columnsOf(position),
     kind: "channel_updated",
     contract: commonConduit.address,
     to: seaport["1.6"],
@@ -190,7 +190,7 @@ export function channelUpdated(open: boolean, place: FactPosition): ChainEvent {
   };
 }
 
-/** A reading at the end of a block, whether or not the log tells the same. */
+/** The fact of a reading at the end of a block, whether or not it differs from the log. */
 export function read(reading: ChainReading, { chainId, ...at }: Block): Observation {
   const basis = {
     number: BigInt(at.number),
@@ -219,10 +219,10 @@ type Transfer = {
   units?: bigint;
 };
 
-export function transferred(moved: Transfer, place: FactPosition): ChainEvent {
-  const { contract, from = zeroAddress, to, tokenId, units } = moved;
+export function transferred(transfer: Transfer, position: FactPosition): ChainEvent {
+  const { contract, from = zeroAddress, to, tokenId, units } = transfer;
   return {
-    ...placed(place),
+    ...columnsOf(position),
     kind: units === undefined ? "erc721_transfer" : "erc1155_transfer",
     contract,
     from,

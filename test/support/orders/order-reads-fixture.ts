@@ -22,7 +22,7 @@ const List = z.object({
 
 export type OrderReadsFixture = Awaited<ReturnType<typeof openOrderReads>>;
 
-/** The API over the seeded book, at a moment that `at` sets. */
+/** The API over seeded orders, at a time that `at` sets. */
 export async function openOrderReads() {
   const database = await createDatabase();
   const { catchUp } = await seedOrders(database.db);
@@ -31,7 +31,7 @@ export async function openOrderReads() {
     db: database.db,
     siteUrl,
     chains: [1, 33139] as const,
-    readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
+    readStatus: () => Promise.reject(new Error("the status is not used in this test")),
     market: openTestMarket(database.db),
     now: () => new Date(Number(now) * 1000),
   };
@@ -48,8 +48,8 @@ export async function openOrderReads() {
   return {
     db: database.db,
     catchUp,
-    at(moment: bigint) {
-      now = moment;
+    at(unixSeconds: bigint) {
+      now = unixSeconds;
     },
     answer,
     raw: api.get,
@@ -62,7 +62,7 @@ export async function openOrderReads() {
       const failure = z.looseObject({ code: z.string() }).parse(answer.body);
       expect([answer.status, failure.code], path).toEqual([status, code]);
     },
-    /** Every row of a list, by following cursors from the first page. */
+    /** All rows of a list, by following cursors from the first page. */
     async readAllByCursor(path: string) {
       const rows: unknown[] = [];
       for (let next = await list(path); ; ) {
@@ -104,17 +104,17 @@ export const sorts: Record<string, (order: SeededOrder) => bigint> = {
   created_at: ({ createdAt }) => createdAt,
 };
 
-/** Hashes of the orders kept that have not ended at a moment; of equal ones the older is the smaller. */
+/** Sorted hashes of the orders that match and have not ended at `now`; ties are in order of creation. */
 export function expected(
   from: readonly SeededOrder[],
-  keep: OrderPredicate,
+  matches: OrderPredicate,
   sort: string,
   now: bigint,
 ): string[] {
   const value = sorts[sort] ?? (() => 0n);
   const ascending = from
     .map((order, place) => ({ order, place }))
-    .filter(({ order }) => keep(order) && order.endsAt > now)
+    .filter(({ order }) => matches(order) && order.endsAt > now)
     .sort((a, b) => Number(value(a.order) - value(b.order)) || a.place - b.place)
     .map(({ order }) => order.order.orderHash);
   return sort === "price_asc" ? ascending : ascending.reverse();
@@ -160,7 +160,7 @@ const [punks, kin, twin, editions] = [
 ];
 const upperCase = (address: Address) => `0x${address.slice(2).toUpperCase()}`;
 
-/** Filters of both books' lists, and what of the orders they keep. */
+/** Filters of both lists, and the orders that match them. */
 export const filters: [string, OrderPredicate][] = [
   ["chainId=1", every(active, ofChain(1))],
   ["chainId=33139", every(active, ofChain(33139))],

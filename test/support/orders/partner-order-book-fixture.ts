@@ -13,13 +13,13 @@ import { type OrderBookFixture, openOrderBook } from "./order-book-fixture.ts";
 
 type Sale = Omit<Parameters<StandIn["sell"]>[0], "chainId">;
 
-/** A book whose two partners stand beside it; the test itself is what keeps it in step with them. */
+/** An order book with stand-ins of two partners; the test does the work of the sync job. */
 export type PartnerOrderBook = OrderBookFixture & {
   opensea: StandIn;
   magiceden: StandIn;
-  /** The doors to them. */
+  /** The adapters to them. */
   adapters: readonly Partner[];
-  /** Has a maker list a token at a partner, and the book told of it; its id. */
+  /** Lists a token at a partner and appends the listing; returns its id. */
   shows(partner: StandIn, sale: Sale): Promise<{ askId: string; shown: Shown }>;
 };
 

@@ -22,7 +22,7 @@ type PartnerTerms = Parameters<typeof givenListing>[0] & {
   orderType?: OrderComponents["orderType"];
 };
 
-/** An order as partners have them: in another currency, through another conduit, behind a zone. */
+/** An order of the kinds that partners have: in another currency, with another conduit or zone. */
 export function givenPartnerOrder(terms: PartnerTerms): GivenOrder {
   const order = givenListing(terms);
   const { conduitKey = order.components.conduitKey, isWrapped = false } = terms;
@@ -31,15 +31,15 @@ export function givenPartnerOrder(terms: PartnerTerms): GivenOrder {
     isWrapped ? { ...leg, itemType: 1 as const, token: wrappedNative[order.chainId] } : leg,
   );
   const components = { ...order.components, conduitKey, orderType, consideration };
-  const told = { ...order, components, orderHash: orderHash(components) };
-  const at = moment(terms.receivedAt ?? receivedAt);
+  const changed = { ...order, components, orderHash: orderHash(components) };
+  const at = dateOf(terms.receivedAt ?? receivedAt);
   return {
-    ...told,
-    submitted: orderSubmitted({ ...told, signature: partnerSignature, receivedAt: at }),
+    ...changed,
+    submitted: orderSubmitted({ ...changed, signature: partnerSignature, receivedAt: at }),
   };
 }
 
-/** What a partner says of an order. Without a signature where it hands that out with its fulfilment data alone. */
+/** An order as a partner lists it; without a signature where the partner returns that with fulfillment data only. */
 export function partnerListingOf(
   marketplace: PartnerName,
   order: GivenOrder,
@@ -61,14 +61,14 @@ export function seen(
   listing: PartnerListing,
   { generation = 0, at = receivedAt }: ListingSeen = {},
 ): Observation {
-  return partnerListingSeen(listing, { generation, seenAt: moment(at) });
+  return partnerListingSeen(listing, { generation, seenAt: dateOf(at) });
 }
 
 export function withdrawn(
   listing: PartnerListing,
   { generation = 0, at = receivedAt }: ListingSeen = {},
 ): Observation {
-  return partnerListingWithdrawn(listing, { generation, seenAt: moment(at), reason: "gone" });
+  return partnerListingWithdrawn(listing, { generation, seenAt: dateOf(at), reason: "gone" });
 }
 
-const moment = (unixSeconds: bigint) => new Date(Number(unixSeconds) * 1000);
+const dateOf = (unixSeconds: bigint) => new Date(Number(unixSeconds) * 1000);

@@ -10,7 +10,7 @@ import type { Timeouts } from "../../../api/work/marketplaces/transport.ts";
 import type { Database } from "../../../projections/database.ts";
 import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 
-/** A clock that moves when somebody sleeps, or when it is told to. Milliseconds. */
+/** A clock that advances by `sleep` and `pass` only. Milliseconds. */
 export function manualClock(): Clock & { pass(ms: number): void } {
   let now = 0;
   return {
@@ -35,7 +35,7 @@ type TestPartnerOptions = {
   stream?: { url: string; heartbeatMs?: number };
 };
 
-/** A partner that waits without time passing. */
+/** A partner adapter with a manual clock. */
 export function openTestPartner(name: Partner["name"], opening: TestPartnerOptions): Partner {
   const { url, key = null, clock = manualClock(), requestsPerMinute = 120, stream } = opening;
   const options = {
@@ -45,7 +45,7 @@ export function openTestPartner(name: Partner["name"], opening: TestPartnerOptio
   return name === "opensea" ? openOpensea({ ...options, stream }) : openMagiceden(options);
 }
 
-/** A sync whose time stands still but for `pass`. */
+/** A sync whose clock advances by `pass` only. */
 export function openSync(db: Database, partner: Partner, chainIds: readonly ChainId[] = [1]) {
   let now = Date.now();
   const skipped: SkippedEntry[] = [];
@@ -61,14 +61,14 @@ export function openSync(db: Database, partner: Partner, chainIds: readonly Chai
     pass(ms: number) {
       now += ms;
     },
-    /** Steps until nothing is due or the partner fails; the failure. */
+    /** Steps until nothing is due or the partner fails; returns the last outcome. */
     async run(): Promise<StepOutcome> {
       for (;;) {
         const outcome = await step();
         if (outcome !== "done") return outcome;
       }
     },
-    /** Makes contracts due, as the job does with those of known collections. */
+    /** Makes contracts due, like the job does for known collections. */
     async enroll(...contracts: Address[]): Promise<void> {
       for (const contract of contracts) {
         await sql`insert into ops.partner_collection (marketplace, chain_id, contract, due_at)
@@ -82,7 +82,7 @@ export function openSync(db: Database, partner: Partner, chainIds: readonly Chai
 
 export type Told = { kind: "seen" | "withdrawn"; orderHash: Hex; payload: Record<string, unknown> };
 
-/** What the log tells of a partner's listings, in order. */
+/** The facts of a partner's listings, in order. */
 export async function readTold(db: Database, marketplace: Partner["name"]): Promise<Told[]> {
   const { rows } = await sql<Told>`
     select case kind when 63 then 'seen' else 'withdrawn' end as kind, order_hash as "orderHash", payload
@@ -91,7 +91,7 @@ export async function readTold(db: Database, marketplace: Partner["name"]): Prom
   return rows;
 }
 
-/** The hashes of listings whose last fact says that they are shown, sorted. */
+/** Sorted hashes of the visible listings, by their last fact. */
 export async function readShown(db: Database, marketplace: Partner["name"]): Promise<Hex[]> {
   const last = new Map<Hex, Told["kind"]>();
   for (const { orderHash, kind } of await readTold(db, marketplace)) last.set(orderHash, kind);

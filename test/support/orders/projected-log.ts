@@ -15,7 +15,7 @@ import type { GivenOrder } from "./order-facts.ts";
 
 export type Fact = ChainEvent | Observation;
 
-/** A log and the projections of it that a test looks at. */
+/** A log and some projections of it. */
 export async function openProjectedLog(projections: readonly Projection[]) {
   const { db, url, drop } = await createDatabase();
   let targets: Target[] = [];
@@ -25,7 +25,7 @@ export async function openProjectedLog(projections: readonly Projection[]) {
     await project(db, targets);
   }
 
-  /** Each as an append of its own: the recorder and the intake are not one process. */
+  /** One append per fact: recorder and intake are separate processes. */
   async function appendFacts(facts: readonly Fact[]): Promise<void> {
     for (const fact of facts) {
       if ("identity" in fact) await appendObservations(db, [fact]);
@@ -46,7 +46,7 @@ export async function openProjectedLog(projections: readonly Projection[]) {
     drop,
     happens,
     appendFacts,
-    /** The projections anew, before the first fact. */
+    /** Empty tables, at position 0. */
     emptyTargets,
     /** An empty log and empty tables. */
     async clear(): Promise<void> {

@@ -27,7 +27,7 @@ import { givenPartnerOrder, partnerListingOf, seen, zeroConduit } from "./partne
 
 type Contract = { address: Address; chainId: ChainId; standard: "erc721" | "erc1155" };
 
-/** `twin` is a second contract of the family whose primary is `kin`; `mirror` is on two chains and nobody's. */
+/** `twin` is the second contract of the collection with primary `kin`; `mirror` is on two chains and unregistered. */
 export const nfts = {
   punks: { address: addressOf(1), chainId: 1, standard: "erc721" },
   kin: { address: addressOf(2), chainId: 1, standard: "erc721" },
@@ -38,11 +38,11 @@ export const nfts = {
   mirrored: { address: addressOf(6), chainId: 33139, standard: "erc721" },
 } satisfies Record<string, Contract>;
 
-/** `pauper` has approved nothing and owns no currency; `carol` has the orders of special fates. */
+/** `pauper` has approved nothing and owns no currency; `carol` has the orders with special histories. */
 export const makers = { of: (index: number) => addressOf(50 + (index % 5)), carol: addressOf(60) };
 export const pauper = makers.of(4);
 
-/** Unix seconds of the test; orders that end early do so at `earlyEnd`. No tick has told the log the time. */
+/** Unix seconds of the test; orders that end early do so at `earlyEnd`. There is no clock tick in the log. */
 export const openedAt = receivedAt + 3_600n;
 export const earlyEnd = receivedAt + 10_000n;
 
@@ -58,32 +58,34 @@ export type SeededOrder = {
   marketplace: ListingMarketplace;
   /** While it is active. */
   isBuyable: boolean;
-  told: Observation;
+  fact: Observation;
 };
 
 type SeedTerms = Pick<SeededOrder, "contract" | "maker" | "priceWei"> &
   Partial<SeededOrder> & { quantity?: bigint };
 
-function listed(wish: SeedTerms & { tokenId: bigint }): SeededOrder {
-  return seeded(wish, wish.tokenId, (terms) => givenListing({ ...terms, tokenId: wish.tokenId }));
+function listed(terms: SeedTerms & { tokenId: bigint }): SeededOrder {
+  return seeded(terms, terms.tokenId, (given) =>
+    givenListing({ ...given, tokenId: terms.tokenId }),
+  );
 }
 
-function bidFor(wish: SeedTerms): SeededOrder {
-  const { tokenId = null } = wish;
-  return seeded(wish, tokenId, (terms) =>
-    givenBid(tokenId === null ? terms : { ...terms, tokenId }),
+function bidFor(terms: SeedTerms): SeededOrder {
+  const { tokenId = null } = terms;
+  return seeded(terms, tokenId, (given) =>
+    givenBid(tokenId === null ? given : { ...given, tokenId }),
   );
 }
 
 type GivenTerms = Parameters<typeof givenBid>[0];
 
 function seeded(
-  wish: SeedTerms,
+  terms: SeedTerms,
   tokenId: bigint | null,
   give: (terms: GivenTerms) => GivenOrder,
 ): SeededOrder {
-  const { contract, maker, priceWei, quantity = 1n } = wish;
-  const { createdAt = receivedAt, endsAt = receivedAt + 86_400n, status = "active" } = wish;
+  const { contract, maker, priceWei, quantity = 1n } = terms;
+  const { createdAt = receivedAt, endsAt = receivedAt + 86_400n, status = "active" } = terms;
   const order = give({
     chainId: contract.chainId,
     contract: contract.address,
@@ -94,14 +96,14 @@ function seeded(
     endTime: endsAt,
     receivedAt: createdAt,
   });
-  const { marketplace = "native", isBuyable = true } = wish;
-  const told =
+  const { marketplace = "native", isBuyable = true } = terms;
+  const fact =
     marketplace === "native"
       ? order.submitted
       : seen(partnerListingOf(marketplace, order), { at: createdAt });
   return {
     ...{ order, contract, tokenId, maker, priceWei, createdAt, endsAt, status },
-    ...{ marketplace, isBuyable, told },
+    ...{ marketplace, isBuyable, fact },
   };
 }
 
@@ -127,7 +129,7 @@ const manyListings = Array.from({ length: 137 }, (_, index) =>
 const { carol } = makers;
 const onPunks = { contract: nfts.punks, maker: carol };
 
-/** Listings of special fates. Those of `mirror` and `mirrored` have one order hash. */
+/** Listings with special histories. Those of `mirror` and `mirrored` have one order hash. */
 export const special = {
   superseded: listed({ ...onPunks, tokenId: 1000n, priceWei: 5n * 10n ** 18n, status: "inactive" }),
   cheaper: listed({ ...onPunks, tokenId: 1000n, priceWei: 4n * 10n ** 18n }),
@@ -168,7 +170,7 @@ const shownListings = manyListings.slice(0, 110).map((own, index) => {
   const tokenId = own.tokenId ?? 0n;
   const [isOpensea, isWrapped, isOpen] = [index % 3 !== 0, index % 5 === 0, index % 7 !== 0];
   const isElsewhere = index % 2 === 0;
-  const wish: SeedTerms = {
+  const terms: SeedTerms = {
     ...{ contract, maker, tokenId },
     priceWei: BigInt(((index * 31) % 50) + 1) * 10n ** 16n,
     createdAt: creationOf(index + 7),
@@ -177,7 +179,7 @@ const shownListings = manyListings.slice(0, 110).map((own, index) => {
     marketplace: isOpensea ? "opensea" : "magiceden",
     isBuyable: isOpensea ? !isWrapped : isOpen && !isElsewhere,
   };
-  return seeded(wish, tokenId, (terms) =>
+  return seeded(terms, tokenId, (terms) =>
     givenPartnerOrder({
       ...{ ...terms, tokenId, isWrapped },
       ...(isElsewhere && { conduitKey: zeroConduit }),
@@ -226,7 +228,7 @@ const apeBids = [2n, 1n].map((price) =>
 
 export const bids = [...manyBids, ...Object.values(rivals), ...apeBids];
 
-/** Makes every projection's tables, and fills those of the books from facts that make the orders what they are. */
+/** Creates every projection's tables, and fills those of orders from facts that lead to the expected states. */
 export async function seedOrders(db: Database) {
   const targets = [];
   for (const projection of allProjections({ feeRecipient })) {
@@ -240,7 +242,7 @@ export async function seedOrders(db: Database) {
     registered("kin", [nfts.kin, nfts.twin]),
     registered("editions", [nfts.editions]),
     registered("apes", [nfts.apes]),
-    ...[...listings, ...bids].map(({ told }) => told),
+    ...[...listings, ...bids].map(({ fact }) => fact),
   ]);
   const at = block(1, 3);
   await appendEvents(db, [
@@ -253,7 +255,7 @@ export async function seedOrders(db: Database) {
   return { catchUp };
 }
 
-/** Every listed token belongs to its maker, but that of `mirror`. */
+/** Makers own their listed tokens, except that of `mirror`. */
 function ownershipEvents(): ChainEvent[] {
   return listings
     .filter(({ contract }) => contract !== nfts.mirror)
@@ -269,7 +271,7 @@ function ownershipEvents(): ChainEvent[] {
     }));
 }
 
-/** All but the pauper have approved every contract, and have currency that the exchange may take. */
+/** All makers except the pauper have approved every contract and have currency that the exchange may spend. */
 function accountEvents(): ChainEvent[] {
   const solvent = [0, 1, 2, 3].map(makers.of).concat(carol);
   const approvals = solvent.flatMap((maker) =>

@@ -11,7 +11,7 @@ import { createDatabase, type TestDatabase } from "../database/postgres.ts";
 
 export type Person = "alice" | "bob" | "carol" | "dave" | "erin" | "frank" | "grace";
 
-/** A chain, who acts on it and through the API, and tokens that nobody else uses. */
+/** A chain and its traders, on chain and through the API. */
 export type TestChain = ReturnType<typeof openTestChain>;
 
 /** Local chains with the whole service over them, in this process. */
@@ -73,7 +73,7 @@ function openTestChain({ client, actors, anvil }: Market, chainId: ChainId, base
 
 let lastId = 10_000n;
 
-/** The first of ids that no token of the chains has. */
+/** Reserves unused token ids; returns the first. */
 export function takeIds(count: bigint): bigint {
   lastId += count;
   return lastId - count + 1n;

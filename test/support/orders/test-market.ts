@@ -6,7 +6,7 @@ import type { Database } from "../../../projections/database.ts";
 
 export const testFee = { recipient: accounts.feeRecipient, bps: 100 };
 
-/** The market of a test: its database, and the chains at these addresses. Without `waitUntilProjected` nobody projects. */
+/** The market of a test: its database, and the chains at these addresses. Without `waitUntilProjected` nothing is projected. */
 export function openTestMarket(
   writer: Database,
   rpcUrls: Partial<Record<ChainId, string>> = {},
