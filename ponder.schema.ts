@@ -5,7 +5,7 @@ export const event = onchainTable("event", (column) => ({
   /** Ponder's checkpoint of the event: time, chain, block, transaction, log. Sorts in chain order. */
   id: column.text().primaryKey(),
   chainId: column.integer().notNull(),
-  /** The source of `ponder.config.ts` that matched. No two sources match one log. */
+  /** The source that matched. No two sources match one log. */
   source: column.text().notNull(),
   name: column.text().notNull(),
   address: column.hex().notNull(),
@@ -18,7 +18,7 @@ export const event = onchainTable("event", (column) => ({
   logIndex: column.integer().notNull(),
   /** Decoded arguments by name: integers as decimal strings, bytes and addresses as lower-case hex. */
   args: column.json().notNull(),
-  /** Fulfilments only: who sent the transaction, what it called, the last 4 bytes of its calldata. */
+  /** Of events in `eventsWithCall`: the transaction's sender, called contract, last 4 bytes of its calldata. */
   sender: column.hex(),
   target: column.hex(),
   calldataTail: column.hex(),

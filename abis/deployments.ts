@@ -31,4 +31,4 @@ export const multicall3: Address = "0xca11bde05977b3631167028862be2a173976ca11";
 export const ensRegistry: Address = "0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e";
 
 /** First block with an exchange: Seaport 1.1 on Ethereum; ApeChain is younger than Seaport 1.6. */
-export const exchangeDeploymentBlock: Record<ChainId, number> = { 1: 14_946_474, 33139: 0 };
+export const seaportDeploymentBlock: Record<ChainId, number> = { 1: 14_946_474, 33139: 0 };

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
+import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
 import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
 import { isBurnAddress, zeroAddress } from "../sql/burn-address.ts";
 
@@ -10,20 +11,18 @@ const transferKinds = kindList(
   "erc1155_transfer",
 );
 const cancelKinds = kindList("order_cancelled", "counter_incremented");
-/** Facts that sales are made of. */
-const saleKinds = kindList("order_fulfilled", "orders_matched");
 
 const eventTable = (schema: string): RawBuilder<unknown> => sql.table(`${schema}.event`);
 
-/** Transfers and cancels that ceased to count take their rows with them, and transactions that changed their sales. */
-export async function removeCeased(
+/** Removes transfers and cancels that are no longer effective, and the sales of changed transactions. */
+export async function removeEvents(
   session: Session,
   schema: string,
   window: FactWindow,
 ): Promise<void> {
   const event = eventTable(schema);
   await sql`
-    with ceased as (
+    with removed as (
       delete from ${event} e using ${window.changes} c
       where c.weight < 0 and (c.kind in ${transferKinds} or c.kind in ${cancelKinds})
         and e.block_id = c.block_id and e.log_index = c.log_index and e.sub_index = coalesce(c.sub_index, 0)
@@ -33,8 +32,8 @@ export async function removeCeased(
   `.execute(session);
 }
 
-/** Adds the transfers and cancels that began to count, and the sales of transactions that changed. */
-export async function foldBegun(
+/** Adds transfers and cancels that became effective, and the sales of changed transactions. */
+export async function addNewEvents(
   session: Session,
   schema: string,
   window: FactWindow,
@@ -48,12 +47,12 @@ export async function foldBegun(
   );
 }
 
-/** All transfers, for the empty table; the next two the same of cancels and sales. */
-export const foldTransfers = (session: Session, schema: string, window: FactWindow) =>
+/** All transfers, for the empty table; the next two do the same for cancels and sales. */
+export const addAllTransfers = (session: Session, schema: string, window: FactWindow) =>
   addEvents(session, schema, transfers(window));
-export const foldCancels = (session: Session, schema: string, window: FactWindow) =>
+export const addAllCancels = (session: Session, schema: string, window: FactWindow) =>
   addEvents(session, schema, cancels(window));
-export const copySales = (session: Session, schema: string) => addEvents(session, schema, sales);
+export const addAllSales = (session: Session, schema: string) => addEvents(session, schema, sales);
 
 async function addEvents(
   session: Session,
@@ -89,7 +88,7 @@ const cancels = (window: FactWindow) => sql`
   from ${window.changes}
   where weight > 0 and kind in ${cancelKinds}`;
 
-/** Copies of sales as they stand; `sub_index` is the sale's ordinal in its transaction. */
+/** Copies of all current sales; `sub_index` is the sale's ordinal in its transaction. */
 const sales = sql`
   select s.block_id, s.log_index, s.ordinal, s.transaction_index, s.contract_id, 'sale', s.token_id,
          s.quantity, s.price_wei, s.seller, s.buyer, s.currency, s.order_hash

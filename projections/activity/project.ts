@@ -1,11 +1,18 @@
 import { sql } from "kysely";
 import type { Projection } from "../engine/projection.ts";
-import { copySales, foldBegun, foldCancels, foldTransfers, removeCeased } from "./derive.ts";
+import { saleFactKinds } from "../exchanges/sale-fact-kinds.ts";
+import {
+  addAllCancels,
+  addAllSales,
+  addAllTransfers,
+  addNewEvents,
+  removeEvents,
+} from "./derive.ts";
 import { tables } from "./tables.ts";
 
 /**
  * What happened to tokens and orders, one row per event, for feeds of a collection or a wallet.
- * Its sales are copies: when `sales` derives other rows, this is rebuilt too.
+ * Its sales are copies: when `sales` gets a new version, this is rebuilt too.
  */
 export function activityProjection(sales: Projection): Projection {
   return {
@@ -15,8 +22,7 @@ export function activityProjection(sales: Projection): Projection {
       "erc721_transfer",
       "erc721_consecutive_transfer",
       "erc1155_transfer",
-      "order_fulfilled",
-      "orders_matched",
+      ...saleFactKinds,
       "order_cancelled",
       "counter_incremented",
     ],
@@ -29,13 +35,13 @@ export function activityProjection(sales: Projection): Projection {
     },
     tables,
     async apply(session, schema, window) {
-      await removeCeased(session, schema, window);
-      await foldBegun(session, schema, window);
+      await removeEvents(session, schema, window);
+      await addNewEvents(session, schema, window);
     },
     deriveAll: [
-      { name: "sales", derive: copySales },
-      { name: "transfers", derive: foldTransfers },
-      { name: "cancels", derive: foldCancels },
+      { name: "sales", derive: addAllSales },
+      { name: "transfers", derive: addAllTransfers },
+      { name: "cancels", derive: addAllCancels },
     ],
   };
 }

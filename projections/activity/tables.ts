@@ -1,4 +1,4 @@
-/** What the columns hold is told in `README.md`. */
+/** `README.md` says what the columns hold. */
 export function tables(schema: string): readonly string[] {
   const event = `"${schema}"."event"`;
   return [

@@ -26,12 +26,7 @@ export const eventKinds: Readonly<Record<string, Readonly<Record<string, FactKin
   SeaportLegacy: seaportOrders,
 };
 
-/** The kind that the event of a source becomes. */
-export function eventKind(source: string, name: string): FactKind {
-  return eventKinds[source]?.[name] ?? "exchange_event";
-}
-
-/** The same in SQL, as the kind's number. */
+/** The number of the kind that a source's event becomes. */
 export function eventKindSql(source: RawBuilder<unknown>, name: RawBuilder<unknown>) {
   const sources = Object.entries(eventKinds).map(([sourceName, kinds]) => {
     const names = Object.entries(kinds).map(

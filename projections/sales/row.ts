@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
 import { type Sale, translateSales } from "../exchanges/translate-sales.ts";
+import type { ChainContract } from "../log/contracts.ts";
 import { factKind } from "../log/fact-kind.ts";
 import type { LocatedTransaction } from "./read-transactions.ts";
 
@@ -17,8 +18,9 @@ export function saleRows(
 
 function rowOf({ blockId, transactionIndex, transaction }: LocatedTransaction, sale: Sale) {
   return {
-    // The log registers the contracts that typed order facts name; those in other events it cannot know.
-    isContractRegistered: transaction.facts.every(({ kind }) => kind !== factKind.exchange_event),
+    unregistered: transaction.facts.some(({ kind }) => kind === factKind.exchange_event)
+      ? { chainId: transaction.chainId, address: sale.contract }
+      : null,
     block_id: blockId.toString(),
     transaction_index: transactionIndex,
     ordinal: sale.ordinal,
@@ -42,6 +44,11 @@ function rowOf({ blockId, transactionIndex, transaction }: LocatedTransaction, s
     bundle_total_wei: sale.bundle?.totalWei.toString() ?? null,
     log_index: sale.logIndex,
   };
+}
+
+/** Contracts that may have no id: the log registers those that typed order facts name, not those in other events. */
+export function unregisteredContracts(rows: readonly SaleRow[]): ChainContract[] {
+  return rows.flatMap(({ unregistered }) => (unregistered === null ? [] : [unregistered]));
 }
 
 /** PostgreSQL's text form of bytes. */

@@ -1,9 +1,12 @@
+import { pad } from "viem";
 import { describe, expect, it } from "vitest";
-import { seaportDeploymentBlock } from "../../../abis/deployments.ts";
+import { commonConduit, seaport, seaportDeploymentBlock } from "../../../abis/deployments.ts";
 import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
+import { eventKinds } from "../../../projections/log/event-kinds.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { indexedSources } from "./indexed-sources.ts";
 import { schemaName } from "./schema-name.ts";
+import { sourceFilters } from "./source-filters.ts";
 
 const a = "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 const b = "0xbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
@@ -36,29 +39,67 @@ const chain = (changed: Partial<ChainConfig> = {}): ChainConfig => ({
 });
 const curated = (...collections: CuratedCollection[]) => ({ file: "", collections });
 
+const sourceNamed = (wanted: string, ...config: Parameters<typeof indexedSources>) =>
+  indexedSources(...config).sources.find(({ name }) => name === wanted);
+
 describe("indexedSources", () => {
-  it("reads transfers from the chain's oldest curated contract on, the exchange from its start", () => {
-    expect(indexedSources(chain(), curated(old, elsewhere))).toEqual({
-      chainId: 1,
-      startBlock: seaportDeploymentBlock[1],
-      transfersStartBlock: 100,
-      collections: [a, b],
-      wrappedNative: "none",
-    });
+  it("reads transfers from the chain's oldest curated contract on, exchanges from their deployment", () => {
+    const { chainId, sources } = indexedSources(chain(), curated(old, elsewhere));
+    const fromBlock = seaportDeploymentBlock[1];
+    expect(chainId).toBe(1);
+    expect(sources.map(({ name, firstBlock }) => [name, firstBlock])).toEqual([
+      ["Seaport", fromBlock],
+      ["SeaportLegacy", fromBlock],
+      ["Erc721", 100],
+      ["Erc1155", 100],
+      ["ConduitApproval", fromBlock],
+      ["ExchangeApproval", fromBlock],
+      ["Conduit", fromBlock],
+    ]);
   });
 
-  it("reads everything from the first block named, where one is", () => {
-    const sources = indexedSources(chain({ startBlock: 1_000 }), curated(old));
-    expect([sources.startBlock, sources.transfersStartBlock]).toEqual([1_000, 1_000]);
+  it("reads everything from the configured first block", () => {
+    const { sources } = indexedSources(chain({ startBlock: 1_000 }), curated(old));
+    expect(new Set(sources.map(({ firstBlock }) => firstBlock))).toEqual(new Set([1_000]));
   });
 
   it("adds configured collections to the curated ones, in one order", () => {
-    const { collections } = indexedSources(chain({ collections: [c, a] }), curated(old));
-    expect(collections).toEqual([a, b, c]);
+    const config = chain({ collections: [c, a] });
+    expect(sourceNamed("Erc721", config, curated(old))?.addresses).toEqual([a, b, c]);
   });
 
-  it("takes every collection when told so", () => {
-    expect(indexedSources(chain({ collections: "all" }), curated(old)).collections).toBe("*");
+  it("reads transfers of any contract where all collections are configured, and of none without one", () => {
+    const all = sourceNamed("Erc1155", chain({ collections: "all" }), curated(old));
+    expect(all?.addresses).toBeNull();
+    expect(sourceNamed("Erc721", chain(), curated())).toBeUndefined();
+  });
+
+  it("maps every event that is no other exchange's to a kind with typed columns", () => {
+    const { sources } = indexedSources(chain({ wrappedNativeEvents: "all" }), curated(old));
+    const mapped = Object.entries(eventKinds).flatMap(([source, kinds]) =>
+      Object.keys(kinds).map((name) => `${source}:${name}`),
+    );
+    const indexed = sources.flatMap(({ name, events }) =>
+      events.map((event) => `${name}:${event.name}`),
+    );
+    const legacy = ["OrderCancelled", "OrderValidated", "CounterIncremented"];
+    const unused = legacy.map((name) => `SeaportLegacy:${name}`);
+    expect([...indexed, ...unused].toSorted()).toEqual(mapped.toSorted());
+  });
+});
+
+describe("sourceFilters", () => {
+  it("asks for as many topics as the event has indexed arguments, with the source's values", () => {
+    const { sources } = indexedSources(chain(), curated(old));
+    const filters = sourceFilters(sources).map(({ source, event, topics }) => {
+      return [`${source.name}:${event.name}`, topics.slice(1)];
+    });
+    expect(Object.fromEntries(filters)).toMatchObject({
+      "Seaport:OrdersMatched": [],
+      "Erc721:Transfer": [null, null, null],
+      "ConduitApproval:ApprovalForAll": [null, pad(commonConduit.address)],
+      "ExchangeApproval:Approval": [null, pad(seaport["1.6"])],
+    });
   });
 });
 

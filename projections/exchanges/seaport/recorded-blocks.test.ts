@@ -6,9 +6,9 @@ import { describe, expect, it } from "vitest";
 import { seaport, wrappedNative } from "../../../abis/deployments.ts";
 import { seaportEvents } from "../../../abis/seaport.ts";
 import { erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../../abis/tokens.ts";
+import { type Sale, translateSales } from "../translate-sales.ts";
 import type { FulfilledOrder, OrderTransaction, SeaportVersion } from "./order-facts.ts";
-import { recordedTrades } from "./trades.fixture.ts";
-import { type Sale, translateSales } from "./trades.ts";
+import { factsOf, recordedTrades } from "./trades.fixture.ts";
 
 type Log = { address: Address; topics: [Hex, ...Hex[]]; data: Hex; logIndex: number | Hex };
 type Receipt = { transactionHash: Hex; from: Address; to: Address | null; logs: Log[] };
@@ -147,7 +147,7 @@ const trades = files.flatMap((name) => {
       calldataTail: input.length >= 10 ? `0x${input.slice(-8)}` : null,
       ...facts,
     };
-    const sales = translateSales(given, zeroAddress);
+    const sales = translateSales(factsOf(given), zeroAddress);
     const isDirect = receipt.to !== null && versions.has(lower(receipt.to));
     return [{ name, receipt, given, sales, isDirect, transaction, moves: movesOf(receipt.logs) }];
   });
@@ -158,7 +158,7 @@ describe("translateSales", () => {
     const recorded = Object.values(recordedTrades).map(({ transaction }) => transaction);
     const given = trades.length > 0 ? trades.map((trade) => trade.given) : recorded;
     const ids = given.flatMap((transaction) =>
-      translateSales(transaction, zeroAddress).map((sale) => sale.saleId),
+      translateSales(factsOf(transaction), zeroAddress).map((sale) => sale.saleId),
     );
     expect(ids.length).toBeGreaterThanOrEqual(given.length);
     expect(new Set(ids).size).toBe(ids.length);
@@ -205,7 +205,7 @@ if (trades.length > 0)
       }
     });
 
-    it("asks of the buyer the native currency that the transaction brought", () => {
+    it("charges the buyer the native currency that the transaction transferred", () => {
       for (const { receipt, sales, isDirect, transaction } of trades) {
         const value = BigInt(transaction?.value ?? 0);
         if (!isDirect || value === 0n) continue;
@@ -217,7 +217,7 @@ if (trades.length > 0)
       }
     });
 
-    it("tells of a bid what its currency's transfers tell", () => {
+    it("agrees with the currency's transfers of a bid", () => {
       const bids = trades.flatMap(({ receipt, sales }) =>
         sales.filter((sale) => sale.side === "bid").map((sale) => ({ sale, logs: receipt.logs })),
       );
@@ -239,7 +239,7 @@ if (trades.length > 0)
 
     it("makes the same sales where OrdersMatched is not recorded", () => {
       for (const { given, sales } of trades) {
-        expect(translateSales({ ...given, matches: [] }, zeroAddress)).toEqual(sales);
+        expect(translateSales(factsOf({ ...given, matches: [] }), zeroAddress)).toEqual(sales);
       }
     });
   });

@@ -1,5 +1,7 @@
 import { type Address, type Hex, keccak256, stringToHex, zeroAddress } from "viem";
 import { seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { factKind } from "../../log/fact-kind.ts";
+import type { ExchangeFact, ExchangeTransaction } from "../model/exchange.ts";
 import type { FulfilledOrder, OrderTransaction, ReceivedItem, SpentItem } from "./order-facts.ts";
 
 const weth = wrappedNative[1];
@@ -20,7 +22,7 @@ export function to(recipient: Address, item: SpentItem): ReceivedItem {
   return { ...item, recipient };
 }
 
-/** An `OrderFulfilled` of Seaport 1.6 without a zone, unless told otherwise. */
+/** An `OrderFulfilled` of Seaport 1.6 without a zone, unless the order says otherwise. */
 export function fulfilled(
   order: Pick<FulfilledOrder, "logIndex" | "offerer" | "recipient"> & Partial<FulfilledOrder>,
 ): FulfilledOrder {
@@ -52,6 +54,33 @@ export function transaction(
   };
 }
 
+/** The facts of the log that hold a transaction's orders. */
+export function factsOf({
+  chainId,
+  hash,
+  sender,
+  calldataTail,
+  orders,
+  matches,
+}: OrderTransaction): ExchangeTransaction {
+  const fulfilments = orders.map((order): ExchangeFact => {
+    const { logIndex, orderHash, exchange, offerer, recipient, zone, offer, consideration } = order;
+    const payload = { zone, offer, consideration, sender, calldataTail };
+    return {
+      ...{ logIndex, orderHash, payload, kind: factKind.order_fulfilled },
+      ...{ contract: exchange, from: offerer, to: recipient },
+    };
+  });
+  const matched = matches.map(({ logIndex, exchange, orderHashes }): ExchangeFact => {
+    return {
+      ...{ logIndex, orderHash: null, payload: { orderHashes }, kind: factKind.orders_matched },
+      ...{ contract: exchange, from: null, to: null },
+    };
+  });
+  const facts = [...fulfilments, ...matched].toSorted((a, b) => a.logIndex - b.logIndex);
+  return { chainId, hash, facts };
+}
+
 /** The `OrdersMatched` that follows orders. */
 export function matchOf(orders: readonly FulfilledOrder[]) {
   const last = orders.at(-1);
@@ -65,7 +94,7 @@ const openSeaFees: Address = "0x8de9c5a032463c561423387a9648c5c7bcc5bc90";
 
 type Recorded = {
   readonly transaction: OrderTransaction;
-  /** What the transaction's transfers and its value tell. */
+  /** According to the transaction's transfers and value. */
   readonly paidWei: bigint;
   readonly seller: Address;
   readonly buyer: Address;

@@ -1,9 +1,11 @@
 import { type Address, getAddress, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { wrappedNative } from "../../../abis/deployments.ts";
+import { translateSales } from "../translate-sales.ts";
 import type { OrderTransaction } from "./order-facts.ts";
 import {
   erc20,
+  factsOf,
   fulfilled,
   matchOf,
   native,
@@ -12,7 +14,6 @@ import {
   to,
   transaction,
 } from "./trades.fixture.ts";
-import { translateSales } from "./trades.ts";
 
 const ours = account("fee");
 const alice = account("a11ce");
@@ -21,7 +22,7 @@ const carol = account("ca401");
 const creator = account("c4ea");
 const apes = account("a9e5");
 const weth = wrappedNative[1];
-const salesOf = (given: OrderTransaction) => translateSales(given, ours);
+const salesOf = (given: OrderTransaction) => translateSales(factsOf(given), ours);
 
 function account(digits: string): Address {
   const hex = [...digits].map((digit) => (/[0-9a-f]/.test(digit) ? digit : "e")).join("");
@@ -61,7 +62,7 @@ function acceptedBid(logIndex: number, seller: Address, tokenId: string, wei = 1
 
 describe("translateSales", () => {
   it.each(Object.entries(recordedTrades))(
-    "reads the recorded %s as its transfers tell",
+    "reads the recorded %s as its transfers show",
     (_, trade) => {
       const sales = salesOf(trade.transaction);
       const [maker] = trade.transaction.orders;
@@ -83,7 +84,7 @@ describe("translateSales", () => {
     },
   );
 
-  it("sells to the recipient, for everything the buyer pays", () => {
+  it("sells to the recipient, for all that the buyer pays", () => {
     expect(salesOf(transaction([listing()]))).toMatchObject([
       {
         ordinal: 0,
@@ -132,7 +133,7 @@ describe("translateSales", () => {
     ]);
   });
 
-  it("gives a bid's NFT to whom the bidder names", () => {
+  it("names as buyer whom the bid names as recipient", () => {
     const [bid] = acceptedBid(3, alice, "7");
     const gift = { ...bid, consideration: [to(carol, nft(apes, "7"))] };
 
@@ -174,7 +175,7 @@ describe("translateSales", () => {
     ]);
   });
 
-  it("takes a mirror that comes first in the log for the mirror it is", () => {
+  it("recognises a mirror that comes first in the log", () => {
     const [bid, mirror] = acceptedBid(3, alice, "7");
     const orders = [
       { ...mirror, logIndex: 3 },
@@ -184,7 +185,7 @@ describe("translateSales", () => {
     expect(salesOf(transaction(orders))).toMatchObject([{ side: "bid", orderHash: bid.orderHash }]);
   });
 
-  it("leaves to the seller what a mirror that asks nothing gets as the match's change", () => {
+  it("pays the seller the match's change where the mirror asks for nothing", () => {
     const [bid, mirror] = acceptedBid(3, alice, "7");
     const orders = [bid, { ...mirror, consideration: [] }];
 
@@ -202,7 +203,7 @@ describe("translateSales", () => {
     ]);
   });
 
-  it("prices each bid by itself when one mirror serves several", () => {
+  it("prices each bid separately when one mirror fills several", () => {
     const [first, mirror] = acceptedBid(3, alice, "7", 100n);
     const [second] = acceptedBid(4, alice, "8", 300n);
     const orders = [
@@ -230,7 +231,7 @@ describe("translateSales", () => {
     ]);
   });
 
-  it("tells equal ERC-1155 trades of one match apart", () => {
+  it("keeps equal ERC-1155 trades of one match apart", () => {
     const copies = (logIndex: number, seller: Address) =>
       acceptedBid(logIndex, seller, "7").map((order) => ({
         ...order,
@@ -266,7 +267,7 @@ describe("translateSales", () => {
     ]);
   });
 
-  it("takes buying and reselling in one call for the two trades it is", () => {
+  it("makes two trades of buying and reselling in one call", () => {
     const [bid] = acceptedBid(6, carol, "7", 110n);
     const orders = [{ ...listing(5), recipient: carol }, bid];
 
@@ -298,7 +299,7 @@ describe("translateSales", () => {
     ]);
   });
 
-  it("counts the native currency and its wrapped form as one, and no third", () => {
+  it("adds up the native currency and its wrapped form, and no third currency", () => {
     const usdc = account("05dc");
     const mixed = {
       ...listing(),
@@ -317,7 +318,7 @@ describe("translateSales", () => {
     expect(salesOf(transaction([order]))).toMatchObject([{ totalWei: 60n, currency: usdc }]);
   });
 
-  it("takes the largest leg for the proceeds of a seller who is paid elsewhere", () => {
+  it("takes the largest payment as the proceeds of a seller who receives none", () => {
     const order = { ...listing(), consideration: [to(carol, native(95n)), to(ours, native(5n))] };
 
     expect(salesOf(transaction([order]))).toMatchObject([
@@ -325,7 +326,7 @@ describe("translateSales", () => {
     ]);
   });
 
-  it("keeps a sale for nothing", () => {
+  it("makes a sale of a trade at price zero", () => {
     const free = { ...listing(), consideration: [] };
 
     expect(salesOf(transaction([free]))).toMatchObject([
@@ -363,7 +364,7 @@ describe("translateSales", () => {
     expect(marketplaceOf(plain, "0x00000000")).toBe("unknown");
   });
 
-  it("gives every sale of a transaction its own lasting id", () => {
+  it("gives every sale of a transaction a permanent id of its own", () => {
     const first = transaction([listing(3), { ...listing(4), offer: [nft(apes, "8")] }]);
     const minedAgain = transaction([listing(40), { ...listing(41), offer: [nft(apes, "8")] }]);
     const ids = (given: OrderTransaction) => salesOf(given).map((sale) => sale.saleId);

@@ -13,14 +13,14 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number];
 
-/** A place in the feed: of an event, or before the first event of a position (ordinal 0). */
+/** Id of an event, or, with ordinal 0, the point before the first event of a position. */
 export type EventId = { readonly position: bigint; readonly ordinal: number };
 
-/** What an event tells, whenever it is told. Wei of `priceWei` are per unit. */
-export type Told = {
+/** An event without its id. Wei of `priceWei` are per unit. */
+export type EventContent = {
   readonly type: Exclude<EventType, "retracted">;
   readonly chainId: number;
-  /** The NFT contract; null where an order's is not known, or all orders of a maker are meant. */
+  /** The NFT contract; null: unknown order, or all orders of a maker. */
   readonly contract: Address | null;
   readonly tokenId: bigint | null;
   readonly quantity: bigint | null;
@@ -32,7 +32,7 @@ export type Told = {
   /** The zero address is the native currency. */
   readonly currency: Address | null;
   readonly orderHash: Hex | null;
-  readonly sale: ToldSale | null;
+  readonly sale: SaleContent | null;
   readonly startsAt: Date | null;
   readonly expiresAt: Date | null;
   readonly txHash: Hex | null;
@@ -42,7 +42,7 @@ export type Told = {
   readonly timestamp: Date;
 };
 
-type ToldSale = {
+type SaleContent = {
   readonly saleId: Hex;
   readonly side: "ask" | "bid";
   readonly marketplace: string;
@@ -50,18 +50,18 @@ type ToldSale = {
 };
 
 export type FeedEvent = EventId & {
-  readonly told: Told;
-  /** The event that is taken back, and why: its block was dropped, or its transaction turned out to be another sale. */
+  readonly content: EventContent;
+  /** The event that is retracted, and why: its block was retracted, or more facts made other sales of its transaction. */
   readonly retracts: (EventId & { readonly reason: "reorg" | "correction" }) | null;
-  /** Told again because its block came back. */
-  readonly isAgain: boolean;
+  /** Emitted again because its block was readopted. */
+  readonly isReadopted: boolean;
 };
 
 export function formatEventId({ position, ordinal }: EventId): string {
   return `${position}-${ordinal}`;
 }
 
-/** Undefined for what is no id. Digits are those of the log's positions. */
+/** Undefined for text that is no id. Digits are those of the log's positions. */
 export function parseEventId(text: string): EventId | undefined {
   const [, position, ordinal] = /^(\d{1,18})-(\d{1,9})$/.exec(text) ?? [];
   if (position === undefined || ordinal === undefined) return undefined;
@@ -73,7 +73,7 @@ export function isAfter(one: EventId, other: EventId): boolean {
   return one.ordinal > other.ordinal;
 }
 
-/** The place behind all events up to a position. */
-export function placeBehind(position: bigint): EventId {
+/** The point after all events up to a position. */
+export function idAfterPosition(position: bigint): EventId {
   return { position: position + 1n, ordinal: 0 };
 }

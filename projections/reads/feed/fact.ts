@@ -1,7 +1,8 @@
 import type { Address, Hex } from "viem";
+import { saleFactKinds } from "../../exchanges/sale-fact-kinds.ts";
 import { factKind } from "../../log/fact-kind.ts";
 
-/** A fact of the log as the feed reads it. `payload` is there for the kinds whose payload it uses. */
+/** A fact of the log. `payload` is null for kinds whose payload the feed does not use. */
 export type FeedFact = {
   readonly position: bigint;
   readonly kind: number;
@@ -19,24 +20,24 @@ export type FeedFact = {
   readonly from: Address | null;
   readonly to: Address | null;
   readonly orderHash: Hex | null;
-  /** The block's, or when the fact was recorded. */
+  /** The block's; without a block when the fact was recorded. */
   readonly timestamp: Date;
   readonly payload: unknown;
 };
 
 export const stateKinds = [factKind.block_retracted, factKind.block_readopted] as const;
-export const orderKinds = [factKind.order_fulfilled, factKind.orders_matched] as const;
+export const saleKinds = saleFactKinds.map((kind) => factKind[kind]);
 export const cancelKinds = [factKind.order_cancelled, factKind.counter_incremented] as const;
-const moveKinds = [
+const transferKinds = [
   factKind.erc721_transfer,
   factKind.erc721_consecutive_transfer,
   factKind.erc1155_transfer,
 ] as const;
 
-/** Events of a chain that the feed tells of. */
-export const chainKinds = [...moveKinds, ...orderKinds, ...cancelKinds] as const;
+/** Kinds of chain events that the feed shows. */
+export const chainKinds = [...transferKinds, ...saleKinds, ...cancelKinds];
 
-/** The token of an order that was taken in, for its cancel. */
+/** A submitted order, for its cancel. */
 export type KnownOrder = {
   readonly position: bigint;
   readonly chainId: number;

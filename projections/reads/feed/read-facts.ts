@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { Database } from "../../database.ts";
+import { saleFactKinds } from "../../exchanges/sale-fact-kinds.ts";
 import { factKind } from "../../log/fact-kind.ts";
 import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
 import {
@@ -8,11 +9,11 @@ import {
   chainKinds,
   type FeedFact,
   type KnownOrder,
-  orderKinds,
+  saleKinds,
   stateKinds,
 } from "./fact.ts";
 
-/** Facts with after < position ≤ upTo that the feed tells of, of the chains given, by position. */
+/** Facts with after < position ≤ upTo that the feed shows, of the given chains, by position. */
 export async function readWindow(
   db: Database,
   { after, upTo }: { after: bigint; upTo: bigint },
@@ -29,26 +30,26 @@ export async function readWindow(
 }
 
 /**
- * What a window's events depend on before it: of blocks that are dropped or brought back at any time up to its end
- * everything, of others the fills.
+ * Earlier facts that a window's events depend on: of blocks that were retracted or readopted at any time up to the
+ * window's end all of them, of other blocks the sale facts.
  */
-export async function readBefore(
+export async function readEarlierFacts(
   db: Database,
   window: readonly FeedFact[],
   { after, upTo }: { after: bigint; upTo: bigint },
 ): Promise<FeedFact[]> {
   const blocks = [...new Set(window.map(({ blockId }) => blockId))].filter((id) => id !== null);
   if (blocks.length === 0) return [];
-  const turned = await readTurned(db, blocks, upTo);
-  const filled = blocksOf(window, orderKinds).filter((id) => !turned.includes(id));
+  const changed = await readBlocksWithStates(db, blocks, upTo);
+  const sold = blocksOf(window, saleKinds).filter((id) => !changed.includes(id));
   const parts: RawBuilder<unknown>[] = [];
-  if (turned.length > 0) {
-    parts.push(eventsOf(turned, chainKinds, after));
+  if (changed.length > 0) {
+    parts.push(eventsOf(changed, chainKinds, after));
     parts.push(sql`
       select * from log.fact
-      where block_id = any (${turned}::bigint[]) and kind in ${kindList("block_retracted", "block_readopted")} and position <= ${after}`);
+      where block_id = any (${changed}::bigint[]) and kind in ${stateKindList} and position <= ${after}`);
   }
-  if (filled.length > 0) parts.push(eventsOf(filled, orderKinds, after));
+  if (sold.length > 0) parts.push(eventsOf(sold, saleKinds, after));
   return parts.length === 0 ? [] : await readFacts(db, sql.join(parts, sql` union all `));
 }
 
@@ -57,14 +58,15 @@ function blocksOf(facts: readonly FeedFact[], kinds: readonly number[]): bigint[
   return [...new Set(ids)].filter((id) => id !== null);
 }
 
-async function readTurned(
+/** Of the blocks those that were ever retracted up to a position. */
+async function readBlocksWithStates(
   db: Database,
   blocks: readonly bigint[],
   upTo: bigint,
 ): Promise<bigint[]> {
   const { rows } = await sql<{ block_id: bigint }>`
     select distinct block_id from log.fact
-    where block_id = any (${blocks}::bigint[]) and kind in ${kindList("block_retracted", "block_readopted")} and position <= ${upTo}`.execute(
+    where block_id = any (${blocks}::bigint[]) and kind in ${stateKindList} and position <= ${upTo}`.execute(
     db,
   );
   return rows.map((row) => row.block_id);
@@ -77,6 +79,9 @@ function eventsOf(blocks: readonly bigint[], kinds: readonly number[], upTo: big
       and kind = any (${kinds}::smallint[]) and position <= ${upTo}`;
 }
 
+const stateKindList = kindList("block_retracted", "block_readopted");
+const payloadKinds = kindList(...saleFactKinds, "order_submitted");
+
 async function readFacts(
   db: Database,
   facts: RawBuilder<unknown>,
@@ -88,7 +93,7 @@ async function readFacts(
            f.transaction_index as "transactionIndex", f.log_index as "logIndex", f.sub_index as "subIndex",
            c.address as contract, f.token_id as "tokenId", f.amount, f.from_address as "from", f.to_address as "to",
            f.order_hash as "orderHash", coalesce(b.timestamp, f.recorded_at) as timestamp,
-           case when f.kind in ${kindList("order_fulfilled", "orders_matched", "order_submitted")} then f.payload end as payload
+           case when f.kind in ${payloadKinds} then f.payload end as payload
     from (${facts}) f
     left join log.block b on b.block_id = f.block_id
     left join log.transaction t on t.block_id = f.block_id and t.transaction_index = f.transaction_index
@@ -98,7 +103,7 @@ async function readFacts(
   return rows;
 }
 
-/** Orders taken in up to a position that cancels among the facts name. */
+/** Orders submitted up to a position that cancels among the facts name. */
 export async function readCancelled(
   db: Database,
   facts: readonly FeedFact[],
@@ -122,7 +127,7 @@ export async function readCancelled(
 
 type Alias = { chainId: number; address: Hex; standsFor: Address };
 
-/** The NFT contract that an adapter stands for; a contract that is none stands for itself. */
+/** Maps an adapter to the NFT contract that it stands for, any other contract to itself. */
 export async function readAliases(
   db: Database,
 ): Promise<(chainId: number, contract: Address) => Address> {

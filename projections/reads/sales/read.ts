@@ -3,8 +3,8 @@ import type { Database } from "../../database.ts";
 import { blockIdRange } from "../../log/block-id.ts";
 import type { TraitKeys } from "../traits/token-bitmaps.ts";
 import { newestFirst, olderThan, type SaleKey } from "./order.ts";
-import { salesHaving } from "./read-having.ts";
-import { naming, type SaleRow, saleColumns } from "./shown.ts";
+import { type SaleRow, saleColumns, saleNames } from "./sale-columns.ts";
+import { salesWithTraits } from "./with-traits.ts";
 
 export type SalesFilter = {
   chainId: number;
@@ -28,7 +28,7 @@ export async function readSales(
     with ${matching(filter, slice)}
     select counted.total,
            ${saleColumns}
-    from counted left join page s on true ${naming}
+    from counted left join page s on true ${saleNames}
     order by s.block_id desc, s.transaction_index desc, s.ordinal desc`.execute(db);
   return { total: rows[0]?.total ?? 0n, rows: rows.filter((row) => row.blockId !== null) };
 }
@@ -37,7 +37,7 @@ export async function readSales(
 function matching(filter: SalesFilter, slice: Slice): RawBuilder<unknown> {
   const { contractIds, traitKeys } = filter;
   if (traitKeys.length > 0) {
-    return salesHaving({ ...filter, contractIds: contractIds ?? [] }, slice);
+    return salesWithTraits({ ...filter, contractIds: contractIds ?? [] }, slice);
   }
   return sql`counted as (${countOf(filter)}), page as (${pageOf(filter, slice)})`;
 }

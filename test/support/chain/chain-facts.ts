@@ -1,7 +1,8 @@
 import type { ChainId } from "../../../abis/deployments.ts";
 import { completeEvents, fetchEvents } from "../../../api/run/indexer/chain-events.ts";
+import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
 import { sourceFilters } from "../../../api/run/indexer/source-filters.ts";
-import { openChain } from "../../../api/work/chain/clients.ts";
+import { openChainClient } from "../../../api/work/chain/clients.ts";
 import { fetchReadBasis } from "../../../api/work/chain/contract-calls.ts";
 import type { Database } from "../../../projections/database.ts";
 import { stageDecoded } from "../../../projections/log/ponder-events.ts";
@@ -15,14 +16,14 @@ export async function recordChain(
   db: Database,
   { chainId, rpcUrl }: { chainId: ChainId; rpcUrl: string },
 ): Promise<Appended> {
-  const client = openChain({ chainId, rpcUrls: [rpcUrl] });
-  const filters = sourceFilters({
+  const client = openChainClient({ chainId, rpcUrls: [rpcUrl] });
+  const config = {
     chainId,
     startBlock: 0,
-    transfersStartBlock: 0,
-    collections: "*",
-    wrappedNative: "all",
-  });
+    collections: "all",
+    wrappedNativeEvents: "all",
+  } as const;
+  const filters = sourceFilters(indexedSources(config, { collections: [] }).sources);
   const { number } = await fetchReadBasis(client);
   const events = await fetchEvents(client, filters, { from: 0, to: Number(number) });
   if (events === null) throw new Error(`chain ${chainId} is too long to be read at once`);

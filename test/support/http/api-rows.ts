@@ -5,11 +5,11 @@ import { type ChainId, wrappedNative } from "../../../abis/deployments.ts";
 import { allProjections } from "../../../projections/all.ts";
 import { collectionStatsProjection } from "../../../projections/collection-stats/project.ts";
 import type { Database } from "../../../projections/database.ts";
-import { openWindow } from "../../../projections/engine/window.ts";
+import { openWindow } from "../../../projections/engine/fact-window.ts";
 import { firstBlockId } from "../../../projections/log/block-id.ts";
 import { addressOf, createProjection } from "../database/given.ts";
 
-/** Now, for everything that is measured against the clock. */
+/** The current time of the tests. */
 export const today = new Date("2026-03-10T12:34:56.000Z");
 
 type Contract = {
@@ -21,11 +21,11 @@ type Contract = {
   standard: 721 | 1155;
 };
 
-/** `twin` is a second contract of the family whose primary is `kin`; they share token ids. */
+/** `kinSecond` is the second contract of the collection with primary `kin`; they share token ids. */
 export const contracts = {
   punks: { id: 1, chainId: 1, slug: "punks", name: "Crypto Punks", standard: 721 },
   kin: { id: 2, chainId: 1, slug: "kin", name: "Kin", standard: 721 },
-  twin: { id: 3, chainId: 1, family: 2, slug: "kin", name: "Kin", standard: 721 },
+  kinSecond: { id: 3, chainId: 1, family: 2, slug: "kin", name: "Kin", standard: 721 },
   editions: { id: 4, chainId: 1, slug: "editions", name: "100%_Editions", standard: 1155 },
   apes: { id: 5, chainId: 33139, slug: "apes", name: "Apes", standard: 721 },
 } satisfies Record<string, Contract>;
@@ -50,7 +50,7 @@ export const seededSales: SeededSale[] = [
 ];
 
 function seededSale(index: number): SeededSale {
-  const traded = [contracts.punks, contracts.kin, contracts.twin, contracts.editions];
+  const traded = [contracts.punks, contracts.kin, contracts.kinSecond, contracts.editions];
   return {
     contract: traded[index % traded.length] ?? contracts.punks,
     block: 1000 + Math.floor(index / 5),
@@ -63,7 +63,7 @@ function seededSale(index: number): SeededSale {
   };
 }
 
-/** The tables of every projection with rows as a derivation would leave them. */
+/** Creates the tables of every projection, with rows as derived. */
 export async function seedRows(db: Database): Promise<void> {
   const feeRecipient = addressOf(99);
   for (const projection of allProjections({ feeRecipient })) await createProjection(db, projection);
@@ -81,7 +81,7 @@ export async function seedRows(db: Database): Promise<void> {
   await deriveStats(db);
 }
 
-/** From the rows that are there, with the time of day for its clock. */
+/** Derives statistics from the existing rows. */
 async function deriveStats(db: Database): Promise<void> {
   await sql`insert into floors.snapshot values (1, ${today}), (33139, ${today})`.execute(db);
   await db.transaction().execute(async (session) => {
@@ -135,7 +135,7 @@ async function seedSale(db: Database, sale: SeededSale): Promise<void> {
     values (${firstBlockId(contract.chainId, BigInt(block))}, ${transactionIndex}, ${ordinal},
             ${bytes(wordOf(contract.chainId * 1000 + ordinal))}, ${contract.chainId}, ${contract.id}, ${tokenId}, 1,
             ${priceWei}, ${priceWei}, ${bytes(sale.currency)}, ${bytes(addressOf(50))},
-            ${bytes(addressOf(51))}, 'ask', 'unknown', '1.6', ${bytes(addressOf(70))}, ${bytes(wordOf(ordinal))},
+            ${bytes(addressOf(51))}, 'ask', 'unknown', 'seaport', '1.6', ${bytes(addressOf(70))}, ${bytes(wordOf(ordinal))},
             ${JSON.stringify(fees)}::jsonb, null, null, ${ordinal}, ${bytes(wordOf(ordinal + 500))}, ${block},
             ${bytes(wordOf(block))}, ${new Date(today.getTime() - sale.ageHours * 3_600_000)})`.execute(
     db,

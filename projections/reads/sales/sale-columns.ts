@@ -20,6 +20,7 @@ export type SaleRow = {
   buyer: Hex;
   side: "ask" | "bid";
   marketplace: string;
+  protocol: string;
   protocolVersion: string;
   exchange: Hex;
   orderHash: Hex | null;
@@ -43,7 +44,7 @@ export const saleColumns = sql`
   s.sale_id as "saleId", s.chain_id as "chainId", s.token_id as "tokenId", s.quantity,
   s.price_wei as "priceWei", s.total_wei as "totalWei", s.currency,
   ${saleUsdE8} as "priceUsdE8", s.seller, s.buyer, s.side,
-  s.marketplace, s.protocol_version as "protocolVersion", s.exchange, s.order_hash as "orderHash",
+  s.marketplace, s.protocol, s.protocol_version as "protocolVersion", s.exchange, s.order_hash as "orderHash",
   s.fees, s.bundle_size as "bundleSize", s.bundle_total_wei as "bundleTotalWei",
   s.log_index as "logIndex", s.transaction_hash as "transactionHash",
   s.block_number as "blockNumber", s.block_hash as "blockHash", s.timestamp,
@@ -51,7 +52,7 @@ export const saleColumns = sql`
   c.slug as "collectionSlug", c.name as "collectionName"`;
 
 /** Names the contract and the collection of row `s`. */
-export const naming = sql`
+export const saleNames = sql`
   left join log.contract traded on traded.contract_id = s.contract_id
   left join collections.contract m on m.contract_id = s.contract_id
   left join collections.collection c on c.collection_id = coalesce(m.collection_id, s.contract_id)

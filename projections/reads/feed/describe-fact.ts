@@ -1,26 +1,26 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
 import { factKind } from "../../log/fact-kind.ts";
-import type { Told } from "./event.ts";
+import type { EventContent } from "./event.ts";
 import type { FeedFact, KnownOrder } from "./fact.ts";
 
 const deadAddress = "0x000000000000000000000000000000000000dead";
 
-/** What a transfer, a cancel or an order taken in tells. `orders` are those taken in that a cancel may be of. */
-export function tell(fact: FeedFact, orders: readonly KnownOrder[]): Told {
+/** The event of a transfer, a cancel or a submitted order. `orders` are submitted orders that a cancel may be of. */
+export function describeFact(fact: FeedFact, orders: readonly KnownOrder[]): EventContent {
   switch (fact.kind) {
     case factKind.order_submitted:
-      return tellOrder(fact);
+      return describeOrder(fact);
     case factKind.order_cancelled:
     case factKind.counter_incremented:
-      return tellCancel(fact, orders);
+      return describeCancel(fact, orders);
     default:
-      return tellMove(fact);
+      return describeTransfer(fact);
   }
 }
 
-/** What every event of a fact has in common; the rest is unknown. */
-export function placeOf(fact: FeedFact): Omit<Told, "type"> {
+/** The fields that every event takes from its fact; the others are null. */
+export function commonContent(fact: FeedFact): Omit<EventContent, "type"> {
   return {
     chainId: fact.chainId,
     contract: null,
@@ -43,25 +43,25 @@ export function placeOf(fact: FeedFact): Omit<Told, "type"> {
   };
 }
 
-function tellMove(fact: FeedFact): Told {
+function describeTransfer(fact: FeedFact): EventContent {
   const { contract, tokenId, to } = fact;
   const quantity = fact.kind === factKind.erc721_transfer ? 1n : fact.amount;
-  return { ...placeOf(fact), type: moveType(fact), contract, tokenId, quantity, to };
+  return { ...commonContent(fact), type: transferType(fact), contract, tokenId, quantity, to };
 }
 
-function moveType({ from, to }: FeedFact): Told["type"] {
+function transferType({ from, to }: FeedFact): EventContent["type"] {
   if (from === zeroAddress) return "mint";
   return to === zeroAddress || to === deadAddress ? "burn" : "transfer";
 }
 
-/** Of an order that was taken in before it is known what it is about. */
-function tellCancel(fact: FeedFact, orders: readonly KnownOrder[]): Told {
+/** Contract and token are known of orders that were submitted before the cancel. */
+function describeCancel(fact: FeedFact, orders: readonly KnownOrder[]): EventContent {
   const order = orders.find(
     ({ position, chainId, orderHash }) =>
       orderHash === fact.orderHash && chainId === fact.chainId && position < fact.position,
   );
   return {
-    ...placeOf(fact),
+    ...commonContent(fact),
     type: "cancel",
     contract: order?.contract ?? null,
     tokenId: order?.tokenId ?? null,
@@ -71,7 +71,7 @@ function tellCancel(fact: FeedFact, orders: readonly KnownOrder[]): Told {
 
 const item = z.object({ token: z.string().transform((token) => token as Address) });
 
-/** The part of an order's payload that the feed tells. */
+/** The part of an order's payload that the feed shows. */
 const submitted = z.object({
   components: z.object({
     offer: z.array(item),
@@ -82,13 +82,13 @@ const submitted = z.object({
   terms: z.object({ side: z.enum(["ask", "bid"]), unitPriceWei: z.string() }),
 });
 
-function tellOrder(fact: FeedFact): Told {
+function describeOrder(fact: FeedFact): EventContent {
   const { components, terms } = submitted.parse(fact.payload);
   const isAsk = terms.side === "ask";
   const [paid] = isAsk ? components.consideration : components.offer;
   const priceWei = BigInt(terms.unitPriceWei);
   return {
-    ...placeOf(fact),
+    ...commonContent(fact),
     type: isAsk ? "listing" : "offer",
     contract: fact.contract,
     tokenId: fact.tokenId,

@@ -15,7 +15,7 @@ type Asked = {
  * CTEs `counted` (total) and `page` (rows of sales.sale) of the sales of tokens with all the traits. How many there are is
  * read off bits: of each chunk of ids those with the traits, and the binary digits of what each has been sold.
  */
-export function salesHaving(
+export function salesWithTraits(
   asked: Asked,
   { limit, offset, after }: { limit: number; offset: number; after: SaleKey | null },
 ): RawBuilder<unknown> {

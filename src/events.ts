@@ -1,0 +1,23 @@
+import { ponder } from "ponder:registry";
+import { event as events } from "ponder:schema";
+import { type EmittedEvent, emittedRow } from "./emitted-row.ts";
+import { sources } from "./settings.ts";
+
+type Insert = (table: typeof events) => {
+  values: (row: ReturnType<typeof emittedRow>) => Promise<unknown>;
+};
+type Handler = (input: {
+  event: EmittedEvent;
+  context: { chain: { id: number }; db: { insert: Insert } };
+}) => Promise<void>;
+
+/** The names of sources and events are known at run time only, which Ponder's types do not foresee. */
+const on = ponder.on as unknown as (name: string, handler: Handler) => void;
+
+for (const source of sources) {
+  for (const { name } of source.events) {
+    on(`${source.name}:${name}`, async ({ event, context }) => {
+      await context.db.insert(events).values(emittedRow(event, context.chain.id, source, name));
+    });
+  }
+}
