@@ -4,7 +4,7 @@ import { type ChainId, wrappedNative } from "../../../abis/deployments.ts";
 import { openDatabase } from "../../../projections/database.ts";
 import { orderBounds } from "../../../projections/domain/orders/market-terms.ts";
 import { openSwitch } from "../../../projections/log/switches.ts";
-import { openChain } from "../chain/clients.ts";
+import { openChainClient } from "../chain/clients.ts";
 import { createQueryBatcher } from "../chain/query-batcher.ts";
 import { openPartners } from "../marketplaces/open-partners.ts";
 import { interactive } from "../marketplaces/transport.ts";
@@ -63,7 +63,7 @@ export function assembleMarket(
   const clients = new Map(
     config.chains.map(({ chainId, rpcUrls }) => [
       chainId,
-      openChain({ chainId, rpcUrls, timeoutMs: rpcTimeoutMs }),
+      openChainClient({ chainId, rpcUrls, timeoutMs: rpcTimeoutMs }),
     ]),
   );
   const chain = (chainId: ChainId) => served(clients, chainId);

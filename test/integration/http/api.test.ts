@@ -17,7 +17,7 @@ import {
   wordOf,
 } from "../../support/http/api-rows.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import { marketOver } from "../../support/orders/market-terms.ts";
+import { openTestMarket } from "../../support/orders/test-market.ts";
 
 const baseUrl = "https://api.example.test";
 const siteUrl = "https://site.example.test";
@@ -42,7 +42,7 @@ beforeAll(async () => {
     siteUrl,
     chains: [1, 33139] as const,
     readStatus: async () => idle,
-    market: marketOver(database.db),
+    market: openTestMarket(database.db),
     now: () => today,
   };
   api = await serve(createApp({ context, baseUrl, logger: pino({ level: "silent" }) }));
@@ -127,14 +127,14 @@ function saleIds(keep: (sale: SeededSale) => boolean): string[] {
 }
 
 describe("GET /v1/sales", () => {
-  const kin = [contracts.kin.id, contracts.twin.id];
+  const kin = [contracts.kin.id, contracts.kinSecond.id];
   const lists: [string, (sale: SeededSale) => boolean][] = [
     ["?per_page=10", ({ contract }) => contract.chainId === 1],
     ["?chainId=33139&per_page=2", ({ contract }) => contract.chainId === 33139],
     ["?collection=punks&per_page=7", ({ contract }) => contract.id === contracts.punks.id],
     ["?collection=KIN&per_page=9", ({ contract }) => kin.includes(contract.id)],
     [
-      `?collection=${addressOfContract(contracts.twin)}&per_page=9`,
+      `?collection=${addressOfContract(contracts.kinSecond)}&per_page=9`,
       ({ contract }) => kin.includes(contract.id),
     ],
     [
@@ -142,8 +142,8 @@ describe("GET /v1/sales", () => {
       ({ contract, tokenId }) => kin.includes(contract.id) && tokenId === 3n,
     ],
     [
-      `?collection=${addressOfContract(contracts.twin).toUpperCase().replace("0X", "0x")}&token_id=3&per_page=2`,
-      ({ contract, tokenId }) => contract.id === contracts.twin.id && tokenId === 3n,
+      `?collection=${addressOfContract(contracts.kinSecond).toUpperCase().replace("0X", "0x")}&token_id=3&per_page=2`,
+      ({ contract, tokenId }) => contract.id === contracts.kinSecond.id && tokenId === 3n,
     ],
   ];
   it.each(lists)("lists %s newest first, the same by pages and by cursors", async (query, keep) => {
@@ -155,7 +155,7 @@ describe("GET /v1/sales", () => {
     expect(await walkPages(`/v1/sales${query}`)).toEqual(walked.rows);
   });
 
-  it("tells prices, parties, fees and links of a sale", async () => {
+  it("returns prices, parties, fees and links of a sale", async () => {
     const { data } = await list("/v1/sales?chainId=33139&per_page=1");
     expect(data[0]).toMatchObject({
       chainId: 33139,
@@ -184,13 +184,13 @@ describe("GET /v1/sales", () => {
     expect(answer.headers.get("link")).toBe(link);
   });
 
-  it("answers an empty page beyond the end", async () => {
+  it("returns an empty page beyond the end", async () => {
     const { data, meta } = await list("/v1/sales?page=200&per_page=50");
     expect(data).toEqual([]);
     expect(meta).toMatchObject({ total: 137, page: 200, next_cursor: null });
   });
 
-  it("ignores what it does not know", async () => {
+  it("ignores unknown parameters", async () => {
     expect((await list("/v1/sales?foo=bar&hasOwnProperty=1&__proto__[x]=1")).meta.total).toBe(137);
   });
 
@@ -238,7 +238,7 @@ describe("GET /v1/sales", () => {
   );
 
   describe("422 invalid_cursor", () => {
-    it("for a cursor that was tampered with, at any place", async () => {
+    it("for a cursor that was tampered with, at any position", async () => {
       const { meta } = await list("/v1/sales?per_page=5");
       const cursor = meta.next_cursor ?? "";
       for (let at = 0; at < cursor.length; at += 1) {
@@ -256,7 +256,7 @@ describe("GET /v1/sales", () => {
       await refusal(`/v1/collections?cursor=${meta.next_cursor}`, 422, "invalid_cursor");
     });
 
-    it.each(["", "%00", "x".repeat(5000)])("for what is no cursor: %.10s", async (text) => {
+    it.each(["", "%00", "x".repeat(5000)])("for an invalid cursor: %.10s", async (text) => {
       await refusal(`/v1/sales?cursor=${text}`, 422, "invalid_cursor");
     });
   });
@@ -275,7 +275,7 @@ describe("GET /v1/collections", () => {
     ["search=100%25_e", ["editions"]],
     ["search=%25", ["editions"]],
     ["search=_", ["editions"]],
-    [`search=${addressOfContract(contracts.twin).slice(-4)}`, ["kin"]],
+    [`search=${addressOfContract(contracts.kinSecond).slice(-4)}`, ["kin"]],
     ["verified=true", ["punks"]],
     ["verified=false&sort=supply", ["editions", "kin"]],
     ["chainId=33139", ["apes"]],
@@ -339,17 +339,17 @@ describe("GET /v1/collections", () => {
 });
 
 describe("GET /v1/collections/{collection}", () => {
-  it("combines the figures of a family, by slug and by any of its addresses", async () => {
+  it("combines the statistics of all contracts of a collection, by slug and by any of its addresses", async () => {
     const bySlug = await one("/v1/collections/kin");
     expect(bySlug).toMatchObject({
       address: addressOfContract(contracts.kin),
       contracts: [
         { address: addressOfContract(contracts.kin), standard: "erc721" },
-        { address: addressOfContract(contracts.twin), standard: "erc721" },
+        { address: addressOfContract(contracts.kinSecond), standard: "erc721" },
       ],
       stats: { supply: 5, holders: 2, listed: 0, floor: null },
     });
-    expect(await one(`/v1/collections/${addressOfContract(contracts.twin)}`)).toEqual(bySlug);
+    expect(await one(`/v1/collections/${addressOfContract(contracts.kinSecond)}`)).toEqual(bySlug);
   });
 
   it("counts the units of an ERC-1155 as its supply", async () => {
@@ -369,7 +369,7 @@ describe("GET /v1/collections/{collection}", () => {
 });
 
 describe("GET /v1/collections/{collection}/tokens/{tokenId}", () => {
-  it("tells the owner and the last sale", async () => {
+  it("returns the owner and the last sale", async () => {
     const last = saleIds(({ contract, tokenId }) => contract.id === 1 && tokenId === 0n)[0];
     expect(await one("/v1/collections/punks/tokens/0")).toMatchObject({
       tokenId: "0",
@@ -386,10 +386,13 @@ describe("GET /v1/collections/{collection}/tokens/{tokenId}", () => {
     expect(await one(`/v1/collections/punks/tokens/${tokenId}`)).toMatchObject({ tokenId });
   });
 
-  it("selects the live token of a family by slug, the contract's by address", async () => {
-    const [kin, twin] = [addressOfContract(contracts.kin), addressOfContract(contracts.twin)];
+  it("selects the existing token of a collection by slug, the contract's by address", async () => {
+    const [kin, kinSecond] = [
+      addressOfContract(contracts.kin),
+      addressOfContract(contracts.kinSecond),
+    ];
     expect(await one("/v1/collections/kin/tokens/7")).toMatchObject({
-      contract: twin,
+      contract: kinSecond,
       isBurned: false,
     });
     expect(await one(`/v1/collections/${kin}/tokens/7`)).toMatchObject({
@@ -416,7 +419,7 @@ describe("GET /v1/collections/{collection}/tokens/{tokenId}", () => {
     await refusal("/v1/collections/punks/tokens/12345", 404, "not_found");
     await refusal("/v1/collections/none/tokens/1", 404, "not_found");
     await refusal(
-      `/v1/collections/${addressOfContract(contracts.twin)}/tokens/8`,
+      `/v1/collections/${addressOfContract(contracts.kinSecond)}/tokens/8`,
       404,
       "not_found",
     );
@@ -436,7 +439,7 @@ describe("the served document", () => {
     ...["invalid_key", "revoked_key", "expired_key"],
   ];
 
-  it("holds the documented endpoints with their parameters and codes, and no others", () => {
+  it("contains the documented endpoints with their parameters and codes, and no others", () => {
     const Code = z.object({
       properties: z.object({ code: z.object({ enum: z.array(z.string()) }) }),
     });
@@ -470,7 +473,7 @@ describe("the served document", () => {
 });
 
 describe("any request", () => {
-  it("is never answered with a fault, whatever its parameters", async () => {
+  it("never causes a 500, whatever its parameters", async () => {
     const hostile = fc.oneof(
       fc.string({ unit: "binary", maxLength: 30 }),
       fc.constantFrom("\0", "'", "%", "\\", "[]", "-1", "1e9", "NaN", "null", "[object Object]"),

@@ -30,7 +30,7 @@ afterEach(() => {
 const chainId = 33139;
 const currency = wrappedNative[chainId];
 
-/** The opening day gives each of the seven six punks, in their order, and sixty of each edition. */
+/** On the first day each of the seven accounts gets six punks, in order, and sixty units of each edition. */
 const punk = (tokenId: bigint) =>
   ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 const edition = (tokenId: bigint) =>
@@ -58,7 +58,7 @@ async function refusalOf(bidId: string, body: object): Promise<string> {
   return `${answer.status} ${answer.code}`;
 }
 
-/** Another library encodes what the API gives out, as a caller would. */
+/** Encodes the API's response with another library, as a caller would. */
 const encoder = new Interface(JSON.stringify(seaportFunctions));
 
 function calldataOf(data: AcceptData): Hex {
@@ -102,7 +102,7 @@ const unitsOf = (owner: Address, tokenId: bigint) =>
     args: [owner, tokenId],
   });
 
-/** Sells as the API says; what the seller was paid must be what it said, to the wei. */
+/** Sells with the API's response; the payment must equal `sellerNetWei`. */
 async function sell(from: Seller, data: AcceptData) {
   const seller = fulfillerOf(from);
   const before = await wrappedOf(seller);
@@ -115,7 +115,7 @@ async function bidOf(bidId: string) {
 }
 
 describe("POST /v1/bids/{bidId}/accept-data", () => {
-  it("gives what sells a token into an offer for it", async () => {
+  it("returns the call that sells a token into an offer for it", async () => {
     const { alice } = book.actors;
     const bidId = await book.submit(
       await alice.offers(punk(7n), { priceWei: parseEther("3.000000000000000011") }),
@@ -182,7 +182,7 @@ describe("POST /v1/bids/{bidId}/accept-data", () => {
     expect(await bidOf(bidId)).toMatchObject({ status: "filled" });
   });
 
-  it("sells units into an offer for an ERC-1155 collection, as many as are asked", async () => {
+  it("sells the requested number of units into an offer for an ERC-1155 collection", async () => {
     const { frank } = book.actors;
     const bidId = await book.submit(
       await frank.offersForCollection({
@@ -202,7 +202,7 @@ describe("POST /v1/bids/{bidId}/accept-data", () => {
     expect(await refusalOf(bidId, { fulfiller, tokenId: "4" })).toBe("422 order_filled");
   });
 
-  it("tells whether the seller has approved the conduit, and does not ask it", async () => {
+  it("reports whether the seller has approved the conduit, and does not require it", async () => {
     const { alice, erin } = book.actors;
     await erin.revokes(contracts.punks);
     const bidId = await book.submit(await alice.offers(punk(25n), { priceWei: parseEther("1") }));
@@ -213,7 +213,7 @@ describe("POST /v1/bids/{bidId}/accept-data", () => {
     await sell("erin", before);
   });
 
-  it("refuses with a code for each reason", async () => {
+  it("rejects with a code for each reason", async () => {
     const { alice, bob } = book.actors;
     const item = await book.submit(await alice.offers(punk(8n), { priceWei: parseEther("1") }));
     const collection = await book.submit(
@@ -250,7 +250,7 @@ describe("POST /v1/bids/{bidId}/accept-data", () => {
     expect(await refusalOf(item, { fulfiller })).toBe("422 rpc_unavailable");
   });
 
-  it("refuses what the chain would not fill any more, and the book learns it", async () => {
+  it("rejects what the exchange would no longer fill, and updates the order book", async () => {
     const { grace } = book.actors;
     const fulfiller = fulfillerOf("bob");
     await grace.wraps(parseEther("5"));
@@ -285,12 +285,12 @@ describe("POST /v1/bids/{bidId}/accept-data", () => {
     expect(await refusalOf(await book.submit(expired), { fulfiller })).toBe("422 order_expired");
   });
 
-  it("refuses a token that its collection does not let the conduit move", async () => {
+  it("rejects a token that its collection does not let the conduit transfer", async () => {
     const { alice, bob } = book.actors;
     const guarded = { standard: "erc721", contract: contracts.guarded, tokenId: 70n } as const;
     await bob.mints(guarded);
     const bidId = await book.submit(await alice.offers(guarded, { priceWei: parseEther("1") }));
-    // Before the approval nobody can tell: a simulated transfer would fail anyway.
+    // Before the approval this is unknown: a simulated transfer would fail anyway.
     await acceptDataOf(bidId, { fulfiller: bob.address });
     await bob.approves(guarded.contract);
     expect(await refusalOf(bidId, { fulfiller: bob.address })).toBe("422 transfer_restricted");
@@ -308,14 +308,14 @@ describe("POST /v1/bids/{bidId}/accept-data", () => {
 describe("POST /v1/bids/best-accept-data", () => {
   const best = "/v1/bids/best-accept-data";
 
-  it("takes the offer that nets most of those that the chain fills", async () => {
+  it("selects the fillable offer with the highest net", async () => {
     const { alice, frank, grace } = book.actors;
     const token = { ...punk(0n), contract: contracts.familyOne };
     const whole = { standard: "erc721", contract: contracts.familyOne } as const;
     await grace.wraps(parseEther("50"));
     await grace.allows(parseEther("50"));
     await book.catchUp();
-    // Bob's tokens of this family are 3 and 4.
+    // Bob's tokens of this collection are 3 and 4.
     const low = await book.submit(
       await alice.offers({ ...token, tokenId: 3n }, { priceWei: parseEther("5") }),
     );
@@ -328,7 +328,7 @@ describe("POST /v1/bids/best-accept-data", () => {
     const ask = { contract: contracts.familyOne, tokenId: "3", fulfiller: fulfillerOf("bob") };
     expect((await acceptedBy(best, ask)).bidId).toBe(high);
 
-    // The chain knows before the book that the highest cannot be paid.
+    // The chain knows before the order book that the highest offer cannot be paid.
     await grace.allows(parseEther("1"));
     const requestsBefore = book.node.requests;
     const data = await acceptedBy(best, ask);
@@ -346,7 +346,7 @@ describe("POST /v1/bids/best-accept-data", () => {
     expect((await acceptedBy(best, ask)).bidId).toBe(low);
   });
 
-  it("answers 404 where nobody offers anything that can be taken", async () => {
+  it("responds 404 without an acceptable offer", async () => {
     const fulfiller = fulfillerOf("bob");
     for (const contract of [contracts.familyTwo, "0x00000000000000000000000000000000000000aa"]) {
       expect(await book.post(best, { chainId, contract, tokenId: "3", fulfiller })).toMatchObject({

@@ -30,7 +30,7 @@ afterEach(() => {
   book.node.instead = () => undefined;
 });
 
-/** The opening day gives each of the seven six punks, in their order, and sixty of each edition. */
+/** On the first day each of the seven accounts gets six punks, in order, and sixty units of each edition. */
 const punk = (tokenId: bigint) =>
   ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 const edition = (tokenId: bigint) =>
@@ -51,7 +51,7 @@ async function refusalOf(askId: string, body?: unknown) {
   return { refused: `${status} ${code}`, message };
 }
 
-/** Sends exactly what the API gave out. */
+/** Sends the API's response unchanged. */
 async function send(from: "bob" | "carol" | "dave", { to, data, value }: z.output<typeof BuyData>) {
   const account = accounts[from];
   return book.client.sendTransactionSync({
@@ -86,7 +86,7 @@ async function statusOf(askId: string) {
 }
 
 describe("POST /v1/listings/{askId}/buy-data", () => {
-  it("gives what buys the token when it is sent as it is, for exactly its price", async () => {
+  it("returns a transaction that buys the token for exactly its price", async () => {
     const { alice } = book.actors;
     const priceWei = parseEther("1.000000000000000007");
     const askId = await listed(await alice.lists(punk(1n), { priceWei }));
@@ -115,7 +115,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     expect(taken.length).toBe(2);
   });
 
-  it("sends the token to the buyer that is named, whoever pays", async () => {
+  it("sends the token to `buyer`, whoever pays", async () => {
     const askId = await listed(
       await book.actors.alice.lists(punk(2n), { priceWei: parseEther("1") }),
     );
@@ -137,7 +137,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     await send("bob", first);
     expect(await unitsOf(bob.address, 1n)).toBe(bobHad + 8n);
 
-    // The chain is asked, so what the book does not know yet is left out.
+    // The chain is queried, so that units sold since are left out.
     expect(await refusalOf(askId, { amount: 13 })).toMatchObject({ refused: "422 bad_amount" });
     const rest = await buyDataOf(askId);
     expect(rest).toMatchObject({ quantity: 12, value: `${parseEther("3.6")}` });
@@ -147,7 +147,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     expect(await statusOf(askId)).toMatchObject({ status: "filled", quantityRemaining: 0 });
   });
 
-  it("sells no more units of an ERC-1155 than their owner still holds", async () => {
+  it("sells no more ERC-1155 units than their owner still holds", async () => {
     const { dave, erin } = book.actors;
     const askId = await listed(
       await dave.lists(edition(2n), { priceWei: parseEther("0.1"), quantity: 50n }),
@@ -161,7 +161,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     expect(await statusOf(askId)).toMatchObject({ quantityFillable: 35 });
   });
 
-  it("gives a listing signed in bulk its own whole signature", async () => {
+  it("returns the complete signature of a bulk-signed listing", async () => {
     const { bob } = book.actors;
     const orders = await bob.listsInBulk(
       [7n, 8n, 9n].map((tokenId) => ({ nft: punk(tokenId), priceWei: parseEther("1") })),
@@ -173,7 +173,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     expect(await ownerOf(8n)).toBe(book.actors.carol.address);
   });
 
-  it("sells for a maker that is a contract, and not by a signature that it does not take", async () => {
+  it("sells for a contract maker, and not with a signature that the contract rejects", async () => {
     const { alice, wallet } = book.actors;
     for (const tokenId of [5n, 6n]) await alice.transfers(punk(tokenId), wallet);
     await book.catchUp();
@@ -187,7 +187,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     expect(await statusOf(askId)).toMatchObject({ invalidReason: "contract_signature_invalid" });
   });
 
-  it("takes a limit in ETH, as number or text, and in wei, which wins", async () => {
+  it("accepts a limit in ETH, as number or string, and in wei, which takes precedence", async () => {
     const { carol } = book.actors;
     const askId = await listed(await carol.lists(punk(13n), { priceWei: parseEther("0.1") }));
     for (const body of [
@@ -209,14 +209,14 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     }
   });
 
-  it("takes an id in any case and without a body", async () => {
+  it("accepts an id in any case, and no body", async () => {
     const { carol } = book.actors;
     const askId = await listed(await carol.lists(punk(14n), { priceWei: parseEther("1") }));
     const [prefix, hash = ""] = askId.split("-0x");
     expect((await buyDataOf(`${prefix}-0x${hash.toUpperCase()}`)).askId).toBe(askId);
   });
 
-  it("refuses what it cannot understand with a code for each", async () => {
+  it("rejects invalid input with a code for each reason", async () => {
     const { carol } = book.actors;
     const askId = await listed(await carol.lists(punk(15n), { priceWei: parseEther("1") }));
     const table: [unknown, string][] = [
@@ -240,14 +240,14 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     }
   });
 
-  it("tells at once, and the book too, that a listing is not fillable on the chain", async () => {
+  it("reports at once that a listing is not fillable on the chain, and updates the order book", async () => {
     const { carol, frank } = book.actors;
     const moved = await listed(await carol.lists(punk(16n), { priceWei: parseEther("1") }));
     const ended = await carol.lists(punk(17n), { priceWei: parseEther("1") });
     const cancelled = await listed(ended);
     await carol.transfers(punk(16n), frank);
     await carol.cancels(ended);
-    // Nothing was indexed meanwhile.
+    // Nothing was indexed in between.
     expect(await statusOf(moved)).toMatchObject({ status: "active" });
 
     expect(await refusalOf(moved)).toMatchObject({ refused: "409 inactive" });
@@ -255,13 +255,13 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     expect(await refusalOf(cancelled)).toMatchObject({ refused: "409 unavailable" });
     expect(await statusOf(cancelled)).toMatchObject({ status: "cancelled" });
 
-    // And says the same once the events themselves have come.
+    // The same once the events are indexed.
     await book.catchUp();
     expect(await refusalOf(moved)).toMatchObject({ refused: "409 inactive" });
     expect(await refusalOf(cancelled)).toMatchObject({ refused: "409 unavailable" });
   });
 
-  it("refuses while the conduit is not approved, and sells again afterwards", async () => {
+  it("rejects while the conduit is not approved, and sells again afterwards", async () => {
     const { erin } = book.actors;
     const askId = await listed(await erin.lists(punk(25n), { priceWei: parseEther("1") }));
     await erin.revokes(contracts.punks);
@@ -273,7 +273,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     expect((await send("bob", await buyDataOf(askId))).status).toBe("success");
   });
 
-  it("refuses a listing that its maker undercut himself, and one that a counter ended", async () => {
+  it("rejects a listing that its maker undercut, and one that a counter increment ended", async () => {
     const { frank } = book.actors;
     const dear = await listed(await frank.lists(punk(31n), { priceWei: parseEther("2") }));
     const cheap = await listed(await frank.lists(punk(31n), { priceWei: parseEther("1") }));
@@ -285,7 +285,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     expect(await statusOf(cheap)).toMatchObject({ status: "cancelled" });
   });
 
-  it("refuses a listing whose signed order is not what the book shows", async () => {
+  it("rejects a listing whose signed order differs from its row", async () => {
     const { grace } = book.actors;
     const order = await grace.lists(punk(37n), { priceWei: parseEther("1") });
     const askId = await listed(order);
@@ -294,7 +294,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     expect(await refusalOf(askId)).toMatchObject({ refused: "409 order_mismatch" });
   });
 
-  it("says that the chain cannot be asked, and that buying is switched off", async () => {
+  it("reports an unavailable chain, and that buying is paused", async () => {
     const { grace } = book.actors;
     const askId = await listed(await grace.lists(punk(38n), { priceWei: parseEther("1") }));
     book.node.instead = () => ({ error: { code: -32_000, message: "node is down" } });
@@ -315,7 +315,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
 });
 
 describe("POST /v1/listings/buy-data-bulk", () => {
-  it("answers what can be bought in the order asked for, and why the rest cannot", async () => {
+  it("returns what can be bought in the order of the request, and why the rest cannot", async () => {
     const { alice, grace } = book.actors;
     const priceWei = parseEther("1");
     const gone = await alice.lists(punk(4n), { priceWei });
@@ -351,7 +351,7 @@ describe("POST /v1/listings/buy-data-bulk", () => {
     for (const one of listings) expect((await send("bob", one)).status).toBe("success");
   });
 
-  it("takes one to twenty ids", async () => {
+  it("accepts one to twenty ids", async () => {
     for (const askIds of [undefined, [], Array.from({ length: 21 }, () => "mkt-1"), [7]]) {
       expect(await book.post("/v1/listings/buy-data-bulk", { askIds })).toMatchObject({
         status: 422,
@@ -361,8 +361,8 @@ describe("POST /v1/listings/buy-data-bulk", () => {
   });
 });
 
-describe("whatever is sent to have an order bought, accepted or checked", () => {
-  it("is never answered with a fault", async () => {
+describe("any request to buy, accept or sync", () => {
+  it("never causes a 500", async () => {
     const { grace } = book.actors;
     const askId = await listed(await grace.lists(punk(40n), { priceWei: parseEther("1") }));
     const bidId = await book.submit(await grace.offers(punk(1n), { priceWei: parseEther("1") }));

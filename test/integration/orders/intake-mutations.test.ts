@@ -63,7 +63,7 @@ const pathOf = (of: Base) =>
 type Row = [of: Base, what: string, code: IntakeCode];
 type Fields = Record<string, unknown>;
 
-/** Sends what becomes of a good body, and compares the answer. */
+/** Submits a changed valid body, and compares the result. */
 async function refuses(of: Base, body: unknown, code: IntakeCode, status: number): Promise<void> {
   const answer = await stand.post(pathOf(of), body);
   expect([answer.status, answer.code, answer.message]).toEqual([
@@ -77,7 +77,7 @@ async function refuses(of: Base, body: unknown, code: IntakeCode, status: number
 const statusOf: Partial<Record<IntakeCode, number>> = { pp_retired: 409 };
 const bodyOf = (of: Base) => ({ chainId, seaport: wireOrder(orders[of]) });
 
-describe("what surrounds an order", () => {
+describe("the envelope of an order", () => {
   const text: [what: string, body: (good: ReturnType<typeof bodyOf>) => unknown, IntakeCode][] = [
     ["malformed JSON", () => '{"chainId":', "bad_structure"],
     ["no body", () => "", "bad_structure"],
@@ -136,7 +136,7 @@ describe("what surrounds an order", () => {
   });
 });
 
-describe("how an order is written", () => {
+describe("the format of an order", () => {
   const set = (path: string, value: unknown) => (good: Fields) => {
     const order = structuredClone(good);
     const parts = path.split(".");
@@ -204,7 +204,7 @@ const every =
     consideration: order.consideration.map((one) => ({ ...one, ...change(one) })),
   });
 const paid = (wei: bigint) => ({ startAmount: wei, endAmount: wei });
-/** Moves wei from a leg to the seller's, so that the price stays. */
+/** Moves wei from a leg to the seller's, so that the price is unchanged. */
 const cut =
   (index: number, wei: bigint): Change =>
   (order) =>
@@ -232,7 +232,7 @@ const inTime =
   (change: (startTime: bigint) => Partial<OrderComponents>): Change =>
   (order) => ({ ...order, ...change(order.startTime) });
 
-/** What nobody asks a royalty for has no leg of it. */
+/** A token without a royalty has no royalty leg. */
 const unroyal =
   (change: Change): Change =>
   (order) =>
@@ -249,7 +249,7 @@ const nftLeg = {
 };
 const day = 86_400n;
 
-describe("what an order says, signed anew", () => {
+describe("a changed order with a valid signature", () => {
   const rows: [...Row, Change][] = [
     ["listing", "contract order", "unsupported_order_type", fields({ orderType: 4 })],
     ["listing", "restricted order", "unsupported_order_type", fields({ orderType: 2 })],
@@ -475,7 +475,7 @@ describe("what an order says, signed anew", () => {
   });
 });
 
-/** A bid at another price, fees and all. */
+/** A bid at another price, with its fees. */
 function scale(order: OrderComponents, by: bigint, over = 1n): OrderComponents {
   const scaled = (wei: bigint) => (wei * by) / over;
   return {
@@ -487,7 +487,7 @@ function scale(order: OrderComponents, by: bigint, over = 1n): OrderComponents {
   };
 }
 
-describe("how an order is signed", () => {
+describe("the signature of an order", () => {
   const rows: [what: string, IntakeCode, (good: Hex) => unknown][] = [
     ["not at all", "missing_signature", () => undefined],
     ["by nothing", "missing_signature", () => "0x"],
@@ -509,7 +509,7 @@ describe("how an order is signed", () => {
     await refuses("listing", { chainId, seaport: wireOrder(order) }, "bad_signature", 422);
   });
 
-  it("a number of legs that is not that of the order → consideration_mismatch", async () => {
+  it("a wrong totalOriginalConsiderationItems → consideration_mismatch", async () => {
     const { parameters, signature } = wireOrder(orders.listing) as { parameters: Fields } & Fields;
     const order = {
       parameters: { ...parameters, totalOriginalConsiderationItems: 2 },
@@ -538,7 +538,7 @@ describe("any body", () => {
     fc.jsonValue({ maxDepth: 2 }),
   );
 
-  it("is never answered with a fault", async () => {
+  it("never causes a 500", async () => {
     const of = fc.constantFrom(...base);
     const change = fc.tuple(fc.nat(), hostile);
     await fc.assert(
@@ -566,7 +566,7 @@ describe("any body", () => {
   });
 });
 
-/** Replaces the value at one of the places of a JSON value, counted from the outside. */
+/** Replaces one nested value of a JSON value, by its index in depth-first order. */
 function replaceAt(given: unknown, place: number, value: unknown): unknown {
   if (typeof given !== "object" || given === null || place % 7 === 0) return value;
   const keys = Object.keys(given);
@@ -577,7 +577,7 @@ function replaceAt(given: unknown, place: number, value: unknown): unknown {
   return copy;
 }
 
-it("the orders that all of this was made of are taken in", async () => {
+it("the unchanged orders are accepted", async () => {
   for (const of of base) {
     const { status, data } = await stand.post(pathOf(of), bodyOf(of));
     expect([of, status, data?.status]).toEqual([of, 201, "active"]);

@@ -38,7 +38,7 @@ afterAll(() => stand?.close());
 const punk = (tokenId: bigint) =>
   ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 let nextPunk = 1_000n;
-/** A token of alice's that nothing was done with. */
+/** An unused token of alice's. */
 const freshPunk = () => {
   nextPunk += 1n;
   return punk(nextPunk);
@@ -65,8 +65,8 @@ async function countSubmissions(...orders: SignedOrder[]): Promise<number> {
   return rows.length;
 }
 
-describe("a listing that is sent again", () => {
-  it("is answered as it stands, in whatever form, and is one fact", async () => {
+describe("a listing that is submitted again", () => {
+  it("returns its current status, in any form, and is one fact", async () => {
     const { alice } = stand.market.actors;
     const nft = freshPunk();
     const order = await alice.lists(nft, { priceWei: ether("1") });
@@ -102,7 +102,7 @@ describe("a listing that is sent again", () => {
     expect(await countSubmissions(order)).toBe(1);
   });
 
-  it("is answered as it stands when the chain has moved on", async () => {
+  it("returns its current status after the chain changed", async () => {
     const { alice, dave } = stand.market.actors;
     const nft = freshPunk();
     const order = await alice.lists(nft, { priceWei: ether("1") });
@@ -125,7 +125,7 @@ describe("a listing that is sent again", () => {
     expect((await list({ ...order, signature })).code).toBe("bad_signature");
   });
 
-  it("twenty times at once is one fact and twenty equal answers", async () => {
+  it("twenty times at once is one fact with twenty equal responses", async () => {
     const { alice } = stand.market.actors;
     const order = await alice.lists(freshPunk(), { priceWei: ether("1") });
     const before = stand.node.requests;
@@ -138,8 +138,8 @@ describe("a listing that is sent again", () => {
   });
 });
 
-describe("orders that come at the same time", () => {
-  it("share the chain's answers", async () => {
+describe("concurrent orders", () => {
+  it("share chain queries", async () => {
     const { alice } = stand.market.actors;
     const orders = [];
     for (let count = 0; count < 30; count += 1)
@@ -153,7 +153,7 @@ describe("orders that come at the same time", () => {
 });
 
 describe("a bulk request", () => {
-  it("takes in 97 of 100 listings and says what is wrong with three", async () => {
+  it("admits 97 of 100 listings and rejects three with reasons", async () => {
     const { alice } = stand.market.actors;
     const orders: SignedOrder[] = [];
     for (let count = 0; count < 100; count += 1)
@@ -190,7 +190,7 @@ describe("a bulk request", () => {
     expect(stand.node.requests - before).toBeLessThan(20);
   });
 
-  it("that stores nothing says so with an error", async () => {
+  it("that stores nothing is an error", async () => {
     const answer = await stand.post("/v1/orders/bids/bulk", { chainId, bids: [{}, {}] });
     expect([answer.status, answer.success, answer.error]).toEqual([200, false, answer.message]);
   });
@@ -201,37 +201,37 @@ describe("a bulk request", () => {
     ["asks", {}],
     ["bids", { bids: [] }],
     ["bids", { bids: Array.from({ length: 51 }, () => ({})) }],
-  ])("of %s outside its bounds is refused as a whole", async (side, body) => {
+  ])("of %s outside its bounds is rejected as a whole", async (side, body) => {
     const { status, code } = await stand.post(`/v1/orders/${side}/bulk`, { chainId, ...body });
     expect([status, code]).toEqual([422, "bad_structure"]);
   });
 
-  it("answers for a twin that no partner takes, and lists the order all the same", async () => {
+  it("rejects a cross-listing that no partner accepts, and admits the listing", async () => {
     const { alice } = stand.market.actors;
     const order = await alice.lists(freshPunk(), { priceWei: ether("1") });
-    const twin = { parameters: {}, signature: "0x" };
+    const crossListing = { parameters: {}, signature: "0x" };
     const { status, data } = await stand.post("/v1/orders/asks/bulk", {
       chainId,
-      listings: [{ seaport: wireOrder(order), opensea: twin }],
+      listings: [{ seaport: wireOrder(order), opensea: crossListing }],
     });
     expect(status).toBe(201);
     expect(data.results[0].crossListing).toMatchObject({ status: "rejected", orderHash: null });
   });
 
-  it("larger than anything it could hold is refused", async () => {
+  it("larger than its maximum is rejected", async () => {
     const { status, code } = await stand.post("/v1/orders/asks", `"${"x".repeat(100_000)}"`);
     expect([status, code]).toEqual([413, "payload_too_large"]);
   });
 });
 
-describe("orders signed together", () => {
+describe("bulk-signed orders", () => {
   /** The same signature with a base of 64 bytes. */
   const compactBase = (signature: Hex): Hex => {
     const base = parseSignature(signature.slice(0, 132) as Hex);
     return `${serializeCompactSignature(signatureToCompactSignature(base))}${signature.slice(132)}`;
   };
 
-  it("are taken by the bulk endpoint with either base, and by the single one not", async () => {
+  it("are accepted by the bulk endpoint with either base, and not by the single one", async () => {
     const { alice } = stand.market.actors;
     const nfts = Array.from({ length: 5 }, freshPunk);
     const orders = await alice.listsInBulk(nfts.map((nft) => ({ nft, priceWei: ether("1") })));
@@ -265,7 +265,7 @@ describe("orders signed together", () => {
 });
 
 describe("a contract", () => {
-  it("lists with what it takes for its signature", async () => {
+  it("lists with a signature that it accepts", async () => {
     const { wallet, bob } = stand.market.actors;
     const order = await wallet.lists(punk(2_000n), { priceWei: ether("1") });
     const forged = await bob.lists(punk(9n), { priceWei: ether("1") });
@@ -279,7 +279,7 @@ describe("a contract", () => {
   });
 });
 
-describe("a dearer listing of the same token", () => {
+describe("a more expensive listing of the same token", () => {
   it("needs the cheaper one cancelled on chain", async () => {
     const { alice } = stand.market.actors;
     const nft = freshPunk();
@@ -293,12 +293,12 @@ describe("a dearer listing of the same token", () => {
       "after_onchain_action",
     ]);
     await alice.cancels(cheap);
-    // The indexer does not know of it yet: the chain itself is asked.
+    // Not indexed yet: the chain itself is queried.
     expect((await list(dear)).data.status).toBe("active");
     expect((await list(cheap)).data.status).toBe("cancelled");
   });
 
-  it("is refused behind the cheaper one of the same request, and not before it", async () => {
+  it("is rejected after the cheaper one of the same request, and not before it", async () => {
     const { alice } = stand.market.actors;
     const nft = freshPunk();
     const prices = [2n, 1n, 3n].map((units) => units * ether("1"));
@@ -310,7 +310,7 @@ describe("a dearer listing of the same token", () => {
     ).toEqual(["inactive", "active", "raise_requires_cancel"]);
   });
 
-  it("is taken of an ERC-1155", async () => {
+  it("is accepted for an ERC-1155 token", async () => {
     const { alice } = stand.market.actors;
     const nft = { standard: "erc1155", contract: contracts.editions, tokenId: 2n } as const;
     const cheap = await alice.lists(nft, { priceWei: ether("1"), quantity: 2n });
@@ -320,8 +320,8 @@ describe("a dearer listing of the same token", () => {
   });
 });
 
-describe("what an allowance covers", () => {
-  it("is all open offers together, also those of one request", async () => {
+describe("an allowance", () => {
+  it("must cover all open offers, including those of the same request", async () => {
     const { bob } = stand.market.actors;
     await bob.allows(ether("5"));
     const bids: SignedOrder[] = [];
@@ -345,8 +345,8 @@ describe("what an allowance covers", () => {
   });
 });
 
-describe("what happened on the chain meanwhile", () => {
-  it("is heeded though the indexer has not told it", async () => {
+describe("chain state that is not indexed yet", () => {
+  it("is respected", async () => {
     const { alice, carol, dave, frank, grace } = stand.market.actors;
     const priceWei = ether("1");
     const cancelled = await alice.lists(freshPunk(), { priceWei });
@@ -379,7 +379,7 @@ describe("what happened on the chain meanwhile", () => {
     expect((await list(burned)).code).toMatch(/^token_(burned|not_found)$/);
   });
 
-  it("does not leave the readings of refused orders in the log", async () => {
+  it("of rejected orders is not recorded", async () => {
     const { alice } = stand.market.actors;
     const { rows } = await sql<{ readings: bigint }>`
       select count(*) as readings from log.fact where kind between 71 and 80`.execute(stand.db);
@@ -390,11 +390,11 @@ describe("what happened on the chain meanwhile", () => {
   });
 });
 
-describe("a chain that cannot be asked", () => {
+describe("an unavailable chain", () => {
   afterEach(() => {
     stand.node.instead = () => undefined;
   });
-  it("is rpc_unavailable for what needs it, and for nothing else", async () => {
+  it("rejects with rpc_unavailable only what depends on it", async () => {
     const { alice } = stand.market.actors;
     const known = await alice.lists(freshPunk(), { priceWei: ether("1") });
     const fresh = await alice.lists(freshPunk(), { priceWei: ether("1") });
@@ -427,7 +427,7 @@ describe("a pause", () => {
     await new Promise((resolve) => setTimeout(resolve, 450));
   });
 
-  it("of listings closes their intake, and op resume opens it", async () => {
+  it("of listings rejects them, until op resume", async () => {
     const { alice, bob } = stand.market.actors;
     const order = await alice.lists(freshPunk(), { priceWei: ether("1") });
     const bid = await bob.offers(punk(11n), { priceWei: 20_000n });
@@ -448,7 +448,7 @@ describe("a pause", () => {
     await expect.poll(() => list(order), { timeout: 10_000 }).toMatchObject({ status: 201 });
   });
 
-  it("of offers closes theirs", async () => {
+  it("of offers rejects them", async () => {
     const { bob } = stand.market.actors;
     const bid = await bob.offers(punk(12n), { priceWei: 20_000n });
     await setPaused(stand.db, "offers", true);
@@ -460,7 +460,7 @@ describe("a pause", () => {
       });
   });
 
-  it("of the projections keeps no order out: it is answered as it was judged", async () => {
+  it("of the projections rejects no order: the validated status is returned", async () => {
     const { alice } = stand.market.actors;
     const order = await alice.lists(freshPunk(), { priceWei: ether("1") });
     await setPaused(stand.db, "projecting", true);

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import type { ChainReading } from "../../../projections/chain-readings/chain-reading.ts";
+import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
 import { deriveInBulk } from "../../../projections/engine/bulk.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import { verify } from "../../../projections/engine/verify.ts";

@@ -39,7 +39,7 @@ async function params(fields: Record<string, string | number | bigint>) {
   return data;
 }
 
-/** What a wallet does with the block: it fills in times and a random salt, and signs. Nothing is computed. */
+/** Signs the response like a wallet: fills in times and a random salt, and computes nothing. */
 async function sign(
   block: Awaited<ReturnType<typeof params>>,
   account: LocalAccount,
@@ -65,14 +65,14 @@ async function sign(
   return { parameters: message, signature };
 }
 
-/** What was signed, in integers. */
+/** The signed components, with integers. */
 function read(signed: Awaited<ReturnType<typeof sign>>) {
   const order = parseOrderBody(signed, { chainId: 1, envelope: {} });
   if (isRejection(order)) throw new Error(order.message);
   return order;
 }
 
-/** The exchange looks at signature, counter and times of an order, whoever asks. */
+/** The exchange's `validate` checks signature, counter and times of an order. */
 async function isValidOnChain(signed: Awaited<ReturnType<typeof sign>>): Promise<boolean> {
   const { components, signature } = read(signed);
   const totalOriginalConsiderationItems = BigInt(components.consideration.length);
@@ -89,7 +89,7 @@ async function isValidOnChain(signed: Awaited<ReturnType<typeof sign>>): Promise
 const punk = { contract: contracts.punks, tokenId: 1n, unitPriceWei: priceWei };
 
 describe("GET /v1/orders/params", () => {
-  it("tells what every order of the market is signed with, without asking the chain", async () => {
+  it("returns the values of every order of the market, without querying the chain", async () => {
     const before = book.node.requests;
     const block = await params({ chainId: 1 });
 
@@ -118,7 +118,7 @@ describe("GET /v1/orders/params", () => {
     expect(book.node.requests).toBe(before);
   });
 
-  it("is enough to sign a listing that the exchange and the book take", async () => {
+  it("suffices to sign a listing that exchange and order book accept", async () => {
     const block = await params({ chainId: 1, maker: alice.address, ...punk });
 
     const signed = await sign(block, alice);
@@ -135,7 +135,7 @@ describe("GET /v1/orders/params", () => {
     expect(posted.data.orderHash).toBe(hash);
   });
 
-  it("divides the price of a unit to the wei, and multiplies by the units", async () => {
+  it("splits the price of a unit to the wei, and multiplies by the units", async () => {
     const tokenId = 2n;
     const block = await params({
       chainId: 1,
@@ -163,7 +163,7 @@ describe("GET /v1/orders/params", () => {
     expect(await isValidOnChain(await sign(block, alice))).toBe(true);
   });
 
-  it("leaves open who is paid while no maker is named", async () => {
+  it("leaves the recipient null without a maker", async () => {
     const { consideration, legs, offers, counter } = await params({ chainId: 1, ...punk });
 
     expect(consideration[0].recipient).toBeNull();
@@ -175,7 +175,7 @@ describe("GET /v1/orders/params", () => {
 });
 
 describe("the offers block", () => {
-  it("is enough to sign an offer for one token that the exchange takes", async () => {
+  it("suffices to sign an offer for one token that the exchange accepts", async () => {
     const block = await params({ chainId: 1, maker: bob.address, kind: "item", ...punk });
 
     const signed = await sign(block, bob, block.offers);
@@ -189,7 +189,7 @@ describe("the offers block", () => {
     expect(await isValidOnChain(signed)).toBe(true);
   });
 
-  it("is enough to sign an offer for any token of a collection that exchange and book take", async () => {
+  it("suffices to sign a collection offer that exchange and order book accept", async () => {
     const amountWei = parseEther("0.5");
     const fields = { kind: "collection", contract: contracts.punks, unitPriceWei: amountWei };
     await book.actors.bob.wraps(amountWei);
@@ -224,7 +224,7 @@ describe("the offers block", () => {
 });
 
 describe("the royalty", () => {
-  /** Where OpenZeppelin's Collection keeps what ERC-2981 answers: for every token, and for one. */
+  /** Storage slots of the ERC-2981 royalty in OpenZeppelin's contract: of every token, and of one. */
   const everyToken = toHex(6, { size: 32 });
   const oneToken = (tokenId: bigint) =>
     keccak256(encodeAbiParameters([{ type: "uint256" }, { type: "uint256" }], [tokenId, 7n]));
@@ -235,7 +235,7 @@ describe("the royalty", () => {
     await book.client.mine({ blocks: 1 });
   }
 
-  it("is the contract's own for the very token", async () => {
+  it("is the contract's own for that token", async () => {
     await setRoyalty(contracts.familyOne, oneToken(2n), 1_000, creator);
     const family = { contract: contracts.familyOne, unitPriceWei: 1_000_001n };
 
@@ -257,7 +257,7 @@ describe("the royalty", () => {
     });
   });
 
-  it("of an offer for a collection is that of the lowest token alive", async () => {
+  it("of a collection offer is that of the lowest existing token", async () => {
     const { burnable } = contracts;
     for (const tokenId of [4n, 9n]) {
       await book.actors.carol.mints({ standard: "erc721", contract: burnable, tokenId });
@@ -275,7 +275,7 @@ describe("the royalty", () => {
     });
   });
 
-  it("is the configured one where the contract tells none, else there is none", async () => {
+  it("is the configured one where the contract has none, else there is none", async () => {
     const { familyTwo } = contracts;
     const listing = { chainId: 1, contract: familyTwo, tokenId: 1n, unitPriceWei: 1_000_000n };
     await setRoyalty(familyTwo, everyToken, 0, `0x${"00".repeat(20)}`);
@@ -311,7 +311,7 @@ describe("the royalty", () => {
   });
 });
 
-describe("GET /v1/orders/params refuses", () => {
+describe("GET /v1/orders/params rejects", () => {
   it.each([
     ["a maker that is no address", "maker=alice"],
     ["a price that is no integer", "unitPriceWei=1.5"],
@@ -333,7 +333,7 @@ describe("GET /v1/orders/params refuses", () => {
     });
   });
 
-  it("to guess a counter while the chain does not answer", async () => {
+  it("while the chain is unavailable, rather than guess a counter", async () => {
     book.node.instead = () => ({ error: { code: -32_000, message: "the node is down" } });
     try {
       expect(await book.get(`/v1/orders/params?maker=${alice.address}`)).toMatchObject({
@@ -346,7 +346,7 @@ describe("GET /v1/orders/params refuses", () => {
     }
   });
 
-  it("nothing that can be written: the largest price has nothing to sign", async () => {
+  it("no valid number: the largest price has nothing to sign", async () => {
     const huge = { ...punk, unitPriceWei: 2n ** 256n - 1n, quantity: 9 };
     const block = await params({ chainId: 1, maker: alice.address, ...huge });
     expect(block.consideration).toBeNull();
@@ -355,7 +355,7 @@ describe("GET /v1/orders/params refuses", () => {
   });
 });
 
-it("begins salts with the market's four bytes", async () => {
+it("salts start with the market's four bytes", async () => {
   const { saltPrefix } = await params({ chainId: 1 });
   expect(saltPrefix).toBe(slice(keccak256(toHex("mkt")), 0, 4));
 });

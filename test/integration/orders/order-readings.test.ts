@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { wrappedNative } from "../../../abis/deployments.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
-import type { ChainReading } from "../../../projections/chain-readings/chain-reading.ts";
-import { newReadings } from "../../../projections/chain-readings/new-readings.ts";
+import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
+import { findChangedReadings } from "../../../projections/chain-readings/find-changed-readings.ts";
 import { listingsProjection } from "../../../projections/listings/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { addressOf, block, type ChainEvent, zeroAddress } from "../../support/database/given.ts";
@@ -36,7 +36,7 @@ async function changed(readings: ChainReading[], at = here): Promise<ChainReadin
     hash: at.hash,
     timestamp: new Date(at.timestamp * 1000),
   };
-  const observed = await newReadings(db, { chainId: 1, basis, readings }, new Date(0));
+  const observed = await findChangedReadings(db, { chainId: 1, basis, readings }, new Date(0));
   return observed.map(({ kind }) => kind as ChainReading["kind"]);
 }
 
@@ -258,6 +258,6 @@ describe("a reading is appended", () => {
     }
 
     expect(new Set(identities).size).toBe(opposites.length + granted.length);
-    expect(await newReadings(db, { chainId: 1, basis, readings: [] }, new Date(0))).toEqual([]);
+    expect(await findChangedReadings(db, { chainId: 1, basis, readings: [] }, new Date(0))).toEqual([]);
   });
 });

@@ -39,7 +39,7 @@ const toList = (items: object[]) => required("/v1/listings/requirements", alice,
 const toBid = (items: object[]) => required("/v1/bids/requirements", accounts.dave.address, items);
 
 describe("POST /v1/listings/requirements", () => {
-  it("tells what to approve, what to sign and what the seller gets", async () => {
+  it("returns what to approve, what to sign and the seller's net", async () => {
     const answer = await toList([punk, edition]);
 
     expect(answer).toMatchObject({
@@ -74,7 +74,7 @@ describe("POST /v1/listings/requirements", () => {
     );
   });
 
-  it("does not take a missing approval for an obstacle: it is what is to be done next", async () => {
+  it("does not block because of a missing approval", async () => {
     const { items } = await toList([{ ...punk, contract: contracts.burnable }]);
 
     expect(items[0]).toMatchObject({ blocked: null, approval: { needed: true } });
@@ -93,7 +93,7 @@ describe("POST /v1/listings/requirements", () => {
     ["price_too_high", { ...edition, unitPriceWei: `${2n ** 256n - 1n}` }],
     ["unknown_collection", { ...punk, contract: addressOf(1) }],
     ["unknown_collection", { ...punk, contract: wrappedNative[chainId] }],
-  ])("says %s as intake would, and goes on with the other items", async (code, item) => {
+  ])("blocks with %s like intake, and continues with the other items", async (code, item) => {
     const { items } = await toList([punk, item, edition]);
 
     expect(items.map(({ blocked }: { blocked: string | null }) => blocked)).toEqual([
@@ -104,7 +104,7 @@ describe("POST /v1/listings/requirements", () => {
     expect(items[1].message).not.toBe("");
   });
 
-  it("says raise_requires_cancel while the maker's cheaper listing of the token is live", async () => {
+  it("blocks with raise_requires_cancel while the maker's cheaper listing of the token is open", async () => {
     const token = { standard: "erc721", contract: contracts.punks, tokenId: 2n } as const;
     const order = await book.actors.alice.lists(token, { priceWei: parseEther("1") });
     await book.submit(order);
@@ -118,7 +118,7 @@ describe("POST /v1/listings/requirements", () => {
     expect(await codes(), "the chain is ahead of the book").toEqual([null, null]);
   });
 
-  it("asks the chain as seldom for a hundred items as for one", async () => {
+  it("makes as many RPC requests for a hundred items as for one", async () => {
     const requests = async (items: object[]) => {
       const before = book.node.requests;
       await toList(items);
@@ -137,7 +137,7 @@ describe("POST /v1/listings/requirements", () => {
     ["a token id that is a number", { maker: alice, items: [{ ...punk, tokenId: 1 }] }],
     ["a quantity of 0", { maker: alice, items: [{ ...punk, quantity: 0 }] }],
     ["half a unit", { maker: alice, items: [{ ...punk, quantity: 0.5 }] }],
-  ])("refuses %s as bad_structure", async (_, body) => {
+  ])("rejects %s as bad_structure", async (_, body) => {
     const answer = await book.post("/v1/listings/requirements", { chainId, ...body });
     expect(answer).toMatchObject({ status: 422, code: "bad_structure" });
   });
@@ -148,7 +148,7 @@ describe("POST /v1/bids/requirements", () => {
   const item = { kind: "item", contract: contracts.punks, tokenId: "1", amountWei, quantity: 1 };
   const any = { kind: "collection", contract: contracts.punks, amountWei, quantity: 3 };
 
-  it("asks for an allowance of the open offers and every item that nothing blocks", async () => {
+  it("requires an allowance for the open offers and every item that is not blocked", async () => {
     const { dave } = book.actors;
     await dave.wraps(parseEther("6"));
     const open = await dave.offersForCollection({
@@ -186,7 +186,7 @@ describe("POST /v1/bids/requirements", () => {
     ]);
   });
 
-  it("tells the legs of all units to sign", async () => {
+  it("returns the consideration for all units", async () => {
     const { items } = await toBid([any]);
 
     expect(items[0]).toMatchObject({
@@ -207,7 +207,7 @@ describe("POST /v1/bids/requirements", () => {
     ["price_too_low", { ...item, amountWei: "1" }],
     ["zero_price", { ...item, amountWei: "0" }],
     ["unknown_collection", { ...any, contract: addressOf(1) }],
-  ])("says %s as intake would", async (code, wrong) => {
+  ])("blocks with %s like intake", async (code, wrong) => {
     const { items, openOffersWei, requiredAllowanceWei } = await toBid([wrong]);
 
     expect(items[0].blocked).toBe(code);
@@ -221,21 +221,21 @@ describe("POST /v1/bids/requirements", () => {
     ],
     ["a collection with a token", { ...any, tokenId: "1" }],
     ["another kind", { ...item, kind: "single-token" }],
-  ])("refuses %s as bad_structure", async (_, wrong) => {
+  ])("rejects %s as bad_structure", async (_, wrong) => {
     const body = { chainId, maker: alice, items: [wrong] };
     const answer = await book.post("/v1/bids/requirements", body);
     expect(answer).toMatchObject({ status: 422, code: "bad_structure" });
   });
 });
 
-describe("while the chain does not answer, requirements", () => {
+describe("while the chain is unavailable, requirements", () => {
   it.each([
     ["/v1/listings/requirements", punk],
     [
       "/v1/bids/requirements",
       { kind: "collection", contract: contracts.punks, amountWei: "20000", quantity: 1 },
     ],
-  ])("of %s are refused with rpc_unavailable", async (path, item) => {
+  ])("of %s are rejected with rpc_unavailable", async (path, item) => {
     book.node.instead = () => ({ error: { code: -32_000, message: "the node is down" } });
     try {
       const answer = await book.post(path, { chainId, maker: alice, items: [item] });
@@ -245,7 +245,7 @@ describe("while the chain does not answer, requirements", () => {
     }
   });
 
-  it("of a chain that is not served are refused with unsupported_chain", async () => {
+  it("of a chain that is not served are rejected with unsupported_chain", async () => {
     const body = { chainId: 5, maker: alice, items: [punk] };
     const answer = await book.post("/v1/listings/requirements", body);
     expect(answer).toMatchObject({ status: 422, code: "unsupported_chain" });

@@ -22,7 +22,7 @@ import {
 } from "../../../projections/domain/seaport/order-hash.ts";
 import { type Market, openMarket } from "../../support/chain/market.ts";
 
-/** OpenSea's own client, which makes, signs and fills orders independently of ours. */
+/** OpenSea's client creates, signs and fills orders independently of our code. */
 describe("OpenSea's client and ours", () => {
   let market: Market;
   let provider: JsonRpcProvider;
@@ -37,7 +37,7 @@ describe("OpenSea's client and ours", () => {
     await market?.stop();
   });
 
-  it("give an order the same hash and signer, and ours fills what it made", async () => {
+  it("agree on hash and signer of an order, and ours fills its orders", async () => {
     const { alice, bob } = market.actors;
     const nft = { standard: "erc721", contract: contracts.punks, tokenId: 501n } as const;
     await alice.mints(nft);
@@ -65,7 +65,7 @@ describe("OpenSea's client and ours", () => {
     expect(await ownerOf(501n)).toBe(bob.address);
   });
 
-  it("fills what ours made", async () => {
+  it("fills our orders", async () => {
     const { alice, carol } = market.actors;
     const nft = { standard: "erc721", contract: contracts.punks, tokenId: 502n } as const;
     await alice.mints(nft);

@@ -35,7 +35,7 @@ afterEach(() => {
 const chainId = 33139;
 const price = { priceWei: parseEther("1") };
 
-/** The opening day gives each of the seven six punks, in their order. */
+/** On the first day each of the seven accounts gets six punks, in order. */
 const punk = (tokenId: bigint) =>
   ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 
@@ -54,7 +54,7 @@ async function bidSynced(bidId: string, body: object = {}) {
   return BidSync.parse(answer.data);
 }
 
-/** From now on the node calls the block of this moment its latest; receipts it tells whenever it has them. */
+/** From now on the node reports the current block as its latest; receipts it always returns. */
 async function freezeLatest(): Promise<void> {
   const block = await book.client.request({
     method: "eth_getBlockByNumber",
@@ -70,7 +70,7 @@ async function countFacts(): Promise<bigint> {
 }
 
 describe("POST /v1/orders/asks/{askId}/sync", () => {
-  it("tells of a cancel at once, without being told the transaction", async () => {
+  it("reports a cancellation at once, without the transaction", async () => {
     const { alice } = book.actors;
     const order = await alice.lists(punk(1n), price);
     const askId = await book.submit(order);
@@ -93,7 +93,7 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
     expect(await askSynced(askId)).toMatchObject({ status: "cancelled" });
   });
 
-  it("tells of a cancel that the log holds already, though nothing is derived of it yet", async () => {
+  it("reports a cancellation that is in the log but not yet projected", async () => {
     const { alice } = book.actors;
     const order = await alice.lists(punk(1n), price);
     const askId = await book.submit(order);
@@ -103,7 +103,7 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
     expect(await askSynced(askId)).toMatchObject({ status: "cancelled" });
   });
 
-  it("believes the receipt of a cancel where the node's latest block is older", async () => {
+  it("trusts the receipt of a cancellation where the node's latest block is older", async () => {
     const { alice } = book.actors;
     const order = await alice.lists(punk(2n), price);
     const askId = await book.submit(order);
@@ -119,7 +119,7 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
     });
   });
 
-  it("believes the receipt of a counter that passed the order's", async () => {
+  it("trusts the receipt of a counter increment", async () => {
     const { bob } = book.actors;
     const askId = await book.submit(await bob.lists(punk(7n), price));
     const other = await book.submit(await bob.lists(punk(8n), price));
@@ -135,7 +135,7 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
     expect(await askSynced(later, { txHash: transactionHash })).toMatchObject({ status: "active" });
   });
 
-  it("tells of a fill, and of what moved away and came back", async () => {
+  it("reports a fill, and a token that was transferred away and back", async () => {
     const { carol, dave } = book.actors;
     const bought = await carol.lists(punk(13n), price);
     const askId = await book.submit(bought);
@@ -161,7 +161,7 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
     expect(await askSynced(moved)).toMatchObject({ status: "active" });
   });
 
-  describe("with a receipt that proves nothing leaves everything as it was", () => {
+  describe("with a receipt that proves nothing changes nothing", () => {
     let order: SignedOrder;
     let askId: string;
     beforeAll(async () => {
@@ -175,7 +175,7 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
       expect(await countFacts()).toBe(factsBefore);
     }
 
-    it("of a transaction that nobody knows", () => provesNothing(zeroHash));
+    it("of an unknown transaction", () => provesNothing(zeroHash));
 
     it("of another chain, where the same order was cancelled", async () => {
       const elsewhere = await openMarket({ chainId: 1 });
@@ -205,7 +205,7 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
       await provesNothing(transactionHash);
     });
 
-    it("of another contract that says the exchange's words", async () => {
+    it("of another contract that emits the exchange's events", async () => {
       const impostor: Address = "0x0000000000000000000000000000000000badbad";
       await book.client.setCode({ address: impostor, bytecode: sayingCancelled(order) });
       await freezeLatest();
@@ -219,7 +219,7 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
       await provesNothing(transactionHash);
     });
 
-    it("of another order's cancel and another maker's counter", async () => {
+    it("of another order's cancellation and another maker's counter", async () => {
       const { erin, grace } = book.actors;
       const other = await erin.lists(punk(26n), price);
       await freezeLatest();
@@ -228,7 +228,7 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
     });
   });
 
-  it("refuses what it does not know or understand", async () => {
+  it("rejects unknown orders and invalid input", async () => {
     const { frank } = book.actors;
     const askId = await book.submit(await frank.lists(punk(31n), price));
     const bidId = await book.submit(await frank.offers(punk(1n), price));
@@ -255,7 +255,7 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
 });
 
 describe("POST /v1/orders/bids/{bidId}/sync", () => {
-  it("tells of what its bidder did to his money and to the offer", async () => {
+  it("reports changes of the bidder's funds and of the offer", async () => {
     const { frank } = book.actors;
     const order = await frank.offers(punk(3n), { priceWei: parseEther("60") });
     const bidId = await book.submit(order);
@@ -282,7 +282,7 @@ describe("POST /v1/orders/bids/{bidId}/sync", () => {
 });
 
 describe("POST /v1/orders/{asks,bids}/{id}/cancel", () => {
-  it("always says that orders are cancelled on the chain", async () => {
+  it("always rejects with cancel_on_chain", async () => {
     for (const path of [
       `/v1/orders/asks/mkt-${zeroHash}/cancel`,
       `/v1/orders/bids/mkt-${zeroHash}/cancel`,

@@ -6,11 +6,14 @@ import { erc721Abi } from "../../../abis/tokens.ts";
 import { BuyData } from "../../../api/serve/views/buy-data.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { openPartnerBook, type PartnerBook } from "../../support/orders/partner-book.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "../../support/orders/partner-order-book-fixture.ts";
 
-let book: PartnerBook;
+let book: PartnerOrderBook;
 beforeAll(async () => {
-  book = await openPartnerBook(1);
+  book = await openPartnerOrderBook(1);
 });
 afterAll(() => book?.close());
 afterEach(() => {
@@ -18,7 +21,7 @@ afterEach(() => {
   book.magiceden.heal();
 });
 
-/** The opening day gives each of the seven six punks, in their order: alice 1 to 6, bob 7 to 12. */
+/** On the first day each of the seven accounts gets six punks, in order: alice 1 to 6, bob 7 to 12. */
 const punk = (tokenId: bigint) =>
   ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 const edition = { standard: "erc1155", contract: contracts.editions, tokenId: 1n } as const;
@@ -38,7 +41,7 @@ async function refusalOf(askId: string, body?: unknown) {
   return `${status} ${code}`;
 }
 
-/** Sends exactly what the API gave out; whether it went through. */
+/** Sends the API's response unchanged; whether the transaction succeeded. */
 async function sends(from: "bob" | "carol", { to, data, value }: z.output<typeof BuyData>) {
   const receipt = await book.client.sendTransactionSync({
     account: accounts[from],
@@ -57,7 +60,7 @@ const ownerOf = async (tokenId: bigint) => {
 };
 
 describe("a listing of partner_a", () => {
-  it("is bought by the wallet that is named, for what it costs", async () => {
+  it("is bought by the named wallet, for its price", async () => {
     const { askId } = await book.shows(book.opensea, { maker, nft: punk(1n), priceWei });
     const bought = await buyDataOf(askId, { buyer: buyerOf("bob") });
     expect(bought).toMatchObject({ askId, to: seaport["1.6"], value: `${priceWei}` });
@@ -80,7 +83,7 @@ describe("a listing of partner_a", () => {
     expect(await sends("bob", bought)).toBe("success");
   });
 
-  it("is no fill of another order or at another price", async () => {
+  it("rejects a fulfillment of another order or at another price", async () => {
     const { askId } = await book.shows(book.opensea, { maker, nft: punk(3n), priceWei });
     const body = { buyer: buyerOf("bob") };
     book.opensea.fail({ wrong: ["substituted"] });
@@ -91,7 +94,7 @@ describe("a listing of partner_a", () => {
     expect(await refusalOf(askId, { ...body, amount: 2 })).toBe("422 bad_amount");
   });
 
-  it("is unavailable once its partner has it no more, and upstream_error while it does not answer", async () => {
+  it("is unavailable once the partner no longer has it, and upstream_error while the partner does not respond", async () => {
     const { askId, shown } = await book.shows(book.opensea, { maker, nft: punk(4n), priceWei });
     const body = { buyer: buyerOf("bob") };
     book.opensea.fail({ down: "refusing" });
@@ -115,7 +118,7 @@ describe("a listing of partner_a", () => {
 });
 
 describe("a listing of partner_b", () => {
-  it("is checked against the chain and bought without naming anybody", async () => {
+  it("is checked against the chain and bought without a named buyer", async () => {
     const { askId } = await book.shows(book.magiceden, { maker, nft: punk(5n), priceWei });
     const bought = await buyDataOf(askId);
     expect(bought).toMatchObject({ value: `${priceWei}`, orderData: { payment: null } });
@@ -123,7 +126,7 @@ describe("a listing of partner_b", () => {
     expect(await refusalOf(askId)).toBe("409 inactive");
   });
 
-  it("priced in the wrapped currency sends no value and tells what the buyer holds and allows", async () => {
+  it("priced in the wrapped currency sends no value and returns the buyer's balance and allowance", async () => {
     const sale = { maker, nft: punk(6n), priceWei, currency: "wrapped" } as const;
     const { askId } = await book.shows(book.magiceden, sale);
     const token = wrappedNative[1];
@@ -154,7 +157,7 @@ describe("a listing of partner_b", () => {
 });
 
 describe("one call for listings of every marketplace", () => {
-  it("answers what can be bought in the order asked for; an outage of one leaves the others", async () => {
+  it("returns what can be bought in the order of the request, despite an outage of one", async () => {
     const sale = (tokenId: bigint) => ({ maker: accounts.bob, nft: punk(tokenId), priceWei });
     const first = await book.shows(book.opensea, sale(7n));
     const second = await book.shows(book.magiceden, sale(8n));

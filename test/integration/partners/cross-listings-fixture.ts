@@ -45,12 +45,12 @@ const CrossListing = z.object({
   message: z.string(),
 });
 
-type Wish = { contract?: string; tokenId: bigint; priceWei: bigint; quantity?: number };
+type ListedItem = { contract?: string; tokenId: bigint; priceWei: bigint; quantity?: number };
 type Maker = { address: Hex; sign?: (given: { hash: Hex }) => Promise<Hex> };
 
 let salt = BigInt(Date.now());
 
-/** Times that a test leaves to others. */
+/** Default times of an order. */
 const times = () => {
   const now = BigInt(Math.floor(Date.now() / 1000));
   salt += 1n;
@@ -65,9 +65,9 @@ const wei = (item: z.output<typeof Item>) => ({
   endAmount: BigInt(item.endAmount),
 });
 
-/** What signs, sends and looks at listings with twins, of a book beside its partners. */
+/** Signs, submits and reads listings with cross-listings. */
 export function openCrossListingFixture(book: PartnerOrderBook, chainId: 1 | 33139) {
-  const required = async (maker: Hex, { contract, tokenId, priceWei, quantity }: Wish) => {
+  const required = async (maker: Hex, { contract, tokenId, priceWei, quantity }: ListedItem) => {
     const item = {
       contract: contract ?? contracts.punks,
       tokenId: `${tokenId}`,
@@ -117,18 +117,18 @@ export function openCrossListingFixture(book: PartnerOrderBook, chainId: 1 | 331
     components,
     partnerComponents,
     sign,
-    /** A listing and its twin as the requirements say; the twin's terms may be others. */
+    /** A listing and its cross-listing as the requirements say; `change` modifies the cross-listing. */
     async pair(
       maker: Maker,
-      wish: Wish,
-      change: (twin: OrderComponents) => OrderComponents = (twin) => twin,
+      item: ListedItem,
+      change: (crossListing: OrderComponents) => OrderComponents = (crossListing) => crossListing,
     ) {
-      const found = await required(maker.address, wish);
+      const found = await required(maker.address, item);
       const seaport = await sign(maker, components(maker.address, found, found.row));
       const opensea = await sign(maker, change(partnerComponents(maker.address, found)));
-      return { seaport, opensea, twinHash: orderHash(opensea.components) };
+      return { seaport, opensea, crossListingHash: orderHash(opensea.components) };
     },
-    /** What became of each listing that was sent together with its twin. */
+    /** Submits listings with their cross-listings; returns the results. */
     async send(...pairs: { seaport: SignedOrder; opensea?: unknown }[]) {
       const listings = pairs.map(({ seaport, opensea }) => ({
         seaport: wireOrder(seaport),
@@ -146,7 +146,7 @@ export function openCrossListingFixture(book: PartnerOrderBook, chainId: 1 | 331
       const { data } = await book.get(`/v1/orders/asks/${askId}/components?chainId=${chainId}`);
       return data.opensea;
     },
-    /** The job that posts twins, beside the book, until it is stopped. */
+    /** Runs the job that posts cross-listings, until it is stopped. */
     startPosting() {
       const { opensea } = book;
       const config = { url: opensea.url, key: null, requestsPerMinute: 6_000 };
@@ -165,18 +165,18 @@ function isSigned(value: unknown): value is SignedOrder {
 }
 
 function post({ db }: PartnerOrderBook, partner: Partner, chainId: 1 | 33139) {
-  const ending = new AbortController();
-  const wake = createSignal();
-  const bell = setInterval(wake.notify, 20);
+  const aborter = new AbortController();
+  const changeSignal = createSignal();
+  const timer = setInterval(changeSignal.notify, 20);
   const running = runCrossListingPosts({
-    ...{ db, partner, changeSignal: wake, signal: ending.signal, chainIds: [chainId] },
+    ...{ db, partner, changeSignal, signal: aborter.signal, chainIds: [chainId] },
     now: () => new Date(),
     logger: pino({ level: "silent" }),
   });
   return {
     async stop() {
-      clearInterval(bell);
-      ending.abort();
+      clearInterval(timer);
+      aborter.abort();
       await running;
       await partner.close();
     },

@@ -8,7 +8,10 @@ import { type CreatorFee, creatorFeeRead } from "../../../projections/facts/crea
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readPartnerRoyalties } from "../../../projections/reads/collections/read-royalties.ts";
 import { createProjection, project } from "../../support/database/given.ts";
-import { openPartnerOrderBook, type PartnerOrderBook } from "../../support/orders/partner-order-book-fixture.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "../../support/orders/partner-order-book-fixture.ts";
 import { openCrossListingFixture } from "./cross-listings-fixture.ts";
 
 const chainId = 1;
@@ -18,10 +21,10 @@ const creator: Address = "0x00000000000000000000000000000000000c0de1";
 const other: Address = "0x00000000000000000000000000000000000c0de2";
 
 let book: PartnerOrderBook;
-let desk: ReturnType<typeof openCrossListingFixture>;
+let fixture: ReturnType<typeof openCrossListingFixture>;
 beforeAll(async () => {
   book = await openPartnerOrderBook(chainId);
-  desk = openCrossListingFixture(book, chainId);
+  fixture = openCrossListingFixture(book, chainId);
 }, 120_000);
 afterAll(() => book?.close());
 
@@ -64,7 +67,7 @@ const royaltyOf = async (contract: Address) =>
   (await book.get(`/v1/collections/${contract}?chainId=${chainId}`)).data.royalty;
 
 describe("the royalty of listings and bids", () => {
-  it("is the partner's creator fee where it requires one, before what the contract says", async () => {
+  it("is the partner's creator fee where it requires one, instead of the contract's royalty", async () => {
     const { punks } = contracts;
     expect(await dueOf(punks, 1n)).toMatchObject({ source: "erc2981", bps: 500 });
     await told(punks, fee(creator, 700));
@@ -76,25 +79,25 @@ describe("the royalty of listings and bids", () => {
     expect(await royaltyOf(punks)).toEqual({ recipient: creator, bps: 700, source: "partner" });
   });
 
-  it("is required of listings that are sent in", async () => {
-    const found = await desk.required(alice.address, { tokenId: 2n, priceWei });
-    const seaport = await desk.sign(alice, desk.components(alice.address, found, found.row));
-    const [taken] = await desk.send({ seaport });
+  it("is required of submitted listings", async () => {
+    const found = await fixture.required(alice.address, { tokenId: 2n, priceWei });
+    const seaport = await fixture.sign(alice, fixture.components(alice.address, found, found.row));
+    const [taken] = await fixture.send({ seaport });
     expect(taken).toMatchObject({ success: true });
     const [last] = seaport.components.consideration.slice(-1);
     expect(last).toMatchObject({ recipient: creator, startAmount: parseEther("0.07") });
 
-    const usual = await desk.sign(alice, {
+    const usual = await fixture.sign(alice, {
       ...seaport.components,
       consideration: seaport.components.consideration.map((leg) =>
         leg === last ? { ...leg, recipient: accounts.royaltyRecipient } : leg,
       ),
     });
-    const [refused] = await desk.send({ seaport: usual });
+    const [refused] = await fixture.send({ seaport: usual });
     expect(refused).toMatchObject({ success: false, code: "royalty_wrong_recipient" });
   });
 
-  it("sums what is required, for whom it gives most, and leaves out what is not", async () => {
+  it("is the sum of the required fees, to the largest recipient, without optional fees", async () => {
     const { familyOne } = contracts;
     await told(familyOne, fee(other, 200), fee(creator, 300), fee(other, 900, false));
     expect(await dueOf(familyOne, 1n)).toMatchObject({ royaltyRecipient: creator, bps: 500 });
@@ -112,7 +115,7 @@ describe("the royalty of listings and bids", () => {
     expect((await royaltyOf(familyOne)).source).not.toBe("partner");
   });
 
-  it("is known of every contract alike however the log was cut into windows", async () => {
+  it("does not depend on the windows in which the log is applied", async () => {
     const asked = Object.values(contracts);
     const kept = await readPartnerRoyalties(book.db, chainId, asked);
     expect([...kept.keys()]).toEqual([contracts.punks]);

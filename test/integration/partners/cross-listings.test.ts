@@ -9,7 +9,10 @@ import { partnerListingSeen } from "../../../projections/facts/partner-listing.t
 import { appendObservations } from "../../../projections/log/append.ts";
 import { until } from "../../support/database/pipeline.ts";
 import { openOrderBook } from "../../support/orders/order-book-fixture.ts";
-import { openPartnerOrderBook, type PartnerOrderBook } from "../../support/orders/partner-order-book-fixture.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "../../support/orders/partner-order-book-fixture.ts";
 import { openTestPartner } from "../../support/orders/partner-sync.ts";
 import { openCrossListingFixture } from "./cross-listings-fixture.ts";
 
@@ -18,10 +21,10 @@ const { alice, bob } = accounts;
 const priceWei = parseEther("1");
 
 let book: PartnerOrderBook;
-let desk: ReturnType<typeof openCrossListingFixture>;
+let fixture: ReturnType<typeof openCrossListingFixture>;
 beforeAll(async () => {
   book = await openPartnerOrderBook(chainId);
-  desk = openCrossListingFixture(book, chainId);
+  fixture = openCrossListingFixture(book, chainId);
 }, 120_000);
 afterAll(() => book?.close());
 afterEach(() => book.opensea.heal());
@@ -31,17 +34,17 @@ const ownerOf = async (tokenId: bigint) => {
   return (await book.client.readContract({ ...asked, args: [tokenId] })).toLowerCase();
 };
 
-async function posted(pair: Parameters<typeof desk.send>[0]) {
-  return until("the twin has an answer", async () => {
+async function posted(pair: Parameters<typeof fixture.send>[0]) {
+  return until("the cross-listing has an answer", async () => {
     await book.catchUp();
-    const [result] = await desk.send(pair);
+    const [result] = await fixture.send(pair);
     return result?.crossListing?.status === "queued" ? null : result;
   });
 }
 
 describe("the requirements of a listing", () => {
-  it("tell what a twin must be, down to what is signed", async () => {
-    const { row } = await desk.required(alice.address, { tokenId: 1n, priceWei });
+  it("describe the cross-listing, with the components to sign", async () => {
+    const { row } = await fixture.required(alice.address, { tokenId: 1n, priceWei });
     expect(row.opensea).toMatchObject({
       orderType: 2,
       fees: [
@@ -53,33 +56,33 @@ describe("the requirements of a listing", () => {
     expect(amounts).toEqual(["0.925", "0.025", "0.05"].map((share) => `${parseEther(share)}`));
   });
 
-  it("say nothing of a twin while the partner is silent, and all the rest", async () => {
+  it("lack only the cross-listing while the partner is unavailable", async () => {
     book.opensea.fail({ down: "refusing" });
-    const wish = { contract: contracts.familyOne, tokenId: 1n, priceWei };
-    const { row } = await desk.required(alice.address, wish);
+    const item = { contract: contracts.familyOne, tokenId: 1n, priceWei };
+    const { row } = await fixture.required(alice.address, item);
     expect(row.opensea).toBeNull();
     expect(row.consideration).toHaveLength(3);
   });
 });
 
-describe("a listing with a twin", () => {
-  it("is in the book at once, and its twin is posted, shown and filled at the partner", async () => {
-    const pair = await desk.pair(alice, { tokenId: 1n, priceWei });
-    const [sent] = await desk.send(pair);
+describe("a listing with a cross-listing", () => {
+  it("is in the order book at once, and its cross-listing is posted, shown and filled at the partner", async () => {
+    const pair = await fixture.pair(alice, { tokenId: 1n, priceWei });
+    const [sent] = await fixture.send(pair);
     expect(sent).toMatchObject({
       success: true,
-      crossListing: { status: "queued", orderHash: pair.twinHash, code: null },
+      crossListing: { status: "queued", orderHash: pair.crossListingHash, code: null },
     });
-    expect((await desk.crossListingOf(sent?.askId)).orderHash).toBe(pair.twinHash);
-    const job = desk.startPosting();
+    expect((await fixture.crossListingOf(sent?.askId)).orderHash).toBe(pair.crossListingHash);
+    const job = fixture.startPosting();
     expect((await posted(pair))?.crossListing).toMatchObject({ status: "posted", code: null });
     await job.stop();
-    expect(book.opensea.book.find(chainId, pair.twinHash)?.order.signature).toBe(
+    expect(book.opensea.book.find(chainId, pair.crossListingHash)?.order.signature).toBe(
       pair.opensea.signature,
     );
 
     const partner = openTestPartner("opensea", { url: book.opensea.url });
-    const listing = await partner.fetchListing(chainId, pair.twinHash);
+    const listing = await partner.fetchListing(chainId, pair.crossListingHash);
     await partner.close();
     if (listing === null || "rejected" in listing) throw new Error("the partner does not show it");
     const sighting = { generation: 0, seenAt: new Date() };
@@ -90,10 +93,10 @@ describe("a listing with a twin", () => {
     );
     const ofToken = both.filter((one: { tokenId: string }) => one.tokenId === "1");
     expect(ofToken.map((one: { askId: string }) => one.askId).toSorted()).toEqual(
-      [pair.twinHash, sent?.askId].toSorted(),
+      [pair.crossListingHash, sent?.askId].toSorted(),
     );
 
-    const { data } = await book.post(`/v1/listings/${pair.twinHash}/buy-data`, {
+    const { data } = await book.post(`/v1/listings/${pair.crossListingHash}/buy-data`, {
       buyer: bob.address.toLowerCase(),
     });
     const receipt = await book.client.sendTransactionSync({
@@ -104,69 +107,75 @@ describe("a listing with a twin", () => {
     expect(await ownerOf(1n)).toBe(bob.address.toLowerCase());
   });
 
-  it("sent again is told as it stands, and is one listing with one twin", async () => {
-    const pair = await desk.pair(alice, { tokenId: 2n, priceWei });
-    const [first] = await desk.send(pair);
-    const [again] = await desk.send(pair);
+  it("submitted again returns its current status, and is one listing with one cross-listing", async () => {
+    const pair = await fixture.pair(alice, { tokenId: 2n, priceWei });
+    const [first] = await fixture.send(pair);
+    const [again] = await fixture.send(pair);
     expect(again?.crossListing).toEqual(first?.crossListing);
     expect(again?.askId).toBe(first?.askId);
   });
 
-  it("may ask another price of it, or be signed flat, and sells units in parts", async () => {
-    const dearer = (twin: OrderComponents): OrderComponents => ({
-      ...twin,
-      consideration: twin.consideration.map((leg) => ({
+  it("may have another price there, or be submitted flat, and sells units in parts", async () => {
+    const dearer = (crossListing: OrderComponents): OrderComponents => ({
+      ...crossListing,
+      consideration: crossListing.consideration.map((leg) => ({
         ...leg,
         ...{ startAmount: leg.startAmount * 2n, endAmount: leg.endAmount * 2n },
       })),
     });
     const edition = { contract: contracts.editions, tokenId: 1n, quantity: 6, priceWei };
-    const units = await desk.pair(alice, edition, dearer);
-    const flat = await desk.pair(alice, { tokenId: 3n, priceWei });
+    const units = await fixture.pair(alice, edition, dearer);
+    const flat = await fixture.pair(alice, { tokenId: 3n, priceWei });
     const { components, signature } = flat.opensea;
     const wire = JSON.parse(
       JSON.stringify({ ...components, signature }, (_, one) =>
         typeof one === "bigint" ? one.toString() : one,
       ),
     );
-    const results = await desk.send(units, { seaport: flat.seaport, opensea: wire });
+    const results = await fixture.send(units, { seaport: flat.seaport, opensea: wire });
     expect(results.map(({ crossListing }) => crossListing?.status)).toEqual(["queued", "queued"]);
   });
 
-  it("that is refused itself has no word on the twin, which is not kept", async () => {
-    const pair = await desk.pair(alice, { tokenId: 4n, priceWei });
+  it("that is rejected has no status of the cross-listing, which is not stored", async () => {
+    const pair = await fixture.pair(alice, { tokenId: 4n, priceWei });
     const broken = { ...pair.seaport, signature: `0x${"11".repeat(64)}` as Hex };
-    const [result] = await desk.send({ ...pair, seaport: broken });
+    const [result] = await fixture.send({ ...pair, seaport: broken });
     expect(result).toMatchObject({ success: false });
     expect(result).not.toHaveProperty("crossListing");
-    const [alone] = await desk.send({ seaport: pair.seaport });
+    const [alone] = await fixture.send({ seaport: pair.seaport });
     expect(alone).toMatchObject({ success: true });
     expect(alone).not.toHaveProperty("crossListing");
-    expect(await desk.crossListingOf(alone?.askId)).toBeNull();
+    expect(await fixture.crossListingOf(alone?.askId)).toBeNull();
   });
 });
 
-type Change = (twin: OrderComponents) => OrderComponents;
+type Change = (crossListing: OrderComponents) => OrderComponents;
 const withoutLeg =
   (index: number): Change =>
-  (twin) => ({ ...twin, consideration: twin.consideration.filter((_, at) => at !== index) });
+  (crossListing) => ({
+    ...crossListing,
+    consideration: crossListing.consideration.filter((_, at) => at !== index),
+  });
 const paying =
   (index: number, change: Partial<OrderComponents["consideration"][number]>): Change =>
-  (twin) => ({
-    ...twin,
-    consideration: twin.consideration.map((leg, at) =>
+  (crossListing) => ({
+    ...crossListing,
+    consideration: crossListing.consideration.map((leg, at) =>
       at === index ? { ...leg, ...change } : leg,
     ),
   });
 const offering =
   (change: Partial<OrderComponents["offer"][number]>): Change =>
-  (twin) => ({ ...twin, offer: twin.offer.map((item) => ({ ...item, ...change })) });
+  (crossListing) => ({
+    ...crossListing,
+    offer: crossListing.offer.map((item) => ({ ...item, ...change })),
+  });
 const other =
   (change: Partial<OrderComponents>): Change =>
-  (twin) => ({ ...twin, ...change });
+  (crossListing) => ({ ...crossListing, ...change });
 const small = parseEther("0.001");
 
-describe("a twin that lacks what the partner requires leaves the listing in the book", () => {
+describe("a cross-listing that does not meet the requirements does not affect the listing:", () => {
   it.each<[string, Change, RegExp]>([
     ["another zone", other({ zone: `0x${"00".repeat(20)}` }), /zone must be 0x000056f7/],
     ["an open order", other({ orderType: 0 }), /orderType must be 2 or 3/],
@@ -182,36 +191,47 @@ describe("a twin that lacks what the partner requires leaves the listing in the 
       /consideration.0/,
     ],
     ["another token", offering({ identifierOrCriteria: 99n }), /identifierOrCriteria must be 5/],
-    ["a bundle", (twin) => ({ ...twin, offer: [...twin.offer, ...twin.offer] }), /one item/],
+    [
+      "a bundle",
+      (crossListing) => ({
+        ...crossListing,
+        offer: [...crossListing.offer, ...crossListing.offer],
+      }),
+      /one item/,
+    ],
     ["a falling price", paying(0, { endAmount: 1n }), /price must be fixed/],
-    ["an end that passed", other({ startTime: 1n, endTime: 2n }), /endTime must lie ahead/],
-    ["too long a life", (twin) => ({ ...twin, endTime: twin.endTime + 200n * 86_400n }), /within/],
+    ["an end that passed", other({ startTime: 1n, endTime: 2n }), /endTime must be in the future/],
+    [
+      "too long a life",
+      (crossListing) => ({ ...crossListing, endTime: crossListing.endTime + 200n * 86_400n }),
+      /within/,
+    ],
   ])("%s", async (_, change, words) => {
-    const pair = await desk.pair(alice, { tokenId: 5n, priceWei }, change);
-    const [result] = await desk.send(pair);
+    const pair = await fixture.pair(alice, { tokenId: 5n, priceWei }, change);
+    const [result] = await fixture.send(pair);
     expect(result).toMatchObject({ success: true });
     expect(result?.crossListing).toMatchObject({
       status: "rejected",
       code: "partner_requirements_unmet",
-      orderHash: pair.twinHash,
+      orderHash: pair.crossListingHash,
       message: expect.stringMatching(words),
     });
-    expect(await desk.crossListingOf(result?.askId)).toBeNull();
+    expect(await fixture.crossListingOf(result?.askId)).toBeNull();
   });
 
-  it("another maker's, another's signature, and what is no order", async () => {
-    const pair = await desk.pair(alice, { tokenId: 6n, priceWei });
-    const bobs = await desk.sign(bob, {
+  it("another maker, another signer, and an invalid order", async () => {
+    const pair = await fixture.pair(alice, { tokenId: 6n, priceWei });
+    const bobs = await fixture.sign(bob, {
       ...pair.opensea.components,
       offerer: bob.address.toLowerCase() as Hex,
     });
-    const forged = await desk.sign(bob, pair.opensea.components);
-    for (const [twin, words] of [
+    const forged = await fixture.sign(bob, pair.opensea.components);
+    for (const [crossListing, words] of [
       [bobs, /offerer must be/],
       [forged, /signature must recover to the offerer/],
       [{ parameters: {}, signature: "0x" }, /offerer/],
     ] as const) {
-      const [result] = await desk.send({ seaport: pair.seaport, opensea: twin });
+      const [result] = await fixture.send({ seaport: pair.seaport, opensea: crossListing });
       expect(result).toMatchObject({
         success: true,
         crossListing: {
@@ -223,31 +243,31 @@ describe("a twin that lacks what the partner requires leaves the listing in the 
     }
   });
 
-  it("of a collection that the partner does not know", async () => {
+  it("a collection that the partner does not know", async () => {
     const at = book.opensea.collections.findIndex(
       ({ contract }) => contract === contracts.familyTwo,
     );
-    const wish = { contract: contracts.familyTwo, tokenId: 1n, priceWei };
-    const like = await desk.pair(alice, { tokenId: 6n, priceWei });
+    const item = { contract: contracts.familyTwo, tokenId: 1n, priceWei };
+    const like = await fixture.pair(alice, { tokenId: 6n, priceWei });
     const [kept] = book.opensea.collections.splice(at, 1);
     if (kept === undefined) throw new Error("the stand-in has no such collection");
-    const found = await desk.required(alice.address, wish);
-    const seaport = await desk.sign(alice, desk.components(alice.address, found, found.row));
+    const found = await fixture.required(alice.address, item);
+    const seaport = await fixture.sign(alice, fixture.components(alice.address, found, found.row));
     const { offer } = seaport.components;
-    const opensea = await desk.sign(alice, { ...like.opensea.components, offer });
-    const [result] = await desk.send({ seaport, opensea });
+    const opensea = await fixture.sign(alice, { ...like.opensea.components, offer });
+    const [result] = await fixture.send({ seaport, opensea });
     book.opensea.collections.push(kept);
     expect(found.row.opensea).toBeNull();
     expect(result?.crossListing).toMatchObject({
       code: "partner_requirements_unmet",
-      message: expect.stringContaining("knows no collection"),
+      message: expect.stringContaining("has no collection"),
     });
   });
 });
 
 describe("where no partner is configured", () => {
-  it("twins are rejected as partner_unavailable, and listings taken in", async () => {
-    const pair = await desk.pair(alice, { tokenId: 6n, priceWei });
+  it("cross-listings are rejected as partner_unavailable, and listings admitted", async () => {
+    const pair = await fixture.pair(alice, { tokenId: 6n, priceWei });
     const plain = await openOrderBook(chainId);
     try {
       const alone = openCrossListingFixture({ ...book, ...plain }, chainId);

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A web server on a loopback address of which a test says what it answers. */
+/** A web server on a loopback address whose responses a test sets. */
 export async function openDocumentHost() {
   let answer: RequestListener = (_request, response) => response.writeHead(404).end();
   const asked: string[] = [];
@@ -20,9 +20,9 @@ export async function openDocumentHost() {
   return {
     port,
     origin: `http://127.0.0.1:${port}`,
-    /** Paths, in the order in which they were asked for. */
+    /** Requested paths, in order. */
     asked,
-    /** Requests of one path that were under way at a time. */
+    /** Most concurrent requests of one path. */
     mostAtOnce: () => mostAtOnce,
     answers(next: RequestListener) {
       answer = next;

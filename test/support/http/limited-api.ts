@@ -6,11 +6,11 @@ import { openLimiter } from "../../../api/serve/keys/limiter.ts";
 import { openUsage } from "../../../api/serve/keys/usage.ts";
 import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
 import { type Database, openDatabase } from "../../../projections/database.ts";
-import { marketOver } from "../orders/market-terms.ts";
+import { openTestMarket } from "../orders/test-market.ts";
 import { type ApiClient, serve } from "./openapi.ts";
 
 export type LimitedApi = ApiClient & {
-  /** Its limiter's connections. */
+  /** The database connections of its limiter. */
   db: Database;
   flushUsage(): Promise<void>;
 };
@@ -27,14 +27,14 @@ const idle: ServiceStatus = {
 type Options = {
   url: string;
   limits?: Partial<Limits>;
-  /** Without one the database's clock counts. */
+  /** Default: the database's clock. */
   now?: () => Date;
   trustProxy?: number | string[];
   isPaused?: () => Promise<boolean>;
   logger?: Logger;
 };
 
-/** An API that counts, as one process has it: over connections of its own. */
+/** An API with rate limits, like one process: with its own database connections. */
 export async function openLimitedApi(options: Options): Promise<LimitedApi> {
   const { url, now, logger = pino({ level: "silent" }) } = options;
   const db = openDatabase({
@@ -51,7 +51,7 @@ export async function openLimitedApi(options: Options): Promise<LimitedApi> {
     siteUrl: "https://site.example.test",
     chains: [33139] as const,
     readStatus: async () => idle,
-    market: marketOver(db),
+    market: openTestMarket(db),
     instantKeys: openInstantKeys({
       db,
       requestsPerMinute: limits.instant,
@@ -66,7 +66,7 @@ export async function openLimitedApi(options: Options): Promise<LimitedApi> {
       context,
       baseUrl: "https://api.example.test",
       logger,
-      // A machine that is busy with other tests is no outage.
+      // A long timeout: a busy machine is not an outage.
       limiter: openLimiter({ db, limits, logger, now, onUse: usage.onUse, deadlineMs: 20_000 }),
       trustProxy: options.trustProxy ?? ["127.0.0.1"],
     }),
@@ -82,10 +82,10 @@ export async function openLimitedApi(options: Options): Promise<LimitedApi> {
   };
 }
 
-/** Is answered without a look at any table. */
+/** A request that reads no table. */
 export const anything = "/v1/orders/params?chainId=5";
 
-/** The header of a proxy that stands before the API. */
+/** The header that a proxy sets. */
 export const from = (address: string, key?: string): Record<string, string> => ({
   "x-forwarded-for": address,
   ...(key !== undefined && { "x-api-key": key }),
@@ -93,7 +93,7 @@ export const from = (address: string, key?: string): Record<string, string> => (
 
 let callers = 0;
 
-/** An address that no other test counts. */
+/** An address that no other test uses. */
 export function newAddress(): string {
   callers += 1;
   return `10.${callers >> 16}.${(callers >> 8) & 255}.${callers & 255}`;

@@ -1,25 +1,32 @@
 import { describe, expect, it } from "vitest";
-import { type BookReads, expected, hashOf, type Keep, none, sorts } from "../orders/book-reads.ts";
-import { earlyEnd, openedAt, type SeededOrder } from "../orders/book-rows.ts";
+import {
+  expected,
+  hashOf,
+  none,
+  type OrderPredicate,
+  type OrderReadsFixture,
+  sorts,
+} from "../orders/order-reads-fixture.ts";
+import { earlyEnd, openedAt, type SeededOrder } from "../orders/seeded-orders.ts";
 
 /** Declares the tests of a list: each filter under each sort, before and after some orders end. */
 export function itLists(
-  book: () => BookReads,
+  book: () => OrderReadsFixture,
   path: string,
   from: readonly SeededOrder[],
-  cases: readonly [string, Keep][],
+  cases: readonly [string, OrderPredicate][],
 ): void {
   describe.each(Object.keys(sorts))("sorted by %s", (sort) => {
     it.each(cases)("lists %s, the same by pages and by cursors", async (query, keep) => {
       for (const moment of [openedAt, earlyEnd - 1n, earlyEnd]) {
         book().at(moment);
         const asked = `${path}?${query}&sort=${sort}&per_page=17`;
-        const walked = await book().walkCursors(asked);
+        const walked = await book().readAllByCursor(asked);
         const hashes = expected(from, keep, sort, moment);
         expect(hashes.length > 0).toBe(keep !== none);
         expect(walked.rows.map(hashOf)).toEqual(hashes);
         expect(walked.total).toBe(walked.rows.length);
-        if (moment === earlyEnd) expect(await book().walkPages(asked)).toEqual(walked.rows);
+        if (moment === earlyEnd) expect(await book().readAllByPage(asked)).toEqual(walked.rows);
       }
     });
   });

@@ -16,12 +16,12 @@ const Document = z.looseObject({
 
 type ApiAnswer = { status: number; headers: Headers; body: unknown };
 
-/** A client whose every answer must be as the served document says. */
+/** A client that validates every response against the served OpenAPI document. */
 export type ApiClient = {
   url: string;
   document: z.output<typeof Document>;
   get(pathAndQuery: string, headers?: Record<string, string>): Promise<ApiAnswer>;
-  /** `body` is sent as JSON, or as it is when it is text. */
+  /** `body` is sent as JSON; a string is sent unchanged. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
   close(): Promise<void>;
 };
@@ -96,7 +96,7 @@ function answerChecker(document: z.output<typeof Document>, base: string) {
 
 const headersOf: Record<string, string[]> = { 401: ["www-authenticate"], 429: ["retry-after"] };
 
-/** As a JSON pointer inside a URI fragment. */
+/** Encodes a segment of a JSON pointer in a URI fragment. */
 function escapePointer(word: string): string {
   return encodeURIComponent(word.replaceAll("~", "~0").replaceAll("/", "~1"));
 }

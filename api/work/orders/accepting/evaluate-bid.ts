@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { ChainReading } from "../../../../projections/chain-readings/chain-reading.ts";
+import type { ChainReading } from "../../../../projections/facts/chain-reading.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";

@@ -55,7 +55,7 @@ export async function admitBatch(context: AdmissionContext, batch: Batch): Promi
   const newOrders = pendingOrders.filter(
     (pending) => !isDuplicate(pending, acceptedBefore.get(pending.order.orderHash)?.signature),
   );
-  const { rejections, accepted, resultsFor } = await validateAll(
+  const { rejections, accepted, resultsOf } = await validateAll(
     context,
     { ...batch, pendingOrders: newOrders },
     { stored, basis },
@@ -63,7 +63,7 @@ export async function admitBatch(context: AdmissionContext, batch: Batch): Promi
   // The same order with another valid contract signature is not a new order.
   const toAppend = accepted.filter(({ pending }) => !acceptedBefore.has(pending.order.orderHash));
   if (toAppend.length > 0) {
-    const results = resultsFor(toAppend.map(({ pending }) => pending));
+    const results = resultsOf(toAppend.map(({ pending }) => pending));
     const position = await appendOrders(db, chainId, { accepted: toAppend, results, now });
     await context.waitUntilProjected(position);
   }
@@ -88,7 +88,7 @@ const unresponsiveMs = 2_500;
 type ValidationResult = {
   rejections: ReadonlyMap<PendingOrder, IntakeRejection>;
   accepted: readonly Accepted[];
-  resultsFor(pendingOrders: readonly PendingOrder[]): ChainResults;
+  resultsOf(pendingOrders: readonly PendingOrder[]): ChainResults;
 };
 
 async function validateAll(
@@ -116,7 +116,7 @@ function rejectAll(pendingOrders: readonly PendingOrder[]): ValidationResult {
   return {
     rejections: new Map(pendingOrders.map((pending) => [pending, validateWithoutChain(pending)])),
     accepted: [],
-    resultsFor() {
+    resultsOf() {
       throw new Error("the chain was not queried");
     },
   };
@@ -135,12 +135,12 @@ function validateInOrder(
   context: ChainRound,
 ): ValidationResult {
   const { queries, round, stored, indexesAllContracts } = context;
-  const resultsFor = (some: readonly PendingOrder[]) =>
+  const resultsOf = (some: readonly PendingOrder[]) =>
     resultsFor(
       round,
       some.flatMap((one) => queries.get(one) ?? []),
     );
-  const results = resultsFor(pendingOrders);
+  const results = resultsOf(pendingOrders);
   const batchTotals = createBatchTotals();
   const rejections = new Map<PendingOrder, IntakeRejection>();
   const accepted = new Map<Hex, Accepted>();
@@ -156,7 +156,7 @@ function validateInOrder(
       batchTotals.add(order);
     }
   }
-  return { rejections, accepted: [...accepted.values()], resultsFor };
+  return { rejections, accepted: [...accepted.values()], resultsOf };
 }
 
 async function readStatuses(

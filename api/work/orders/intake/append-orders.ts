@@ -1,5 +1,5 @@
 import type { ChainId } from "../../../../abis/deployments.ts";
-import { newReadings } from "../../../../projections/chain-readings/new-readings.ts";
+import { findChangedReadings } from "../../../../projections/chain-readings/find-changed-readings.ts";
 import type { Database } from "../../../../projections/database.ts";
 import type { TradeTerms } from "../../../../projections/domain/orders/trade-terms.ts";
 import { orderSubmitted } from "../../../../projections/facts/submitted-order.ts";
@@ -25,7 +25,7 @@ export async function appendOrders(
     return orderSubmitted({ chainId, ...signed, terms, receivedAt });
   });
   const { basis, readings } = results;
-  const observed = await newReadings(db, { chainId, basis, readings }, now);
+  const observed = await findChangedReadings(db, { chainId, basis, readings }, now);
   const { head } = await appendObservations(db, [...orders, ...observed]);
   return head;
 }

@@ -1,5 +1,5 @@
-import { appendNews } from "../../../../projections/chain-readings/append-news.ts";
-import type { ChainReadings } from "../../../../projections/chain-readings/chain-reading.ts";
+import { appendChangedReadings } from "../../../../projections/chain-readings/append-changed-readings.ts";
+import type { ChainReadings } from "../../../../projections/facts/chain-reading.ts";
 import type { Market } from "./market.ts";
 
 /** Appends the readings that differ from the log, and waits until they are projected. */
@@ -8,6 +8,6 @@ export async function recordReadings(
   readings: ChainReadings,
   now: Date,
 ): Promise<void> {
-  const appended = await appendNews(market.writer, [readings], now);
+  const appended = await appendChangedReadings(market.writer, [readings], now);
   if (appended !== null) await market.waitUntilProjected(appended.head);
 }

@@ -3,11 +3,11 @@ import type { ChainId } from "../../../../abis/deployments.ts";
 import type {
   ChainReading,
   ReadingBasis,
-} from "../../../../projections/chain-readings/chain-reading.ts";
+} from "../../../../projections/facts/chain-reading.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import { readLogHead } from "../../../../projections/log/status.ts";
 import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
-import { type ExchangeEvent, fetchProof, type Proof } from "../../chain/fetch-receipt.ts";
+import { type ExchangeEvent, fetchTransactionProof, type TransactionProof } from "../../chain/fetch-receipt.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
 import { RpcFailure } from "../../chain/rpc-batch.ts";
 import { bidQueries } from "../accepting/evaluate-bid.ts";
@@ -38,7 +38,7 @@ export async function syncOrder(
   try {
     const [results, proof] = await Promise.all([
       market.queryChain(chainId, queries(order)),
-      txHash === null ? null : fetchProof(client, txHash),
+      txHash === null ? null : fetchTransactionProof(client, txHash),
     ]);
     await recordReadings(market, { chainId, ...results }, now);
     const ahead = proof === null ? null : readingsAhead(order, results, proof);
@@ -58,7 +58,7 @@ type ProvenReadings = { basis: ReadingBasis; readings: ChainReading[] };
 function readingsAhead(
   order: CheckedOrder,
   results: ChainResults,
-  proof: Proof,
+  proof: TransactionProof,
 ): ProvenReadings | null {
   if ("proves" in proof || proof.basis.number <= results.basis.number) return null;
   const readings = proof.events.flatMap((event) => readingOf(event, order, results) ?? []);

@@ -5,19 +5,19 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { openBearerTokens } from "../../../api/serve/accounts/bearer-tokens.ts";
 import { createApp } from "../../../api/serve/app.ts";
-import { endingOf, hashKey, makeKey } from "../../../api/serve/keys/key-text.ts";
+import { hashKey, lastCharacters, makeKey } from "../../../api/serve/keys/key-text.ts";
 import { openLimiter } from "../../../api/serve/keys/limiter.ts";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
 import { rankCollection } from "../../../projections/reads/rarity/rank-collection.ts";
-import { readStaleRankings } from "../../../projections/reads/rarity/stale.ts";
 import { randomFrom } from "../../simulation/random.ts";
 import { appendEvents } from "../database/given.ts";
 import { collectionsRegistered, openTokenMarket } from "../market-data/token-market.ts";
-import { marketOver } from "../orders/market-terms.ts";
-import { openBook } from "../orders/order-book.ts";
 import { feeRecipient, receivedAt } from "../orders/order-facts.ts";
+import { openProjectedLog } from "../orders/projected-log.ts";
+import { openTestMarket } from "../orders/test-market.ts";
 import { serve } from "./openapi.ts";
 
 export const base = "/apechain";
@@ -30,7 +30,7 @@ const List = z.strictObject({
 });
 
 type Options = {
-  /** Requests a minute; nothing is counted without them. */
+  /** Requests per minute; without it there is no limit. */
   limits?: { keyless: number; account: number };
   now?: () => Date;
   stream?: RequestHandler;
@@ -47,11 +47,11 @@ export async function makeAccount(db: Database): Promise<{ email: string; client
       insert into access.account (email, password, created_at) values (${email}, 'none', now()) returning id
     )
     insert into access.client_key (hash, account_id, ending, created_at)
-    select ${hashKey(clientKey)}, id, ${endingOf(clientKey)}, now() from account`.execute(db);
+    select ${hashKey(clientKey)}, id, ${lastCharacters(clientKey)}, now() from account`.execute(db);
   return { email, clientKey };
 }
 
-/** The app as one process has it, with the account API of chain 1. */
+/** The app of one process, with the account API of chain 1. */
 export function openNftDataApp(db: Database, { limits, now, stream }: Options) {
   const logger = pino({ level: "silent" });
   const moment = now ?? (() => new Date());
@@ -71,7 +71,7 @@ export function openNftDataApp(db: Database, { limits, now, stream }: Options) {
       ...shared,
       chains: [1, 33139],
       readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
-      market: marketOver(db),
+      market: openTestMarket(db),
     },
     baseUrl: "https://api.example.test",
     logger,
@@ -86,11 +86,11 @@ export function openNftDataApp(db: Database, { limits, now, stream }: Options) {
   });
 }
 
-export type NftDataStage = Awaited<ReturnType<typeof openNftDataStage>>;
+export type NftDataFixture = Awaited<ReturnType<typeof openNftDataFixture>>;
 
-/** The account API over a log and every projection of it, at a moment that `at` sets. */
-export async function openNftDataStage() {
-  const book = await openBook(allProjections({ feeRecipient }));
+/** The account API over a log and all its projections, at a time that `at` sets. */
+export async function openNftDataFixture() {
+  const book = await openProjectedLog(allProjections({ feeRecipient }));
   await book.clear();
   let now = receivedAt;
   const app = openNftDataApp(book.db, { now: () => new Date(Number(now) * 1000) });
@@ -125,7 +125,7 @@ export async function openNftDataStage() {
       expect(status, JSON.stringify(body)).toBe(200);
       return z.object({ data: z.unknown() }).parse(body).data;
     },
-    /** The same of /v1. */
+    /** The response of /v1. */
     async v1(path: string): Promise<unknown> {
       return await (await fetch(`${api.url}/v1${path}`)).json();
     },
@@ -162,7 +162,7 @@ export async function openNftDataStage() {
         else if ("drop" in next) await book.retract(next.drop);
         else await book.readopt(next.restore);
       }
-      for (const { collectionId } of await readStaleRankings(book.db)) {
+      for (const { collectionId } of await readOutdatedRankings(book.db)) {
         await rankCollection(book.db, collectionId);
       }
       now = market.now();
