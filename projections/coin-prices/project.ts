@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
-import { isObservation } from "../engine/window.ts";
-import { tables } from "./table.ts";
+import { tables } from "./tables.ts";
 
 const isTick = isObservation("price_ticked");
 
-/** Prices of the coins, by minute and by hour. No block stands behind a price, so none ceases to count. */
+/** Coin prices by minute and by hour. Prices belong to no block, so they are always effective. */
 export const coinPricesProjection: Projection = {
   name: "coin_prices",
   version: 1,
@@ -14,17 +14,17 @@ export const coinPricesProjection: Projection = {
   tables,
   async apply(session, schema, window) {
     await addTicks(session, schema, window);
-    const touched = sql`
+    const affected = sql`
       select distinct payload ->> 'type' as coin, ${hourOf(sql`recorded_at`)} as hour
       from ${window.changes} where ${isTick}`;
     const hours = sql.table(`${schema}.hour`);
     await sql`
-      delete from ${hours} h using (${touched}) t where h.coin = t.coin and h.hour = t.hour
+      delete from ${hours} h using (${affected}) t where h.coin = t.coin and h.hour = t.hour
     `.execute(session);
     await addHours(
       session,
       schema,
-      sql`(${touched}) t join ${sql.table(`${schema}.tick`)} k
+      sql`(${affected}) t join ${sql.table(`${schema}.tick`)} k
           on k.coin = t.coin and k.minute >= t.hour and k.minute < t.hour + interval '1 hour'`,
     );
   },

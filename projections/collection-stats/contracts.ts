@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
-import { openScratches } from "../engine/scratch.ts";
-import { holdsAny } from "../engine/window.ts";
+import { openScratchTables } from "../engine/scratch.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
 import { affectedBids } from "../order-state/affected-bids.ts";
@@ -21,7 +21,7 @@ const figures = ["listed", ...salesColumns];
  */
 export async function openAffected(session: Session): Promise<void> {
   const sums = figures.map((name) => `"${name}" numeric not null default 0`);
-  await openScratches(session, {
+  await openScratchTables(session, {
     affected_contract: "contract_id integer",
     figure_delta: `contract_id integer, ${sums.join(", ")}`,
     affected_collection:

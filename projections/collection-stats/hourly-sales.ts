@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
-import { holdsAny } from "../engine/window.ts";
 import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
 import { maxPriceAge, priceAt } from "../sql/coin-price.ts";
 import { isPaidNatively, nativeCoins } from "../sql/native-coin.ts";
@@ -30,6 +30,7 @@ export async function deriveHourlySales(
 ): Promise<void> {
   const affected = [
     ...(holdsAny(window.kinds, orderKinds) ? [hoursOfOrders(window)] : []),
+    ...(holdsAny(window.kinds, ["exchange_event"]) ? [hoursOfExchangeEvents(schema, window)] : []),
     ...(holdsAny(window.kinds, ["price_ticked"]) ? [hoursOfPrices(schema, window)] : []),
   ];
   if (affected.length === 0) return;
@@ -110,6 +111,29 @@ const hoursOfOrders = (window: FactWindow) => sql`
     where k.chain_id = b.chain_id and k.address = coalesce(a.stands_for, named.address) offset 0
   ) k
   where (item ->> 'itemType')::int >= 2`;
+
+/**
+ * Of events whose contracts only their exchange's translation knows: contracts sold in their transactions, and contracts
+ * whose sales of that hour may have been in the block.
+ */
+function hoursOfExchangeEvents(schema: string, window: FactWindow): RawBuilder<unknown> {
+  return sql`
+    select one.contract_id, ${hourOf(sql`b.timestamp`)} as hour, b.chain_id, b.block_id as first_block_id,
+           b.block_id as last_block_id
+    from (
+      select distinct block_id, transaction_index from ${window.changes}
+      where kind = ${kindLiteral("exchange_event")} and log_index is not null
+    ) t
+    join log.block b using (block_id)
+    cross join lateral (
+      select s.contract_id from sales.sale s
+      where s.block_id = t.block_id and s.transaction_index = t.transaction_index
+      union
+      select h.contract_id from ${sql.table(`${schema}.hourly_sales`)} h
+      where h.hour = ${hourOf(sql`b.timestamp`)} and h.chain_id = b.chain_id
+        and b.block_id between h.first_block_id and h.last_block_id
+    ) one`;
+}
 
 /** SQL: hours with sales whose price may be the new one. */
 function hoursOfPrices(schema: string, window: FactWindow): RawBuilder<unknown> {

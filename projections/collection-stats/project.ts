@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
+import { holdsAny, withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
-import { holdsAny, withKinds } from "../engine/window.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { addTimeAffected, deriveCollections, deriveFigures } from "./collections.ts";
 import {

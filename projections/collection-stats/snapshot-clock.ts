@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { chainIds } from "../../abis/deployments.ts";
 import type { Session } from "../database.ts";
-import { openScratch } from "../engine/scratch.ts";
+import { openScratchTable } from "../engine/scratch.ts";
 import { hoursOf, type Period, periods, salesColumn, salesFigures } from "./periods.ts";
 
 /** How much older than one period before the last snapshot the compared snapshot may be. */
@@ -16,7 +16,7 @@ export async function advanceClock(session: Session, schema: string): Promise<vo
   const before = periods.map(
     (period) => `"before_${period}" timestamptz, "old_${period}" timestamptz`,
   );
-  await openScratch(
+  await openScratchTable(
     session,
     "advanced_clock",
     `chain_id integer, snapshot_at timestamptz, old_snapshot_at timestamptz, ${before.join(", ")}`,

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
+import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { isObservation } from "../engine/window.ts";
 
 const isReading = isObservation("creator_fee_read");
 
-/** Keeps what partners require for creators: one share, for whom it gives most, of equals the first. */
-export async function foldCreatorFees(
+/** Stores the creator fees that partners require as one share, paid to the largest recipient, of equals the first. */
+export async function applyCreatorFees(
   session: Session,
   schema: string,
   window: FactWindow,

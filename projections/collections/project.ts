@@ -1,19 +1,24 @@
 import { sql } from "kysely";
+import { holdsAny } from "../engine/fact-window.ts";
 import type { Projection } from "../engine/projection.ts";
-import { holdsAny } from "../engine/window.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
-import { foldCreatorFees } from "./creator-fees.ts";
-import { deriveCollections, deriveMembers } from "./derive.ts";
-import { discovering, foldDescriptions, foldDiscoveries, foldRegistrations } from "./facts.ts";
+import {
+  applyDescriptions,
+  applyFirstTransfers,
+  applyRegistrations,
+  transferKinds,
+} from "./apply-facts.ts";
+import { applyCreatorFees } from "./creator-fees.ts";
+import { deriveCollections, deriveContracts } from "./derive-collections.ts";
 import { deriveRegistry } from "./registry.ts";
 import { tables } from "./tables.ts";
 
-/** What people browse: contracts seen trading or moving, and the registry's families of them. */
+/** Collections: NFT contracts with transfers, grouped by the registry. */
 export const collectionsProjection: Projection = {
   name: "collections",
   version: 4,
-  handles: [...discovering, "collection_registered", "contract_described", "creator_fee_read"],
+  handles: [...transferKinds, "collection_registered", "contract_described", "creator_fee_read"],
   sample: {
     key: ["contract_id"],
     where: sql`log_index is null or kind in ${kindList("erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer")}`,
@@ -23,20 +28,22 @@ export const collectionsProjection: Projection = {
   async apply(session, schema, window) {
     const { kinds } = window;
     const holds = (...some: FactKind[]) => kinds === undefined || holdsAny(kinds, some);
-    if (holds("creator_fee_read")) await foldCreatorFees(session, schema, window);
+    if (holds("creator_fee_read")) await applyCreatorFees(session, schema, window);
     const described = holds("contract_described")
-      ? await foldDescriptions(session, schema, window)
+      ? await applyDescriptions(session, schema, window)
       : [];
-    const discovered = holds(...discovering) ? await foldDiscoveries(session, schema, window) : [];
+    const transferred = holds(...transferKinds)
+      ? await applyFirstTransfers(session, schema, window)
+      : [];
     const registry =
-      holds("collection_registered") && (await foldRegistrations(session, schema, window))
+      holds("collection_registered") && (await applyRegistrations(session, schema, window))
         ? await deriveRegistry(session, schema)
         : { contracts: [], collections: [] };
 
-    const contracts = [...new Set([...described, ...discovered, ...registry.contracts])];
-    const touched = await deriveMembers(session, schema, contracts);
+    const contracts = [...new Set([...described, ...transferred, ...registry.contracts])];
+    const affected = await deriveContracts(session, schema, contracts);
     await deriveCollections(session, schema, [
-      ...new Set([...contracts, ...touched, ...registry.collections]),
+      ...new Set([...contracts, ...affected, ...registry.collections]),
     ]);
   },
 };

@@ -1,4 +1,4 @@
-/** What each table holds is told in `README.md`. */
+/** The tables are described in `README.md`. */
 export function tables(schema: string): readonly string[] {
   const table = (name: string) => `"${schema}"."${name}"`;
   return [
@@ -24,10 +24,10 @@ export function tables(schema: string): readonly string[] {
        contract_id   integer  primary key,
        collection_id integer  not null,
        standard      smallint,
-       described     boolean  not null
+       is_described  boolean  not null
      )`,
-    `create index member_collection on ${table("contract")} (collection_id)`,
-    `create index member_undescribed on ${table("contract")} (contract_id) where not described`,
+    `create index contract_collection on ${table("contract")} (collection_id)`,
+    `create index contract_without_description on ${table("contract")} (contract_id) where not is_described`,
 
     `create table ${table("first_transfer")} (
        contract_id      integer primary key,

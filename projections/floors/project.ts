@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
 import { kindLiteral } from "../log/fact-kind-sql.ts";
-import { tables } from "./table.ts";
+import { tables } from "./tables.ts";
 
 const kind = kindLiteral("floor_snapshotted");
 

@@ -1,20 +1,20 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow, Step } from "../engine/projection.ts";
-import { insertFetched } from "./fold.ts";
+import { deriveAllFetched } from "./fetched-metadata.ts";
 
-/** One step: what is pending is what `ownership` holds in the snapshot, without what was fetched. */
+/** A single step: pending is what `ownership` holds in the snapshot without what was fetched. */
 export const metadataSteps: readonly Step[] = [{ name: "metadata", derive: deriveMetadata }];
 
 async function deriveMetadata(session: Session, schema: string, window: FactWindow): Promise<void> {
-  await insertFetched(session, schema, window);
+  await deriveAllFetched(session, schema, window);
   for (const table of ["token", "contract"]) {
     await sql`analyze ${sql.id(schema, table)}`.execute(session);
   }
   await insertPending(session, schema);
 }
 
-/** Whatever has an owner was moved by a fact: no fact is looked at. A token may be held by both standards at once. */
+/** From the owners only, without facts. A token id may be held in both standards at once. */
 async function insertPending(session: Session, schema: string): Promise<void> {
   await sql`
     insert into ${sql.table(`${schema}.pending_token`)} (chain_id, contract_id, token_id)

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
+import { withKinds } from "../engine/fact-window.ts";
 import type { Projection } from "../engine/projection.ts";
-import { withKinds } from "../engine/window.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 import { metadataSteps } from "./derive-all.ts";
-import { foldFetched } from "./fold.ts";
-import { derivePending } from "./pending.ts";
-import { tables } from "./table.ts";
+import { applyFetched } from "./fetched-metadata.ts";
+import { derivePending } from "./pending-fetches.ts";
+import { tables } from "./tables.ts";
 
-/** What tokens and contracts say of themselves, as it was last fetched, and what is to be fetched. */
+/** Metadata of tokens and contracts as last fetched, and what is to be fetched. */
 export const metadataProjection: Projection = {
   name: "metadata",
   version: 1,
@@ -27,7 +27,7 @@ export const metadataProjection: Projection = {
   },
   tables,
   async apply(session, schema, window) {
-    await foldFetched(session, schema, await withKinds(session, window));
+    await applyFetched(session, schema, await withKinds(session, window));
     await derivePending(session, schema, window);
   },
   deriveAll: metadataSteps,

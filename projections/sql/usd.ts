@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { priceAt } from "../coin-prices/read.ts";
+import { priceAt } from "./coin-price.ts";
 import { isPaidNatively, nativeCoins } from "./native-coin.ts";
 
 /** Wei of a chain's native currency, or of its wrapped form, at the coin's last price before a moment, in 10⁻⁸ USD. */

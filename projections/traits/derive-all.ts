@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import { cheapestListing, isKnown, isLive } from "./derive.ts";
-import { deriveAllMembers } from "./members.ts";
-import { traitsOf } from "./normalize.ts";
-import { fingerprintOf } from "./store.ts";
+import { cheapestListing, isKnown, isLive } from "./derive-tokens.ts";
+import { deriveAllTokenBitmaps } from "./token-bitmaps.ts";
+import { traitsOf } from "./trait-keys.ts";
+import { fingerprintOf } from "./update-tables.ts";
 
-/** Fills empty tables without indexes. Rows that are read together, those of a contract or a trait, lie together. */
+/** Fills empty tables without indexes. Rows of a contract or trait are stored together, since they are read so. */
 export async function deriveAllTraits(session: Session, schema: string): Promise<void> {
   const table = (name: string) => sql.table(`${schema}.${name}`);
   await sql`
@@ -25,19 +25,19 @@ export async function deriveAllTraits(session: Session, schema: string): Promise
     from ${table("listed_token")} l join ${table("token")} t using (contract_id, token_id)
     cross join unnest(t.trait_keys) u (trait_key)
     order by 1, 2, 3, 4`.execute(session);
-  await deriveAllMembers(session, schema);
-  await countAllValues(session, schema);
-  await countAllContracts(session, schema);
+  await deriveAllTokenBitmaps(session, schema);
+  await deriveAllTraitRows(session, schema);
+  await deriveAllContracts(session, schema);
 }
 
-/** What a key stands for is looked up in the metadata of one token that has it. */
-async function countAllValues(session: Session, schema: string): Promise<void> {
+/** A key's type and value are looked up in the metadata of one token that has it. */
+async function deriveAllTraitRows(session: Session, schema: string): Promise<void> {
   await sql`
     insert into ${sql.table(`${schema}.trait`)}
       (contract_id, trait_key, match_key, type, type_key, value, is_number, is_numeric, tokens, live, listed,
        floor_wei, floor_position, floor_token)
-    select v.contract_id, v.trait_key, named.match_key, named.type, named.type_key, named.value, named.is_number,
-           named.is_numeric, v.tokens, v.live, coalesce(l.listed, 0), l.unit_price_wei, l.position, l.token_id
+    select v.contract_id, v.trait_key, parsed.match_key, parsed.type, parsed.type_key, parsed.value, parsed.is_number,
+           parsed.is_numeric, v.tokens, v.live, coalesce(l.listed, 0), l.unit_price_wei, l.position, l.token_id
     from (
       select contract_id, u.trait_key, count(*) as tokens, count(*) filter (where is_live) as live,
              min(token_id) as example
@@ -54,11 +54,11 @@ async function countAllValues(session: Session, schema: string): Promise<void> {
     join metadata.token m on m.contract_id = v.contract_id and m.token_id = v.example
     cross join lateral (
       select * from (${traitsOf(sql`m.attributes`)}) trait where trait.trait_key = v.trait_key
-    ) named
+    ) parsed
     order by 1, 2`.execute(session);
 }
 
-async function countAllContracts(session: Session, schema: string): Promise<void> {
+async function deriveAllContracts(session: Session, schema: string): Promise<void> {
   await sql`
     insert into ${sql.table(`${schema}.contract`)} (contract_id, tokens, live, listed, fingerprint)
     select contract_id, coalesce(t.tokens, 0), coalesce(t.live, 0), coalesce(l.listed, 0), coalesce(t.fingerprint, 0)

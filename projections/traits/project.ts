@@ -1,36 +1,35 @@
-import { isConcerned } from "../engine/apply-window.ts";
+import { handlesAny } from "../engine/apply-window.ts";
 import type { Projection } from "../engine/projection.ts";
-import { listingsProjection } from "../listings/project.ts";
-import { metadataProjection } from "../metadata/project.ts";
-import { ownershipProjection } from "../ownership/project.ts";
-import { deriveTouched, openTables } from "./derive.ts";
+import { listAffectedTokens } from "./affected-tokens.ts";
 import { deriveAllTraits } from "./derive-all.ts";
-import { storeChanged } from "./store.ts";
-import { traitTables } from "./table.ts";
-import { findTouched } from "./touched.ts";
+import { deriveAffectedTokens, openSessionTables } from "./derive-tokens.ts";
+import { tables } from "./tables.ts";
+import { updateTables } from "./update-tables.ts";
 
-const read = [metadataProjection, ownershipProjection, listingsProjection];
-
-/** Where a window moves none of their tables, traits and owners stay as they are. */
-const telling = [metadataProjection, ownershipProjection];
+type Sources = Record<"metadata" | "ownership" | "listings", Projection>;
 
 /**
- * What tokens are by their attributes, what each trait's tokens are listed for, and how many there are of each.
- * Its rows rest on those of other projections: when they derive others, it is rebuilt too.
+ * Traits of tokens, with the number of tokens, listed tokens and the floor price of each trait. Derived from the tables
+ * of other projections: rebuilt when their versions change.
  */
-export const traitsProjection: Projection = {
-  name: "traits",
-  version: 4,
-  parameters: read.map(({ name, version }) => `${name} ${version}`).join(", "),
-  reads: read.map(({ name }) => name),
-  tables: traitTables,
-  async apply(session, schema, window) {
-    const { kinds } = window;
-    await openTables(session);
-    if ((await findTouched(session, schema, window)) === 0) return;
-    const isRetold = kinds === undefined || telling.some((one) => isConcerned(one, kinds));
-    if ((await deriveTouched(session, schema, { isRetold })) === 0) return;
-    await storeChanged(session, schema, { isRetold });
-  },
-  deriveAll: [{ name: "traits", derive: deriveAllTraits }],
-};
+export function traitsProjection({ metadata, ownership, listings }: Sources): Projection {
+  const reads = [metadata, ownership, listings];
+  return {
+    name: "traits",
+    version: 4,
+    parameters: reads.map(({ name, version }) => `${name} ${version}`).join(", "),
+    reads: reads.map(({ name }) => name),
+    tables,
+    async apply(session, schema, window) {
+      const { kinds } = window;
+      await openSessionTables(session);
+      if ((await listAffectedTokens(session, schema, window)) === 0) return;
+      // Without changes of metadata or owners, tokens keep their traits and only listings can differ.
+      const traitsMayChange =
+        kinds === undefined || handlesAny(metadata, kinds) || handlesAny(ownership, kinds);
+      if ((await deriveAffectedTokens(session, schema, { traitsMayChange })) === 0) return;
+      await updateTables(session, schema, { traitsMayChange });
+    },
+    deriveAll: [{ name: "traits", derive: deriveAllTraits }],
+  };
+}

@@ -30,12 +30,12 @@ import {
   receivedAt,
   transferred,
 } from "../support/orders/order-facts.ts";
-import { openBook } from "../support/orders/projected-log.ts";
+import { openProjectedLog } from "../support/orders/projected-log.ts";
 
 const projections = allProjections({ feeRecipient });
-let book: Awaited<ReturnType<typeof openBook>>;
+let book: Awaited<ReturnType<typeof openProjectedLog>>;
 beforeAll(async () => {
-  book = await openBook(projections);
+  book = await openProjectedLog(projections);
 });
 afterAll(() => book.drop());
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { orderFigures, contractsOf } from "../../collection-stats/order-figures.ts";
+import { contractsOf, orderFigures } from "../../collection-stats/order-figures.ts";
 import { periods, salesColumns } from "../../collection-stats/periods.ts";
 import { hasEnded, unixSeconds } from "../orders/order-columns.ts";
 import { partnerRoyalty } from "./partner-royalty.ts";

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { Period } from "../../collection-stats/periods.ts";
+import type { ListingMarketplace } from "../../domain/listing-marketplaces.ts";
 import type { ContractMetadata } from "../../domain/metadata/contract-metadata.ts";
-import type { ListingMarketplace } from "../../facts/listing-marketplaces.ts";
 
 /** The collection's cheapest listing, as stored in `collection_stats`. */
 export type FloorListing = {

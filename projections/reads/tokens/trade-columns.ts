@@ -4,7 +4,7 @@ import { nativeCoins } from "../../sql/native-coin.ts";
 import { saleUsdE8 } from "../../sql/usd.ts";
 import type { BidRow } from "../bids/read-bid.ts";
 import type { ListingRow } from "../listings/read-listing.ts";
-import type { SaleRow } from "../sales/shown.ts";
+import type { SaleRow } from "../sales/sale-columns.ts";
 
 /** SQL of each column, by its name in a row. */
 type Columns<Row> = { readonly [Name in keyof Row]: RawBuilder<unknown> };

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../database.ts";
 import { anyValue } from "../../sql/any-value.ts";
-import { matchKey } from "../../traits/normalize.ts";
+import { matchKey } from "../../traits/trait-keys.ts";
 
 /**
  * The keys of each trait in the contracts: one per contract and spelling, none where no token has it. The rarest trait

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
-import type { ListingMarketplace } from "../../facts/listing-marketplaces.ts";
+import type { ListingMarketplace } from "../../domain/listing-marketplaces.ts";
 import { anyValue } from "../../sql/any-value.ts";
 import { currentListings } from "./current-listings.ts";
 

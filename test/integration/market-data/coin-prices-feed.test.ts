@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { type Hex, numberToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { openChain } from "../../../api/work/chain/clients.ts";
+import { openChainClient } from "../../../api/work/chain/clients.ts";
 import { runPriceUpdates, tickPrices } from "../../../api/work/jobs/update-prices.ts";
 import { backfillPrices } from "../../../api/work/prices/backfill-prices.ts";
 import { aggregators } from "../../../api/work/prices/chainlink.ts";
@@ -44,7 +44,7 @@ const work = (signal = new AbortController().signal, rpcUrl?: string) => ({
   ethereum:
     rpcUrl === undefined
       ? undefined
-      : openChain({ chainId: 1, rpcUrls: [rpcUrl], timeoutMs: 2_000 }),
+      : openChainClient({ chainId: 1, rpcUrls: [rpcUrl], timeoutMs: 2_000 }),
   logger,
   signal,
 });

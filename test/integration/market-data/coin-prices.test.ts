@@ -1,4 +1,3 @@
-import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { pino } from "pino";
@@ -6,16 +5,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "../../../api/serve/app.ts";
 import { coinPricesProjection } from "../../../projections/coin-prices/project.ts";
-import { readPriceAt, readPricesAt } from "../../../projections/reads/coin-prices/read-prices.ts";
 import { openDatabase } from "../../../projections/database.ts";
 import { deriveInBulk } from "../../../projections/engine/bulk.ts";
 import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
 import { type Coin, coins, priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
+import { readPriceAt, readPricesAt } from "../../../projections/reads/coin-prices/read-prices.ts";
 import { createProjection, dumpTable, project } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import { marketOver } from "../../support/orders/market-terms.ts";
+import { openTestMarket } from "../../support/orders/test-market.ts";
 
 let database: TestDatabase;
 let target: Target;
@@ -176,7 +176,7 @@ describe("GET /v1/crypto/history", () => {
       readStatus: async () => {
         throw new Error("not asked");
       },
-      market: marketOver(db),
+      market: openTestMarket(db),
       now: () => now,
     };
     const logger = pino({ level: "silent" });
@@ -291,7 +291,9 @@ describe("GET /v1/crypto/history", () => {
 
     const { rows } = await sql<{ at: Date; price: bigint }>`
       select recorded_at as at, amount as price from log.fact
-      where kind = ${kindLiteral("price_ticked")} and payload ->> 'type' = 'apecoin' order by recorded_at`.execute(database.db);
+      where kind = ${kindLiteral("price_ticked")} and payload ->> 'type' = 'apecoin' order by recorded_at`.execute(
+      database.db,
+    );
     for (const [days, interval, length] of [
       [2, "1h", hour],
       [7, "1h", hour],

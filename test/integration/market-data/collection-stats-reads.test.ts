@@ -3,14 +3,15 @@ import { z } from "zod";
 import { floorSnapshotted, snapshotMs } from "../../../projections/facts/floor-snapshotted.ts";
 import { priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { ticked } from "../../support/orders/order-facts.ts";
 import {
   active,
-  type BookReads,
+  type OrderReadsFixture,
   idOf,
-  type Keep,
+  type OrderPredicate,
   on,
-  openBookReads,
-} from "../../support/orders/book-reads.ts";
+  openOrderReads,
+} from "../../support/orders/order-reads-fixture.ts";
 import {
   bids,
   earlyEnd,
@@ -18,17 +19,16 @@ import {
   nfts,
   openedAt,
   type SeededOrder,
-} from "../../support/orders/book-rows.ts";
-import { ticked } from "../../support/orders/order-facts.ts";
+} from "../../support/orders/seeded-orders.ts";
 
-let book: BookReads;
-const momentMs = Math.floor((Number(openedAt) * 1000) / snapshotMs) * snapshotMs;
+let book: OrderReadsFixture;
+const takenAtMs = Math.floor((Number(openedAt) * 1000) / snapshotMs) * snapshotMs;
 const priceE8 = 2_345_67000000n;
 
 beforeAll(async () => {
-  book = await openBookReads();
+  book = await openOrderReads();
   const dayAgo = {
-    momentMs: momentMs - 86_400_000,
+    takenAtMs: takenAtMs - 86_400_000,
     floors: new Map([
       [nfts.punks.address, 10n ** 16n],
       [nfts.twin.address, 4n * 10n ** 16n],
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const minuteMs = Math.floor(Number(openedAt) / 60) * 60_000;
   await appendObservations(book.db, [
     floorSnapshotted({ chainId: 1, ...dayAgo, base: null }),
-    floorSnapshotted({ chainId: 1, takenAtMs: momentMs, floors: dayAgo.floors, base: dayAgo }),
+    floorSnapshotted({ chainId: 1, takenAtMs, floors: dayAgo.floors, base: dayAgo }),
     priceTicked({ coin: "ethereum", minuteMs, priceE8, sources: [] }),
   ]);
   await book.catchUp();
@@ -65,13 +65,13 @@ type Row = z.output<typeof Row>;
 
 const one = async (slug: string) => Row.parse(await book.one(`/v1/collections/${slug}`));
 
-const families: [string, Keep][] = [
+const families: [string, OrderPredicate][] = [
   ["punks", on(nfts.punks.address)],
   ["kin", on(nfts.kin.address, nfts.twin.address)],
   ["editions", on(nfts.editions.address)],
 ];
 
-function best(from: readonly SeededOrder[], keep: Keep, now: bigint, sign: bigint) {
+function best(from: readonly SeededOrder[], keep: OrderPredicate, now: bigint, sign: bigint) {
   return from
     .filter((order) => active(order) && keep(order) && order.endsAt > now)
     .sort((a, b) => Number(sign * (a.priceWei - b.priceWei)))[0];

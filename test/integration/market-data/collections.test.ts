@@ -19,7 +19,13 @@ import {
 } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
-const tables = ["collection", "contract", "first_transfer", "registry_collection", "registry_contract"];
+const tables = [
+  "collection",
+  "contract",
+  "first_transfer",
+  "registry_collection",
+  "registry_contract",
+];
 
 let database: TestDatabase;
 let target: Target;
@@ -291,7 +297,7 @@ describe("a collection", () => {
     const nameAfter = async (state: "block_retracted" | "block_readopted", blocks: Block[]) => {
       await setBlocks(database.db, state, blocks);
       await project(database.db, [target]);
-      const { rows } = await sql`select from collections.contract where described`.execute(
+      const { rows } = await sql`select from collections.contract where is_described`.execute(
         database.db,
       );
       return [(await shown())[ape]?.name, rows.length];

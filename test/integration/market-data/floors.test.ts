@@ -1,4 +1,3 @@
-import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import fc from "fast-check";
 import { sql } from "kysely";
 import type { Address } from "viem";
@@ -13,23 +12,29 @@ import {
 } from "../../../projections/facts/floor-snapshotted.ts";
 import { floorsProjection } from "../../../projections/floors/project.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { createProjection, dumpTable, project } from "../../support/database/given.ts";
-import { active, type BookReads, on, openBookReads } from "../../support/orders/book-reads.ts";
-import { listings, nfts, openedAt } from "../../support/orders/book-rows.ts";
+import {
+  active,
+  type OrderReadsFixture,
+  on,
+  openOrderReads,
+} from "../../support/orders/order-reads-fixture.ts";
+import { listings, nfts, openedAt } from "../../support/orders/seeded-orders.ts";
 
 const dayMs = 86_400_000;
 const nowMs = Number(openedAt) * 1000;
 const lastMs = Math.floor(nowMs / snapshotMs) * snapshotMs;
 const [kin, twin, punks] = [nfts.kin.address, nfts.twin.address, nfts.punks.address];
 
-let book: BookReads;
+let book: OrderReadsFixture;
 beforeAll(async () => {
-  book = await openBookReads();
+  book = await openOrderReads();
   book.at(openedAt);
 });
 afterAll(() => book?.close());
 
-type Snapshot = { momentMs: number; floors: ContractFloors };
+type Snapshot = { takenAtMs: number; floors: ContractFloors };
 
 /** Half a dozen a day over 33 days, at times none for a day; prices that come, change, stay and go. */
 const history: fc.Arbitrary<Snapshot[]> = fc
@@ -44,7 +49,7 @@ const history: fc.Arbitrary<Snapshot[]> = fc
     { minLength: 120, maxLength: 220 },
   )
   .map((steps) => {
-    let momentMs = lastMs;
+    let takenAtMs = lastMs;
     return steps
       .map(({ gapSteps, prices }) => {
         const floors = new Map<Address, bigint>();
@@ -52,11 +57,11 @@ const history: fc.Arbitrary<Snapshot[]> = fc
           const contract = [kin, twin, punks][place];
           if (price !== null && contract !== undefined) floors.set(contract, price * 10n ** 17n);
         }
-        const snapshot = { momentMs, floors };
-        momentMs -= gapSteps * snapshotMs;
+        const snapshot = { takenAtMs, floors };
+        takenAtMs -= gapSteps * snapshotMs;
         return snapshot;
       })
-      .filter((snapshot) => snapshot.momentMs > nowMs - 33 * dayMs)
+      .filter((snapshot) => snapshot.takenAtMs > nowMs - 33 * dayMs)
       .reverse();
   });
 
@@ -83,7 +88,7 @@ function expectedCandles(snapshots: readonly Snapshot[], days: number, lengthMs:
   const candles = [];
   for (let start = from; start <= nowMs; start += lengthMs) {
     const seen = snapshots
-      .filter(({ momentMs }) => momentMs >= start && momentMs < start + lengthMs)
+      .filter(({ takenAtMs }) => takenAtMs >= start && takenAtMs < start + lengthMs)
       .flatMap(({ floors }) => {
         const prices = [floors.get(kin), floors.get(twin)].filter((price) => price !== undefined);
         return prices.length === 0 ? [] : [Math.min(...prices.map(Number)) / 1e18];
@@ -164,11 +169,11 @@ describe("GET /v1/collections/{collection}/floor-history", () => {
   it.each(["days=0", "days=31", "days=1.5", "days=x", "interval=2h"])(
     "422 invalid_parameters for %s",
     async (query) => {
-      await book.refusal(`/v1/collections/kin/floor-history?${query}`, 422, "invalid_parameters");
+      await book.expectRejection(`/v1/collections/kin/floor-history?${query}`, 422, "invalid_parameters");
     },
   );
   it("404 not_found for an unknown collection", async () => {
-    await book.refusal("/v1/collections/none/floor-history", 404, "not_found");
+    await book.expectRejection("/v1/collections/none/floor-history", 404, "not_found");
   });
 });
 
@@ -183,12 +188,12 @@ describe("floors", () => {
       book.db,
     );
     expect(oldest.rows[0]?.at.getTime()).toBeGreaterThanOrEqual(lastMs - 31 * dayMs);
-    expect(snapshots[0]?.momentMs).toBeLessThan(lastMs - 31 * dayMs);
+    expect(snapshots[0]?.takenAtMs).toBeLessThan(lastMs - 31 * dayMs);
   });
 
   it("leave out a snapshot that tells differences from another than the last", async () => {
     const at = (steps: number, wei: bigint) => ({
-      momentMs: lastMs - steps * snapshotMs,
+      takenAtMs: lastMs - steps * snapshotMs,
       floors: new Map([[kin, wei]]),
     });
     const [first, second, late, third] = [at(9, 1n), at(5, 2n), at(7, 3n), at(2, 4n)];
@@ -201,7 +206,7 @@ describe("floors", () => {
     const { rows } = await sql<{
       at: Date;
     }>`select taken_at as at from floors.snapshot order by 1`.execute(book.db);
-    expect(rows.map(({ at }) => at.getTime())).toEqual([first.momentMs, second.momentMs]);
+    expect(rows.map(({ at }) => at.getTime())).toEqual([first.takenAtMs, second.takenAtMs]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { canonicalHashes, openChain } from "../../../api/work/chain/clients.ts";
+import { fetchCanonicalHashes, openChainClient } from "../../../api/work/chain/clients.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../../devnet/client.ts";
 
@@ -20,10 +20,10 @@ const range = (from: bigint, count: number) =>
 
 describe("canonicalHashes", () => {
   it("follows a reorg, and knows no block above the head", async () => {
-    const chain = openChain({ chainId: 1, rpcUrls: [anvil.rpcUrl] });
-    const before = await canonicalHashes(chain, range(5n, 8));
+    const chain = openChainClient({ chainId: 1, rpcUrls: [anvil.rpcUrl] });
+    const before = await fetchCanonicalHashes(chain, range(5n, 8));
     await client.request({ method: "anvil_reorg", params: [3, []] } as never);
-    const after = await canonicalHashes(chain, range(5n, 8));
+    const after = await fetchCanonicalHashes(chain, range(5n, 8));
 
     for (const number of range(5n, 6)) {
       expect(after.get(number)).toBe((await client.getBlock({ blockNumber: number })).hash);
@@ -34,15 +34,15 @@ describe("canonicalHashes", () => {
 
   it("asks more blocks than one request holds", async () => {
     await client.mine({ blocks: 200 });
-    const chain = openChain({ chainId: 1, rpcUrls: [anvil.rpcUrl] });
-    const hashes = await canonicalHashes(chain, range(0n, 205));
+    const chain = openChainClient({ chainId: 1, rpcUrls: [anvil.rpcUrl] });
+    const hashes = await fetchCanonicalHashes(chain, range(0n, 205));
     expect(new Set(hashes.values()).size).toBe(205);
     expect([...hashes.values()]).not.toContain(null);
   });
 
   it("throws where the only RPC serves another chain, and names the chains but not the key", async () => {
-    const chain = openChain({ chainId: 33139, rpcUrls: [`${anvil.rpcUrl}/?key=secret-key`] });
-    const failure = await canonicalHashes(chain, [1n]).catch((error: unknown) => String(error));
+    const chain = openChainClient({ chainId: 33139, rpcUrls: [`${anvil.rpcUrl}/?key=secret-key`] });
+    const failure = await fetchCanonicalHashes(chain, [1n]).catch((error: unknown) => String(error));
     expect(failure).toMatch(/chain 33139.* on chain 1, not 33139/i);
     expect(failure).not.toContain("secret-key");
   });
@@ -57,12 +57,12 @@ describe("canonicalHashes", () => {
     down.server.close();
     const urls = [...broken, down].map(({ url }) => url);
     try {
-      const alone = openChain({ chainId: 1, rpcUrls: urls });
-      await expect(canonicalHashes(alone, [1n])).rejects.toThrow(/503.*no JSON-RPC batch/s);
+      const alone = openChainClient({ chainId: 1, rpcUrls: urls });
+      await expect(fetchCanonicalHashes(alone, [1n])).rejects.toThrow(/503.*no JSON-RPC batch/s);
 
-      const backed = openChain({ chainId: 1, rpcUrls: [...urls, anvil.rpcUrl] });
+      const backed = openChainClient({ chainId: 1, rpcUrls: [...urls, anvil.rpcUrl] });
       const { hash } = await client.getBlock({ blockNumber: 1n });
-      expect(await canonicalHashes(backed, [1n])).toEqual(new Map([[1n, hash]]));
+      expect(await fetchCanonicalHashes(backed, [1n])).toEqual(new Map([[1n, hash]]));
       expect(await backed.getBlockNumber()).toBe(await client.getBlockNumber());
     } finally {
       for (const { server } of broken) server.close();
@@ -72,8 +72,8 @@ describe("canonicalHashes", () => {
   it("gives up on an RPC that does not answer in time", async () => {
     const server = createServer(() => {});
     const url = await listen(server);
-    const chain = openChain({ chainId: 1, rpcUrls: [url, anvil.rpcUrl], timeoutMs: 100 });
-    expect((await canonicalHashes(chain, [1n])).get(1n)).toMatch(/^0x/);
+    const chain = openChainClient({ chainId: 1, rpcUrls: [url, anvil.rpcUrl], timeoutMs: 100 });
+    expect((await fetchCanonicalHashes(chain, [1n])).get(1n)).toMatch(/^0x/);
     server.closeAllConnections();
     server.close();
   });

@@ -12,9 +12,9 @@ import {
 } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "../../../abis/deployments.ts";
-import { openChain } from "../../../api/work/chain/clients.ts";
-import { describePending, type DescribeState } from "../../../api/work/jobs/describe-pending.ts";
+import { openChainClient } from "../../../api/work/chain/clients.ts";
 import { runContractDescriptions } from "../../../api/work/jobs/describe-contracts.ts";
+import { type DescribeState, describePending } from "../../../api/work/jobs/describe-pending.ts";
 import { createSignal } from "../../../api/work/log-signal/signal.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../../devnet/client.ts";
@@ -137,7 +137,7 @@ async function move(moved: readonly Address[]): Promise<void> {
   await project(database.db, [target]);
 }
 
-const chain = () => openChain({ chainId: 1, rpcUrls: [anvil.rpcUrl] });
+const chain = () => openChainClient({ chainId: 1, rpcUrls: [anvil.rpcUrl] });
 const progress = (): DescribeState => ({ head: 0n, postponed: new Set() });
 const never = new AbortController().signal;
 

@@ -1,4 +1,3 @@
-import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { sql } from "kysely";
@@ -6,7 +5,6 @@ import { pino } from "pino";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../../api/run/config/config.ts";
-import type { CuratedCollection } from "../../../api/run/config/curated.ts";
 import { runRole } from "../../../api/run/roles/jobs.ts";
 import type { RoleContext, RunningRole } from "../../../api/run/roles/role.ts";
 import { registerCuratedCollections } from "../../../api/work/jobs/register-curated.ts";
@@ -21,7 +19,9 @@ import {
   type Target,
 } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
+import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { readClock } from "../../../projections/reads/orders/read-clock.ts";
 import { addressOf, createProjection, project } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -56,7 +56,8 @@ const bears: CuratedCollection = {
 const at = new Date(1_700_000_000_000);
 
 describe("registering the curated collections", () => {
-  const register = (...entries: CuratedCollection[]) => registerCuratedCollections(database.db, entries, at);
+  const register = (...entries: CuratedCollection[]) =>
+    registerCuratedCollections(database.db, entries, at);
 
   it("appends an entry once, however often the file is read and in whatever order it names contracts", async () => {
     expect(await register(apes, bears)).toBe(2);

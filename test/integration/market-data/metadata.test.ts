@@ -12,7 +12,7 @@ import {
 } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "../../../abis/deployments.ts";
-import { openChain } from "../../../api/work/chain/clients.ts";
+import { openChainClient } from "../../../api/work/chain/clients.ts";
 import { runMetadataRefresh } from "../../../api/work/jobs/refresh-metadata.ts";
 import { createSignal } from "../../../api/work/log-signal/signal.ts";
 import { openDocumentFetcher } from "../../../api/work/metadata/document-fetcher.ts";
@@ -131,7 +131,7 @@ function startJob(rpcUrl = anvil.rpcUrl) {
   });
   const job = runMetadataRefresh({
     db: database.db,
-    client: openChain({ chainId: 1, rpcUrls: [rpcUrl], timeoutMs: 3_000 }),
+    client: openChainClient({ chainId: 1, rpcUrls: [rpcUrl], timeoutMs: 3_000 }),
     fetcher,
     changeSignal: wake,
     now: () => new Date(now),

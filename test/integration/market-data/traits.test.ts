@@ -19,14 +19,19 @@ import {
   openTokenMarket,
   traitsAmong,
 } from "../../support/market-data/token-market.ts";
-import { openBook } from "../../support/orders/order-book.ts";
+import { openProjectedLog } from "../../support/orders/projected-log.ts";
 
-const projections = [ownershipProjection, metadataProjection, listingsProjection, traitsProjection];
+const traits = traitsProjection({
+  metadata: metadataProjection,
+  ownership: ownershipProjection,
+  listings: listingsProjection,
+});
+const projections = [ownershipProjection, metadataProjection, listingsProjection, traits];
 const tables = ["token", "token_bitmap", "trait", "listed_token", "listed_token_trait", "contract"];
 
-let book: Awaited<ReturnType<typeof openBook>>;
+let book: Awaited<ReturnType<typeof openProjectedLog>>;
 beforeAll(async () => {
-  book = await openBook(projections);
+  book = await openProjectedLog(projections);
 });
 afterAll(() => book.drop());
 
@@ -123,11 +128,11 @@ describe("traits", () => {
     const live = await dump("traits");
     expect(live.listed_token_trait?.length).toBeGreaterThan(0);
 
-    const beside = await createProjection(book.db, traitsProjection, "traits_beside");
+    const beside = await createProjection(book.db, traits, "traits_beside");
     await project(book.db, [beside], 1_000_000);
     expect(await dump("traits_beside")).toEqual(live);
 
-    await deriveInBulk(book.db, { projection: traitsProjection, schema: "traits_bulk" });
+    await deriveInBulk(book.db, { projection: traits, schema: "traits_bulk" });
     expect(await dump("traits_bulk")).toEqual(live);
     for (const schema of ["traits_beside", "traits_bulk"]) {
       await sql`drop schema ${sql.id(schema)} cascade`.execute(book.db);

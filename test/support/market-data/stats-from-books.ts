@@ -2,16 +2,16 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 
 /**
- * Rows of `collection_stats.family`, each with that of `held`, told from scratch, without its tables: a loop over
+ * Rows of `collection_stats.collection`, each with that of `held`, told from scratch, without its tables: a loop over
  * everything the books, owners, sales, prices and snapshots hold.
  */
 export async function familiesFromBooks(db: Database): Promise<unknown[]> {
   const { rows } = await sql<{ family: unknown }>`
     with clock as (
-      select chain_id, max(moment) as moment from floors.snapshot group by chain_id
+      select chain_id, max(taken_at) as taken_at from floors.snapshot group by chain_id
     ), made as (
       select c.collection_id, c.chain_id, c.verified,
-             array(select contract_id from collections.member m where m.collection_id = c.collection_id) as contracts
+             array(select contract_id from collections.contract m where m.collection_id = c.collection_id) as contracts
       from collections.collection c
     ), told as (
       select s.contract_id, date_trunc('hour', s.timestamp, 'UTC') as hour,
@@ -42,7 +42,7 @@ export async function familiesFromBooks(db: Database): Promise<unknown[]> {
                                   'orderHash', '0x' || encode(order_hash, 'hex'))
         from bids.bid where contract_id = any (f.contracts) and kind = 'collection' and status = 'active'
         order by seller_net_wei desc, position limit 1),
-      'turns_at', least(
+      'next_change_at', least(
         (select min(case when status = 'active' then end_time else start_time end) from listings.listing
          where contract_id = any (f.contracts) and (status = 'active' or reason = 'not_started')),
         (select end_time from bids.bid
@@ -60,7 +60,7 @@ export async function familiesFromBooks(db: Database): Promise<unknown[]> {
         left join clock k on k.chain_id = f.chain_id
         left join told t on t.contract_id = any (f.contracts)
           and (period.hours is null
-               or t.hour > date_trunc('hour', k.moment, 'UTC') - period.hours * interval '1 hour')
+               or t.hour > date_trunc('hour', k.taken_at, 'UTC') - period.hours * interval '1 hour')
         group by period.name
       ) w
     ) || (
@@ -70,12 +70,12 @@ export async function familiesFromBooks(db: Database): Promise<unknown[]> {
               where contract_id = any (f.contracts) and status = 'active') now,
              (select min(x.price_wei) as wei from floors.floor x
               cross join (
-                select max(s.moment) as moment from floors.snapshot s join clock k using (chain_id)
-                where s.chain_id = f.chain_id and s.moment <= k.moment - period.hours * interval '1 hour'
-                  and s.moment > k.moment - (period.hours + 1) * interval '1 hour'
+                select max(s.taken_at) as taken_at from floors.snapshot s join clock k using (chain_id)
+                where s.chain_id = f.chain_id and s.taken_at <= k.taken_at - period.hours * interval '1 hour'
+                  and s.taken_at > k.taken_at - (period.hours + 1) * interval '1 hour'
               ) s
-              where x.contract_id = any (f.contracts) and x.since <= s.moment
-                and (x.until is null or x.until > s.moment)) was))
+              where x.contract_id = any (f.contracts) and x.valid_from <= s.taken_at
+                and (x.valid_until is null or x.valid_until > s.taken_at)) was))
       from (values ('24h', 24), ('7d', 168), ('30d', 720)) period (name, hours)
     ) as family
     from made f

@@ -13,7 +13,6 @@ import type { Observation } from "../../../projections/log/append.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { salesProjection } from "../../../projections/sales/project.ts";
 import { addressOf, type Block, block, type ChainEvent, zeroAddress } from "../database/given.ts";
-import type { Fact } from "../orders/order-book.ts";
 import {
   approval,
   cancelled,
@@ -25,7 +24,8 @@ import {
   ticked,
   transferred,
 } from "../orders/order-facts.ts";
-import { givenElsewhere, seen, shownBy, withdrawn } from "../orders/partner-orders.ts";
+import { givenPartnerOrder, seen, partnerListingOf, withdrawn } from "../orders/partner-orders.ts";
+import type { Fact } from "../orders/projected-log.ts";
 
 const read = [
   ownershipProjection,
@@ -236,13 +236,13 @@ function factsOf(
       return [order.submitted];
     }
     case "show": {
-      const order = givenElsewhere({ ...listingTerms(step, index), isWrapped: step.isWrapped });
+      const order = givenPartnerOrder({ ...listingTerms(step, index), isWrapped: step.isWrapped });
       orders.push(order);
-      return [seen(shownBy(partnerOf(step), order))];
+      return [seen(partnerListingOf(partnerOf(step), order))];
     }
     case "hide": {
       const order = orders.at(step.order % Math.max(orders.length, 1));
-      return order?.terms.side === "ask" ? [withdrawn(shownBy(partnerOf(step), order))] : [];
+      return order?.terms.side === "ask" ? [withdrawn(partnerListingOf(partnerOf(step), order))] : [];
     }
     case "fill":
     case "cancel": {
@@ -284,18 +284,18 @@ function factsOf(
   }
 }
 
-type Snapshot = { momentMs: number; floors: ReadonlyMap<Address, bigint> };
+type Snapshot = { takenAtMs: number; floors: ReadonlyMap<Address, bigint> };
 
 /** The next moment's; now and then one comes late. */
 function snapshotOf(
   { moment, price }: { moment: number; price: number },
   snapshots: Snapshot[],
 ): Observation {
-  const momentMs = nth(moments, moment === 0 ? 0 : Math.min(snapshots.length, 3)) * 1000;
+  const takenAtMs = nth(moments, moment === 0 ? 0 : Math.min(snapshots.length, 3)) * 1000;
   const base = snapshots.at(-1) ?? null;
   const floors = new Map(contracts.slice(0, price).map((one, rank) => [one, BigInt(rank + price)]));
-  if (base === null || base.momentMs < momentMs) snapshots.push({ momentMs, floors });
-  return floorSnapshotted({ chainId: 1, momentMs, floors, base });
+  if (base === null || base.takenAtMs < takenAtMs) snapshots.push({ takenAtMs, floors });
+  return floorSnapshotted({ chainId: 1, takenAtMs, floors, base });
 }
 
 const priceOf = (price: number) => BigInt(price) * 10n ** 17n;

@@ -1,12 +1,11 @@
 import { type Address, keccak256, stringToHex } from "viem";
 import { seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { partnerNames } from "../../../projections/domain/partners.ts";
 import { tokenMetadataFetched } from "../../../projections/facts/metadata-fetched.ts";
-import { partnerNames } from "../../../projections/facts/partner-listing.ts";
 import type { Observation } from "../../../projections/log/append.ts";
 import { someElsewhere } from "../../simulation/partners.ts";
 import type { Random } from "../../simulation/random.ts";
 import { addressOf, type Block, block, type ChainEvent } from "../database/given.ts";
-import type { Fact } from "../orders/order-book.ts";
 import {
   approval,
   cancelled,
@@ -18,7 +17,8 @@ import {
   ticked,
   transferred,
 } from "../orders/order-facts.ts";
-import { seen, shownBy, withdrawn } from "../orders/partner-orders.ts";
+import { seen, partnerListingOf, withdrawn } from "../orders/partner-orders.ts";
+import type { Fact } from "../orders/projected-log.ts";
 
 export type Attribute = {
   trait_type: string;
@@ -137,7 +137,7 @@ export function openTokenMarket(random: Random) {
     const order = isElsewhere ? someElsewhere(random)(terms) : givenListing(terms);
     orders.push(order);
     return isElsewhere
-      ? seen(shownBy(random.pick(partnerNames), order), { at: now })
+      ? seen(partnerListingOf(random.pick(partnerNames), order), { at: now })
       : order.submitted;
   }
 
@@ -164,7 +164,7 @@ export function openTokenMarket(random: Random) {
 
   function endAnOrder(): Fact {
     const order = random.pick(orders);
-    if (random.chance(0.3)) return withdrawn(shownBy(random.pick(partnerNames), order));
+    if (random.chance(0.3)) return withdrawn(partnerListingOf(random.pick(partnerNames), order));
     return random.chance(0.5) ? cancelled(order, place()) : filled(order, 1n, place());
   }
 

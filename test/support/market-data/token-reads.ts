@@ -11,16 +11,16 @@ import { listingsProjection } from "../../../projections/listings/project.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { metadataProjection } from "../../../projections/metadata/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
+import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
 import { rankCollection } from "../../../projections/reads/rarity/rank-collection.ts";
-import { readStaleRankings } from "../../../projections/reads/rarity/stale.ts";
 import { salesProjection } from "../../../projections/sales/project.ts";
 import { traitsProjection } from "../../../projections/traits/project.ts";
 import { randomFrom } from "../../simulation/random.ts";
 import { appendEvents } from "../database/given.ts";
 import { serve } from "../http/openapi.ts";
-import { marketOver } from "../orders/market-terms.ts";
-import { openBook } from "../orders/order-book.ts";
 import { feeRecipient, receivedAt } from "../orders/order-facts.ts";
+import { openProjectedLog } from "../orders/projected-log.ts";
+import { openTestMarket } from "../orders/test-market.ts";
 import { collectionsRegistered, openTokenMarket } from "./token-market.ts";
 
 const TokenRow = z.looseObject({ contract: z.string(), tokenId: z.string() });
@@ -40,7 +40,7 @@ export type TokenReads = Awaited<ReturnType<typeof openTokenReads>>;
 
 /** The API over a log and the projections that tokens are read from, at a moment that `at` sets. */
 export async function openTokenReads() {
-  const book = await openBook([
+  const book = await openProjectedLog([
     ownershipProjection,
     metadataProjection,
     collectionsProjection,
@@ -48,7 +48,11 @@ export async function openTokenReads() {
     salesProjection({ feeRecipient }),
     listingsProjection,
     bidsProjection,
-    traitsProjection,
+    traitsProjection({
+      metadata: metadataProjection,
+      ownership: ownershipProjection,
+      listings: listingsProjection,
+    }),
   ]);
   let now = receivedAt;
   const open = (db: Database, moment: () => bigint) =>
@@ -59,7 +63,7 @@ export async function openTokenReads() {
           siteUrl: "https://site.example.test",
           chains: [1, 33139],
           readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
-          market: marketOver(book.db),
+          market: openTestMarket(book.db),
           now: () => new Date(Number(moment()) * 1000),
         },
         baseUrl: "https://api.example.test",
@@ -76,7 +80,7 @@ export async function openTokenReads() {
   const list = async (path: string) => List.parse(await answer(path));
 
   async function rank(): Promise<void> {
-    for (const { collectionId } of await readStaleRankings(book.db)) {
+    for (const { collectionId } of await readOutdatedRankings(book.db)) {
       await rankCollection(book.db, collectionId);
     }
   }

@@ -1,4 +1,4 @@
-/** What is known of tokens and contracts, and what is to be fetched. */
+/** Metadata of tokens and contracts, and what is to be fetched. */
 export function tables(schema: string): readonly string[] {
   const state = `
        chain_id      integer not null,
@@ -36,10 +36,10 @@ export function tables(schema: string): readonly string[] {
        updated_at    timestamptz not null,${state}
      )`,
     ...["token", "contract"].flatMap((table) => [
-      `comment on column ${schema}.${table}.position is 'The fact that the row tells: the last that is ok, else the last'`,
-      `comment on column ${schema}.${table}.attempt is 'Attempts that failed since the last that did not'`,
-      `comment on column ${schema}.${table}.last_position is 'The last fact of any outcome'`,
-      `comment on column ${schema}.${table}.due_at is 'When it is fetched again'`,
+      `comment on column ${schema}.${table}.position is 'Of the fact that the row shows: the last successful one, else the last'`,
+      `comment on column ${schema}.${table}.attempt is 'Failed attempts since the last success'`,
+      `comment on column ${schema}.${table}.last_position is 'Of the last fact, successful or not'`,
+      `comment on column ${schema}.${table}.due_at is 'When it is due to be fetched again'`,
       `create index on ${schema}.${table} (chain_id, due_at)`,
     ]),
     `create table ${schema}.pending_token (
@@ -48,12 +48,12 @@ export function tables(schema: string): readonly string[] {
        token_id      numeric(78,0) not null,
        primary key (chain_id, contract_id, token_id)
      )`,
-    `comment on table ${schema}.pending_token is 'Tokens alive that no fact tells of'`,
+    `comment on table ${schema}.pending_token is 'Tokens, not burned, whose metadata was never fetched'`,
     `create table ${schema}.pending_contract (
        chain_id      integer not null,
        contract_id   integer not null,
        primary key (chain_id, contract_id)
      )`,
-    `comment on table ${schema}.pending_contract is 'Contracts with tokens that no fact tells of'`,
+    `comment on table ${schema}.pending_contract is 'Contracts with tokens whose metadata was never fetched'`,
   ];
 }

@@ -1,27 +1,27 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { changedToken, namedTrait } from "./derive.ts";
-import { flipMembers } from "./members.ts";
+import { changedToken, parsedTrait } from "./derive-tokens.ts";
+import { flipTokenBits } from "./token-bitmaps.ts";
 
-/** Stores the tokens that differ, and moves what is counted over them by the difference. */
-export async function storeChanged(
+/** Writes the tokens that differ, and adds the differences to the counters. */
+export async function updateTables(
   session: Session,
   schema: string,
-  { isRetold }: { isRetold: boolean },
+  { traitsMayChange }: { traitsMayChange: boolean },
 ): Promise<void> {
-  if (isRetold) {
-    await storeTokens(session, sql.table(`${schema}.token`));
-    await flipMembers(session, schema);
+  if (traitsMayChange) {
+    await updateTokens(session, sql.table(`${schema}.token`));
+    await flipTokenBits(session, schema);
   }
-  await storeListed(session, sql.table(`${schema}.listed_token`));
-  await storeListedTraits(session, sql.table(`${schema}.listed_token_trait`));
-  await countValues(session, schema);
-  await countContracts(session, sql.table(`${schema}.contract`));
+  await updateListedTokens(session, sql.table(`${schema}.listed_token`));
+  await updateListedTokenTraits(session, sql.table(`${schema}.listed_token_trait`));
+  await updateTraits(session, schema);
+  await updateContracts(session, sql.table(`${schema}.contract`));
 }
 
-async function storeTokens(session: Session, token: RawBuilder<unknown>): Promise<void> {
+async function updateTokens(session: Session, token: RawBuilder<unknown>): Promise<void> {
   await sql`
-    with gone as (
+    with removed as (
       delete from ${token} t using ${changedToken} c
       where c.trait_keys is null and c.old_keys is not null
         and t.contract_id = c.contract_id and t.token_id = c.token_id
@@ -33,9 +33,9 @@ async function storeTokens(session: Session, token: RawBuilder<unknown>): Promis
     set trait_keys = excluded.trait_keys, is_live = excluded.is_live`.execute(session);
 }
 
-async function storeListed(session: Session, listed: RawBuilder<unknown>): Promise<void> {
+async function updateListedTokens(session: Session, listed: RawBuilder<unknown>): Promise<void> {
   await sql`
-    with gone as (
+    with removed as (
       delete from ${listed} t using ${changedToken} c
       where c.unit_price_wei is null and c.old_price is not null
         and t.contract_id = c.contract_id and t.token_id = c.token_id
@@ -50,7 +50,7 @@ async function storeListed(session: Session, listed: RawBuilder<unknown>): Promi
         position = excluded.position, listed_at = excluded.listed_at`.execute(session);
 }
 
-/** A row of each trait of a listed token, before and after. */
+/** SQL: a row for each trait of a listed token, before and after. */
 const listedBefore = sql`
   select contract_id, u.trait_key, old_price as unit_price_wei, old_position as position, token_id
   from ${changedToken} cross join unnest(old_keys) u (trait_key) where old_price is not null`;
@@ -58,12 +58,12 @@ const listedAfter = sql`
   select contract_id, u.trait_key, unit_price_wei, position, token_id
   from ${changedToken} cross join unnest(trait_keys) u (trait_key) where unit_price_wei is not null`;
 
-async function storeListedTraits(
+async function updateListedTokenTraits(
   session: Session,
   listedTrait: RawBuilder<unknown>,
 ): Promise<void> {
   await sql`
-    with gone as (
+    with removed as (
       delete from ${listedTrait} t using (${listedBefore} except ${listedAfter}) c
       where t.contract_id = c.contract_id and t.trait_key = c.trait_key
         and t.unit_price_wei = c.unit_price_wei and t.position = c.position
@@ -72,11 +72,11 @@ async function storeListedTraits(
     (${listedAfter} except ${listedBefore})`.execute(session);
 }
 
-/** Moves counts by the difference and looks floors up, where a token with the trait differs. */
-async function countValues(session: Session, schema: string): Promise<void> {
-  const value = sql.table(`${schema}.trait`);
+/** Adds differences to the counters and looks up floors, for traits of tokens that differ. */
+async function updateTraits(session: Session, schema: string): Promise<void> {
+  const trait = sql.table(`${schema}.trait`);
   await sql`
-    with moved as materialized (
+    with delta as materialized (
       select m.*, v.contract_id is null as is_new, coalesce(v.tokens, 0) + m.tokens as tokens_after, f.*
       from (
         select contract_id, trait_key, sum(tokens) as tokens, sum(live) as live, sum(listed) as listed
@@ -90,7 +90,7 @@ async function countValues(session: Session, schema: string): Promise<void> {
         ) leg
         group by contract_id, trait_key
       ) m
-      left join ${value} v using (contract_id, trait_key)
+      left join ${trait} v using (contract_id, trait_key)
       left join lateral (
         select l.unit_price_wei as floor_wei, l.position as floor_position, l.token_id as floor_token
         from ${sql.table(`${schema}.listed_token_trait`)} l
@@ -99,29 +99,29 @@ async function countValues(session: Session, schema: string): Promise<void> {
       ) f on true
       where v.contract_id is null or (m.tokens, m.live, m.listed) <> (0, 0, 0)
         or (v.floor_wei, v.floor_position) is distinct from (f.floor_wei, f.floor_position)
-    ), emptied as (
-      delete from ${value} v using moved m
+    ), removed as (
+      delete from ${trait} v using delta m
       where m.tokens_after = 0 and v.contract_id = m.contract_id and v.trait_key = m.trait_key
-    ), recounted as (
-      update ${value} v
+    ), updated as (
+      update ${trait} v
       set tokens = v.tokens + m.tokens, live = v.live + m.live, listed = v.listed + m.listed,
           floor_wei = m.floor_wei, floor_position = m.floor_position, floor_token = m.floor_token
-      from moved m
+      from delta m
       where m.tokens_after <> 0 and not m.is_new
         and v.contract_id = m.contract_id and v.trait_key = m.trait_key
     )
-    insert into ${value} (contract_id, trait_key, match_key, type, type_key, value, is_number, is_numeric,
+    insert into ${trait} (contract_id, trait_key, match_key, type, type_key, value, is_number, is_numeric,
                           tokens, live, listed, floor_wei, floor_position, floor_token)
     select contract_id, trait_key, n.match_key, n.type, n.type_key, n.value, n.is_number, n.is_numeric,
            m.tokens, m.live, m.listed, m.floor_wei, m.floor_position, m.floor_token
-    from moved m
+    from delta m
     join (
-      select distinct on (contract_id, trait_key) * from ${namedTrait} order by contract_id, trait_key
+      select distinct on (contract_id, trait_key) * from ${parsedTrait} order by contract_id, trait_key
     ) n using (contract_id, trait_key)
     where m.is_new`.execute(session);
 }
 
-/** Of a live token with its traits; sums of it do not depend on any order. */
+/** SQL: hash of a live token with its traits; sums of it do not depend on the order. */
 export function fingerprintOf(
   tokenId: RawBuilder<unknown>,
   traitKeys: RawBuilder<unknown>,
@@ -129,9 +129,9 @@ export function fingerprintOf(
   return sql<bigint>`hashtextextended(${tokenId}::text || (${traitKeys})::text, 0)`;
 }
 
-async function countContracts(session: Session, contract: RawBuilder<unknown>): Promise<void> {
+async function updateContracts(session: Session, contract: RawBuilder<unknown>): Promise<void> {
   await sql`
-    with moved as materialized (
+    with delta as materialized (
       select m.contract_id, c.contract_id is null as is_new, coalesce(c.tokens, 0) + m.tokens as tokens,
              coalesce(c.live, 0) + m.live as live, coalesce(c.listed, 0) + m.listed as listed,
              coalesce(c.fingerprint, 0) + m.fingerprint as fingerprint
@@ -146,15 +146,15 @@ async function countContracts(session: Session, contract: RawBuilder<unknown>): 
         from ${changedToken} group by contract_id
       ) m
       left join ${contract} c using (contract_id)
-    ), emptied as (
-      delete from ${contract} c using moved m
+    ), removed as (
+      delete from ${contract} c using delta m
       where m.tokens = 0 and m.listed = 0 and c.contract_id = m.contract_id
-    ), recounted as (
+    ), updated as (
       update ${contract} c
       set tokens = m.tokens, live = m.live, listed = m.listed, fingerprint = m.fingerprint
-      from moved m where (m.tokens <> 0 or m.listed <> 0) and not m.is_new and c.contract_id = m.contract_id
+      from delta m where (m.tokens <> 0 or m.listed <> 0) and not m.is_new and c.contract_id = m.contract_id
     )
     insert into ${contract} (contract_id, tokens, live, listed, fingerprint)
-    select contract_id, tokens, live, listed, fingerprint from moved
+    select contract_id, tokens, live, listed, fingerprint from delta
     where is_new and (tokens <> 0 or listed <> 0)`.execute(session);
 }

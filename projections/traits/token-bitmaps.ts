@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import { bitsOf, chunkOf, emptyBits } from "../sql/token-bits.ts";
-import { changedToken } from "./derive.ts";
+import { changedToken } from "./derive-tokens.ts";
 
-/** Flips the bits of tokens that got a trait or lost it; a trait that a token keeps flips twice. */
-export async function flipMembers(session: Session, schema: string): Promise<void> {
-  const member = sql.table(`${schema}.token_bitmap`);
+/** Flips the bits of tokens that gained or lost a trait; the bit of a trait that a token keeps flips twice. */
+export async function flipTokenBits(session: Session, schema: string): Promise<void> {
+  const bitmap = sql.table(`${schema}.token_bitmap`);
   const ofRow = (one: string) => sql`
     ${sql.ref(`${one}.contract_id`)} = m.contract_id and ${sql.ref(`${one}.trait_key`)} = m.trait_key
     and ${sql.ref(`${one}.chunk`)} = m.chunk`;
   await sql`
-    with moved as materialized (
+    with changed as materialized (
       select m.contract_id, m.trait_key, m.chunk, coalesce(b.bits, ${emptyBits}) # m.flips as bits
       from (
         select contract_id, trait_key, ${chunkOf(sql`token_id`)} as chunk, bit_xor(${bitsOf(sql`token_id`)}) as flips
@@ -21,19 +21,19 @@ export async function flipMembers(session: Session, schema: string): Promise<voi
         ) leg
         group by 1, 2, 3 having bit_xor(${bitsOf(sql`token_id`)}) <> ${emptyBits}
       ) m
-      left join lateral (select b.bits from ${member} b where ${ofRow("b")} offset 0) b on true
+      left join lateral (select b.bits from ${bitmap} b where ${ofRow("b")} offset 0) b on true
     ), emptied as (
-      delete from ${member} b using moved m where m.bits = ${emptyBits} and ${ofRow("b")}
+      delete from ${bitmap} b using changed m where m.bits = ${emptyBits} and ${ofRow("b")}
     )
-    insert into ${member} (contract_id, trait_key, chunk, bits)
-    select contract_id, trait_key, chunk, bits from moved where bits <> ${emptyBits}
+    insert into ${bitmap} (contract_id, trait_key, chunk, bits)
+    select contract_id, trait_key, chunk, bits from changed where bits <> ${emptyBits}
     on conflict (contract_id, trait_key, chunk) do update set bits = excluded.bits`.execute(
     session,
   );
 }
 
-/** Fills the empty table from the tokens. What is read together lies together. */
-export async function deriveAllMembers(session: Session, schema: string): Promise<void> {
+/** Fills the empty table from the tokens, in the order in which it is read. */
+export async function deriveAllTokenBitmaps(session: Session, schema: string): Promise<void> {
   await sql`
     insert into ${sql.table(`${schema}.token_bitmap`)} (contract_id, trait_key, chunk, bits)
     select contract_id, u.trait_key, ${chunkOf(sql`token_id`)}, bit_or(${bitsOf(sql`token_id`)})

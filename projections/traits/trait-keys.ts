@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from "kysely";
 
-/** Longer ones are shown with the token but are no traits. */
-const [longestType, longestValue] = [sql.raw("200"), sql.raw("1000")];
-const mostTraits = sql.raw("200");
+/** Longer types and values are shown with the token but are not traits. */
+const [maxTypeLength, maxValueLength] = [sql.raw("200"), sql.raw("1000")];
+const maxTraits = sql.raw("200");
 
-/** The type in the one spelling that all its spellings share. */
+/** SQL: the type without case and spacing, which all its spellings share. */
 function traitTypeKey(type: RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`lower(regexp_replace(${type}, '\\s+', '', 'g'))`;
 }
 
-/** Names a type in any spelling together with a value as text. */
+/** SQL: key of a type in any spelling together with a value as text. */
 export function matchKey(type: RawBuilder<unknown>, value: RawBuilder<unknown>) {
   return hash(sql`jsonb_build_array(${traitTypeKey(type)}, ${value})`);
 }
@@ -19,8 +19,8 @@ function hash(json: RawBuilder<unknown>): RawBuilder<string> {
 }
 
 /**
- * The traits among `attributes` (jsonb) of a token of contract `k` (log.contract): `ord`, both keys, and what they say.
- * Of a trait that is told twice the first counts, whatever the spelling of its type.
+ * SQL: the traits among `attributes` (jsonb) of a token of contract `k` (log.contract): `ord`, both keys, type and value.
+ * Of repeated traits the first is used, whatever the spelling of its type.
  */
 export function traitsOf(attributes: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
@@ -34,11 +34,11 @@ export function traitsOf(attributes: RawBuilder<unknown>): RawBuilder<unknown> {
       from jsonb_array_elements(
         case jsonb_typeof(${attributes}) when 'array' then ${attributes} else '[]' end
       ) with ordinality listed (item, ord)
-      where ord <= ${mostTraits} and jsonb_typeof(item) = 'object'
+      where ord <= ${maxTraits} and jsonb_typeof(item) = 'object'
         and jsonb_typeof(item -> 'trait_type') = 'string' and item ->> 'trait_type' ~ '\\S'
-        and length(item ->> 'trait_type') <= ${longestType}
+        and length(item ->> 'trait_type') <= ${maxTypeLength}
         and jsonb_typeof(item -> 'value') in ('string', 'number', 'boolean')
-        and length(item ->> 'value') <= ${longestValue}
-    ) told
+        and length(item ->> 'value') <= ${maxValueLength}
+    ) attribute
     order by match_key, ord`;
 }

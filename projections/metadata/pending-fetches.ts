@@ -3,7 +3,7 @@ import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
 
-/** Keeps the lists of what nobody has asked for yet: tokens alive, and contracts that have tokens. */
+/** Updates the lists of what was never fetched: tokens that are not burned, and contracts with tokens. */
 export async function derivePending(
   session: Session,
   schema: string,
@@ -12,9 +12,9 @@ export async function derivePending(
   const pending = sql.table(`${schema}.pending_token`);
   const token = sql.table(`${schema}.token`);
   await sql`
-    with dirty as materialized (select distinct contract_id, token_id from (${touchedTokens(window, pending)}) touched),
-    awaited as materialized (
-      select d.contract_id, d.token_id from dirty d
+    with affected as materialized (select distinct contract_id, token_id from (${affectedTokens(window, pending)}) affected),
+    still_pending as materialized (
+      select d.contract_id, d.token_id from affected d
       where exists (
         select from ownership.token o
         where o.contract_id = d.contract_id and o.token_id = d.token_id and not o.is_burned
@@ -22,20 +22,20 @@ export async function derivePending(
         select from ${token} t where t.contract_id = d.contract_id and t.token_id = d.token_id
       )
     ), removed as (
-      delete from ${pending} p using dirty d
+      delete from ${pending} p using affected d
       where p.contract_id = d.contract_id and p.token_id = d.token_id
         and not exists (
-          select from awaited a where a.contract_id = d.contract_id and a.token_id = d.token_id
+          select from still_pending a where a.contract_id = d.contract_id and a.token_id = d.token_id
         )
     )
     insert into ${pending} (chain_id, contract_id, token_id)
-    select k.chain_id, a.contract_id, a.token_id from awaited a join log.contract k using (contract_id)
+    select k.chain_id, a.contract_id, a.token_id from still_pending a join log.contract k using (contract_id)
     on conflict do nothing`.execute(session);
   await deriveContracts(session, schema, window);
 }
 
-/** Of a range only the tokens that it gave owners, and those that are pending, are looked at: it may be of any length. */
-function touchedTokens(window: FactWindow, pending: RawBuilder<unknown>): RawBuilder<unknown> {
+/** SQL: of a range, which may be of any length, only tokens with an owner and pending ones. */
+function affectedTokens(window: FactWindow, pending: RawBuilder<unknown>): RawBuilder<unknown> {
   const ofRange = sql`t.contract_id = c.contract_id and t.token_id >= c.token_id and t.token_id < c.token_id + c.amount`;
   return sql`
     select contract_id, token_id from ${window.changes} where kind in ${kindList("erc721_transfer", "erc1155_transfer", "token_metadata_fetched")}
@@ -54,19 +54,19 @@ async function deriveContracts(
 ): Promise<void> {
   const pending = sql.table(`${schema}.pending_contract`);
   await sql`
-    with dirty as materialized (
+    with affected as materialized (
       select distinct contract_id from ${window.changes} where kind in ${kindList("erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer", "contract_metadata_fetched")}
-    ), awaited as materialized (
-      select d.contract_id from dirty d join ownership.collection o using (contract_id)
+    ), still_pending as materialized (
+      select d.contract_id from affected d join ownership.collection o using (contract_id)
       where not exists (
         select from ${sql.table(`${schema}.contract`)} c where c.contract_id = d.contract_id
       )
     ), removed as (
-      delete from ${pending} p using dirty d
+      delete from ${pending} p using affected d
       where p.contract_id = d.contract_id
-        and not exists (select from awaited a where a.contract_id = d.contract_id)
+        and not exists (select from still_pending a where a.contract_id = d.contract_id)
     )
     insert into ${pending} (chain_id, contract_id)
-    select k.chain_id, a.contract_id from awaited a join log.contract k using (contract_id)
+    select k.chain_id, a.contract_id from still_pending a join log.contract k using (contract_id)
     on conflict do nothing`.execute(session);
 }

@@ -1,19 +1,19 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 
-/** Replaces the memberships of `contracts`. Returns the collections they left or joined. */
-export async function deriveMembers(
+/** Replaces the rows of `contracts`. Returns the collections that they left or joined. */
+export async function deriveContracts(
   session: Session,
   schema: string,
   contracts: readonly number[],
 ): Promise<number[]> {
   if (contracts.length === 0) return [];
-  const member = sql.table(`${schema}.contract`);
+  const contract = sql.table(`${schema}.contract`);
   const left = await sql<{ collection_id: number }>`
-    delete from ${member} where contract_id = any (${contracts}::int[]) returning collection_id
+    delete from ${contract} where contract_id = any (${contracts}::int[]) returning collection_id
   `.execute(session);
   const joined = await sql<{ collection_id: number }>`
-    insert into ${member}
+    insert into ${contract}
     select k.contract_id, coalesce(c.collection_id, k.contract_id), ${standard}, s.contract_id is not null
     from log.contract k
     left join ${sql.table(`${schema}.first_transfer`)} d on d.contract_id = k.contract_id
@@ -28,14 +28,14 @@ export async function deriveMembers(
   return [...left.rows, ...joined.rows].map((row) => row.collection_id);
 }
 
-/** Transfers tell the standard; where a contract emits both sorts or none yet, its own word does. */
+/** SQL: the standard of a contract's transfers; where it emits both sorts or none yet, that of its description. */
 const standard = sql`case
   when d.erc721_block_id is not null and d.erc1155_block_id is null then 721
   when d.erc1155_block_id is not null and d.erc721_block_id is null then 1155
   else coalesce(s.standard, case when d.contract_id is not null then 721 end)
 end`;
 
-/** Replaces the rows of `collections`. A collection exists while its primary contract is a member of it. */
+/** Replaces the rows of `collections`. A collection exists while its primary contract is one of its contracts. */
 export async function deriveCollections(
   session: Session,
   schema: string,
@@ -43,7 +43,7 @@ export async function deriveCollections(
 ): Promise<void> {
   if (collections.length === 0) return;
   const collection = sql.table(`${schema}.collection`);
-  const member = sql.table(`${schema}.contract`);
+  const contract = sql.table(`${schema}.contract`);
   await sql`
     delete from ${collection} where collection_id = any (${collections}::int[])
   `.execute(session);
@@ -54,12 +54,12 @@ export async function deriveCollections(
            r.collection_id is not null, first.block_id, coalesce(b.timestamp, r.first_at),
            greatest(b.timestamp, r.latest_at, s.recorded_at), r.royalty_recipient, r.royalty_bps
     from log.contract k
-    join ${member} m on m.contract_id = k.contract_id and m.collection_id = k.contract_id
+    join ${contract} m on m.contract_id = k.contract_id and m.collection_id = k.contract_id
     left join ${sql.table(`${schema}.registry_collection`)} r on r.collection_id = k.contract_id
     left join lateral (${newestDescription(schema)}) s on true
     cross join lateral (
       select min(least(d.erc721_block_id, d.erc1155_block_id)) as block_id
-      from ${member} one join ${sql.table(`${schema}.first_transfer`)} d on d.contract_id = one.contract_id
+      from ${contract} one join ${sql.table(`${schema}.first_transfer`)} d on d.contract_id = one.contract_id
       where one.collection_id = k.contract_id
     ) first
     left join log.block b on b.block_id = first.block_id
@@ -67,7 +67,7 @@ export async function deriveCollections(
   `.execute(session);
 }
 
-/** Of contract `k`, by the block it was read at. */
+/** SQL: the newest description of contract `k`, by the block it was read at. */
 function newestDescription(schema: string): RawBuilder<unknown> {
   return sql`
     select * from ${sql.table(`${schema}.description`)} one

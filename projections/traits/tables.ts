@@ -1,7 +1,7 @@
 import { bitsType } from "../sql/token-bits.ts";
 
-/** What each table holds is told in `README.md`. */
-export function traitTables(schema: string): readonly string[] {
+/** The tables are described in `README.md`. */
+export function tables(schema: string): readonly string[] {
   return [
     `create table ${schema}.token (
        contract_id integer       not null,
@@ -10,7 +10,7 @@ export function traitTables(schema: string): readonly string[] {
        is_live     boolean       not null,
        primary key (contract_id, token_id)
      )`,
-    `comment on column ${schema}.token.trait_keys is 'Of its attributes, in their order'`,
+    `comment on column ${schema}.token.trait_keys is 'Keys of its traits, in the order of its attributes'`,
 
     `create table ${schema}.token_bitmap (
        contract_id integer       not null,
@@ -19,7 +19,7 @@ export function traitTables(schema: string): readonly string[] {
        bits        ${bitsType}   not null,
        primary key (contract_id, trait_key, chunk)
      )`,
-    `comment on table ${schema}.token_bitmap is 'Which tokens in a chunk of ids have a trait'`,
+    `comment on table ${schema}.token_bitmap is 'A bit per token id of a chunk of 1,024: whether it has the trait'`,
 
     `create table ${schema}.trait (
        contract_id    integer not null,
@@ -59,7 +59,7 @@ export function traitTables(schema: string): readonly string[] {
        primary key (contract_id, token_id)
      )`,
     `comment on table ${schema}.listed_token is 'The cheapest active listing of each token that has one, as of the last clock_ticked'`,
-    `comment on column ${schema}.listed_token.listed_at is 'When the newest of its active listings was taken in'`,
+    `comment on column ${schema}.listed_token.listed_at is 'When the newest of its active listings was recorded'`,
     `create index on ${schema}.listed_token (contract_id, unit_price_wei, token_id)`,
     `create index on ${schema}.listed_token (contract_id, listed_at, token_id)`,
 
@@ -71,7 +71,7 @@ export function traitTables(schema: string): readonly string[] {
        token_id       numeric(78,0) not null,
        primary key (contract_id, trait_key, unit_price_wei, position)
      )`,
-    `comment on table ${schema}.listed_token_trait is 'A row of listed for each trait of its token'`,
+    `comment on table ${schema}.listed_token_trait is 'A row of listed_token for each trait of its token'`,
 
     `create table ${schema}.contract (
        contract_id integer primary key,

@@ -1,4 +1,4 @@
-/** Prices in 10⁻⁸ USD. `hour` is made of `tick` alone: a year of an hour's candles is 8,760 rows, of ticks half a million. */
+/** Prices in 10⁻⁸ USD. `hour` is derived from `tick`: a year has 8,760 hours and half a million ticks. */
 export function tables(schema: string): readonly string[] {
   return [
     `create table "${schema}"."tick" (

@@ -1,18 +1,18 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { openScratches } from "../engine/scratch.ts";
-import { traitsOf } from "./normalize.ts";
-import { touchedToken } from "./touched.ts";
+import { openScratchTables } from "../engine/scratch.ts";
+import { affectedToken } from "./affected-tokens.ts";
+import { traitsOf } from "./trait-keys.ts";
 
-/** Traits of touched tokens, in a table of the session. */
-export const namedTrait = sql`pg_temp.named_trait`;
+/** SQL: session table of the traits of affected tokens. */
+export const parsedTrait = sql`pg_temp.parsed_trait`;
 
-/** Touched tokens that differ: what they were (`old_…`) and are. No keys: no row; no price: not listed. */
+/** SQL: session table of the tokens that differ, before (`old_…`) and after. No keys: no row; no price: not listed. */
 export const changedToken = sql`pg_temp.changed_token`;
 
 const ANALYZE_ROWS = 500;
 
-/** Whether a token of row `t` is in somebody's hands. An id may be of both standards at once. */
+/** SQL: whether token `t` is not burned. An id may exist in both standards at once. */
 export const isLive = sql`exists (
   select from ownership.token o
   where o.contract_id = t.contract_id and o.token_id = t.token_id and not o.is_burned
@@ -21,7 +21,7 @@ export const isKnown = sql`exists (
   select from ownership.token o where o.contract_id = t.contract_id and o.token_id = t.token_id
 )`;
 
-/** The cheapest active listing of token `t`, where its transfers are known. */
+/** SQL: the cheapest active listing of token `t`, where its transfers are known. */
 export const cheapestListing = sql`
   select l.standard, l.order_hash, l.unit_price_wei, l.position, max(l.created_at) over () as listed_at
   from listings.listing l
@@ -32,25 +32,25 @@ export const cheapestListing = sql`
     )
   order by l.unit_price_wei, l.position limit 1`;
 
-/** Traits and owners of the touched tokens may be others than before. */
-async function nameTraits(session: Session): Promise<void> {
+/** Parses the traits in the affected tokens' metadata. */
+async function parseTraits(session: Session): Promise<void> {
   await sql`
-    with emptied as (delete from ${namedTrait})
-    insert into ${namedTrait}
+    with cleared as (delete from ${parsedTrait})
+    insert into ${parsedTrait}
     select t.contract_id, t.token_id, trait.ord, trait.trait_key, trait.match_key, trait.type, trait.type_key,
            trait.value, trait.is_number, trait.is_numeric
-    from ${touchedToken} t
+    from ${affectedToken} t
     join metadata.token m on m.contract_id = t.contract_id and m.token_id = t.token_id and m.status = 'ok'
     join log.contract k on k.contract_id = t.contract_id
     cross join lateral (${traitsOf(sql`m.attributes`)}) trait
     where ${isKnown}`.execute(session);
 }
 
-/** The traits that were named, of the tokens that have metadata. */
-const traitsNow = sql`
+/** SQL: joins the parsed traits of the tokens with metadata. */
+const joinCurrentTraits = sql`
   left join lateral (
     select coalesce((
-             select array_agg(n.trait_key order by n.ord) from ${namedTrait} n
+             select array_agg(n.trait_key order by n.ord) from ${parsedTrait} n
              where n.contract_id = t.contract_id and n.token_id = t.token_id
            ), '{}') as trait_keys, ${isLive} as is_live
     from metadata.token m
@@ -58,28 +58,28 @@ const traitsNow = sql`
   ) n on true`;
 
 /**
- * Lists which of the touched tokens differ, and how. Returns how many. Where neither metadata nor owners moved, only
- * listings can. Each token finds its rows by index, whatever the planner knows of the session's tables.
+ * Lists which of the affected tokens differ, and how; returns how many. Without changes of metadata or owners only
+ * listings can differ. Each token finds its rows by index, whatever statistics the planner has of session tables.
  */
-export async function deriveTouched(
+export async function deriveAffectedTokens(
   session: Session,
   schema: string,
-  { isRetold }: { isRetold: boolean },
+  { traitsMayChange }: { traitsMayChange: boolean },
 ): Promise<number> {
-  if (isRetold) await nameTraits(session);
-  const traits = sql.ref(isRetold ? "n" : "b");
+  if (traitsMayChange) await parseTraits(session);
+  const traits = sql.ref(traitsMayChange ? "n" : "b");
   const ofToken = sql`o.contract_id = t.contract_id and o.token_id = t.token_id offset 0`;
   const { numAffectedRows } = await sql`
-    with emptied as (delete from ${changedToken})
+    with cleared as (delete from ${changedToken})
     insert into ${changedToken}
     select d.*
     from (
       select t.contract_id, t.token_id, b.trait_keys as old_keys, b.is_live as old_live,
              ${traits}.trait_keys, ${traits}.is_live, ${listing("w", "old_")}, ${listing("l", "")}
-      from ${touchedToken} t
+      from ${affectedToken} t
       left join lateral (select * from ${sql.table(`${schema}.token`)} o where ${ofToken}) b on true
       left join lateral (select * from ${sql.table(`${schema}.listed_token`)} o where ${ofToken}) w on true
-      ${isRetold ? traitsNow : sql``}
+      ${traitsMayChange ? joinCurrentTraits : sql``}
       left join lateral (${cheapestListing}) l on true
     ) d
     where (${fields("old_")}) is distinct from (${fields("")})`.execute(session);
@@ -88,11 +88,11 @@ export async function deriveTouched(
   return rows;
 }
 
-/** Makes the tables of the session that one window after the other goes through. */
-export async function openTables(session: Session): Promise<void> {
-  await openScratches(session, {
-    touched_token: "contract_id integer, token_id numeric(78,0)",
-    named_trait: `
+/** Creates the session tables, which all windows use in turn. */
+export async function openSessionTables(session: Session): Promise<void> {
+  await openScratchTables(session, {
+    affected_token: "contract_id integer, token_id numeric(78,0)",
+    parsed_trait: `
       contract_id integer, token_id numeric(78,0), ord bigint, trait_key uuid, match_key uuid, type text,
       type_key text, value text, is_number boolean, is_numeric boolean`,
     changed_token: `

@@ -1,26 +1,27 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { refreshSeconds, retrySeconds } from "../domain/metadata/fetching-schedule.ts";
+import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
-import { holdsAny } from "../engine/window.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 import { kindLiteral } from "../log/fact-kind-sql.ts";
 
-const number = (value: number) => sql.raw(String(value));
+const literal = (value: number) => sql.raw(String(value));
 const confirmed = kindLiteral("metadata_confirmed");
 
-type Told = {
+type FetchedTable = {
   table: "token" | "contract";
   kind: FactKind;
-  /** Which facts without a payload are of this table. */
+  /** SQL: whether a fact without a payload belongs to this table. */
   isOwn: RawBuilder<unknown>;
   key: readonly string[];
-  /** Columns of the table and where the payload has them. */
+  /** Columns of the table and their payload members. */
   columns: readonly (readonly [column: string, member: string])[];
+  /** Columns that are JSON lists. */
   lists: readonly string[];
 };
 
-const tokens: Told = {
+const tokenTable: FetchedTable = {
   table: "token",
   kind: "token_metadata_fetched",
   isOwn: sql`token_id is not null`,
@@ -36,7 +37,7 @@ const tokens: Told = {
   lists: ["attributes"],
 };
 
-const contracts: Told = {
+const contractTable: FetchedTable = {
   table: "contract",
   kind: "contract_metadata_fetched",
   isOwn: sql`token_id is null`,
@@ -47,106 +48,112 @@ const contracts: Told = {
   lists: [],
 };
 
-/** Brings the rows up to the window's facts. None of them ceases to count: no block stands behind them. */
-export async function foldFetched(
+/** Applies a window's fetches. They belong to no block, so they are always effective. */
+export async function applyFetched(
   session: Session,
   schema: string,
   window: WindowWithKinds,
 ): Promise<void> {
-  for (const told of [tokens, contracts]) {
-    if (holdsAny(window.kinds, [told.kind, "metadata_confirmed"]))
-      await foldTold(session, schema, window, told);
+  for (const target of [tokenTable, contractTable]) {
+    if (holdsAny(window.kinds, [target.kind, "metadata_confirmed"]))
+      await applyFetchedTable(session, schema, window, target);
   }
 }
 
-/** The same of all facts, for empty tables without indexes. */
-export async function insertFetched(
+/** The same for all facts, into empty tables without indexes. */
+export async function deriveAllFetched(
   session: Session,
   schema: string,
   window: FactWindow,
 ): Promise<void> {
-  for (const told of [tokens, contracts]) {
+  for (const target of [tokenTable, contractTable]) {
     await sql`
-      with told as materialized (${toldSince(window, told)})
-      insert into ${sql.table(`${schema}.${told.table}`)} (${columnsOf(told)})
-      ${rowsOf(window, told)}`.execute(session);
+      with latest as materialized (${latestFetches(window, target)})
+      insert into ${sql.table(`${schema}.${target.table}`)} (${columnsOf(target)})
+      ${rowsOf(window, target)}`.execute(session);
   }
 }
 
-async function foldTold(
+async function applyFetchedTable(
   session: Session,
   schema: string,
   window: FactWindow,
-  told: Told,
+  target: FetchedTable,
 ): Promise<void> {
-  const target = sql.table(`${schema}.${told.table}`);
+  const table = sql.table(`${schema}.${target.table}`);
   const isSame = sql.join(
-    told.key.map((name) => sql`${sql.ref(`t.${name}`)} = ${sql.ref(`d.${name}`)}`),
+    target.key.map((name) => sql`${sql.ref(`t.${name}`)} = ${sql.ref(`d.${name}`)}`),
     sql` and `,
   );
   const replaced = sql.join(
-    namesOf(told).map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`),
+    namesOf(target).map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`),
   );
   await sql`
-    with told as materialized (${toldSince(window, told)}), stood as (
-      update ${target} t
+    with latest as materialized (${latestFetches(window, target)}), kept as (
+      update ${table} t
       set attempt = d.attempt, last_position = d.last_position, due_at = ${dueAt}
-      from told d
+      from latest d
       where ${isSame} and d.ok_position is null and (t.status = 'ok' or d.position is null)
     )
-    insert into ${target} (${columnsOf(told)})
-    ${rowsOf(window, told)}
+    insert into ${table} (${columnsOf(target)})
+    ${rowsOf(window, target)}
     where d.ok_position is not null
-       or not exists (select from ${target} t where ${isSame} and t.status = 'ok')
-    on conflict (${listed(told.key)}) do update
+       or not exists (select from ${table} t where ${isSame} and t.status = 'ok')
+    on conflict (${columnList(target.key)}) do update
     set position = excluded.position, status = excluded.status, updated_at = excluded.updated_at,
         attempt = excluded.attempt, last_position = excluded.last_position, due_at = excluded.due_at, ${replaced}
   `.execute(session);
 }
 
-const namesOf = ({ columns, lists }: Told) => [...columns.map(([column]) => column), ...lists];
+const namesOf = ({ columns, lists }: FetchedTable) => [
+  ...columns.map(([column]) => column),
+  ...lists,
+];
 
-const columnsOf = (told: Told) => sql`
-  ${listed(told.key)}, position, status, ${listed(namesOf(told))}, updated_at, chain_id, attempt, last_position, due_at`;
+const columnsOf = (target: FetchedTable) => sql`
+  ${columnList(target.key)}, position, status, ${columnList(namesOf(target))}, updated_at, chain_id, attempt, last_position, due_at`;
 
-/** What the facts of \`told\` make rows of, in the order of the columns. */
-function rowsOf(window: FactWindow, { key, columns, lists }: Told): RawBuilder<unknown> {
+/** SQL: the rows made of the CTE `latest`, in the order of `columnsOf`. */
+function rowsOf(window: FactWindow, { key, columns, lists }: FetchedTable): RawBuilder<unknown> {
   const values = sql.join([
     ...columns.map(([, member]) => sql`f.payload ->> ${sql.lit(member)}`),
     ...lists.map((name) => sql`coalesce(f.payload -> ${sql.lit(name)}, '[]')`),
   ]);
   return sql`
-    select ${listed(key, "d")}, d.position, f.payload ->> 'status', ${values}, f.recorded_at, d.chain_id,
+    select ${columnList(key, "d")}, d.position, f.payload ->> 'status', ${values}, f.recorded_at, d.chain_id,
            d.attempt, d.last_position, ${dueAt}
-    from told d
+    from latest d
     join ${window.facts} f on f.position = d.position`;
 }
 
-/** For each key its last fact of the window, the last that is ok, and which of them the row would tell. */
-function toldSince(window: FactWindow, { kind: name, isOwn, key }: Told): RawBuilder<unknown> {
+/** SQL: for each key its last fact of the window, the last successful one, and the one that the row shows. */
+function latestFetches(
+  window: FactWindow,
+  { kind: name, isOwn, key }: FetchedTable,
+): RawBuilder<unknown> {
   const kind = kindLiteral(name);
   const isOk = sql`kind = ${kind} and payload ->> 'status' = 'ok'`;
   return sql`
-    select ${listed(key, "r")}, r.last_position, r.ok_position, k.chain_id, last.recorded_at as last_at,
-           coalesce(r.ok_position, r.told_position) as position,
+    select ${columnList(key, "r")}, r.last_position, r.ok_position, k.chain_id, last.recorded_at as last_at,
+           coalesce(r.ok_position, r.fetch_position) as position,
            case when last.kind = ${kind} and last.payload ->> 'status' = 'failed'
                 then coalesce((last.payload ->> 'attempt')::integer, 1) else 0 end as attempt
     from (
-      select ${listed(key)}, max(position) as last_position, max(position) filter (where ${isOk}) as ok_position,
-             max(position) filter (where kind = ${kind}) as told_position
+      select ${columnList(key)}, max(position) as last_position, max(position) filter (where ${isOk}) as ok_position,
+             max(position) filter (where kind = ${kind}) as fetch_position
       from ${window.changes}
       where kind = ${kind} or (kind = ${confirmed} and ${isOwn})
-      group by ${listed(key)}
+      group by ${columnList(key)}
     ) r
     join log.contract k using (contract_id)
     join ${window.facts} last on last.position = r.last_position`;
 }
 
-const listed = (names: readonly string[], of?: string) =>
+const columnList = (names: readonly string[], of?: string) =>
   sql.join(names.map((name) => sql.ref(of === undefined ? name : `${of}.${name}`)));
 
 const retries = sql.raw(`array[${retrySeconds.join(", ")}]`);
 const dueAt = sql`
   d.last_at + interval '1 second' * case
-    when d.attempt between 1 and ${number(retrySeconds.length)} then (${retries})[d.attempt]
-    else ${number(refreshSeconds)} end`;
+    when d.attempt between 1 and ${literal(retrySeconds.length)} then (${retries})[d.attempt]
+    else ${literal(refreshSeconds)} end`;

@@ -3,27 +3,27 @@ import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { factKind } from "../log/fact-kind.ts";
 
-/** Tokens to derive anew, in a table of the session. */
-export const touchedToken = sql`pg_temp.touched_token`;
+/** SQL: session table of the tokens to derive. */
+export const affectedToken = sql`pg_temp.affected_token`;
 
 const number = (kind: number) => sql.raw(String(kind));
 const fetched = number(factKind.token_metadata_fetched);
 const single = sql`(${number(factKind.erc721_transfer)}, ${number(factKind.erc1155_transfer)})`;
 const ranges = number(factKind.erc721_consecutive_transfer);
 
-/** Rows from which statistics of the table pay for themselves. */
+/** Number of rows from which analyzing the table pays off. */
 const ANALYZE_ROWS = 500;
 
 /**
- * Lists what a window may change: tokens with new metadata, tokens that moved and have metadata or listings, and tokens
- * whose listings changed. Where nobody knows the latter, every listed token is listed. Returns how many.
+ * Lists the tokens that a window may change: with new metadata, transferred ones with metadata or listings, and those
+ * whose listings changed. Where the latter are unknown, all listed tokens. Returns how many.
  */
-export async function findTouched(
+export async function listAffectedTokens(
   session: Session,
   schema: string,
   window: FactWindow,
 ): Promise<number> {
-  const moves =
+  const changedListings =
     window.changedKeys.get("listings") ??
     sql`(
       select contract_id, token_id from listings.listing where status = 'active'
@@ -31,8 +31,8 @@ export async function findTouched(
       select contract_id, token_id from ${sql.table(`${schema}.listed_token`)}
     )`;
   const { numAffectedRows } = await sql`
-    with emptied as (delete from ${touchedToken})
-    insert into ${touchedToken}
+    with cleared as (delete from ${affectedToken})
+    insert into ${affectedToken}
     select contract_id, token_id from ${window.changes} where kind = ${fetched} and token_id is not null
     union
     select m.contract_id, m.token_id
@@ -56,8 +56,8 @@ export async function findTouched(
         and l.status in ('active', 'inactive')
     ) known
     union
-    select contract_id, token_id from ${moves} listed_token`.execute(session);
+    select contract_id, token_id from ${changedListings} listed_token`.execute(session);
   const rows = Number(numAffectedRows ?? 0n);
-  if (rows > ANALYZE_ROWS) await sql`analyze ${touchedToken}`.execute(session);
+  if (rows > ANALYZE_ROWS) await sql`analyze ${affectedToken}`.execute(session);
   return rows;
 }
