@@ -18,6 +18,7 @@ const checks = {
     ...["ponder.config.ts", "ponder.schema.ts"],
   ],
   "dead code": ["knip"],
+  vocabulary: ["tsx", "test/checks/vocabulary.ts"],
 } as const;
 
 const suites = ["unit", "integration", "e2e"] as const;

@@ -22,10 +22,7 @@ function parseList(text: string): RetiredWord[] {
 }
 
 /** Uses of retired words in tracked text files and their names, as `path:line: word → replacement`. */
-export function findRetiredWords(
-  paths: readonly string[],
-  words: readonly RetiredWord[],
-): string[] {
+function findRetiredWords(paths: readonly string[], words: readonly RetiredWord[]): string[] {
   return paths.flatMap((path) => {
     const lines = [path, ...readFileSync(join(root, path), "utf8").split("\n")];
     return words
