@@ -74,7 +74,7 @@ const consideration: [title: string, items: Item[], code: IntakeCode | "accepted
     ["pays the royalty before the fee", [nft, royalty, fee], "accepted"],
     ["has no fee", [nft, royalty], "fee_missing", ""],
     ["has no royalty", [nft, fee], "royalty_missing", ""],
-    ["pays nobody", [nft], "fee_missing", ""],
+    ["pays no fee", [nft], "fee_missing", ""],
     ["pays the fee twice", [nft, fee, fee, royalty], "unexpected_consideration", ""],
     [
       "pays the service 1 wei less",
@@ -133,7 +133,7 @@ const others: [
 ];
 
 describe("a bid", () => {
-  it("on a token, on units of one and on a collection is taken in", () => {
+  it("on a token, on units of one and on a collection is accepted", () => {
     const answers = [bid, editionBid, collectionBid].map((one) => resultOf("bid", one));
 
     expect(answers).toEqual(["accepted", "accepted", "accepted"]);
@@ -145,17 +145,17 @@ describe("a bid", () => {
     expect(answer).toBe(code === "accepted" ? code : `${code} ${at}`);
   });
 
-  it.each(consideration)("whose consideration %s is told so", (_, items, code, at = "") => {
+  it.each(consideration)("whose consideration %s is rejected", (_, items, code, at = "") => {
     const answer = resultOf("bid", withChanges(bid, { consideration: items }));
 
     expect(answer).toBe(code === "accepted" ? code : `${code} consideration${at}`);
   });
 
-  it.each(others)("%s is told what is wrong with it", (_, base, changes, answer) => {
+  it.each(others)("%s is rejected with the field", (_, base, changes, answer) => {
     expect(resultOf("bid", withChanges(base, changes))).toBe(answer);
   });
 
-  it("is told when the count of its consideration is not the one sent beside it", () => {
+  it("is rejected when totalOriginalConsiderationItems is wrong", () => {
     expect(resultOf("bid", bid, 2n)).toBe("consideration_mismatch totalOriginalConsiderationItems");
   });
 

@@ -122,7 +122,7 @@ const changes: [title: string, changes: Record<string, unknown>, answer: string]
     "fee_wrong_amount consideration[1].startAmount",
   ],
   [
-    "of more units than fractions can tell apart",
+    "of more units than fractions can represent",
     { "offer[0]": { ...editionListing.offer[0], ...wei(2n ** 120n) } },
     "bad_quantity offer[0].startAmount",
   ],
@@ -131,7 +131,7 @@ const changes: [title: string, changes: Record<string, unknown>, answer: string]
 ];
 
 describe("a listing", () => {
-  it("of one token and one of an edition are taken in", () => {
+  it("of one token and one of an edition are accepted", () => {
     expect([resultOf("ask", listing), resultOf("ask", editionListing)]).toEqual([
       "accepted",
       "accepted",
@@ -144,24 +144,24 @@ describe("a listing", () => {
     expect(answer).toBe(code === "accepted" ? code : `${code} ${at}`);
   });
 
-  it.each(consideration)("whose consideration %s is told so", (_, items, code, at = "") => {
+  it.each(consideration)("whose consideration %s is rejected", (_, items, code, at = "") => {
     const answer = resultOf("ask", withChanges(listing, { consideration: items }));
 
     expect(answer).toBe(code === "accepted" ? code : `${code} consideration${at}`);
   });
 
-  it.each(changes)("%s is told so", (_, change, answer) => {
+  it.each(changes)("%s is rejected", (_, change, answer) => {
     expect(resultOf("ask", withChanges(editionListing, change))).toBe(answer);
   });
 
-  it("is told when the count of its consideration is not the one sent beside it", () => {
+  it("is rejected when totalOriginalConsiderationItems is wrong", () => {
     expect([3n, 2n, 4n, 0n].map((count) => resultOf("ask", listing, count))).toEqual([
       "accepted",
       ...Array(3).fill("consideration_mismatch totalOriginalConsiderationItems"),
     ]);
   });
 
-  it("with several faults is told the first in the order of the table", () => {
+  it("with several faults is rejected with the first code of the table", () => {
     const faults: [Record<string, unknown>, IntakeCode][] = [
       [{ orderType: 2 }, "unsupported_order_type"],
       [{ zone: stranger }, "zone_not_allowed"],
@@ -189,7 +189,7 @@ function wei(amount: bigint) {
   return { startAmount: amount, endAmount: amount };
 }
 
-/** Fees are judged after the price. */
+/** Fees are validated after the price. */
 function priced(unitPriceWei: bigint): Record<string, unknown> {
   const leg = { ...editionListing.consideration[0], ...wei(5n * unitPriceWei) };
   return { consideration: [leg] };

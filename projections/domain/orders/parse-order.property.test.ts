@@ -51,7 +51,7 @@ const fields = {
   counter: uint256,
 };
 
-/** Anything of the right types, and orders that are taken in with a few fields replaced. */
+/** Random orders of the right types, and valid orders with a few fields replaced. */
 const anyOrder: fc.Arbitrary<OrderComponents> = fc.oneof(
   fc.record(fields),
   fc
@@ -70,7 +70,7 @@ const anyOrder: fc.Arbitrary<OrderComponents> = fc.oneof(
     })),
 );
 
-/** Most changes are refused at once: with one or two an order gets further. */
+/** Most changes are rejected by the first checks: with one or two an order gets further. */
 function dropMost<Fields extends object>(some: Fields): Partial<Fields> {
   return Object.fromEntries(Object.entries(some).slice(-1)) as Partial<Fields>;
 }
@@ -88,7 +88,7 @@ const trade = fc.record({
 });
 
 describe("any order that is well typed", () => {
-  it("is judged, on either side, without a fault, and with a code of the table", () => {
+  it("is validated, on either side, without an exception, and with a code of the table", () => {
     fc.assert(
       fc.property(anyOrder, fc.option(uint256), (components, count) => {
         const body = {
@@ -125,7 +125,7 @@ function priceOf(made: Made) {
 const bodyOf = (components: OrderComponents) =>
   ({ components, signature: "0x", totalOriginalConsiderationItems: null }) as const;
 
-/** What the order is recognised as, fees judged. */
+/** Parses the order and validates its fees. */
 function read(components: OrderComponents, side: "ask" | "bid", made: Made) {
   const { fee, royalty } = priceOf(made);
   const market = { ...terms, fee };
@@ -140,10 +140,10 @@ function termsOf(made: Made) {
   return { contract, standard, unitPriceWei, sellerNetWei, fees: feeLegs };
 }
 
-describe("an order made for a trade is recognised as that trade, to the wei, whoever is paid", () => {
+describe("an order created for a trade is parsed as that trade, to the wei, for any recipients", () => {
   const free = { maker, startTime: now, endTime: now + 1n, counter: 0n } as const;
-  const check = (judgeOne: (made: Made) => void) =>
-    fc.assert(fc.property(trade, judgeOne), { numRuns: 300 });
+  const check = (checkOne: (made: Made) => void) =>
+    fc.assert(fc.property(trade, checkOne), { numRuns: 300 });
 
   it("a listing", () => {
     check((made) => {

@@ -24,10 +24,10 @@ const feeLeg = { recipient: feeRecipient, unitWei: 1_000n } as const;
 const royaltyLeg = { recipient: creator, unitWei: 5_000n } as const;
 const royaltyTo = (recipient: Address, royaltyWei = 5_000n) => ({ recipient, royaltyWei });
 
-function orderPaying(taken: Leg[], parts: Partial<ParsedOrder> = {}): ParsedOrder {
+function orderPaying(feeLegs: Leg[], parts: Partial<ParsedOrder> = {}): ParsedOrder {
   const [listing] = [parseListing(bodyOf(listingComponents(trade(1n))), terms)];
   if (isRejection(listing)) throw new Error(listing.message);
-  return { ...listing, unitPriceWei, feeLegs: taken, ...parts };
+  return { ...listing, unitPriceWei, feeLegs, ...parts };
 }
 
 const answer = (
@@ -59,8 +59,8 @@ describe("validateFees", () => {
       [feeLeg, { ...royaltyLeg, recipient: maker }],
       royaltyTo(maker),
     ],
-  ])("takes an order that pays %s", (_, taken, royalty) => {
-    expect(answer(orderPaying(taken), royalty)).toBe("accepted");
+  ])("accepts an order that pays %s", (_, feeLegs, royalty) => {
+    expect(answer(orderPaying(feeLegs), royalty)).toBe("accepted");
   });
 
   it("takes the market's own listings, which pay the fee to their maker", () => {
@@ -78,7 +78,7 @@ describe("validateFees", () => {
       [{ ...royaltyLeg, recipient: feeRecipient }],
       royaltyTo(feeRecipient),
     ],
-    ["fee_missing", "nobody", [], null],
+    ["fee_missing", "no fee", [], null],
     [
       "fee_wrong_amount",
       "fee and royalty in one item",
@@ -109,8 +109,8 @@ describe("validateFees", () => {
       null,
     ],
     ["unexpected_consideration", "the fee again", [feeLeg, feeLeg], null],
-  ])("answers %s to an order that pays %s", (code, _, taken, royalty) => {
-    expect(answer(orderPaying(taken), royalty)).toBe(code);
+  ])("rejects with %s an order that pays %s", (code, _, feeLegs, royalty) => {
+    expect(answer(orderPaying(feeLegs), royalty)).toBe(code);
   });
 
   it("wants no item for a fee of 0 wei", () => {
@@ -120,7 +120,7 @@ describe("validateFees", () => {
     expect(answer(orderPaying([{ ...feeLeg, unitWei: 1n }]), null, free)).toBe("fee_wrong_amount");
   });
 
-  it("rounds the fee down per unit and tells it in wei and basis points, beside what was signed", () => {
+  it("rounds the fee down per unit and reports it in wei and basis points, with the signed amount", () => {
     const order = orderPaying([{ ...feeLeg, unitWei: 11n }], {
       unitPriceWei: 1_099n,
       quantity: 3n,
@@ -133,11 +133,11 @@ describe("validateFees", () => {
     });
   });
 
-  it("refuses fee and royalty that leave the seller nothing, on either side", () => {
+  it("rejects fee and royalty that leave the seller nothing, on either side", () => {
     const royaltyWei = 99_000n;
     const bid = parseBid(bodyOf(bidComponents(trade(1n, royaltyWei))), terms);
     const listing = parseListing(bodyOf(listingComponents(trade(1n, royaltyWei))), terms);
-    if (isRejection(bid) || isRejection(listing)) throw new Error("both shapes are taken in");
+    if (isRejection(bid) || isRejection(listing)) throw new Error("both shapes are valid");
 
     expect(answer(bid, royaltyTo(creator, royaltyWei))).toBe("fees_too_high");
     expect(answer(listing, royaltyTo(creator, royaltyWei))).toBe("fees_too_high");

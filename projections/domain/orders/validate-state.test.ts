@@ -45,10 +45,10 @@ describe("validateListingState", () => {
     ["nothing is wrong", null, {}],
     ["the collection is not served", "unknown_collection", { collectionKnown: false }],
     ["the contract is of the other standard", "token_standard_mismatch", { standard: "erc1155" }],
-    ["the contract does not tell its standard", null, { standard: undefined }],
+    ["the contract does not report a standard", null, { standard: undefined }],
     ["there is no such token", "token_not_found", { owner: null }],
     ["the owner is unknown", "token_not_found", { owner: undefined }],
-    ["the token was sent to nobody", "token_burned", { owner: zeroAddress }],
+    ["the token was sent to the zero address", "token_burned", { owner: zeroAddress }],
     ["the token was sent to where tokens are burned", "token_burned", { owner: dead }],
     ["somebody else owns the token", "not_owner", { owner: stranger }],
     ["the conduit is not approved", "not_approved", { approved: false }],
@@ -56,7 +56,7 @@ describe("validateListingState", () => {
     ["it is cancelled", "order_cancelled", { status: { ...unseen, cancelled: true } }],
     ["it is filled", "order_filled", { status: { ...unseen, filled: 1n, size: 1n } }],
     ["the token does not move", "transfer_restricted", { transferAllowed: false }],
-    ["nobody knows whether the token moves", null, { transferAllowed: undefined }],
+    ["it is unknown whether the token is transferable", null, { transferAllowed: undefined }],
   ])("of a token, when %s, answers %s", (_, code, state) => {
     expect(validateListingState(listing, { ...ownedState, ...state })?.rejected ?? null).toBe(code);
   });
@@ -103,7 +103,7 @@ describe("validateBidState", () => {
     ["the collection is not served", "unknown_collection", { collectionKnown: false }],
     ["the contract is of the other standard", "token_standard_mismatch", { standard: "erc1155" }],
     ["there is no such token", "token_not_found", { owner: null }],
-    ["nobody asked who owns the token", null, { owner: undefined }],
+    ["the owner was not read", null, { owner: undefined }],
     ["the token is burned", "token_burned", { owner: dead }],
     ["the balance is 1 wei short", "insufficient_balance", { balanceWei: 99n }],
     ["open bids use the allowance up", "insufficient_allowance", { openBidsWei: 51n }],
@@ -139,7 +139,7 @@ describe("validateBidState", () => {
 describe("validatePriceRaise", () => {
   const own = (unitPriceWei: bigint) => ({ orderHash: "0xabc", unitPriceWei }) as const;
 
-  it("refuses to list a token for more than the maker's own live listing asks", () => {
+  it("rejects a listing above the price of the maker's own open listing", () => {
     expect(validatePriceRaise(listing, own(99n))?.rejected).toBe("raise_requires_cancel");
   });
 

@@ -78,7 +78,7 @@ export function validatePriceRaise(order: OrderIntent, ownCheaper: OwnListing | 
   });
 }
 
-/** Whether a token can be traded at all, whoever owns it. */
+/** Whether a token can be traded at all, regardless of its owner. */
 function validateToken(order: OrderIntent, state: TokenState): Refusal {
   const { contract, standard } = order;
   if (!state.collectionKnown) {

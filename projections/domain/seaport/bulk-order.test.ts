@@ -56,7 +56,7 @@ describe("bulkOrderTree", () => {
     expect(new Set(roots)).toEqual(new Set([root]));
   });
 
-  it("refuses to sign nothing", () => {
+  it("rejects an empty bulk order", () => {
     expect(() => bulkOrderTree([])).toThrow("1 to 2^24 orders, not 0");
   });
 });

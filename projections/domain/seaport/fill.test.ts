@@ -57,7 +57,7 @@ describe("basicOrderForItemBid", () => {
     ]);
   });
 
-  it("refuses a bid on a collection", () => {
+  it("rejects a collection bid", () => {
     const bid = bidOn({ standard: "erc721", contract: nft.contract, criteria: 0n }, 1n);
 
     expect(() => basicOrderForItemBid(bid, "0x")).toThrow("one ERC-721 or ERC-1155 token");

@@ -144,7 +144,7 @@ async function recoverSigner(order: RecordedOrder): Promise<string> {
   return (await recoverAddress({ hash, signature })).toLowerCase();
 }
 
-/** The base of the signature, and the hash it stands for: the order's own or its bulk order's. */
+/** The base of the signature, and the hash it signs: of the order or of its bulk order. */
 function signedStruct({ signature, ...order }: RecordedOrder): { base: Hex; structHash: Hex } {
   const length = size(signature);
   if (length <= 65) return { base: signature, structHash: order.orderHash };

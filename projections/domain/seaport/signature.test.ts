@@ -36,7 +36,7 @@ const resultOf = async (...args: Parameters<typeof verify>) => {
   return verdict.signedBy === "maker" ? "maker" : verdict.rejection.rejected;
 };
 
-/** The order as the last but one of `count` signed at once. */
+/** The order as the last of `count` orders signed together. */
 async function signInBulk(count: number, shorten = (base: Hex) => base) {
   const index = count - 1;
   const hashes = Array.from({ length: count }, (_, at) =>
@@ -65,7 +65,7 @@ describe("verifySignature", () => {
     expect(await resultOf(flipped)).toBe("maker");
   });
 
-  it("refuses a v of 0 or 1, which the exchange does not take", async () => {
+  it("rejects a v of 0 or 1, which the exchange does not accept", async () => {
     const bare = concatHex([slice(signature, 0, 64), numberToHex(yParity, { size: 1 })]);
 
     expect(await resultOf(bare)).toBe("bad_signature");
@@ -79,17 +79,17 @@ describe("verifySignature", () => {
     }
   });
 
-  it("refuses an index that is no leaf of the tree, although its low bits would do", async () => {
+  it("rejects an index outside of the tree, although its low bits are valid", async () => {
     const { base, index, height, proof } = await signInBulk(5);
     const wrapped = bulkSignature(base, index + 2 ** height, proof);
 
     expect(await verify(wrapped)).toMatchObject({
-      signedBy: "contract?",
+      signedBy: "unverified",
       rejection: { rejected: "bad_bulk_proof", details: [{ expected: "index below 8" }] },
     });
   });
 
-  it("cannot tell a wrong proof from a wrong signer", async () => {
+  it("reports a wrong proof like a wrong signer", async () => {
     const { base, index, proof } = await signInBulk(5);
 
     expect(await resultOf(bulkSignature(base, index - 1, proof))).toBe("bad_signature");
@@ -101,7 +101,7 @@ describe("verifySignature", () => {
     ["another counter", { ...components, counter: 8n }, 1],
     ["another maker", orders.listing, 1],
     ["another price", withChanges(components, { "consideration[0].startAmount": 1n }), 1],
-  ])("refuses the signature of %s", async (_, of, chainId) => {
+  ])("rejects the signature of %s", async (_, of, chainId) => {
     expect(await resultOf(signature, chainId, of)).toBe("bad_signature");
   });
 
@@ -127,12 +127,12 @@ describe("verifySignature", () => {
     },
   );
 
-  it("leaves it to the maker's contract, which is asked about the order's own digest", async () => {
+  it("leaves it to the maker's contract, which verifies the order's own digest", async () => {
     const { base, index, proof } = await signInBulk(5);
     const foreign = { ...components, offerer: orders.listing.offerer };
 
     expect(await verify(bulkSignature(base, index, proof), 1, foreign)).toMatchObject({
-      signedBy: "contract?",
+      signedBy: "unverified",
       digest: signingDigest(orderHash(foreign), exchangeDomain(1)),
     });
   });
@@ -175,7 +175,7 @@ const recordings = `${env.REAL_DATA_DIR ?? "../shared/realdata"}/orders/signed_o
 
 if (existsSync(recordings)) {
   describe("recorded orders of Seaport 1.6", () => {
-    it("are signed by their makers where they carry a key's signature, and are asked about otherwise", async () => {
+    it("are signed by their makers if they have a key's signature, and unverified otherwise", async () => {
       const recorded: RecordedOrder[] = JSON.parse(readFileSync(recordings, "utf8"));
       const orders16 = recorded.filter(({ seaport }) => seaport === "1.6");
 
@@ -184,7 +184,7 @@ if (existsSync(recordings)) {
       );
 
       const signers = verdicts.map(({ signedBy }) => signedBy);
-      expect(signers).toEqual(orders16.map(({ verifies }) => (verifies ? "maker" : "contract?")));
+      expect(signers).toEqual(orders16.map(({ verifies }) => (verifies ? "maker" : "unverified")));
       expect(new Set(orders16.map((order) => size(order.signature))).size).toBeGreaterThan(7);
       expect(orders16.length).toBeGreaterThan(70);
     });

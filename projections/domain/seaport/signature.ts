@@ -26,7 +26,7 @@ type Signed = { components: OrderComponents; orderHash: Hex; signature: Hex };
  */
 export type SignatureCheck =
   | { signedBy: "maker"; digest: Hex }
-  | { signedBy: "contract?"; digest: Hex; rejection: Rejection<IntakeCode> };
+  | { signedBy: "unverified"; digest: Hex; rejection: Rejection<IntakeCode> };
 
 /**
  * Whether the exchange treats a signature of this length as that of a bulk order: 64 or 65 bytes,
@@ -50,7 +50,7 @@ export async function verifySignature(
   const domain = exchangeDomain(chainId);
   const digest = signingDigest(order.orderHash, domain);
   const form = signatureForm(order);
-  if ("rejected" in form) return { signedBy: "contract?", digest, rejection: form };
+  if ("rejected" in form) return { signedBy: "unverified", digest, rejection: form };
   const { structHash, base } = form;
   const signed = structHash === order.orderHash ? digest : signingDigest(structHash, domain);
   const signer = await recoverCached(signed, base, recover);
@@ -59,7 +59,7 @@ export async function verifySignature(
   const actual = signer ?? "no address";
   const message = `the signature must recover to the offerer ${offerer}, and recovers to ${actual}; expected are a signature for chain ${chainId}, the exchange ${domain.verifyingContract} and the components with their counter`;
   const rejection = refuse("bad_signature", offerer, actual, message);
-  return { signedBy: "contract?", digest, rejection };
+  return { signedBy: "unverified", digest, rejection };
 }
 
 /** `counter_stale` orders can never become valid: counters only grow. */

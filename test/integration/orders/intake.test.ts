@@ -169,7 +169,7 @@ describe("a bulk request", () => {
       listings,
     });
     expect([status, success, data.created, data.failed]).toEqual([200, true, 97, 3]);
-    expect(message).toBe("97 of 100 orders are in the book; 3 were refused");
+    expect(message).toBe("97 of 100 orders are in the order book; 3 were rejected");
     const failed = data.results.flatMap((one: { success: boolean; code: string }, index: number) =>
       one.success ? [] : [[index, one.code]],
     );

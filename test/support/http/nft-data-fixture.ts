@@ -70,7 +70,7 @@ export function openNftDataApp(db: Database, { limits, now, stream }: Options) {
     context: {
       ...shared,
       chains: [1, 33139],
-      readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
+      readStatus: () => Promise.reject(new Error("the status is not used in this test")),
       market: openTestMarket(db),
     },
     baseUrl: "https://api.example.test",
