@@ -10,7 +10,7 @@ export type CreatorFeeReading = {
   contract: Address;
   marketplace: string;
   fees: readonly CreatorFee[];
-  /** How often the marketplace told something else before: a fee that comes back is another fact. */
+  /** How often the fee changed before: a fee that returns is another fact. */
   change: number;
   readAt: Date;
 };

@@ -10,7 +10,7 @@ export type MetadataSubject = {
   contract: Address;
   tokenId?: bigint;
   recordedAt: Date;
-  /** Position of the fact that was the last of the subject. What is told again after something else is another fact. */
+  /** Position of the fact that was the last of the subject. Content that returns after other content is another fact. */
   after?: bigint | null;
 };
 

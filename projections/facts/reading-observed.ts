@@ -1,9 +1,9 @@
 import { type Hex, keccak256, stringToHex } from "viem";
 import { type ChainId, commonConduit, seaport } from "../../abis/deployments.ts";
-import type { ChainReading, ReadingBasis } from "../chain-readings/chain-reading.ts";
 import type { Observation } from "../log/append.ts";
+import type { ChainReading, ReadingBasis } from "./chain-reading.ts";
 
-/** What a reading says, in the log's columns. */
+/** A reading in the columns of the log. */
 export type ReadingFact = Pick<
   Observation,
   "contract" | "tokenId" | "amount" | "fromAddress" | "toAddress" | "orderHash" | "payload"
@@ -20,16 +20,16 @@ export function readingObserved(
 
   function identityOf(): Hex {
     const { contract, tokenId, fromAddress, toAddress, orderHash, amount, payload } = fact;
-    const told = [contract, tokenId, fromAddress, toAddress, orderHash, amount];
+    const parts = [contract, tokenId, fromAddress, toAddress, orderHash, amount];
     return keccak256(
       stringToHex(
-        [reading.kind, chainId, basis.hash, ...told.map(String), JSON.stringify(payload)].join("/"),
+        [reading.kind, chainId, basis.hash, ...parts.map(String), JSON.stringify(payload)].join("/"),
       ),
     );
   }
 }
 
-/** What the columns hold is told in the log's README. */
+/** The columns are documented in the README of the log. */
 export function readingFact(reading: ChainReading): ReadingFact {
   const exchange = seaport["1.6"];
   switch (reading.kind) {

@@ -1,14 +1,14 @@
 import type { Hex } from "viem";
 import { commonConduit } from "../../../abis/deployments.ts";
-import { appendNews } from "../../../projections/chain-readings/append-news.ts";
+import { appendChangedReadings } from "../../../projections/chain-readings/append-changed-readings.ts";
 import type { Database } from "../../../projections/database.ts";
 import {
   type MarketplaceOrder,
   readMarketplaceOrders,
 } from "../../../projections/reads/orders/read-signed-orders.ts";
-import type { Question } from "../chain/chain-query.ts";
+import type { ChainQuery } from "../chain/chain-query.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { askChain } from "../chain/read-chain.ts";
+import { queryChain } from "../chain/query-chain.ts";
 import { bidQueries } from "../orders/accepting/evaluate-bid.ts";
 import { listingQueries } from "../orders/buying/evaluate-listing.ts";
 
@@ -30,7 +30,7 @@ export async function checkOrders(
   if (orders.length === 0) return 0;
   const code = ({ components }: OrderToCheck) =>
     ({ kind: "code", address: components.offerer }) as const;
-  const answers = await askChain(
+  const answers = await queryChain(
     client,
     orders.flatMap((order) => [
       ...questionsOf(order).filter(isNotSignature),
@@ -42,17 +42,17 @@ export async function checkOrders(
   const signatures = signedByContracts.flatMap((order) =>
     questionsOf(order).filter((question) => !isNotSignature(question)),
   );
-  if (signatures.length > 0) rounds.push(await askChain(client, signatures));
+  if (signatures.length > 0) rounds.push(await queryChain(client, signatures));
   const readings = rounds.map((round) => ({
     chainId,
     basis: round.basis,
     readings: round.readings,
   }));
-  return (await appendNews(db, readings, now))?.news ?? 0;
+  return (await appendChangedReadings(db, readings, now))?.appended ?? 0;
 }
 
 /** The log has no events of conduits other than the common one, and a partner may withhold a signature. */
-export function questionsOf({ signature, ...order }: OrderToCheck): Question[] {
+export function questionsOf({ signature, ...order }: OrderToCheck): ChainQuery[] {
   const terms = { ...order.terms, fees: [] };
   const signed = { ...order, terms, signature: signature ?? "0x" };
   if (order.terms.side === "bid") return bidQueries(signed);
@@ -63,13 +63,13 @@ export function questionsOf({ signature, ...order }: OrderToCheck): Question[] {
   );
 }
 
-const conduitKinds: ReadonlySet<Question["kind"]> = new Set([
+const conduitKinds: ReadonlySet<ChainQuery["kind"]> = new Set([
   "approval_read",
   "channel_read",
   "transfer_read",
 ]);
 
 /** Only contracts can change whether a signature is valid. */
-function isNotSignature({ kind }: Question): boolean {
+function isNotSignature({ kind }: ChainQuery): boolean {
   return kind !== "signature_read";
 }

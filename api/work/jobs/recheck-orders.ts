@@ -1,10 +1,10 @@
 import type { Hex } from "viem";
-import { appendNews } from "../../../projections/chain-readings/append-news.ts";
-import type { ChainReading } from "../../../projections/chain-readings/chain-reading.ts";
+import { appendChangedReadings } from "../../../projections/chain-readings/append-changed-readings.ts";
+import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
 import type { Database } from "../../../projections/database.ts";
 import { readMarketplaceOrders } from "../../../projections/reads/orders/read-signed-orders.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { askChain } from "../chain/read-chain.ts";
+import { queryChain } from "../chain/query-chain.ts";
 import { questionsOf } from "./check-orders.ts";
 
 /** Readings that contracts change without an event. */
@@ -32,6 +32,6 @@ export async function recheckOrders(
     }),
   );
   if (questions.length === 0) return 0;
-  const { basis, readings } = await askChain(client, questions);
-  return (await appendNews(db, [{ chainId, basis, readings }], now))?.news ?? 0;
+  const { basis, readings } = await queryChain(client, questions);
+  return (await appendChangedReadings(db, [{ chainId, basis, readings }], now))?.appended ?? 0;
 }

@@ -1,6 +1,6 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { type ChainId, commonConduit, seaport, wrappedNative } from "../../../abis/deployments.ts";
-import type { ChainReading } from "../../../projections/chain-readings/chain-reading.ts";
+import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
 import type { TradeTerms } from "../../../projections/domain/orders/trade-terms.ts";
 import { bidComponents } from "../../../projections/domain/seaport/bid-components.ts";
 import { listingComponents } from "../../../projections/domain/seaport/listing-components.ts";

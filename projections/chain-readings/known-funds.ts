@@ -8,43 +8,43 @@ const UNLIMITED = sql.raw(`${2n ** 256n - 1n}`);
 
 const account = { contract_id: "contract_id", from_address: "maker" };
 
-/** What the log tells of the balances of `judged.orders`: `ord`, `amount`. Nothing known is nothing there. */
-export function balanceTold(judged: RecomputeSet): RawBuilder<unknown> {
-  const read = latestFacts(judged, { kinds: ["balance_read"], subject: account });
+/** The balances of `recompute.orders` according to the log: `ord`, `amount`; zero without a fact. */
+export function knownBalances(recompute: RecomputeSet): RawBuilder<unknown> {
+  const read = latestFacts(recompute, { kinds: ["balance_read"], subject: account });
   const since = sql`
-    f.contract_id = o.contract_id and f.block_id >= coalesce(((r.block_id >> 12) + 1) << 12, 0) and ${isEffective(judged)}`;
+    f.contract_id = o.contract_id and f.block_id >= coalesce(((r.block_id >> 12) + 1) << 12, 0) and ${isEffective(recompute)}`;
   return sql`
     select o.ord, coalesce(r.amount, 0) + moved.wei as amount
-    from ${judged.orders}
+    from ${recompute.orders}
     left join (${read}) r on r.contract_id = o.contract_id and r.maker = o.maker
     cross join lateral (
       select coalesce(sum(leg.wei), 0) as wei
       from (
-        select f.amount as wei from ${judged.facts} f
+        select f.amount as wei from ${recompute.facts} f
         where f.to_address = o.maker and f.kind in ${kindList("erc20_transfer", "wrapped_deposit")} and ${since}
         union all
-        select -f.amount from ${judged.facts} f
+        select -f.amount from ${recompute.facts} f
         where f.from_address = o.maker and f.kind in ${kindList("erc20_transfer", "wrapped_withdrawal")} and ${since}
       ) leg
     ) moved`;
 }
 
-/** What the log tells of the allowances to the exchange of `judged.orders`: `ord`, `amount`; fills of bids taken off. */
-export function allowanceTold(judged: RecomputeSet): RawBuilder<unknown> {
-  const approved = latestFacts(judged, {
+/** The allowances to the exchange of `recompute.orders` according to the log, less fills of bids: `ord`, `amount`. */
+export function knownAllowances(recompute: RecomputeSet): RawBuilder<unknown> {
+  const approved = latestFacts(recompute, {
     kinds: ["erc20_approval", "allowance_read"],
     subject: { ...account, to_address: "to_address" },
   });
   return sql`
     select o.ord, case when a.amount is distinct from ${UNLIMITED}
                        then greatest(coalesce(a.amount, 0) - spent.wei, 0) else a.amount end as amount
-    from ${judged.orders}
+    from ${recompute.orders}
     left join (${approved}) a
       on a.contract_id = o.contract_id and a.maker = o.maker and a.to_address = o.to_address
     cross join lateral (
       select coalesce(sum(item.wei), 0) as wei
       from bids.bid b
-      join ${judged.facts} f on f.order_hash = b.order_hash and f.kind in ${kindList("order_fulfilled")}
+      join ${recompute.facts} f on f.order_hash = b.order_hash and f.kind in ${kindList("order_fulfilled")}
       cross join lateral (
         select sum((entry ->> 'amount')::numeric) as wei
         from jsonb_array_elements(f.payload -> 'offer') entry where (entry ->> 'itemType')::int = 1
@@ -52,6 +52,6 @@ export function allowanceTold(judged: RecomputeSet): RawBuilder<unknown> {
       where b.maker = o.maker and b.chain_id = o.chain_id and b.filled_block_id is not null
         and f.contract_id = (select v.exchange_id from (${exchangeContracts}) v where v.chain_id = o.chain_id)
         and (f.block_id >> 12, f.log_index) > (a.block_id >> 12, coalesce(a.log_index, 2147483647))
-        and ${isEffective(judged)}
+        and ${isEffective(recompute)}
     ) spent`;
 }

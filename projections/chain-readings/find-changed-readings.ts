@@ -1,39 +1,39 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
-import { logFacts } from "../engine/window.ts";
+import { logFacts } from "../engine/fact-window.ts";
+import type { ChainReading, ChainReadings } from "../facts/chain-reading.ts";
 import { readingFact, readingObserved } from "../facts/reading-observed.ts";
 import type { Observation } from "../log/append.ts";
 import { blockIdRange, firstBlockId } from "../log/block-id.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { kindLiteral } from "../log/fact-kind-sql.ts";
-import type { ChainReading, ChainReadings } from "./chain-reading.ts";
-import { type Asked, tellsAnew } from "./told.ts";
+import { type ReadingsToCompare, selectChangedReadings } from "./select-changed-readings.ts";
 
-/** Behind every position. */
+/** Above every position. */
 const NO_LIMIT = 2n ** 63n - 1n;
 
 /**
- * The facts of those readings that differ from what the log tells of the end of their block; where it tells nothing,
- * from what is taken for granted then.
+ * The facts of those readings that differ from the state that the log gives for the end of their block, or from the
+ * default where the log has no fact.
  */
-export async function newReadings(
+export async function findChangedReadings(
   db: Database,
   { chainId, basis, readings }: ChainReadings,
   recordedAt: Date,
 ): Promise<Observation[]> {
   if (readings.length === 0) return [];
   const kinds = [...new Set(readings.map(({ kind }) => kind))];
-  const asked: Asked = {
+  const comparison: ReadingsToCompare = {
     upTo: NO_LIMIT,
     facts: logFacts,
     retractedBlocks: sql`retracted_block`,
     beforeBlock: firstBlockId(chainId, basis.number + 1n),
     endOfChain: blockIdRange(chainId).to,
-    of: (kind) => sql`(select * from asked where kind = ${kindLiteral(kind)}) o`,
+    of: (kind) => sql`(select * from reading where kind = ${kindLiteral(kind)}) o`,
   };
   const { rows } = await sql<{ ord: bigint }>`
-    with retracted_block as materialized (select block_id from log.dropped(${NO_LIMIT})),
-    asked as materialized (
+    with retracted_block as materialized (select block_id from log.retracted_blocks(${NO_LIMIT})),
+    reading as materialized (
       select row.ord, row.kind, k.contract_id, row.token_id, row.amount,
              decode(row.from_address, 'hex') as maker, decode(row.to_address, 'hex') as to_address,
              decode(row.order_hash, 'hex') as order_hash, row.payload, ${chainId}::integer as chain_id
@@ -44,13 +44,13 @@ export async function newReadings(
       left join log.contract k on k.chain_id = ${chainId} and k.address = decode(row.contract, 'hex')
     )
     ${sql.join(
-      kinds.map((kind) => tellsAnew(kind, asked)),
+      kinds.map((kind) => selectChangedReadings(kind, comparison)),
       sql` union all `,
     )}`.execute(db);
-  const anew = new Set(rows.map(({ ord }) => Number(ord)));
-  // Few are news, and what makes one a fact is a hash.
+  const changed = new Set(rows.map(({ ord }) => Number(ord)));
+  // Few have changed, and making a fact computes a hash.
   return readings
-    .filter((_, index) => anew.has(index))
+    .filter((_, index) => changed.has(index))
     .map((reading) => readingObserved({ chainId, basis }, reading, recordedAt));
 }
 

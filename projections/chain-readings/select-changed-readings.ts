@@ -1,122 +1,132 @@
 import { type RawBuilder, sql } from "kysely";
 import type { EffectiveFacts } from "../engine/projection.ts";
+import type { ChainReading } from "../facts/chain-reading.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 import { exchangeContracts } from "../order-state/exchange-contracts.ts";
 import { fillsAndCancels } from "../order-state/fills-and-cancels.ts";
 import { type FactSelection, latestFacts, type RecomputeSet } from "../order-state/select-facts.ts";
 import { unitsTransferredUpTo } from "../order-state/transferred-units.ts";
 import { zeroAddress } from "../sql/burn-address.ts";
-import type { ChainReading } from "./chain-reading.ts";
-import { allowanceTold, balanceTold } from "./told-currency.ts";
+import { knownAllowances, knownBalances } from "./known-funds.ts";
 
-/** Readings of a block, compared with the effective facts in one statement. */
-export type Asked = EffectiveFacts & {
+/** Readings of a block, to compare with the effective facts in one statement. */
+export type ReadingsToCompare = EffectiveFacts & {
   /** Those of a kind as rows `o`: `ord`, `chain_id`, `contract_id`, `token_id`, `maker`, `to_address`, `order_hash`, `amount`, `payload`. */
   of: (kind: ChainReading["kind"]) => RawBuilder<unknown>;
-  /** Block ids of the chain from the block after the readings' on. */
+  /** The chain's first block id after the block of the readings. */
   beforeBlock: bigint;
+  /** Above the chain's block ids. */
   endOfChain: bigint;
 };
 
-/** Selects `ord` of the readings of a kind that say what the log does not. */
-export function tellsAnew(kind: ChainReading["kind"], asked: Asked): RawBuilder<unknown> {
-  const judged: RecomputeSet = {
-    orders: asked.of(kind),
-    upTo: asked.upTo,
-    facts: asked.facts,
-    retractedBlocks: asked.retractedBlocks,
-    beforeBlock: asked.beforeBlock,
+/** Selects `ord` of the readings of a kind that differ from the log. */
+export function selectChangedReadings(
+  kind: ChainReading["kind"],
+  readings: ReadingsToCompare,
+): RawBuilder<unknown> {
+  const recompute: RecomputeSet = {
+    orders: readings.of(kind),
+    upTo: readings.upTo,
+    facts: readings.facts,
+    retractedBlocks: readings.retractedBlocks,
+    beforeBlock: readings.beforeBlock,
   };
   switch (kind) {
     case "order_status_read":
-      return statusesAnew(asked, judged);
+      return changedStatuses(readings, recompute);
     case "owner_read":
-      return ownersAnew(asked, judged);
+      return changedOwners(readings, recompute);
     case "units_read":
-      return unitsAnew(asked, judged);
+      return changedUnits(readings, recompute);
     case "balance_read":
-      return amountsAnew(asked, kind, balanceTold(judged));
+      return changedAmounts(readings, kind, knownBalances(recompute));
     case "allowance_read":
-      return amountsAnew(asked, kind, allowanceTold(judged));
+      return changedAmounts(readings, kind, knownAllowances(recompute));
     default:
-      return newestAnew(asked, kind, judged);
+      return changedLatest(readings, kind, recompute);
   }
 }
 
 const byMaker = { contract_id: "contract_id", from_address: "maker" };
 
-/** Where the newest fact of a subject is all there is to know; and what holds where there is none. */
-const newest = {
+/** Kinds whose state is the latest fact of a subject, and the default without a fact. */
+const byLatestFact = {
   counter_read: {
-    evidence: { kinds: ["counter_incremented", "counter_read"], subject: byMaker },
-    otherwise: 0,
+    selection: { kinds: ["counter_incremented", "counter_read"], subject: byMaker },
+    fallback: 0,
   },
   approval_read: {
-    evidence: {
+    selection: {
       kinds: ["approval_for_all", "approval_read"],
       subject: { ...byMaker, to_address: "to_address" },
     },
-    otherwise: 0,
+    fallback: 0,
   },
   transfer_read: {
-    evidence: { kinds: ["transfer_read"], subject: { ...byMaker, token_id: "token_id" } },
-    otherwise: 1,
+    selection: { kinds: ["transfer_read"], subject: { ...byMaker, token_id: "token_id" } },
+    fallback: 1,
   },
   signature_read: {
-    evidence: {
+    selection: {
       kinds: ["signature_read"],
       subject: { contract_id: "contract_id", order_hash: "order_hash" },
     },
-    otherwise: 1,
+    fallback: 1,
   },
   channel_read: {
-    evidence: {
+    selection: {
       kinds: ["channel_updated", "channel_read"],
       subject: { contract_id: "contract_id", to_address: "to_address" },
     },
-    otherwise: 1,
+    fallback: 1,
   },
 } as const satisfies Partial<
-  Record<ChainReading["kind"], { evidence: FactSelection; otherwise: number }>
+  Record<ChainReading["kind"], { selection: FactSelection; fallback: number }>
 >;
 
-function newestAnew(
-  asked: Asked,
-  kind: keyof typeof newest,
-  judged: RecomputeSet,
+function changedLatest(
+  readings: ReadingsToCompare,
+  kind: keyof typeof byLatestFact,
+  recompute: RecomputeSet,
 ): RawBuilder<unknown> {
-  const { evidence, otherwise } = newest[kind];
-  const same = Object.values(evidence.subject).map(
+  const { selection, fallback } = byLatestFact[kind];
+  const same = Object.values(selection.subject).map(
     (column) => sql`t.${sql.ref(column)} = o.${sql.ref(column)}`,
   );
   return sql`
-    select o.ord from ${asked.of(kind)}
-    left join (${latestFacts(judged, evidence)}) t on ${sql.join(same, sql` and `)}
-    where o.amount <> coalesce(t.amount, ${sql.lit(otherwise)})`;
+    select o.ord from ${readings.of(kind)}
+    left join (${latestFacts(recompute, selection)}) t on ${sql.join(same, sql` and `)}
+    where o.amount <> coalesce(t.amount, ${sql.lit(fallback)})`;
 }
 
-/** `told` has `ord` and the `amount` that the log tells. */
-function amountsAnew(
-  asked: Asked,
+/** `known` has `ord` and the `amount` that the log gives. */
+function changedAmounts(
+  readings: ReadingsToCompare,
   kind: ChainReading["kind"],
-  told: RawBuilder<unknown>,
+  known: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   return sql`
-    select o.ord from ${asked.of(kind)} join (${told}) t using (ord) where o.amount <> t.amount`;
+    select o.ord from ${readings.of(kind)} join (${known}) t using (ord) where o.amount <> t.amount`;
 }
 
-/** Of an order that the log does not hold it cannot tell how many units are filled. */
-function statusesAnew(asked: Asked, judged: RecomputeSet): RawBuilder<unknown> {
-  const told = (side: "ask" | "bid") =>
-    fillsAndCancels({ ...judged, orders: sql`(select * from known where side = ${side}) o` }, side);
+/** Without the order in the log, filled units cannot be compared. */
+function changedStatuses(
+  readings: ReadingsToCompare,
+  recompute: RecomputeSet,
+): RawBuilder<unknown> {
+  const known = (side: "ask" | "bid") =>
+    fillsAndCancels(
+      { ...recompute, orders: sql`(select * from known where side = ${side}) o` },
+      side,
+    );
   return sql`
     select ord from (
-      with venue as materialized (${exchangeContracts}), known as materialized (
+      with exchange as materialized (${exchangeContracts}), known as materialized (
         select o.ord, o.order_hash, v.exchange_id, o.payload, f.amount as quantity, f.payload -> 'terms' ->> 'side' as side
-        from ${asked.of("order_status_read")}
-        left join venue v using (chain_id)
+        from ${readings.of("order_status_read")}
+        left join exchange v using (chain_id)
         left join lateral (
-          select f.amount, f.payload from ${judged.facts} f join log.contract k using (contract_id)
+          select f.amount, f.payload from ${recompute.facts} f join log.contract k using (contract_id)
           where f.order_hash = o.order_hash and f.kind in ${kindList("order_submitted", "partner_listing_seen")}
             and k.chain_id = o.chain_id
           limit 1
@@ -124,7 +134,7 @@ function statusesAnew(asked: Asked, judged: RecomputeSet): RawBuilder<unknown> {
       )
       select o.ord
       from known o
-      left join (${told("ask")} union all ${told("bid")}) t
+      left join (${known("ask")} union all ${known("bid")}) t
         on t.order_hash = o.order_hash and t.exchange_id = o.exchange_id
       where (o.payload ->> 'cancelled')::boolean <> coalesce(t.is_cancelled, false)
         or coalesce(t.filled, 0) <> case
@@ -134,27 +144,27 @@ function statusesAnew(asked: Asked, judged: RecomputeSet): RawBuilder<unknown> {
     ) status`;
 }
 
-/** A token that moved after the readings' block has an owner that they do not know. */
-function ownersAnew(asked: Asked, judged: RecomputeSet): RawBuilder<unknown> {
-  const read = latestFacts(judged, {
+/** A token transferred after the block of the readings is not compared. */
+function changedOwners(readings: ReadingsToCompare, recompute: RecomputeSet): RawBuilder<unknown> {
+  const read = latestFacts(recompute, {
     kinds: ["owner_read"],
     subject: { contract_id: "contract_id", token_id: "token_id" },
   });
   return sql`
     select o.ord
-    from ${asked.of("owner_read")}
+    from ${readings.of("owner_read")}
     left join ownership.token t
       on t.contract_id = o.contract_id and t.token_id = o.token_id and t.standard = 721
     left join (${read}) r on r.contract_id = o.contract_id and r.token_id = o.token_id
-    where coalesce(t.block_id, 0) < ${asked.beforeBlock}
+    where coalesce(t.block_id, 0) < ${readings.beforeBlock}
       and o.to_address is distinct from
         case when r.block_id is null or t.block_id >> 12 > r.block_id >> 12 then nullif(t.owner, ${zeroAddress})
              else r.fact_to_address end`;
 }
 
-/** The balance now, less what moved since the readings' block; or what was read before and what moved from there. */
-function unitsAnew(asked: Asked, judged: RecomputeSet): RawBuilder<unknown> {
-  const read = latestFacts(judged, {
+/** Compared with the current balance less later transfers, corrected by the previous reading. */
+function changedUnits(readings: ReadingsToCompare, recompute: RecomputeSet): RawBuilder<unknown> {
+  const read = latestFacts(recompute, {
     kinds: ["units_read"],
     subject: { ...byMaker, token_id: "token_id" },
   });
@@ -162,19 +172,19 @@ function unitsAnew(asked: Asked, judged: RecomputeSet): RawBuilder<unknown> {
     select ord from (
       with since as materialized (
         select f.contract_id, f.token_id, f.from_address, f.to_address, f.amount
-        from ${judged.facts} f
-        where f.block_id >= ${asked.beforeBlock} and f.block_id < ${asked.endOfChain} and f.log_index is not null
+        from ${recompute.facts} f
+        where f.block_id >= ${readings.beforeBlock} and f.block_id < ${readings.endOfChain} and f.log_index is not null
           and f.kind in ${kindList("erc1155_transfer")}
           and f.position <= (select position from engine.checkpoint where projection = 'ownership')
-          and not exists (select from ${judged.retractedBlocks} d where d.block_id = f.block_id)
+          and not exists (select from ${recompute.retractedBlocks} d where d.block_id = f.block_id)
       )
       select o.ord
-      from ${asked.of("units_read")}
+      from ${readings.of("units_read")}
       left join ownership.balance b
         on b.contract_id = o.contract_id and b.token_id = o.token_id and b.owner = o.maker
       left join (${read}) r
         on r.contract_id = o.contract_id and r.token_id = o.token_id and r.maker = o.maker
-      left join lateral (${unitsTransferredUpTo(judged)}) before on r.amount is not null
+      left join lateral (${unitsTransferredUpTo(recompute)}) before on r.amount is not null
       cross join lateral (
         select coalesce(sum(case when s.to_address = o.maker then s.amount else 0 end
                             - case when s.from_address = o.maker then s.amount else 0 end), 0) as units

@@ -1,11 +1,11 @@
 import type { Address, Hex } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
 
-/** The block whose end readings tell of. `timestamp` is the block's. */
+/** The block at whose end readings were made, and its timestamp. */
 export type ReadingBasis = { number: bigint; hash: Hex; timestamp: Date };
 
-/** What can be asked of a chain about orders; each names its subject. Addresses in lower case. */
-export type ChainQuestion =
+/** A query about orders to a chain, by subject. Addresses in lower case. */
+export type ReadingSubject =
   | { kind: "order_status_read"; orderHash: Hex }
   | { kind: "counter_read"; maker: Address }
   | { kind: "approval_read"; contract: Address; owner: Address }
@@ -17,7 +17,7 @@ export type ChainQuestion =
   | { kind: "signature_read"; orderHash: Hex; maker: Address }
   | { kind: "channel_read" };
 
-/** A question and its answer: what a chain said at the end of a block. */
+/** A query and its answer at the end of a block. */
 export type ChainReading =
   | { kind: "order_status_read"; orderHash: Hex; cancelled: boolean; filled: bigint; size: bigint }
   | { kind: "counter_read"; maker: Address; counter: bigint }
@@ -29,9 +29,9 @@ export type ChainReading =
   | { kind: "balance_read"; currency: Address; owner: Address; wei: bigint }
   /** To the exchange itself. */
   | { kind: "allowance_read"; currency: Address; owner: Address; wei: bigint }
-  /** Whether the conduit may move the token, approval and ownership given. */
+  /** Whether the collection lets the conduit transfer the token, given approval and ownership. */
   | { kind: "transfer_read"; contract: Address; tokenId: bigint; owner: Address; allowed: boolean }
-  /** Whether a contract takes the signature for its own (EIP-1271). */
+  /** Whether a contract confirms the signature (ERC-1271). */
   | { kind: "signature_read"; orderHash: Hex; maker: Address; valid: boolean }
   | { kind: "channel_read"; open: boolean };
 
