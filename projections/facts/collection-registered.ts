@@ -19,11 +19,11 @@ export type CuratedCollection = {
 
 export type Registration = {
   chainId: number;
-  /** The contract that stands for the collection. */
+  /** The primary contract of the collection. */
   primary: Address;
   /** What is said of it; with `removed` true and no contracts: that nothing is. */
   payload: object;
-  /** Position of the entry it takes the place of; 0 where there is none. */
+  /** Position of the entry it replaces; 0 for the first one. */
   replaces: bigint;
   recordedAt: Date;
 };

@@ -2,7 +2,7 @@ import { type Address, keccak256, stringToHex } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
 import type { Observation } from "../log/append.ts";
 
-/** What a marketplace takes of a price for a creator. */
+/** A share of the price that a marketplace pays to a creator. */
 export type CreatorFee = { recipient: Address; bps: number; isRequired: boolean };
 
 export type CreatorFeeReading = {
@@ -15,7 +15,7 @@ export type CreatorFeeReading = {
   readAt: Date;
 };
 
-/** The fact that a marketplace tells a collection's creator fees; without any, it takes none. */
+/** The creator fees of a collection according to a marketplace; an empty list: none. */
 export function creatorFeeRead(reading: CreatorFeeReading): Observation {
   const { chainId, contract, marketplace, change, readAt } = reading;
   const fees = reading.fees.map(({ recipient, bps, isRequired }) => ({

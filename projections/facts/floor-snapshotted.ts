@@ -17,7 +17,7 @@ export type FloorSnapshot = {
   base: { takenAtMs: number; floors: ContractFloors } | null;
 };
 
-/** One fact per chain and time, whoever took it, with the differences to the previous snapshot. */
+/** One fact per chain and time, from whichever process, with the differences to the previous snapshot. */
 export function floorSnapshotted({ chainId, takenAtMs, floors, base }: FloorSnapshot): Observation {
   return {
     kind: "floor_snapshotted",

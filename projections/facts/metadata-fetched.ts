@@ -10,11 +10,11 @@ export type MetadataSubject = {
   contract: Address;
   tokenId?: bigint;
   recordedAt: Date;
-  /** Position of the fact that was the last of the subject. Content that returns after other content is another fact. */
+  /** Position of the subject's previous fact. Content that returns after other content is another fact. */
   after?: bigint | null;
 };
 
-/** Why nothing was read, and the how manieth attempt in a row it was. */
+/** Why the fetch failed, and the number of consecutive failures. */
 export type Failure = { error: string; attempt: number };
 
 const nothing = { name: null, description: null, image: null };

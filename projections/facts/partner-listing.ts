@@ -5,7 +5,7 @@ import type { OrderComponents } from "../domain/seaport/order-components.ts";
 import type { Observation } from "../log/append.ts";
 import { serializeBigints } from "./serialize-bigints.ts";
 
-/** A listing that a partner shows: one token, a fixed price, Seaport 1.6. Wei are per unit. */
+/** A listing of a partner: one token, a fixed price, Seaport 1.6. Wei are per unit. */
 export type PartnerListing = {
   marketplace: PartnerName;
   chainId: ChainId;
@@ -26,8 +26,8 @@ export type PartnerListing = {
 };
 
 /**
- * The fact that a partner shows a listing. `generation` counts how often it was withdrawn before, so that seeing it
- * again and again is one fact, and seeing it come back another.
+ * The fact that a partner lists an order. `generation` is the number of withdrawals before: repeated sightings are one
+ * fact, a sighting after a withdrawal is another.
  */
 export function partnerListingSeen(
   listing: PartnerListing,
@@ -67,7 +67,7 @@ export function partnerListingSeen(
 
 type Named = { marketplace: PartnerName; chainId: ChainId; orderHash: Hex };
 
-/** The fact that a partner shows a listing no longer. `generation`: of the sighting that it ends. */
+/** The fact that a partner has withdrawn a listing. `generation`: of the `partner_listing_seen` that it ends. */
 export function partnerListingWithdrawn(
   listing: Named & { contract: Address },
   { generation, seenAt, reason }: { generation: number; seenAt: Date; reason: string },

@@ -15,13 +15,13 @@ export type PriceTick = {
   /** Unix milliseconds of a whole minute. */
   minuteMs: number;
   priceE8: bigint;
-  /** Who agreed on it. */
+  /** The exchanges that agree on it. */
   sources: readonly PriceSource[];
-  /** Told of prices that were taken from an exchange's history: how far apart those are. */
+  /** Of prices from an exchange's history: the interval between them. */
   interval?: "1h";
 };
 
-/** One fact a coin and minute, whoever saw it. */
+/** One fact per coin and minute, from whichever process. */
 export function priceTicked({
   coin,
   minuteMs,

@@ -23,7 +23,9 @@ export function readingObserved(
     const parts = [contract, tokenId, fromAddress, toAddress, orderHash, amount];
     return keccak256(
       stringToHex(
-        [reading.kind, chainId, basis.hash, ...parts.map(String), JSON.stringify(payload)].join("/"),
+        [reading.kind, chainId, basis.hash, ...parts.map(String), JSON.stringify(payload)].join(
+          "/",
+        ),
       ),
     );
   }

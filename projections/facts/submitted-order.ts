@@ -10,13 +10,13 @@ export type SubmittedOrder = {
   orderHash: Hex;
   components: OrderComponents;
   signature: Hex;
-  /** Whether only the maker's contract takes the signature for its own (EIP-1271); absent: his key made it. */
+  /** Whether the maker is a contract that confirms the signature (ERC-1271); absent: signed by the maker's key. */
   isContractSigned?: boolean;
   terms: TradeTerms;
   receivedAt: Date;
 };
 
-/** The fact of an accepted order. An order is one fact, however often and with whatever signature it is sent. */
+/** The fact of an accepted order. Repeated submissions are one fact, even with another signature. */
 export function orderSubmitted(order: SubmittedOrder): Observation {
   const { chainId, orderHash, components, signature, terms } = order;
   return {
