@@ -10,11 +10,11 @@ it("what is shown of every order is what the exchange would do with it, all thro
   const database = await createDatabase();
   try {
     const { url: databaseUrl } = database;
-    const given = { chainId: 33139, seed, rounds, databaseUrl, tell: () => {} } as const;
+    const given = { chainId: 33139, seed, rounds, databaseUrl, report: () => {} } as const;
     const truth = await measureTruth(given);
     process.stdout.write(`seed ${seed}: ${summarize(truth)}\n`);
     expect(truth.disagreements).toEqual([]);
-    expect(truth.judgements).toBe(rounds);
+    expect(truth.comparisons).toBe(rounds);
     expect(truth.reorgs).toBeGreaterThan(0);
   } finally {
     await database.drop();

@@ -21,18 +21,18 @@ export async function openRestartingRole(
   const ended = new Promise<void>((resolve) => {
     ending.signal.addEventListener("abort", () => resolve());
   });
-  let lives = 0;
-  const keep = async () => {
+  let starts = 0;
+  const runUntilStopped = async () => {
     while (!ending.signal.aborted) {
-      const life = await run(context);
-      lives += 1;
-      await Promise.race([life.failed.catch(() => undefined), ended]);
-      await life.stop();
+      const running = await run(context);
+      starts += 1;
+      await Promise.race([running.failed.catch(() => undefined), ended]);
+      await running.stop();
     }
   };
-  const done = addIfStored();
+  const done = runUntilStopped();
   return {
-    restarts: () => lives - 1,
+    restarts: () => starts - 1,
     async stop() {
       ending.abort();
       await done;

@@ -21,7 +21,7 @@ type Options = {
 
 export type TruthReport = {
   comparisons: number;
-  /** Orders compared, each as often as it was. */
+  /** Orders compared, counted once per comparison. */
   compared: number;
   /** Of them those that agreed at the first comparison. */
   immediate: number;
