@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { activityTypes } from "../../../projections/reads/activity/read-filter.ts";
-import { text, wallet } from "../v1/parameters.ts";
+import { text, wallet } from "../v1/routing/parameters.ts";
 
 /** Codes of every endpoint with path or query parameters. */
 export const readRefusals = { invalid_parameters: 422 } as const;

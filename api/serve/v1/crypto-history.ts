@@ -12,7 +12,7 @@ import { type Coin, coins } from "../../../projections/facts/price-ticked.ts";
 import { readHourlyCandles } from "../../../projections/reads/coin-prices/read-prices.ts";
 import { displayPrice } from "../../work/prices/parse-price.ts";
 import { presentCandle, presentSummary, windowFields, windowParts } from "../views/candle.ts";
-import { route } from "./context.ts";
+import { route } from "./routing/context.ts";
 
 const maxDays = 365;
 const maxAgeSeconds = { upToAWeek: 60, beyond: 300 };

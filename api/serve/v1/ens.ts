@@ -6,8 +6,8 @@ import { type EnsRecord, resolveEnsName } from "../../work/chain/resolve-ens-nam
 import { RpcFailure } from "../../work/chain/rpc-batch.ts";
 import type { Market } from "../../work/orders/market/market.ts";
 import { address } from "../views/wire.ts";
-import { route } from "./context.ts";
-import { chainId, chainRefusals } from "./parameters.ts";
+import { route } from "./routing/context.ts";
+import { chainId, chainRefusals } from "./routing/parameters.ts";
 
 const ttlSeconds = 60;
 const maxNameLength = 255;

@@ -7,8 +7,8 @@ import { readEventPage } from "../feed/read-page.ts";
 import { resolveEventId } from "../feed/resolve-event-id.ts";
 import { cursorRefusals, pageFields } from "../http/page.ts";
 import { Event, presentEvent } from "../views/event.ts";
-import { route } from "./context.ts";
-import { chainId, chainRefusals } from "./parameters.ts";
+import { route } from "./routing/context.ts";
+import { chainId, chainRefusals } from "./routing/parameters.ts";
 
 export const events = route(
   {

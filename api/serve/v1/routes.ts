@@ -11,7 +11,6 @@ import { listCollections } from "./collections/list.ts";
 import { token } from "./collections/token.ts";
 import { tokens } from "./collections/tokens.ts";
 import { traits } from "./collections/traits.ts";
-import type { V1Route } from "./context.ts";
 import { cryptoHistory } from "./crypto-history.ts";
 import { resolveEns } from "./ens.ts";
 import { events } from "./events.ts";
@@ -26,6 +25,7 @@ import { orderParams } from "./orders/params.ts";
 import { submitAsk, submitBid } from "./orders/submit.ts";
 import { submitAsks, submitBids } from "./orders/submit-bulk.ts";
 import { askSync, bidSync } from "./orders/sync.ts";
+import type { V1Route } from "./routing/context.ts";
 import { sales } from "./sales.ts";
 import { status } from "./status.ts";
 

@@ -14,8 +14,8 @@ import {
 } from "../http/page.ts";
 import { presentSale, Sale } from "../views/sale.ts";
 import { noCollection, salesContracts } from "./collections/reference.ts";
-import { route } from "./context.ts";
-import { chainId, chainRefusals, collectionKey, text, tokenId } from "./parameters.ts";
+import { route } from "./routing/context.ts";
+import { chainId, chainRefusals, collectionKey, text, tokenId } from "./routing/parameters.ts";
 
 const maxTraits = 5;
 

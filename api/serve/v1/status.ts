@@ -1,5 +1,5 @@
 import { Status } from "../views/service-status.ts";
-import { route } from "./context.ts";
+import { route } from "./routing/context.ts";
 
 export const status = route(
   {

@@ -67,7 +67,9 @@ export function assembleMarket(
     ]),
   );
   const chain = (chainId: ChainId) => served(clients, chainId);
-  const chainQueries = new Map([...clients].map(([id, client]) => [id, createQueryBatcher(client)]));
+  const chainQueries = new Map(
+    [...clients].map(([id, client]) => [id, createQueryBatcher(client)]),
+  );
   const terms = (chainId: ChainId) => ({
     chainId,
     fee: config.fees,

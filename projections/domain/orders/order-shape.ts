@@ -1,4 +1,6 @@
 import type { Address, Hex } from "viem";
+import type { IntakeCode } from "../intake/intake-codes.ts";
+import { rejectField } from "../intake/reject-field.ts";
 import type { Rejection } from "../rejection.ts";
 import {
   itemType,
@@ -6,9 +8,7 @@ import {
   type OrderComponents,
   orderType,
 } from "../seaport/order-components.ts";
-import type { IntakeCode } from "./intake-codes.ts";
 import type { OrderBounds } from "./market-terms.ts";
-import { rejectField } from "./reject-field.ts";
 
 /** An item and its path in the order. */
 export type ItemAtPath = { path: string; item: OfferItem };

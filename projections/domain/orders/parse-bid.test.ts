@@ -1,8 +1,8 @@
 import { zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { commonConduit, wrappedNative } from "../../../abis/deployments.ts";
+import type { IntakeCode } from "../intake/intake-codes.ts";
 import type { ConsiderationItem as Item } from "../seaport/order-components.ts";
-import type { IntakeCode } from "./intake-codes.ts";
 import { creator, maker, now, orders, resultOf, stranger, withChanges } from "./orders.fixture.ts";
 
 type Row = [field: string, value: unknown, code: IntakeCode | "accepted", named?: string];

@@ -1,7 +1,7 @@
 import { zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
+import type { IntakeCode } from "../intake/intake-codes.ts";
 import type { ConsiderationItem as Item, OrderComponents } from "../seaport/order-components.ts";
-import type { IntakeCode } from "./intake-codes.ts";
 import {
   contract,
   creator,

@@ -1,9 +1,9 @@
 import { type Address, zeroAddress, zeroHash } from "viem";
 import { commonConduit } from "../../../abis/deployments.ts";
+import type { IntakeCode } from "../intake/intake-codes.ts";
 import type { Rejection } from "../rejection.ts";
 import { itemType, type OfferItem, orderType } from "../seaport/order-components.ts";
 import { orderHash } from "../seaport/order-hash.ts";
-import type { IntakeCode } from "./intake-codes.ts";
 import type { MarketTerms } from "./market-terms.ts";
 import type { OrderBody } from "./order-body.ts";
 import {

@@ -1,10 +1,10 @@
 import type { Address } from "viem";
+import { type IntakeCode, intakeCodes } from "../intake/intake-codes.ts";
+import { rejectField } from "../intake/reject-field.ts";
 import type { Rejection } from "../rejection.ts";
 import { assignLegs, type IndexedLeg } from "./assign-legs.ts";
-import { type IntakeCode, intakeCodes } from "./intake-codes.ts";
 import type { MarketTerms } from "./market-terms.ts";
 import type { ParsedOrder } from "./parsed-order.ts";
-import { rejectField } from "./reject-field.ts";
 import type { TradeFee, TradeTerms } from "./trade-terms.ts";
 
 type Refusal = Rejection<IntakeCode>;

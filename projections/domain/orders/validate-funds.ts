@@ -1,8 +1,8 @@
 import { seaport } from "../../../abis/deployments.ts";
+import type { IntakeCode } from "../intake/intake-codes.ts";
+import { rejectField } from "../intake/reject-field.ts";
 import type { Rejection } from "../rejection.ts";
-import type { IntakeCode } from "./intake-codes.ts";
 import type { OrderIntent } from "./parsed-order.ts";
-import { rejectField } from "./reject-field.ts";
 
 export type BidFunds = {
   /** The maker's, of the bid's currency. */

@@ -1,8 +1,8 @@
+import type { IntakeCode } from "../intake/intake-codes.ts";
+import { rejectField } from "../intake/reject-field.ts";
 import type { Rejection } from "../rejection.ts";
 import type { OrderComponents } from "../seaport/order-components.ts";
-import type { IntakeCode } from "./intake-codes.ts";
 import { isNft } from "./order-shape.ts";
-import { rejectField } from "./reject-field.ts";
 import type { TradeTerms } from "./trade-terms.ts";
 
 /** What the maker receives, the service fee and the royalty. */

@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import type { IntakeCode } from "./intake-codes.ts";
+import type { IntakeCode } from "../intake/intake-codes.ts";
 import { contract, maker, stranger } from "./orders.fixture.ts";
 import {
   type BidState,

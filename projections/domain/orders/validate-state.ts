@@ -1,10 +1,10 @@
 import { type Address, type Hex, zeroAddress } from "viem";
 import { commonConduit } from "../../../abis/deployments.ts";
+import type { IntakeCode } from "../intake/intake-codes.ts";
+import { rejectField } from "../intake/reject-field.ts";
 import type { Rejection } from "../rejection.ts";
 import type { OfferItem } from "../seaport/order-components.ts";
-import type { IntakeCode } from "./intake-codes.ts";
 import type { OrderIntent } from "./parsed-order.ts";
-import { rejectField } from "./reject-field.ts";
 import { type BidFunds, validateFunds } from "./validate-funds.ts";
 
 type Refusal = Rejection<IntakeCode> | null;

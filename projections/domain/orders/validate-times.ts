@@ -1,8 +1,8 @@
+import type { IntakeCode } from "../intake/intake-codes.ts";
+import { rejectField } from "../intake/reject-field.ts";
 import type { Rejection } from "../rejection.ts";
 import type { OrderComponents } from "../seaport/order-components.ts";
-import type { IntakeCode } from "./intake-codes.ts";
 import type { OrderBounds } from "./market-terms.ts";
-import { rejectField } from "./reject-field.ts";
 
 type Times = Pick<OrderComponents, "startTime" | "endTime">;
 

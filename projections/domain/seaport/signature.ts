@@ -10,8 +10,8 @@ import {
   slice,
   zeroAddress,
 } from "viem";
-import type { IntakeCode } from "../orders/intake-codes.ts";
-import { rejectField } from "../orders/reject-field.ts";
+import type { IntakeCode } from "../intake/intake-codes.ts";
+import { rejectField } from "../intake/reject-field.ts";
 import type { Rejection } from "../rejection.ts";
 import { bulkOrderHash, hashPair } from "./bulk-order.ts";
 import type { OrderComponents } from "./order-components.ts";

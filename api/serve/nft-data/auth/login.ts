@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { text } from "../../v1/parameters.ts";
+import { text } from "../../v1/routing/parameters.ts";
 import { time } from "../../views/wire.ts";
 import { route } from "../context.ts";
 

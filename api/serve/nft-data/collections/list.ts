@@ -8,7 +8,7 @@ import {
 } from "../../../../projections/reads/collections/read-collections.ts";
 import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { cursorInteger } from "../../http/page.ts";
-import { text } from "../../v1/parameters.ts";
+import { text } from "../../v1/routing/parameters.ts";
 import { type NftDataRoute, route } from "../context.ts";
 import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
 import { NftCollection, presentNftCollection } from "../views/objects.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import { readToken } from "../../../../projections/reads/ownership/read-token.ts";
 import { readTokenDetails } from "../../../../projections/reads/tokens/token-details.ts";
-import { tokenId } from "../../v1/parameters.ts";
+import { tokenId } from "../../v1/routing/parameters.ts";
 import { route } from "../context.ts";
 import { collectionAddress, readRefusals } from "../parameters.ts";
 import { NftToken, presentNftToken } from "../views/objects.ts";
@@ -29,7 +29,7 @@ export const token = route(
     if (details === undefined) {
       return reject("not_found", `No token ${params.tokenId} in ${params.address}`);
     }
-    const named = { collection, chainId, shop: { siteUrl, prefix } };
+    const named = { collection, chainId, view: { siteUrl, prefix } };
     return { data: presentNftToken(details, named) };
   },
 );

@@ -4,7 +4,7 @@ import { tokenSorts } from "../../../../projections/reads/tokens/filter.ts";
 import { readTokens } from "../../../../projections/reads/tokens/read-tokens.ts";
 import { readTraitKeys } from "../../../../projections/reads/traits/read-trait-keys.ts";
 import { keyOfToken, tokenKey } from "../../v1/collections/tokens.ts";
-import { flag } from "../../v1/parameters.ts";
+import { flag } from "../../v1/routing/parameters.ts";
 import { route } from "../context.ts";
 import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
 import { address, attributes, collectionAddress } from "../parameters.ts";
@@ -55,7 +55,7 @@ export const tokens = route(
     const filter = { collectionId, contractIds, listed, tokenIds: null, owner, traitKeys };
     const { rows } = await readTokens(db, filter, sort, request.read, now());
     const { shown, meta } = cutList(request, rows, ({ key }) => keyOfToken(key));
-    const named = { collection, chainId, shop: { siteUrl, prefix } };
+    const named = { collection, chainId, view: { siteUrl, prefix } };
     return { data: shown.map((token) => presentNftToken(token, named)), meta };
   },
 );

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { WalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
-import type { OrderShop } from "../../views/book-order.ts";
+import type { OrderViewContext } from "../../views/book-order.ts";
 import { Collection, presentCollection } from "../../views/collection.ts";
 import { presentToken, Token } from "../../views/token.ts";
 import { TraitTypes } from "../../views/trait.ts";
@@ -24,7 +24,7 @@ type CollectionRow = Parameters<typeof presentCollection>[0];
 
 export function presentNftCollection(
   row: CollectionRow,
-  { siteUrl, prefix }: OrderShop,
+  { siteUrl, prefix }: OrderViewContext,
   coinPriceE8: bigint | null,
 ): z.output<typeof NftCollection> {
   const periods = ["24h", "7d", "30d", "all"] as const;
@@ -39,6 +39,6 @@ export function presentHeld(
   { held, collection, ...token }: WalletTokenDetails,
   { chainId, siteUrl, prefix }: NftDataContext,
 ): z.output<typeof HeldToken> {
-  const named = { collection, chainId, shop: { siteUrl, prefix } };
+  const named = { collection, chainId, view: { siteUrl, prefix } };
   return { ...snake(presentToken(token, named)), units: String(held.units) };
 }

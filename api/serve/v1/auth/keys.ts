@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { noInstantKeys } from "../../keys/instant-keys.ts";
-import { route } from "../context.ts";
+import { route } from "../routing/context.ts";
 
 const InstantKey = z
   .object({

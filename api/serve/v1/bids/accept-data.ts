@@ -2,8 +2,8 @@ import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { acceptBid } from "../../../work/orders/accepting/accept-bid.ts";
 import { OfferAcceptData, presentAcceptData } from "../../views/accept-data.ts";
-import { route } from "../context.ts";
-import { bidId, bodyChainId, tokenId } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { bidId, bodyChainId, tokenId } from "../routing/parameters.ts";
 import { acceptAmount, acceptRefusals, fulfiller } from "./accept-fields.ts";
 
 export const acceptData = route(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { wallet } from "../parameters.ts";
+import { wallet } from "../routing/parameters.ts";
 
 export const fulfiller = wallet.meta({ description: "The seller, who must send the transaction." });
 

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { acceptBestBid } from "../../../work/orders/accepting/accept-bid.ts";
 import { OfferAcceptData, presentAcceptData } from "../../views/accept-data.ts";
-import { route } from "../context.ts";
-import { bodyChainId, tokenId, wallet } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { bodyChainId, tokenId, wallet } from "../routing/parameters.ts";
 import { acceptRefusals, fulfiller } from "./accept-fields.ts";
 
 export const bestAcceptData = route(

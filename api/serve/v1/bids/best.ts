@@ -6,8 +6,8 @@ import { readToken } from "../../../../projections/reads/ownership/read-token.ts
 import { Bid, presentBid } from "../../views/bid.ts";
 import { chainIdValue, collectionRef, uint256Text } from "../../views/wire.ts";
 import { noCollection, referTo } from "../collections/reference.ts";
-import { route } from "../context.ts";
-import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { chainId, chainRefusals, collectionKey, tokenId } from "../routing/parameters.ts";
 
 const BestBids = z
   .object({

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { readBid } from "../../../../projections/reads/bids/read-bid.ts";
 import { orderHashOf } from "../../../work/orders/market/order-id.ts";
 import { Bid, presentBid } from "../../views/bid.ts";
-import { route } from "../context.ts";
 import { bids } from "../orders/sides.ts";
-import { bidId, chainId, chainRefusals } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { bidId, chainId, chainRefusals } from "../routing/parameters.ts";
 
 export const bid = route(
   {

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { readBidPage } from "../../../../projections/reads/bids/read-bid-page.ts";
 import { pageFields } from "../../http/page.ts";
 import { Bid, bidKind, presentBid } from "../../views/bid.ts";
-import { route } from "../context.ts";
 import { listOrders, orderFilters, orderListShape } from "../orders/list-orders.ts";
-import { orderSort } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { orderSort } from "../routing/parameters.ts";
 
 export const listBids = route(
   {

@@ -8,7 +8,6 @@ import {
 } from "../../../work/orders/requirements/bid-requirements.ts";
 import { presentCurrency } from "../../views/money.ts";
 import { chainIdValue, currency, hash, uint256Text } from "../../views/wire.ts";
-import { route } from "../context.ts";
 import {
   itemsBodyBytes,
   marketFields,
@@ -18,7 +17,8 @@ import {
   units,
   wei,
 } from "../orders/requirement-fields.ts";
-import { requiredBodyChainId, tokenId, wallet } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { requiredBodyChainId, tokenId, wallet } from "../routing/parameters.ts";
 
 const kind = z.enum(["item", "collection"]);
 

@@ -3,8 +3,8 @@ import { readPriceAt } from "../../../../projections/reads/coin-prices/read-pric
 import { readCollection } from "../../../../projections/reads/collections/read-collections.ts";
 import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { Collection, presentCollection } from "../../views/collection.ts";
-import { route } from "../context.ts";
-import { chainId, chainRefusals, collectionKey } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { chainId, chainRefusals, collectionKey } from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";
 
 export const collection = route(

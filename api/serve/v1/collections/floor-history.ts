@@ -13,8 +13,8 @@ import { readFloorCandles } from "../../../../projections/reads/floors/read-floo
 import { presentCandle, presentSummary, windowFields, windowParts } from "../../views/candle.ts";
 import { LinkedCollection, presentLinkedCollection } from "../../views/linked-collection.ts";
 import { displayAmount } from "../../views/money.ts";
-import { route } from "../context.ts";
-import { chainId, chainRefusals, collectionKey } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { chainId, chainRefusals, collectionKey } from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";
 
 const maxDays = 30;

@@ -16,8 +16,8 @@ import {
   pageRefusals,
 } from "../../http/page.ts";
 import { Collection, presentCollection } from "../../views/collection.ts";
-import { route } from "../context.ts";
-import { chainId, chainRefusals, flag, text } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { chainId, chainRefusals, flag, text } from "../routing/parameters.ts";
 
 export const listCollections = route(
   {

@@ -4,8 +4,8 @@ import { readToken } from "../../../../projections/reads/ownership/read-token.ts
 import { readRankingIsOutdated } from "../../../../projections/reads/rarity/outdated-rankings.ts";
 import { readTokenDetails } from "../../../../projections/reads/tokens/token-details.ts";
 import { presentToken, Token } from "../../views/token.ts";
-import { route } from "../context.ts";
-import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { chainId, chainRefusals, collectionKey, tokenId } from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";
 
 export const token = route(

@@ -11,8 +11,15 @@ import {
   pageMeta,
 } from "../../http/page.ts";
 import { presentToken, Token } from "../../views/token.ts";
-import { route } from "../context.ts";
-import { chainId, chainRefusals, collectionKey, flag, uint256, wallet } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import {
+  chainId,
+  chainRefusals,
+  collectionKey,
+  flag,
+  uint256,
+  wallet,
+} from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";
 
 const maxIds = 100;
@@ -41,11 +48,9 @@ export const tokens = route(
         description:
           "Tokens without a price, listing or rank come last, by token id. `recently_listed` sorts by the latest listing.",
       }),
-      listed: flag
-        .optional()
-        .meta({
-          description: "Only tokens with an active listing (`true`) or without one (`false`).",
-        }),
+      listed: flag.optional().meta({
+        description: "Only tokens with an active listing (`true`) or without one (`false`).",
+      }),
       token_ids: tokenIds.optional(),
       owner: wallet.optional().meta({
         description: "Only ERC-721 tokens of this wallet: an ERC-1155 token has no single owner.",

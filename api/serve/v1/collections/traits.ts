@@ -8,8 +8,8 @@ import { readPriceAt } from "../../../../projections/reads/coin-prices/read-pric
 import { readTraits } from "../../../../projections/reads/traits/read-traits.ts";
 import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { presentTraits, presentTraitTypes, type TraitType, TraitTypes } from "../../views/trait.ts";
-import { route } from "../context.ts";
-import { chainId, chainRefusals, collectionKey, text } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { chainId, chainRefusals, collectionKey, text } from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";
 
 const maxAgeSeconds = 60;
@@ -25,11 +25,9 @@ export const traits = route(
     params: z.object({ collection: collectionKey }),
     query: z.object({
       chainId,
-      type: text(200)
-        .optional()
-        .meta({
-          description: "Only this type, case-insensitive. Purely numeric types are not included.",
-        }),
+      type: text(200).optional().meta({
+        description: "Only this type, case-insensitive. Purely numeric types are not included.",
+      }),
     }),
     data: TraitTypes,
     refuses: { not_found: 404, ...chainRefusals },

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { buyListings } from "../../../work/orders/buying/buy-listings.ts";
 import { BuyData, presentBuyData } from "../../views/buy-data.ts";
-import { route } from "../context.ts";
-import { bodyChainId } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { bodyChainId } from "../routing/parameters.ts";
 import { askIds, buyer, buyRefusals } from "./buy-fields.ts";
 
 const code = z.enum([

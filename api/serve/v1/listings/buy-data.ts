@@ -2,8 +2,8 @@ import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { buyListings } from "../../../work/orders/buying/buy-listings.ts";
 import { BuyData, presentBuyData } from "../../views/buy-data.ts";
-import { route } from "../context.ts";
-import { askId, bodyChainId } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { askId, bodyChainId } from "../routing/parameters.ts";
 import { buyAmount, buyer, buyRefusals, maxPrice, maxPriceWei } from "./buy-fields.ts";
 
 export const buyData = route(

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { readListingPage } from "../../../../projections/reads/listings/read-listing-page.ts";
 import { pageFields } from "../../http/page.ts";
 import { Listing, presentListing } from "../../views/listing.ts";
-import { route } from "../context.ts";
 import { listOrders, orderFilters, orderListShape } from "../orders/list-orders.ts";
-import { marketplace, nativeAmount, orderSort } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { marketplace, nativeAmount, orderSort } from "../routing/parameters.ts";
 
 export const listListings = route(
   {

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { readListing } from "../../../../projections/reads/listings/read-listing.ts";
 import { listingOf } from "../../../work/orders/market/order-id.ts";
 import { Listing, presentListing } from "../../views/listing.ts";
-import { route } from "../context.ts";
 import { asks } from "../orders/sides.ts";
-import { askId, chainId, chainRefusals } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { askId, chainId, chainRefusals } from "../routing/parameters.ts";
 
 export const listing = route(
   {

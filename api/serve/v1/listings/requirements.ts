@@ -10,7 +10,6 @@ import {
   presentCrossListingRequirement,
 } from "../../views/cross-listing-requirement.ts";
 import { address, chainIdValue, hash, uint256Text } from "../../views/wire.ts";
-import { route } from "../context.ts";
 import {
   itemsBodyBytes,
   marketFields,
@@ -20,7 +19,8 @@ import {
   units,
   wei,
 } from "../orders/requirement-fields.ts";
-import { requiredBodyChainId, tokenId, wallet } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { requiredBodyChainId, tokenId, wallet } from "../routing/parameters.ts";
 
 const item = z.object({ contract: wallet, tokenId, quantity: units, unitPriceWei: wei });
 

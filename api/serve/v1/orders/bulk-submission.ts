@@ -2,12 +2,12 @@ import { z } from "zod";
 import {
   type IntakeCode,
   intakeCodes,
-} from "../../../../projections/domain/orders/intake-codes.ts";
+} from "../../../../projections/domain/intake/intake-codes.ts";
 import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
 import type { Admission, Submission } from "../../../work/orders/market/admission.ts";
 import { orderId } from "../../../work/orders/market/order-id.ts";
 import { address, hash, uint256Text } from "../../views/wire.ts";
-import type { Context } from "../context.ts";
+import type { Context } from "../routing/context.ts";
 import type { Side } from "./sides.ts";
 import { orderStatusName, rejectPaused } from "./submission.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { reject } from "../../../../projections/domain/rejection.ts";
-import { route } from "../context.ts";
+import { route } from "../routing/context.ts";
 import { asks, bids, idParams, type Side } from "./sides.ts";
 
 /** Only the exchange can invalidate a signed order, so that these endpoints always reject. */

@@ -5,8 +5,8 @@ import type { OrderRow } from "../../../../projections/reads/orders/order-column
 import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
 import { orderHashOf, orderId } from "../../../work/orders/market/order-id.ts";
 import { AskComponents, BidComponents, presentSignedOrder } from "../../views/components.ts";
-import { route } from "../context.ts";
-import { chainId, chainRefusals } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { chainId, chainRefusals } from "../routing/parameters.ts";
 import { asks, bids, idIn, idParams, type Side } from "./sides.ts";
 
 type PresentedOrder = ReturnType<typeof presentSignedOrder>;

@@ -20,7 +20,7 @@ import {
 } from "../../http/page.ts";
 import type { OrderViewContext } from "../../views/book-order.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
-import type { Context } from "../context.ts";
+import type { Context } from "../routing/context.ts";
 import {
   chainId,
   chainRefusals,
@@ -28,7 +28,7 @@ import {
   openStatus,
   tokenId,
   wallet,
-} from "../parameters.ts";
+} from "../routing/parameters.ts";
 
 /** What the routes of both lists have in common. */
 export const orderListShape = {

@@ -16,8 +16,8 @@ import {
 import { presentCurrency } from "../../views/money.ts";
 import { presentPriced, pricedFields } from "../../views/order-terms.ts";
 import { address, chainIdValue, currency, hash, uint256Text } from "../../views/wire.ts";
-import { type Context, route } from "../context.ts";
-import { chainId, tokenId, wallet } from "../parameters.ts";
+import { type Context, route } from "../routing/context.ts";
+import { chainId, tokenId, wallet } from "../routing/parameters.ts";
 import { requirementRefusals, wei } from "./requirement-fields.ts";
 
 const units = z

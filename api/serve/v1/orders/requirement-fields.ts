@@ -2,12 +2,12 @@ import { z } from "zod";
 import {
   type IntakeCode,
   intakeCodes,
-} from "../../../../projections/domain/orders/intake-codes.ts";
+} from "../../../../projections/domain/intake/intake-codes.ts";
 import type { Rejection } from "../../../../projections/domain/rejection.ts";
 import type { PricedItem } from "../../../work/orders/requirements/price-item.ts";
 import { presentPriced, pricedFields } from "../../views/order-terms.ts";
 import { address, standardName, uint256Text } from "../../views/wire.ts";
-import { uint256 } from "../parameters.ts";
+import { uint256 } from "../routing/parameters.ts";
 
 /** Rejection codes of the endpoints that return what to sign. */
 export const requirementRefusals = {

@@ -9,7 +9,7 @@ import {
   readListing,
 } from "../../../../projections/reads/listings/read-listing.ts";
 import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
-import { askId, bidId } from "../parameters.ts";
+import { askId, bidId } from "../routing/parameters.ts";
 
 /** What differs between listings and bids in the endpoints that both have. */
 export type Side<Row extends OrderRow = OrderRow> = {

@@ -2,11 +2,11 @@ import { z } from "zod";
 import {
   type IntakeCode,
   intakeCodes,
-} from "../../../../projections/domain/orders/intake-codes.ts";
+} from "../../../../projections/domain/intake/intake-codes.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import { parseOrderBody, signedOrderDocument } from "../../../work/order-input/parse-order-body.ts";
-import type { Context } from "../context.ts";
-import { requiredBodyChainId } from "../parameters.ts";
+import type { Context } from "../routing/context.ts";
+import { requiredBodyChainId } from "../routing/parameters.ts";
 import type { Side } from "./sides.ts";
 
 /** Parsed order by order: a malformed one does not reject the others. */

@@ -9,7 +9,7 @@ import {
 } from "../../../work/orders/cross-listings/submit-cross-listings.ts";
 import type { Admission } from "../../../work/orders/market/admission.ts";
 import { hash } from "../../views/wire.ts";
-import { type Context, route } from "../context.ts";
+import { type Context, route } from "../routing/context.ts";
 import {
   admitMany,
   bulkBodyBytes,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { orderId } from "../../../work/orders/market/order-id.ts";
 import { hash } from "../../views/wire.ts";
-import { route } from "../context.ts";
+import { route } from "../routing/context.ts";
 import { asks, bids, type Side } from "./sides.ts";
 import {
   admitOne,

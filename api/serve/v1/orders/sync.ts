@@ -14,8 +14,8 @@ import {
   presentBidSync,
   type SyncCheck,
 } from "../../views/sync-record.ts";
-import { route } from "../context.ts";
-import { bodyChainId } from "../parameters.ts";
+import { route } from "../routing/context.ts";
+import { bodyChainId } from "../routing/parameters.ts";
 import { asks, bids, idIn, idParams, type Side } from "./sides.ts";
 
 const txHash = z

@@ -114,7 +114,10 @@ function signedOf({ order }: BuyableListing): CheckedOrder {
   };
 }
 
-const fundsQueryKinds: ReadonlySet<ChainQuery["kind"]> = new Set(["balance_read", "allowance_read"]);
+const fundsQueryKinds: ReadonlySet<ChainQuery["kind"]> = new Set([
+  "balance_read",
+  "allowance_read",
+]);
 
 function buyerFundsQueries(
   { row: { currency } }: BuyableListing,

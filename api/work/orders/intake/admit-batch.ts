@@ -9,7 +9,12 @@ import { readAcceptedOrders } from "../../../../projections/reads/orders/read-si
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainClient } from "../../chain/clients.ts";
 import { fetchReadBasis, type ReadBasis } from "../../chain/contract-calls.ts";
-import { resultsFor, type ChainResults, runBatch, type BatchResult } from "../../chain/query-chain.ts";
+import {
+  type BatchResult,
+  type ChainResults,
+  resultsFor,
+  runBatch,
+} from "../../chain/query-chain.ts";
 import { RpcFailure } from "../../chain/rpc-batch.ts";
 import type { IntakeRejection, Outcome } from "../market/admission.ts";
 import { admissionQueries } from "./admission-queries.ts";

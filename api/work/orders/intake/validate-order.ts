@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { IntakeCode } from "../../../../projections/domain/orders/intake-codes.ts";
+import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
 import type { TradeTerms } from "../../../../projections/domain/orders/trade-terms.ts";
 import { validateFees } from "../../../../projections/domain/orders/validate-fees.ts";
 import { validateTimes } from "../../../../projections/domain/orders/validate-times.ts";

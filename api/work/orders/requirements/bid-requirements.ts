@@ -1,5 +1,5 @@
 import { type Address, maxUint256 } from "viem";
-import type { IntakeCode } from "../../../../projections/domain/orders/intake-codes.ts";
+import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
 import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
 import { validateBidState } from "../../../../projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";

@@ -1,5 +1,5 @@
 import { maxUint256 } from "viem";
-import type { IntakeCode } from "../../../../projections/domain/orders/intake-codes.ts";
+import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
 import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
 import { parseBid, parseListing } from "../../../../projections/domain/orders/parse-order.ts";
 import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";

@@ -1,13 +1,14 @@
 import type { Hex } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
-import type {
-  ChainReading,
-  ReadingBasis,
-} from "../../../../projections/facts/chain-reading.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import type { ChainReading, ReadingBasis } from "../../../../projections/facts/chain-reading.ts";
 import { readLogHead } from "../../../../projections/log/status.ts";
 import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
-import { type ExchangeEvent, fetchTransactionProof, type TransactionProof } from "../../chain/fetch-receipt.ts";
+import {
+  type ExchangeEvent,
+  fetchTransactionProof,
+  type TransactionProof,
+} from "../../chain/fetch-receipt.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
 import { RpcFailure } from "../../chain/rpc-batch.ts";
 import { bidQueries } from "../accepting/evaluate-bid.ts";

@@ -1,10 +1,10 @@
-import type { ChainId } from "../../../abis/deployments.ts";
-import type { Database } from "../../../projections/database.ts";
-import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
-import type { Market } from "../../work/orders/market/market.ts";
-import { type Input, type Route, routeFor } from "../http/route.ts";
-import type { InstantKeys } from "../keys/instant-keys.ts";
-import type { PublicStatus } from "../views/service-status.ts";
+import type { ChainId } from "../../../../abis/deployments.ts";
+import type { Database } from "../../../../projections/database.ts";
+import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import type { Market } from "../../../work/orders/market/market.ts";
+import { type Input, type Route, routeFor } from "../../http/route.ts";
+import type { InstantKeys } from "../../keys/instant-keys.ts";
+import type { PublicStatus } from "../../views/service-status.ts";
 
 /** What the endpoints of `/v1` need. */
 export type Context = {

@@ -1,11 +1,15 @@
 import { type Address, parseEther } from "viem";
 import { z } from "zod";
-import { type ChainId, chainIds } from "../../../abis/deployments.ts";
+import { type ChainId, chainIds } from "../../../../abis/deployments.ts";
 import {
   type ListingMarketplace,
   listingMarketplaces,
-} from "../../../projections/domain/listing-marketplaces.ts";
-import { type PartnerName, partnerNames, partners } from "../../../projections/domain/partners.ts";
+} from "../../../../projections/domain/listing-marketplaces.ts";
+import {
+  type PartnerName,
+  partnerNames,
+  partners,
+} from "../../../../projections/domain/partners.ts";
 
 /** Rejection codes of every endpoint with a `chainId` in its query. */
 export const chainRefusals = { unsupported_chain: 422, invalid_parameters: 422 } as const;
