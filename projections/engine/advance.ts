@@ -2,16 +2,16 @@ import type { Database } from "../database.ts";
 import type { Target } from "./checkpoint.ts";
 import { DerivationFailed } from "./failure.ts";
 import type { Window } from "./projection.ts";
-import { putAside } from "./quarantine.ts";
+import { quarantineFact } from "./quarantine.ts";
 import { type Tick, tick } from "./tick.ts";
 
-type Advance = Tick | { outcome: "quarantined"; failure: DerivationFailed };
+type AdvanceResult = Tick | { outcome: "quarantined"; failure: DerivationFailed };
 
 /**
- * A tick that no single fact stops. Where a projection fails on a window however often it is tried, the facts before the
- * one that it fails on are folded, and that one is put aside for that projection.
+ * A tick that no single fact can block. Where a projection fails permanently on a window, the window is halved until the
+ * failing fact is found; the facts before it are applied, and it is quarantined for that projection.
  */
-export async function advance(db: Database, targets: readonly Target[]): Promise<Advance> {
+export async function advance(db: Database, targets: readonly Target[]): Promise<AdvanceResult> {
   const first = await attempt(db, targets);
   if (!(first instanceof DerivationFailed)) return first;
   let ahead = sizeOf(first.window);
@@ -24,7 +24,7 @@ export async function advance(db: Database, targets: readonly Target[]): Promise
   }
   const last = await attempt(db, targets, 1);
   if (!(last instanceof DerivationFailed)) return last;
-  await putAside(db, last);
+  await quarantineFact(db, last);
   return { outcome: "quarantined", failure: last };
 }
 

@@ -1,13 +1,13 @@
 import type { Session } from "../database.ts";
 import type { Checkpoint, Target } from "./checkpoint.ts";
+import { excludeFacts, type QuarantineState } from "./exclusions.ts";
 import { withoutFacts } from "./fact-filter.ts";
-import { type Aside, leaveOut } from "./left-out.ts";
+import { holdsAny, readKinds, withKinds } from "./fact-window.ts";
 import type { FactWindow, Projection, WindowWithKinds } from "./projection.ts";
-import { readVerdicts } from "./quarantine.ts";
-import { holdsAny, readKinds, withKinds } from "./window.ts";
+import { readQuarantine } from "./quarantine.ts";
 
 /** An open window with the kinds of its changes, and which facts are excluded from which projection. */
-export type OpenWindow = Aside & { window: WindowWithKinds };
+export type OpenWindow = QuarantineState & { window: WindowWithKinds };
 
 /** The same for all targets that the window is applied to. */
 export async function readOpenWindow(
@@ -17,7 +17,7 @@ export async function readOpenWindow(
 ): Promise<OpenWindow> {
   return {
     checkpoints,
-    verdicts: await readVerdicts(session),
+    entries: await readQuarantine(session),
     window: await withKinds(session, window),
   };
 }
@@ -30,9 +30,9 @@ export async function applyWindow(
 ): Promise<void> {
   const { projection, schema } = target;
   const { window } = open;
-  const excluded = await leaveOut(session, target, window.after, open);
+  const excluded = await excludeFacts(session, target, window.after, open);
   if (excluded.length === 0) {
-    if (isConcerned(projection, window.kinds)) await projection.apply(session, schema, window);
+    if (handlesAny(projection, window.kinds)) await projection.apply(session, schema, window);
     return;
   }
   await withoutFacts(session, excluded, window.facts, (facts) =>
@@ -50,6 +50,6 @@ export async function applyWindow(
 }
 
 /** Whether changes of these kinds may change the tables of a projection. */
-export function isConcerned({ handles }: Projection, kinds: ReadonlySet<number>): boolean {
+export function handlesAny({ handles }: Projection, kinds: ReadonlySet<number>): boolean {
   return handles === undefined || holdsAny(kinds, handles);
 }

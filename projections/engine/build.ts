@@ -2,39 +2,39 @@ import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import { applyWindow, readOpenWindow } from "./apply-window.ts";
 import { deriveInBulk } from "./bulk.ts";
+import { readBulkProgress } from "./bulk-progress.ts";
 import {
-  endOf,
-  isOf,
+  isCurrent,
   lockCheckpoints,
   moveCheckpoints,
+  reachablePosition,
   readCheckpoints,
   readHead,
   type Target,
 } from "./checkpoint.ts";
-import { readDraft } from "./draft.ts";
+import { openWindow } from "./fact-window.ts";
 import { isConflict } from "./failure.ts";
 import type { Window } from "./projection.ts";
-import { clearBeside } from "./rebuild-run.ts";
-import { notePace, readPace } from "./schema-note.ts";
+import { clearShadowSchema } from "./rebuild-progress.ts";
+import { readBulkRate, storeBulkRate } from "./schema-comment.ts";
 import { tick } from "./tick.ts";
-import { openWindow } from "./window.ts";
 
-/** Facts that a window holds while nobody reads the tables yet: more than a live one. */
+/** Facts of a window while nobody reads the tables yet: more than in a live tick. */
 const BUILD_FACTS = 100_000;
 
-/** How far a derivation is: its position, or in bulk the step that it is at and the last one's facts/s. */
+/** How far a build is: its position, or its step while it derives in bulk. */
 export type BuildProgress = {
   projection: string;
   position: bigint;
   head: bigint;
   step?: string;
-  pace?: number | null;
+  factsPerSecond?: number | null;
 };
 type OnProgress = (progress: BuildProgress) => void;
 
 /**
- * Derives a target up to the log's head, what it reads, or `limit`: in bulk, or from where the same version had come to.
- * A killed derivation in bulk is taken up behind the last step that it had committed.
+ * Derives a target up to the log's head, the position of what it reads, or `limit`: in bulk, or from the checkpoint of the
+ * same version. A derivation in bulk that was killed is resumed after its last committed step.
  */
 export async function build(
   db: Database,
@@ -43,14 +43,14 @@ export async function build(
   onProgress: OnProgress,
 ): Promise<void> {
   const { schema, projection } = target;
-  const begun = (await readCheckpoints(db)).get(schema);
-  if (begun === undefined || !isOf(begun, projection)) {
-    if ((await readDraft(db, target)) === null) {
-      await db.transaction().execute((session) => clearBeside(session, schema));
+  const checkpoint = (await readCheckpoints(db)).get(schema);
+  if (checkpoint === undefined || !isCurrent(checkpoint, projection)) {
+    if ((await readBulkProgress(db, target)) === null) {
+      await db.transaction().execute((session) => clearShadowSchema(session, schema));
     }
     await buildInBulk(db, target, limit, onProgress);
   }
-  await bringForward(db, target, limit, onProgress);
+  await catchUp(db, target, limit, onProgress);
   await analyze(db, schema);
 }
 
@@ -62,18 +62,18 @@ async function buildInBulk(
 ): Promise<void> {
   const { name } = target.projection;
   const report = { projection: name, head: await readHead(db) };
-  const bulk = { ...report, position: 0n, pace: await readPace(db, name) };
+  const bulk = { ...report, position: 0n, pace: await readBulkRate(db, name) };
   const startedAt = performance.now();
   const position = await deriveInBulk(db, target, (step) => onProgress({ ...bulk, step }), limit);
-  await notePace(db, target.schema, position, (performance.now() - startedAt) / 1_000);
+  await storeBulkRate(db, target.schema, position, (performance.now() - startedAt) / 1_000);
   onProgress({ ...report, position });
 }
 
 /**
- * Folds what came since, window by window. Nobody else moves these tables, but an exchange of others touches every
- * checkpoint: then the window is folded again.
+ * Applies the facts that came since, window by window. A swap of another projection updates every checkpoint, which
+ * aborts the window: it is then applied again.
  */
-export async function bringForward(
+export async function catchUp(
   db: Database,
   target: Target,
   limit: bigint | undefined,
@@ -82,7 +82,7 @@ export async function bringForward(
   const report = (position: bigint, head: bigint) =>
     onProgress({ projection: target.projection.name, position, head });
   if ((target.projection.reads ?? []).length > 0) {
-    while (await followExactly(db, target, limit, report));
+    while (await catchUpExactly(db, target, limit, report));
     return;
   }
   for (;;) {
@@ -93,10 +93,10 @@ export async function bringForward(
 }
 
 /**
- * One window that ends where the tables stand that it reads, as one snapshot shows both. A shorter one would copy rows
- * of later positions, and a block dropped and brought back meanwhile would not be looked at again.
+ * Applies one window that ends at the position of the tables that the target reads, both in one snapshot. A shorter window
+ * would read rows of later positions.
  */
-async function followExactly(
+async function catchUpExactly(
   db: Database,
   target: Target,
   limit: bigint | undefined,
@@ -109,9 +109,12 @@ async function followExactly(
       const head = await readHead(session);
       const checkpoints = await readCheckpoints(session);
       const after = checkpoints.get(target.schema)?.position ?? 0n;
-      const upTo = endOf(target, checkpoints, [head, ...(limit === undefined ? [] : [limit])]);
+      const upTo = reachablePosition(target, checkpoints, [
+        head,
+        ...(limit === undefined ? [] : [limit]),
+      ]);
       if (after >= upTo) return "idle";
-      await fold(session, target, { after, upTo });
+      await applyToTarget(session, target, { after, upTo });
       return { upTo, head };
     })
     .catch((error: unknown) => {
@@ -122,8 +125,12 @@ async function followExactly(
   return moved !== "idle";
 }
 
-/** Brings a target's rows and checkpoint over one window, in the session's transaction. */
-export async function fold(session: Session, target: Target, window: Window): Promise<void> {
+/** Applies one window to a target's rows and checkpoint, in the session's transaction. */
+export async function applyToTarget(
+  session: Session,
+  target: Target,
+  window: Window,
+): Promise<void> {
   if (window.upTo <= window.after) return;
   const { schema } = target;
   await lockCheckpoints(session, [schema]);
@@ -131,11 +138,11 @@ export async function fold(session: Session, target: Target, window: Window): Pr
   const open = await readOpenWindow(session, opened, await readCheckpoints(session));
   await applyWindow(session, target, open);
   if ((await moveCheckpoints(session, [schema], window)) !== 1) {
-    throw new Error(`${schema} is being moved elsewhere`);
+    throw new Error(`another process has moved the checkpoint of ${schema}`);
   }
 }
 
-/** Statistics of tables that were filled in one go: without them their first readers get plans for empty ones. */
+/** Statistics of newly filled tables: without them their first readers get plans for empty ones. */
 async function analyze(db: Database, schema: string): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select tablename as name from pg_tables where schemaname = ${schema}`.execute(db);

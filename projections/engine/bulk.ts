@@ -1,39 +1,39 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import {
+  type BulkProgress,
+  createBulkProgress,
+  describeBulkProgress,
+  dropBulkProgress,
+  type Index,
+  indexStep,
+  readBulkProgress,
+  stepNames,
+  storeBulkProgress,
+  storeIndexDone,
+} from "./bulk-progress.ts";
+import {
   createCheckpoint,
   createTables,
-  endOf,
+  reachablePosition,
   readCheckpoints,
   readHead,
   type Target,
 } from "./checkpoint.ts";
-import {
-  createDraft,
-  type Draft,
-  dropDraft,
-  type Index,
-  indexStep,
-  noteIndex,
-  placeOf,
-  readDraft,
-  stepNames,
-  storeDraft,
-} from "./draft.ts";
-import { inLanes } from "./lanes.ts";
-import { heldFor } from "./left-out.ts";
+import { factsToExclude } from "./exclusions.ts";
+import { withHistory } from "./fact-window.ts";
 import type { Parts } from "./projection.ts";
-import { readVerdicts } from "./quarantine.ts";
-import { withHistory } from "./window.ts";
+import { readQuarantine } from "./quarantine.ts";
+import { runConcurrently } from "./run-concurrently.ts";
 
 /** Memory for a sort or a hash of the session, and for building an index. */
 const WORK_MEMORY = "128MB";
 const INDEX_MEMORY = "256MB";
 
 /**
- * Makes a target's tables and derives them from the whole log at once: no windows, indexes last. It ends at the log's
- * head, at `limit`, or where the tables stand that the target reads; returns that position. Each step, each part of a
- * long one and each index is a transaction that also notes that it is done: what was killed goes on behind the last.
+ * Creates a target's tables and derives them from the whole log at once, without windows, indexes last. Returns the
+ * position reached: the log's head, `limit`, or the position of the tables that the target reads. Each step, each part
+ * of a long one and each index is a transaction that also stores its progress: a killed derivation resumes after the last.
  */
 export async function deriveInBulk(
   db: Database,
@@ -41,21 +41,21 @@ export async function deriveInBulk(
   onProgress: (step: string) => void = () => {},
   limit?: bigint,
 ): Promise<bigint> {
-  const found = await readDraft(db, target);
-  if (found !== null) onProgress(`taken up ${placeOf(found)}`);
-  let draft =
-    found ?? (await inSnapshot(db, (session) => begin(session, target, onProgress, limit)));
-  while (nextStep(target, draft) !== undefined) {
-    const standing = draft;
-    draft = await inSnapshot(db, (session) => goOn(session, target, standing, onProgress));
+  const stored = await readBulkProgress(db, target);
+  if (stored !== null) onProgress(`resumed ${describeBulkProgress(stored)}`);
+  let progress =
+    stored ?? (await inSnapshot(db, (session) => startBulk(session, target, onProgress, limit)));
+  while (nextStep(target, progress) !== undefined) {
+    const reached = progress;
+    progress = await inSnapshot(db, (session) => runStep(session, target, reached, onProgress));
   }
-  const { upTo, left, done, indexes } = draft;
+  const { upTo, excluded, done, indexes } = progress;
   const missing = indexes.filter((index) => !done.includes(indexStep(index)));
-  await inLanes(missing, (index) => makeIndex(db, target, index, onProgress));
+  await runConcurrently(missing, (index) => createIndex(db, target, index, onProgress));
   await db.transaction().execute(async (session) => {
     for (const { attach } of indexes) if (attach) await sql.raw(attach).execute(session);
-    await createCheckpoint(session, target, upTo, left);
-    await dropDraft(session, target);
+    await createCheckpoint(session, target, upTo, excluded);
+    await dropBulkProgress(session, target);
   });
   return upTo;
 }
@@ -68,70 +68,70 @@ async function inSnapshot<Result>(
     .transaction()
     .setIsolationLevel("repeatable read")
     .execute(async (session) => {
-      await setUp(session);
+      await configureSession(session);
       return await work(session);
     });
 }
 
-/** Commits do not wait for the disk: the exchange does, and all before it with it. */
-async function setUp(session: Session): Promise<void> {
+/** Commits do not wait for the disk: the swap does, and with it all commits before. */
+async function configureSession(session: Session): Promise<void> {
   await sql`select set_config('work_mem', ${WORK_MEMORY}, true),
                    set_config('maintenance_work_mem', ${INDEX_MEMORY}, true),
                    set_config('synchronous_commit', 'off', true)`.execute(session);
 }
 
-/** The position is that of the snapshot in which the first step reads what it reads of other tables. */
-async function begin(
+/** The position is that of the snapshot in which the first step reads other projections' tables. */
+async function startBulk(
   session: Session,
   target: Target,
   onProgress: (step: string) => void,
   limit: bigint | undefined,
-): Promise<Draft> {
+): Promise<BulkProgress> {
   const bounds = [await readHead(session), ...(limit === undefined ? [] : [limit])] as const;
   const checkpoints = await readCheckpoints(session);
-  const upTo = endOf(target, checkpoints, bounds);
+  const upTo = reachablePosition(target, checkpoints, bounds);
   await createTables(session, target);
   const indexes =
-    target.projection.deriveAll === undefined ? [] : await takeIndexes(session, target.schema);
-  const verdicts = await readVerdicts(session);
-  const left = heldFor(target.projection, { verdicts, checkpoints });
-  const draft = { upTo, left, done: [], part: 0, indexes };
-  await createDraft(session, target, draft);
-  return await goOn(session, target, draft, onProgress);
+    target.projection.deriveAll === undefined ? [] : await dropIndexes(session, target.schema);
+  const entries = await readQuarantine(session);
+  const excluded = factsToExclude(target.projection, { entries, checkpoints });
+  const progress = { upTo, excluded, done: [], part: 0, indexes };
+  await createBulkProgress(session, target, progress);
+  return await runStep(session, target, progress, onProgress);
 }
 
-/** Undefined when only indexes are left. */
-const nextStep = ({ projection }: Target, { done }: Draft): string | undefined =>
+/** Undefined when only indexes remain. */
+const nextStep = ({ projection }: Target, { done }: BulkProgress): string | undefined =>
   stepNames(projection).find((name) => !done.includes(name));
 
-/** A step, or part of one. */
-async function goOn(
+/** Runs the next step, or one part of it, and stores the progress. */
+async function runStep(
   session: Session,
   target: Target,
-  draft: Draft,
+  progress: BulkProgress,
   onProgress: (step: string) => void,
-): Promise<Draft> {
-  const name = nextStep(target, draft);
-  if (name === undefined) return draft;
-  if (draft.part === 0) onProgress(name);
-  const parts = await derive(session, target, draft);
-  const isLeft = parts !== undefined && parts.done < parts.of;
-  const moved = isLeft
-    ? { ...draft, part: parts.done }
-    : { ...draft, done: [...draft.done, name], part: 0 };
-  if (isLeft) onProgress(`${name}, ${parts.done} of ${parts.of} parts`);
-  await storeDraft(session, target, moved);
-  return moved;
+): Promise<BulkProgress> {
+  const name = nextStep(target, progress);
+  if (name === undefined) return progress;
+  if (progress.part === 0) onProgress(name);
+  const parts = await derive(session, target, progress);
+  const isPartial = parts !== undefined && parts.done < parts.of;
+  const reached = isPartial
+    ? { ...progress, part: parts.done }
+    : { ...progress, done: [...progress.done, name], part: 0 };
+  if (isPartial) onProgress(`${name}, ${parts.done} of ${parts.of} parts`);
+  await storeBulkProgress(session, target, reached);
+  return reached;
 }
 
 async function derive(
   session: Session,
   { projection, schema }: Target,
-  { upTo, left, done, part }: Draft,
+  { upTo, excluded, done, part }: BulkProgress,
 ): Promise<Parts | undefined> {
   const { deriveAll, apply } = projection;
   let parts: Parts | undefined;
-  await withHistory(session, upTo, left, async (window) => {
+  await withHistory(session, upTo, excluded, async (window) => {
     const step = deriveAll?.[done.length];
     if (step === undefined) await apply(session, schema, window);
     else parts = (await step.derive(session, schema, window, part)) ?? undefined;
@@ -139,8 +139,8 @@ async function derive(
   return parts;
 }
 
-/** Not in a snapshot: two at a time note their ends in one row. */
-async function makeIndex(
+/** Not in a snapshot: two at a time update the row of the progress. */
+async function createIndex(
   db: Database,
   target: Target,
   index: Index,
@@ -148,14 +148,14 @@ async function makeIndex(
 ): Promise<void> {
   onProgress(indexStep(index));
   await db.transaction().execute(async (session) => {
-    await setUp(session);
+    await configureSession(session);
     await sql.raw(index.create).execute(session);
-    await noteIndex(session, target, index);
+    await storeIndexDone(session, target, index);
   });
 }
 
-/** Drops the indexes and keys of a schema's tables. Returns the statements that make them again. */
-async function takeIndexes(session: Session, schema: string): Promise<Index[]> {
+/** Drops the indexes and keys of a schema's tables. Returns the statements that create them again. */
+async function dropIndexes(session: Session, schema: string): Promise<Index[]> {
   const { rows } = await sql<Index & { drop: string }>`
     select c.relname as name, pg_get_indexdef(i.indexrelid) as create,
            case when k.oid is null then format('drop index %s', i.indexrelid::regclass)

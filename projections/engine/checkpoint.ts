@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { Projection } from "./projection.ts";
 
-/** A projection and the schema that holds its tables: its name, or another one while it is rebuilt beside. */
+/** A projection and the schema of its tables: its own, or a shadow schema while it is rebuilt. */
 export type Target = { readonly projection: Projection; readonly schema: string };
 
 export type Checkpoint = {
@@ -11,25 +11,33 @@ export type Checkpoint = {
   parameters: string;
   position: bigint;
   /** Positions of the facts that the tables were derived without. */
-  leftOut: readonly bigint[];
+  excludedPositions: readonly bigint[];
 };
 
 export async function readCheckpoints(session: Session): Promise<Map<string, Checkpoint>> {
-  const { rows } = await sql<Omit<Checkpoint, "leftOut"> & { leftOut: string[] }>`
-    select projection as schema, version, parameters, position, left_out::text[] as "leftOut"
+  const { rows } = await sql<
+    Omit<Checkpoint, "excludedPositions"> & { excludedPositions: string[] }
+  >`
+    select projection as schema, version, parameters, position,
+           excluded_positions::text[] as "excludedPositions"
     from engine.checkpoint`.execute(session);
-  return new Map(rows.map((row) => [row.schema, { ...row, leftOut: row.leftOut.map(BigInt) }]));
+  return new Map(
+    rows.map((row) => [
+      row.schema,
+      { ...row, excludedPositions: row.excludedPositions.map(BigInt) },
+    ]),
+  );
 }
 
-/** Holds checkpoints until the transaction ends: another tick waits here, finds them moved, and is refused. */
+/** Locks checkpoints until the transaction ends: another tick waits here, finds them moved, and is aborted. */
 export async function lockCheckpoints(session: Session, schemas: readonly string[]): Promise<void> {
   await sql`
     select from engine.checkpoint where projection = any (${schemas}::text[]) order by projection for update
   `.execute(session);
 }
 
-/** Ends ticks that read checkpoints before and write them after: they find them changed. */
-export async function refuseTicks(session: Session, schemas: readonly string[]): Promise<void> {
+/** Aborts ticks that have read checkpoints before: they will find them changed. */
+export async function abortTicks(session: Session, schemas: readonly string[]): Promise<void> {
   await lockCheckpoints(session, schemas);
   await sql`
     update engine.checkpoint set position = position where projection = any (${schemas}::text[])`.execute(
@@ -38,7 +46,7 @@ export async function refuseTicks(session: Session, schemas: readonly string[]):
 }
 
 /** Whether the tables at a checkpoint were derived by this version of the projection, from these parameters. */
-export function isOf(checkpoint: Checkpoint, { version, parameters }: Projection): boolean {
+export function isCurrent(checkpoint: Checkpoint, { version, parameters }: Projection): boolean {
   return checkpoint.version === version && checkpoint.parameters === (parameters ?? "");
 }
 
@@ -49,7 +57,7 @@ export async function readHead(session: Session): Promise<bigint> {
   return head.position;
 }
 
-/** Makes empty tables and a checkpoint before the first fact. */
+/** Creates empty tables and a checkpoint before the first fact. */
 export async function createTarget(session: Session, target: Target): Promise<void> {
   await createTables(session, target);
   await createCheckpoint(session, target, 0n);
@@ -67,11 +75,11 @@ export async function createCheckpoint(
   session: Session,
   { projection: { version, parameters = "" }, schema }: Target,
   position: bigint,
-  leftOut: readonly bigint[] = [],
+  excludedPositions: readonly bigint[] = [],
 ): Promise<void> {
   await sql`
-    insert into engine.checkpoint (projection, version, parameters, position, left_out)
-    values (${schema}, ${version}, ${parameters}, ${position}, ${leftOut}::bigint[])`.execute(
+    insert into engine.checkpoint (projection, version, parameters, position, excluded_positions)
+    values (${schema}, ${version}, ${parameters}, ${position}, ${excludedPositions}::bigint[])`.execute(
     session,
   );
 }
@@ -81,7 +89,7 @@ export async function dropTarget(session: Session, schema: string): Promise<void
   await sql`delete from engine.checkpoint where projection = ${schema}`.execute(session);
 }
 
-/** Moves checkpoints that still stand at `after`. Returns how many: fewer than asked for means another moved them. */
+/** Moves checkpoints that are still at `after`. Returns how many: another process has moved those missing. */
 export async function moveCheckpoints(
   session: Session,
   schemas: readonly string[],
@@ -93,8 +101,8 @@ export async function moveCheckpoints(
   return Number(numAffectedRows ?? 0n);
 }
 
-/** How far a target may go: to the nearest of `bounds` and of the positions of what it reads. */
-export function endOf(
+/** How far a target may be derived: to the lowest of `bounds` and of the positions of what it reads. */
+export function reachablePosition(
   { projection }: Target,
   checkpoints: ReadonlyMap<string, Checkpoint>,
   bounds: readonly [bigint, ...bigint[]],

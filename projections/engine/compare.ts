@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 
-/** A row that is not what the log says. Null: the row is missing there, or should not be here. */
+/** A stored row that differs from the derived one. Null: the row is missing there. */
 export type Difference = {
   table: string;
   stored: Record<string, unknown> | null;
@@ -10,30 +10,30 @@ export type Difference = {
 
 type Table = { name: string; columns: string[]; key: string[] };
 
-/** Differing rows in all, and the first of them. */
+/** Numbers of rows compared and different, and examples. */
 export type Comparison = { compared: bigint; different: bigint; examples: Difference[] };
 
-/** Compares the tables of two schemas row by row, by content; of each table, only rows that `restriction` lets through. */
+/** Compares the tables of two schemas row by row by content; `restriction` limits the rows of each. */
 export async function compareSchemas(
   session: Session,
   { stored, derived }: { stored: string; derived: string },
-  options: { most: number; only?: readonly string[]; restriction?: RawBuilder<unknown> },
+  options: { maxExamples: number; tables?: readonly string[]; restriction?: RawBuilder<unknown> },
 ): Promise<Comparison> {
   const total: Comparison = { compared: 0n, different: 0n, examples: [] };
   const there = await readTables(session, stored);
   for (const table of await readTables(session, derived)) {
-    if (options.only !== undefined && !options.only.includes(table.name)) continue;
+    if (options.tables !== undefined && !options.tables.includes(table.name)) continue;
     const same = there.find(({ name }) => name === table.name);
     if (same?.columns.join() !== table.columns.join()) {
       throw new Error(
-        `${stored}.${table.name} has columns ${same?.columns.join(", ") ?? "(no table)"}, this version makes ` +
+        `${stored}.${table.name} has columns ${same?.columns.join(", ") ?? "(no table)"}, this version creates ` +
           `${table.columns.join(", ")}: rebuild it`,
       );
     }
     const one = await compareTable(session, table, { stored, derived }, options);
     total.compared += one.compared;
     total.different += one.different;
-    total.examples.push(...one.examples.slice(0, options.most - total.examples.length));
+    total.examples.push(...one.examples.slice(0, options.maxExamples - total.examples.length));
   }
   return total;
 }
@@ -42,7 +42,7 @@ async function compareTable(
   session: Session,
   { name, columns, key }: Table,
   { stored, derived }: { stored: string; derived: string },
-  { most, restriction }: { most: number; restriction?: RawBuilder<unknown> },
+  { maxExamples, restriction }: { maxExamples: number; restriction?: RawBuilder<unknown> },
 ): Promise<Comparison> {
   if (key.length === 0) throw new Error(`${derived}.${name} has no key to compare its rows by`);
   const rowsOf = (schema: string) =>
@@ -61,14 +61,14 @@ async function compareTable(
     session,
   );
   const { compared = 0n, different = 0n } = rows[0] ?? {};
-  if (different === 0n || most === 0) return { compared, different, examples: [] };
+  if (different === 0n || maxExamples === 0) return { compared, different, examples: [] };
   const first = sql.ref(key[0] ?? "");
   const examples = await sql<{ stored: Difference["stored"]; derived: Difference["derived"] }>`
     select case when s.${first} is not null then to_jsonb(s) end as stored,
            case when d.${first} is not null then to_jsonb(d) end as derived
     from ${sides} where ${differs}
     order by ${sql.join(key.map((column) => sql`coalesce(s.${sql.ref(column)}, d.${sql.ref(column)})`))}
-    limit ${most}`.execute(session);
+    limit ${maxExamples}`.execute(session);
   return { compared, different, examples: examples.rows.map((row) => ({ table: name, ...row })) };
 }
 

@@ -3,32 +3,32 @@ import type { Database, Session } from "../database.ts";
 import { createTarget, dropTarget } from "./checkpoint.ts";
 import type { Projection } from "./projection.ts";
 
-class Undone extends Error {}
+class RolledBack extends Error {}
 
-/** In words, how a projection's tables differ from what this version makes: columns, types, keys and indexes. */
+/** For people: how a projection's tables differ from those that this version creates, in columns, types, keys and indexes. */
 export async function findDrift(db: Database, projection: Projection): Promise<string[]> {
   const scratch = `${projection.name}_drift`;
-  const found: string[] = [];
-  const look = async (session: Session): Promise<never> => {
+  const differences: string[] = [];
+  const compare = async (session: Session): Promise<never> => {
     await dropTarget(session, scratch);
     await createTarget(session, { projection, schema: scratch });
     const [made, stored] = [
       await describe(session, scratch),
       await describe(session, projection.name),
     ];
-    found.push(
+    differences.push(
       ...made.filter((one) => !stored.includes(one)).map((one) => `lacks ${one}`),
       ...stored.filter((one) => !made.includes(one)).map((one) => `has ${one} too many`),
     );
-    throw new Undone();
+    throw new RolledBack();
   };
   await db
     .transaction()
-    .execute(look)
+    .execute(compare)
     .catch((error: unknown) => {
-      if (!(error instanceof Undone)) throw error;
+      if (!(error instanceof RolledBack)) throw error;
     });
-  return found;
+  return differences;
 }
 
 async function describe(session: Session, schema: string): Promise<string[]> {

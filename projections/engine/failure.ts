@@ -1,37 +1,35 @@
 import type { Window } from "./projection.ts";
 
-/** A projection cannot take a window in, however often it is tried. */
+/** A projection failed on a window for a permanent reason: trying again would not help. */
 export class DerivationFailed extends Error {
   readonly projection: string;
   readonly window: Window;
 
   constructor(projection: string, window: Window, cause: Error) {
-    super(`${projection} cannot take in ${window.after + 1n}–${window.upTo}: ${cause.message}`, {
+    const { after, upTo } = window;
+    super(`projection ${projection} failed on facts ${after + 1n} to ${upTo}: ${cause.message}`, {
       cause,
     });
     this.projection = projection;
-    this.window = window;
+    this.window = { after, upTo };
   }
 }
 
 /**
- * Classes of SQLSTATE that tell of the values at hand: cardinality, data, constraints, a program's limits. What tells of
- * the server, the connection or other transactions goes by itself.
+ * SQLSTATE classes of errors caused by the values: cardinality, data, constraints, program limits. Errors of the server,
+ * the connection or other transactions are temporary.
  */
-const lasting = new Set(["21", "22", "23", "54"]);
+const permanent = new Set(["21", "22", "23", "54"]);
 
-export function isLasting(error: unknown): error is Error {
-  // What the program itself says of values that it cannot read.
+export function isPermanentError(error: unknown): error is Error {
+  // Thrown by the program on values that it cannot read.
   if (error instanceof SyntaxError || error instanceof RangeError || error instanceof TypeError)
     return true;
   const code = error instanceof Error && "code" in error ? error.code : null;
-  return typeof code === "string" && code.length === 5 && lasting.has(code.slice(0, 2));
+  return typeof code === "string" && code.length === 5 && permanent.has(code.slice(0, 2));
 }
 
-/**
- * Another transaction was faster, or two waited for each other: nothing was written, and the next try finds what the
- * other left.
- */
+/** Serialization failure or deadlock: nothing was written, and another try may succeed. */
 export function isConflict(error: unknown): boolean {
   return error instanceof Error && "code" in error && conflicts.has(error.code);
 }

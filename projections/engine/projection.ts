@@ -35,7 +35,7 @@ export type FactWindow = Window &
   };
 export type WindowWithKinds = FactWindow & Required<Pick<FactWindow, "kinds">>;
 
-/** The facts with a key, of those that hold `where`, make the rows of `tables` with that key, and no others do. */
+/** Rows of `tables` with a key are derived from exactly the facts with that key that match `where`. */
 export type Sample = {
   /** Columns of `log.fact` and of each table. */
   readonly key: readonly string[];
@@ -47,13 +47,13 @@ export type Sample = {
 export type Parts = { readonly done: number; readonly of: number };
 
 /**
- * A step of a derivation in bulk, committed before the next one begins. Only the first reads tables of other
- * projections: they go on moving, and the position of all steps is that of its snapshot.
+ * A step of a derivation in bulk, committed before the next one starts. Only the first may read tables of other
+ * projections: these keep moving, and the position of all steps is that of its snapshot.
  */
 export type Step = {
-  /** Tells a killed derivation's steps apart, and its progress. */
+  /** Identifies the step in the stored progress. */
   readonly name: string;
-  /** Derives from part `part` on, to the step's end or to where it may be committed; then it tells how far it is. */
+  /** Derives from part `part` on, to the end of the step or, returning the parts done, to where it may be committed. */
   readonly derive: (
     session: Session,
     schema: string,
@@ -67,19 +67,19 @@ export type Step = {
  * `apply` reads no clock, network, environment or randomness.
  */
 export type Projection = {
-  /** The checkpoint and the schema of the tables go by it: a projection under another name starts from nothing. */
+  /** Name of the checkpoint and of the schema: a projection under another name starts empty. */
   readonly name: string;
   /** Raised when derived rows would differ; the projection is then rebuilt. */
   readonly version: number;
-  /** What the rows depend on besides the log (configuration), as text: rebuilt when it differs. */
+  /** What the rows depend on besides the log, such as configuration: rebuilt when it differs. */
   readonly parameters?: string;
   /** Projections whose tables it reads, by their own names. */
   readonly reads?: readonly string[];
-  /** Kinds of the facts that `apply` looks for: over a window without them only the checkpoint moves. Absent: all. */
+  /** Kinds of facts that `apply` handles: a window without them only moves the checkpoint. Absent: all. */
   readonly handles?: readonly FactKind[];
-  /** How a few of its keys are verified without the rest; absent: only the whole is. */
+  /** How some of its keys are verified without the rest; absent: it is verified completely or not at all. */
   readonly sample?: Sample;
-  /** Statements that make its empty tables in `schema`. */
+  /** Statements that create its empty tables in `schema`. */
   readonly tables: (schema: string) => readonly string[];
   /** Brings the tables of `schema` from `window.after` to `window.upTo`. */
   readonly apply: (session: Session, schema: string, window: FactWindow) => Promise<void>;

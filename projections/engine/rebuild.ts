@@ -1,53 +1,61 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
-import { bindViews, bindViewsIfStale } from "../reads/analytics/bind-views.ts";
-import { alone, besides, dropUnread, exchange, renameTarget } from "./beside.ts";
-import { type BuildProgress, bringForward, build, fold } from "./build.ts";
+import { applyToTarget, type BuildProgress, build, catchUp } from "./build.ts";
 import {
   type Checkpoint,
-  endOf,
-  isOf,
+  isCurrent,
+  reachablePosition,
   readCheckpoints,
   readHead,
   type Target,
 } from "./checkpoint.ts";
-import { inLanes, readsFrom } from "./lanes.ts";
 import type { Projection } from "./projection.ts";
+import { dependsOn, runConcurrently } from "./run-concurrently.ts";
+import {
+  dropUnusedSchema,
+  inSwapTransaction,
+  renameSchema,
+  shadowSchemas,
+  withProjectionLock,
+} from "./shadow-schema.ts";
 
 type OnProgress = (progress: BuildProgress) => void;
+/** Run in the transaction of every swap, for what is bound to the tables themselves, such as views. */
+export type AfterSwap = (session: Session) => Promise<void>;
+const nothing: AfterSwap = async () => {};
 
-/** Facts that the exchange itself still folds; more of them are folded before it. */
-const LAST_FACTS = 2_000n;
+/** Facts that a swap itself may still apply; more of them are applied before it. */
+const SWAP_FACTS = 2_000n;
 
 /**
- * Makes the tables of new projections and rebuilds those whose version or parameters differ from what is stored, both
- * beside: half of a table serves nobody. Each begins when what it reads is done, and is not brought beyond those before
- * it in the list that are.
+ * Builds the tables of new projections and rebuilds those whose version or parameters differ from the stored ones, in
+ * shadow schemas: incomplete tables serve nobody. Each starts when the projections that it reads are done, and is not
+ * derived beyond the position of those done before it.
  */
 export async function prepareProjections(
   db: Database,
   projections: readonly Projection[],
   onProgress: OnProgress,
+  afterSwap: AfterSwap = nothing,
 ): Promise<void> {
   const positions: bigint[] = [];
   const prepare = async (projection: Projection) => {
     const limit = positions.reduce<bigint | undefined>(lower, undefined);
-    await alone(db, projection.name, async () => {
+    await withProjectionLock(db, projection.name, async () => {
       const stored = (await readCheckpoints(db)).get(projection.name);
-      if (stored === undefined || !isOf(stored, projection)) {
-        await replace(db, projection, onProgress, limit);
+      if (stored === undefined || !isCurrent(stored, projection)) {
+        await replace(db, projection, onProgress, afterSwap, limit);
       }
     });
     positions.push((await readCheckpoints(db)).get(projection.name)?.position ?? 0n);
   };
-  await inLanes(projections, prepare, readsFrom);
-  await db.transaction().execute(bindViewsIfStale);
+  await runConcurrently(projections, prepare, dependsOn);
 }
 
 const lower = (one: bigint | undefined, other: bigint) =>
   one === undefined || other < one ? other : one;
 
-/** Those named and all that read their tables, in the order of the list: what is read is rebuilt first. */
+/** The named projections and all that read their tables, in the order of the list: what is read is rebuilt first. */
 export function withDependents(
   projections: readonly Projection[],
   names: readonly string[],
@@ -60,66 +68,83 @@ export function withDependents(
 }
 
 /**
- * Derives a projection anew from the log beside the serving tables, which live ticks go on moving, and exchanges the
- * two in one short transaction. The old ones are kept. A rebuild that was killed is taken up where it stood.
+ * Derives a projection from the log in a shadow schema, while ticks keep the serving tables up to date, and swaps the two
+ * in one short transaction. The replaced tables are kept for a rollback. A rebuild that was killed is resumed.
  */
 export async function rebuild(
   db: Database,
   projection: Projection,
   onProgress: OnProgress,
+  afterSwap: AfterSwap = nothing,
 ): Promise<void> {
-  await alone(db, projection.name, () => replace(db, projection, onProgress));
+  await withProjectionLock(db, projection.name, () =>
+    replace(db, projection, onProgress, afterSwap),
+  );
 }
 
 async function replace(
   db: Database,
   projection: Projection,
   onProgress: OnProgress,
+  afterSwap: AfterSwap,
   limit?: bigint,
 ): Promise<void> {
-  const target = { projection, schema: besides(projection.name).next };
+  const target = { projection, schema: shadowSchemas(projection.name).next };
   await build(db, target, limit, onProgress);
-  await makeRoom(db, projection.name);
-  while (!(await exchange(db, (session) => swap(session, target, limit)))) {
-    await bringForward(db, target, limit, onProgress);
+  await dropReplacedSchemas(db, projection.name);
+  while (!(await inSwapTransaction(db, (session) => swapIn(session, target, afterSwap, limit)))) {
+    await catchUp(db, target, limit, onProgress);
   }
 }
 
-/** Puts what the last rebuild replaced back in its place. Null when nothing is kept; then nothing is done. */
-export async function rollBack(db: Database, name: string): Promise<Checkpoint | null> {
-  const { previous, replaced } = besides(name);
-  return await alone(db, name, async () => {
+/** Swaps the tables that the last rebuild replaced back in. Null where none are kept. */
+export async function rollBack(
+  db: Database,
+  name: string,
+  afterSwap: AfterSwap = nothing,
+): Promise<Checkpoint | null> {
+  const { previous, replaced } = shadowSchemas(name);
+  return await withProjectionLock(db, name, async () => {
     const kept = (await readCheckpoints(db)).get(previous);
     if (kept === undefined) return null;
-    await dropUnread(db, replaced);
-    await exchange(db, async (session) => {
-      await renameTarget(session, name, replaced);
-      await renameTarget(session, previous, name);
-      await bindViews(session);
+    await dropUnusedSchema(db, replaced);
+    await inSwapTransaction(db, async (session) => {
+      await renameSchema(session, name, replaced);
+      await renameSchema(session, previous, name);
+      await afterSwap(session);
     });
     return kept;
   });
 }
 
-/** Earlier tables go first, apart: dropping them takes longer than an exchange may. */
-async function makeRoom(db: Database, name: string): Promise<void> {
-  const { previous, replaced } = besides(name);
-  for (const schema of [previous, replaced]) await dropUnread(db, schema);
+/** In transactions of their own: dropping them takes longer than a swap may. */
+async function dropReplacedSchemas(db: Database, name: string): Promise<void> {
+  const { previous, replaced } = shadowSchemas(name);
+  for (const schema of [previous, replaced]) await dropUnusedSchema(db, schema);
 }
 
-/** Folds what is missing and renames. False when too much is missing for a transaction that others wait for. */
-async function swap(session: Session, target: Target, limit?: bigint): Promise<boolean> {
+/** Applies the facts still missing and renames the schemas. False when too many are missing for a transaction that others wait for. */
+async function swapIn(
+  session: Session,
+  target: Target,
+  afterSwap: AfterSwap,
+  limit?: bigint,
+): Promise<boolean> {
   const { projection, schema } = target;
   const { name } = projection;
   const checkpoints = await readCheckpoints(session);
   const after = checkpoints.get(schema)?.position ?? 0n;
   const serving = checkpoints.get(name)?.position ?? (await readHead(session));
-  const upTo = endOf(target, checkpoints, limit === undefined ? [serving] : [serving, limit]);
-  if (upTo - after > LAST_FACTS) return false;
-  await fold(session, target, { after, upTo });
-  if (checkpoints.has(name)) await renameTarget(session, name, besides(name).previous);
-  await renameTarget(session, schema, name);
-  await bindViews(session);
+  const upTo = reachablePosition(
+    target,
+    checkpoints,
+    limit === undefined ? [serving] : [serving, limit],
+  );
+  if (upTo - after > SWAP_FACTS) return false;
+  await applyToTarget(session, target, { after, upTo });
+  if (checkpoints.has(name)) await renameSchema(session, name, shadowSchemas(name).previous);
+  await renameSchema(session, schema, name);
+  await afterSwap(session);
   await sql`select pg_notify('projected', ${upTo.toString()})`.execute(session);
   return true;
 }

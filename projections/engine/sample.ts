@@ -4,22 +4,22 @@ import { kindList } from "../log/fact-kind-sql.ts";
 import { applyWindow, readOpenWindow } from "./apply-window.ts";
 import { createTarget, readCheckpoints, type Target } from "./checkpoint.ts";
 import { type Comparison, compareSchemas } from "./compare.ts";
+import { addChanges, logFacts, openWindow } from "./fact-window.ts";
 import type { Sample } from "./projection.ts";
-import { addChanges, logFacts, openWindow } from "./window.ts";
 
-/** Positions that are looked at for each key wanted: most facts are of no use to a projection. */
-const LOOKS = 50;
+/** Positions read for each key wanted: maxExamples facts do not concern a projection. */
+const POSITIONS_PER_KEY = 50;
 
 /** Derives the rows of a few keys, half of them picked from the log and half from the tables, and compares those. */
 export async function compareSample(
   session: Session,
   target: Target,
-  { position, keys, most }: { position: bigint; keys: number; most: number },
+  { position, keys, maxExamples }: { position: bigint; keys: number; maxExamples: number },
 ): Promise<Comparison> {
   const { projection, schema } = target;
   const { sample } = projection;
   if (sample === undefined) {
-    throw new Error(`${projection.name} cannot be verified by a sample, only as a whole`);
+    throw new Error(`${projection.name} cannot be verified by a sample, only completely`);
   }
   await createTarget(session, target);
   const opened = await openWindow(session, { after: position, upTo: position });
@@ -39,14 +39,14 @@ export async function compareSample(
     session,
     { stored: projection.name, derived: schema },
     {
-      most,
-      only: sample.tables,
+      maxExamples: maxExamples,
+      tables: sample.tables,
       restriction: sql`natural join sampled`,
     },
   );
 }
 
-/** Fills the session's temporary table `sampled`. */
+/** Fills the session's table `sampled`. */
 async function pickKeys(
   session: Session,
   stored: string,
@@ -59,8 +59,8 @@ async function pickKeys(
     select ${columns}
     from (
       select distinct 1 + floor(random() * ${position})::bigint as position
-      from generate_series(1, ${keys * LOOKS})
-    ) place
+      from generate_series(1, ${keys * POSITIONS_PER_KEY})
+    ) chosen
     join ${logFacts} f using (position)
     where ${sample.where}`;
   const tables = await Promise.all(
@@ -94,7 +94,7 @@ async function rowsOf(
   const { rows } = await sql<{ rows: number }>`
     select greatest(reltuples, 1)::float8 as rows from pg_class
     where oid = to_regclass(${`${schema}.${table}`})`.execute(session);
-  const percent = Math.min(100, (100 * LOOKS * keys) / (rows[0]?.rows ?? 1));
+  const percent = Math.min(100, (100 * POSITIONS_PER_KEY * keys) / (rows[0]?.rows ?? 1));
   const same = sql.join(
     sample.key.map((column) => sql`f.${sql.ref(column)} = r.${sql.ref(column)}`),
     sql` and `,

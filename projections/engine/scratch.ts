@@ -1,19 +1,23 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
 
-/** Types of values that may be long, and that PostgreSQL would then keep beside the row. */
+/** Types whose long values PostgreSQL would store outside the row (TOAST). */
 const varying = /\b(bytea|text|jsonb|numeric(\(\d+,\s*\d+\))?|uuid\[\])(?=[,\s]|$)/g;
 
 /**
- * Makes a table of the session, unless there is one, that every transaction leaves empty. Its values lie in its rows, which
- * hold 8 kB at most: a table with room for longer ones beside it costs each commit a millisecond, used or not.
+ * Creates a temporary table, unless it exists, that is emptied at each commit. Its values are stored in the row, 8 kB at
+ * most: a TOAST table costs each commit a millisecond, used or not.
  */
-export async function openScratch(session: Session, name: string, columns: string): Promise<void> {
-  await openScratches(session, { [name]: columns });
+export async function openScratchTable(
+  session: Session,
+  name: string,
+  columns: string,
+): Promise<void> {
+  await openScratchTables(session, { [name]: columns });
 }
 
-/** The same of several, by their names. */
-export async function openScratches(
+/** The same for several, by their names. */
+export async function openScratchTables(
   session: Session,
   columnsOf: Readonly<Record<string, string>>,
 ): Promise<void> {

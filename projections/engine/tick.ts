@@ -3,16 +3,16 @@ import type { Database, Session } from "../database.ts";
 import { applyWindow, type OpenWindow, readOpenWindow } from "./apply-window.ts";
 import {
   type Checkpoint,
-  isOf,
+  isCurrent,
   lockCheckpoints,
   moveCheckpoints,
   readCheckpoints,
   readHead,
   type Target,
 } from "./checkpoint.ts";
-import { DerivationFailed, isConflict, isLasting } from "./failure.ts";
+import { openWindow } from "./fact-window.ts";
+import { DerivationFailed, isConflict, isPermanentError } from "./failure.ts";
 import type { Window } from "./projection.ts";
-import { openWindow } from "./window.ts";
 
 export type Tick =
   /** The targets furthest behind were brought from `window.after` to `window.upTo`; the log ends at `head`. */
@@ -21,9 +21,9 @@ export type Tick =
   /** Another projector moved a checkpoint meanwhile: nothing was written. */
   | { outcome: "fenced" };
 
-/** Facts that one tick folds at most. */
+/** Facts that one tick applies at most. */
 const TICK_FACTS = 20_000;
-/** Windows up to here are folded by plans for any window. */
+/** Windows of up to so many facts are applied with generic plans. */
 const FEW_FACTS = 1_000n;
 
 /**
@@ -45,16 +45,16 @@ export async function tick(
         const head = await readHead(session);
         const end = limit !== undefined && limit < head ? limit : head;
         const checkpoints = await readCheckpoints(session);
-        const standing = targets.map((target) => ({
+        const reached = targets.map((target) => ({
           target,
-          position: positionOf(checkpoints.get(target.schema), target),
+          position: requirePosition(checkpoints.get(target.schema), target),
         }));
-        const positions = standing.map(({ position }) => position);
+        const positions = reached.map(({ position }) => position);
         const window = nextWindow(positions, end, maxFacts);
         if (window === null) return { outcome: "idle", head };
 
-        await setUp(session, window);
-        const due = standing.filter(({ position }) => position === window.after);
+        await configureSession(session, window);
+        const due = reached.filter(({ position }) => position === window.after);
         const schemas = due.map(({ target }) => target.schema);
         await lockCheckpoints(session, schemas);
         const open = await readOpenWindow(session, await openWindow(session, window), checkpoints);
@@ -71,10 +71,10 @@ export async function tick(
 }
 
 /**
- * Nobody waits for the disk: what a crash takes back is rows and checkpoint alike, and the log has it all. And where few
- * facts are folded, planning for their very number takes longer than a plan for any number does.
+ * Commits do not wait for the disk: a crash undoes rows and checkpoint alike, and the log has the facts. For few facts a
+ * generic plan is used, since planning takes longer than it saves.
  */
-async function setUp(session: Session, { after, upTo }: Window): Promise<void> {
+async function configureSession(session: Session, { after, upTo }: Window): Promise<void> {
   const plans = upTo - after > FEW_FACTS ? "auto" : "force_generic_plan";
   await sql`
     select set_config('synchronous_commit', 'off', true), set_config('plan_cache_mode', ${plans}, true)`.execute(
@@ -88,18 +88,21 @@ async function applyTo(session: Session, target: Target, open: OpenWindow): Prom
   try {
     await applyWindow(session, target, open);
   } catch (error) {
-    if (isLasting(error)) throw new DerivationFailed(target.schema, open.window, error);
+    if (isPermanentError(error)) throw new DerivationFailed(target.schema, open.window, error);
     throw error;
   }
 }
 
-/** Tables of another version are another projector's: this one would write rows that do not belong there. */
-function positionOf(checkpoint: Checkpoint | undefined, { projection, schema }: Target): bigint {
+/** Tables of another version belong to another projector: this one would write rows that do not fit. */
+function requirePosition(
+  checkpoint: Checkpoint | undefined,
+  { projection, schema }: Target,
+): bigint {
   if (checkpoint === undefined) throw new Error(`projection ${schema} has no checkpoint`);
-  if (!isOf(checkpoint, projection)) {
+  if (!isCurrent(checkpoint, projection)) {
     throw new Error(
-      `projection ${schema} holds rows of version ${checkpoint.version} or of other parameters, this process derives ` +
-        `version ${projection.version}: start it again, or let the newer one work`,
+      `projection ${schema} has tables of version ${checkpoint.version} or of other parameters, this process derives ` +
+        `version ${projection.version}: restart this process, or leave the work to the newer one`,
     );
   }
   return checkpoint.position;

@@ -38,7 +38,7 @@ export async function readLoggedBlocks(
     select b.block_id as "blockId", b.number, b.hash, d.block_id is not null as dropped,
            array_agg(f.log_index order by f.log_index) as "logIndexes"
     from log.fact f join log.block b using (block_id)
-    left join log.dropped((select position from log.head)) d using (block_id)
+    left join log.retracted_blocks((select position from log.head)) d using (block_id)
     where f.block_id >= ${firstBlockId(chainId, BigInt(from))}
       and f.block_id < ${firstBlockId(chainId, BigInt(to) + 1n)} and f.log_index is not null and f.sub_index = 0
     group by b.block_id, d.block_id order by b.block_id`.execute(db);

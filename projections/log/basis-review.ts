@@ -40,7 +40,7 @@ export async function reviewBasis(
       (await appendBlockStates(session, "block_readopted", readopt, now()));
     if (final > settled) {
       await sql`
-        insert into ops.basis_review (chain_id, settled_number) values (${chainId}, ${final})
+        insert into ops.observation_check (chain_id, settled_number) values (${chainId}, ${final})
         on conflict (chain_id) do update set settled_number = excluded.settled_number`.execute(
         session,
       );
@@ -66,7 +66,9 @@ function settledUpTo(
 
 async function readSettled(db: Database, chainId: number): Promise<bigint> {
   const { rows } = await sql<{ number: bigint }>`
-    select settled_number as number from ops.basis_review where chain_id = ${chainId}`.execute(db);
+    select settled_number as number from ops.observation_check where chain_id = ${chainId}`.execute(
+    db,
+  );
   return rows[0]?.number ?? -1n;
 }
 
@@ -85,7 +87,7 @@ async function readBasisBlocks(
       where f.block_id >= ${from} and f.block_id < ${to} and f.log_index is null and f.kind not in ${kindList("block_retracted", "block_readopted")}
     ) observed
     join log.block b using (block_id)
-    left join log.dropped((select position from log.head)) d using (block_id)
+    left join log.retracted_blocks((select position from log.head)) d using (block_id)
     where not exists (select from log.fact e where e.block_id = b.block_id and e.log_index is not null)
     order by b.block_id limit ${BLOCKS}`.execute(db);
   return rows.map((row) => ({ ...row, events: 0 }));

@@ -51,7 +51,7 @@ export async function readFactsBehind(
   { position, most }: { position: bigint; most: number },
 ): Promise<{ total: bigint; facts: PlacedFact[] }> {
   const { rows } = await sql<FlatFact & { total: bigint }>`
-    with dropped as materialized (select block_id from log.dropped(${position})),
+    with dropped as materialized (select block_id from log.retracted_blocks(${position})),
     chosen as materialized (select f.* from log.fact f where ${choice(about)})
     select ${placed}, d.block_id is null and f.position <= ${position} as counts,
            case when d.block_id is not null then (

@@ -91,7 +91,7 @@ export async function readRecordedBlocks(
   const from = firstBlockId(chainId, after + 1n);
   const to = upTo === null ? firstBlockId(chainId + 1, 0n) : firstBlockId(chainId, upTo + 1n);
   const { rows } = await sql<RecordedBlock & { events: bigint }>`
-    with dropped as (select block_id from log.dropped((select position from log.head)))
+    with dropped as (select block_id from log.retracted_blocks((select position from log.head)))
     select b.block_id as "blockId", b.number, b.hash, coalesce(counted.events, 0) as events,
            b.block_id in (select block_id from dropped) as dropped
     from (

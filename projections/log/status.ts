@@ -76,7 +76,7 @@ export async function readRecordedHead(
   const from = firstBlockId(chainId, BigInt(height));
   const to = firstBlockId(chainId, BigInt(height) + 1n);
   const counting = sql`b.block_id not in (
-    select d.block_id from log.dropped((select position from log.head)) d)`;
+    select d.block_id from log.retracted_blocks((select position from log.head)) d)`;
   const { rows } = await sql<{ hash: Hex | null; number: bigint | null; recordedHash: Hex | null }>`
     select at_height.hash, highest.number, highest.hash as "recordedHash"
     from (select) one

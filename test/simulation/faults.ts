@@ -1,9 +1,9 @@
 import { Kysely, PostgresDialect, type PostgresPool } from "kysely";
 import type pg from "pg";
 import type { Database } from "../../projections/database.ts";
-import { openPatientPool } from "./patient.ts";
+import { type Coverage, countAttempt } from "./coverage.ts";
+import { openWaitingPool } from "./database.ts";
 import type { Random } from "./random.ts";
-import { noteAttempt, type Reached } from "./reached.ts";
 
 /** What goes wrong at a statement: it is not sent, its answer is lost, or the connection breaks under it. */
 type Fault = { at: number | "commit"; how: "unsent" | "unanswered" | "cut" };
@@ -17,9 +17,9 @@ class Injected extends Error {}
 export type FaultyDatabase = {
   /** For who appends. */
   db: Database;
-  /** For who folds: the plans of its connections are dear, and no appender's fault breaks them. */
+  /** For projectors: the plans of its connections are dear, and no appender's fault breaks them. */
   projector: Database;
-  survivor(random: Random, rate: number, reached: Reached): Survivor;
+  survivor(random: Random, rate: number, coverage: Coverage): Survivor;
   /** What a process that begins anew has lost: connections, their plans, tables of sessions. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -56,7 +56,7 @@ export function openFaulty(url: string): FaultyDatabase {
   return {
     db,
     projector,
-    survivor: (random, rate, reached) => survivor(faults, random, rate, reached),
+    survivor: (random, rate, coverage) => survivor(faults, random, rate, coverage),
     async restart() {
       await Promise.all(pools.map((pool) => pool.restart()));
     },
@@ -86,10 +86,10 @@ class Reopened {
 function openPool(url: string): pg.Pool {
   // Tables are small: a plan for any values is good, and made once.
   const options = "-c plan_cache_mode=force_generic_plan";
-  return openPatientPool(url, { idleTimeoutMillis: 0, options });
+  return openWaitingPool(url, { idleTimeoutMillis: 0, options });
 }
 
-function survivor(faults: Faults, random: Random, rate: number, reached: Reached): Survivor {
+function survivor(faults: Faults, random: Random, rate: number, coverage: Coverage): Survivor {
   const statements = new Map<Operation, number>();
   const run = async <T>(name: Operation, planned: Fault | null, operation: () => Promise<T>) => {
     Object.assign(faults, { planned, seen: 0, struck: null });
@@ -98,7 +98,7 @@ function survivor(faults: Faults, random: Random, rate: number, reached: Reached
     } finally {
       faults.planned = null;
       statements.set(name, Math.max(statements.get(name) ?? 1, faults.seen));
-      noteAttempt(reached, name, faults.seen, faults.struck);
+      countAttempt(coverage, name, faults.seen, faults.struck);
     }
   };
   return {

@@ -40,7 +40,7 @@ export type History = {
 /** Blocks that left the chain together, and the block below them (none under the first). */
 type Branch = { parent: Mined | undefined; blocks: Mined[] };
 
-type Chain = Observed & { blocks: Mined[]; left: Branch[]; seen: Happening[][] };
+type Chain = Observed & { blocks: Mined[]; abandoned: Branch[]; seen: Happening[][] };
 
 /** Two chains that mine, drop, return to what they dropped, and are observed. */
 export function makeHistory(random: Random, options: HistoryOptions): History {
@@ -53,7 +53,7 @@ export function makeHistory(random: Random, options: HistoryOptions): History {
       clock: receivedAt,
       floors: null,
       blocks: [],
-      left: [],
+      abandoned: [],
       seen: [],
     };
   });
@@ -93,7 +93,7 @@ function happen(
 function seen(random: Random, chain: Chain, turn: number): Observation[] {
   const places = [
     ...chain.blocks.slice(-4),
-    ...chain.left.flatMap(({ blocks }) => blocks.slice(-2)),
+    ...chain.abandoned.flatMap(({ blocks }) => blocks.slice(-2)),
   ];
   return observe(random, chain, places, turn);
 }
@@ -144,13 +144,13 @@ function newTransaction(random: Random, { chainId, orders, seen }: Chain): Happe
 }
 
 function reorg(random: Random, chain: Chain, deepest: number, branch: string): Turn {
-  const old = chain.left.filter(({ parent, blocks: [first] }) => {
+  const old = chain.abandoned.filter(({ parent, blocks: [first] }) => {
     return first !== undefined && chain.blocks[first.number - 2] === parent;
   });
   if (old.length > 0 && random.chance(0.4)) {
     const back = random.pick(old);
     const height = back.blocks[0]?.number ?? 1;
-    chain.left.splice(chain.left.indexOf(back), 1);
+    chain.abandoned.splice(chain.abandoned.indexOf(back), 1);
     const dropped = cut(chain, chain.blocks.length - (height - 1));
     chain.blocks.push(...back.blocks);
     return { does: "reorg", dropped, mined: [], returning: back.blocks };
@@ -169,7 +169,7 @@ function reorg(random: Random, chain: Chain, deepest: number, branch: string): T
 
 function cut(chain: Chain, depth: number): Mined[] {
   const dropped = chain.blocks.splice(chain.blocks.length - depth, depth);
-  if (dropped.length > 0) chain.left.push({ parent: chain.blocks.at(-1), blocks: dropped });
+  if (dropped.length > 0) chain.abandoned.push({ parent: chain.blocks.at(-1), blocks: dropped });
   return dropped;
 }
 

@@ -7,10 +7,10 @@ import { pino } from "pino";
 import { startPostgres } from "../../api/run/postgres/embedded.ts";
 import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { migrate } from "../../projections/log/migrate.ts";
-import { openPatient } from "./patient.ts";
-import { nothingReached, presentReached, summarize } from "./reached.ts";
+import { emptyCoverage, presentCoverage, summarize } from "./coverage.ts";
+import { openSimulationDatabase } from "./database.ts";
 import { simulate } from "./run.ts";
-import { closeStage, openStage } from "./stage.ts";
+import { closeStore, openStore } from "./store.ts";
 
 const { values } = parseArgs({
   options: {
@@ -20,17 +20,17 @@ const { values } = parseArgs({
 });
 
 /** Runs after which it is said how far they are. */
-const TOLD_RUNS = 25;
+const REPORT_RUNS = 25;
 
 const directory = await mkdtemp(join(tmpdir(), "simulation-"));
-const leash = startOrphanGuard();
+const orphanGuard = startOrphanGuard();
 const server = await startPostgres({
   dataDir: directory,
   logger: pino({ level: "silent" }),
   durable: false,
-  onSpawn: (pid) => leash.add(pid, "SIGINT"),
+  onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
 });
-void server.exited.then(() => leash.remove(server.pid));
+void server.exited.then(() => orphanGuard.remove(server.pid));
 try {
   const failed = await runAll([await makeDatabase("watched"), await makeDatabase("shuffled")]);
   process.exitCode = failed === 0 ? 0 : 1;
@@ -43,29 +43,29 @@ try {
 async function runAll([watched, shuffled]: readonly [string, string]): Promise<number> {
   const first = Number(values.seed);
   const runs = Number(values.runs);
-  const open = async () => [await openStage(watched), await openStage(shuffled)] as const;
+  const open = async () => [await openStore(watched), await openStore(shuffled)] as const;
   const startedAt = performance.now();
-  const reached = nothingReached();
+  const coverage = emptyCoverage();
   let failed = 0;
-  let stages = await open();
+  let stores = await open();
   for (let done = 0; done < runs; done += 1) {
-    if (done > 0 && done % TOLD_RUNS === 0) {
+    if (done > 0 && done % REPORT_RUNS === 0) {
       process.stdout.write(`${done} runs from seed ${first}, ${failed} failed\n`);
     }
     const seed = first + done;
-    const broken = await simulate(seed, stages, reached).catch((error) => [String(error)]);
+    const broken = await simulate(seed, stores, coverage).catch((error) => [String(error)]);
     if (broken.length === 0) continue;
     failed += 1;
     process.stdout.write(`seed ${seed}: ${broken.join("\n")}\n`);
     // What was left half done is nothing to go on from.
-    await Promise.all(stages.map(closeStage));
-    stages = await open();
+    await Promise.all(stores.map(closeStore));
+    stores = await open();
   }
-  await Promise.all(stages.map(closeStage));
+  await Promise.all(stores.map(closeStore));
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   const told = `${runs} runs from seed ${first}: ${failed} failed, ${seconds} s`;
-  process.stdout.write(`${presentReached(reached).join("\n")}\n`);
-  process.stdout.write(`${told}, reached: ${summarize(reached)}\n`);
+  process.stdout.write(`${presentCoverage(coverage).join("\n")}\n`);
+  process.stdout.write(`${told}, covered: ${summarize(coverage)}\n`);
   return failed;
 }
 
@@ -75,7 +75,7 @@ async function makeDatabase(name: string): Promise<string> {
   await client.query(`create database ${name}`);
   await client.end();
   const url = server.url.replace(/\/postgres$/, `/${name}`);
-  const db = openPatient(url);
+  const db = openSimulationDatabase(url);
   await migrate(db);
   await db.destroy();
   return url;

@@ -1,6 +1,6 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { type ChainId, wrappedNative } from "../../abis/deployments.ts";
-import type { ChainReading } from "../../projections/chain-readings/chain-reading.ts";
+import type { ChainReading } from "../../projections/facts/chain-reading.ts";
 import {
   type ContractFloors,
   floorSnapshotted,
@@ -11,7 +11,7 @@ import type { Observation } from "../../projections/log/append.ts";
 import { addressOf, type Block } from "../support/database/given.ts";
 import { type GivenOrder, read, receivedAt, ticked } from "../support/orders/order-facts.ts";
 import { fetchMetadata } from "./documents.ts";
-import { someFee, someSighting, someTwin } from "./partners.ts";
+import { someCrossListing, someFee, someSighting } from "./partners.ts";
 import type { Random } from "./random.ts";
 import { makers, many, single, tokens, traded } from "./trades.ts";
 
@@ -24,7 +24,7 @@ export type Observed = {
   /** Unix seconds of the newest tick. */
   clock: bigint;
   /** The last snapshot of the floors. */
-  floors: { momentMs: number; floors: ContractFloors } | null;
+  floors: { takenAtMs: number; floors: ContractFloors } | null;
 };
 
 /** The first full five minutes after the first block. */
@@ -52,7 +52,7 @@ export function observe(
     () => (at === null ? [] : [describe(random, observed, at, turn)]),
     () => fetchMetadata(random, observed.chainId, turn),
     () => fetchMetadata(random, observed.chainId, turn),
-    () => someTwin(random, someListing(random, observed)),
+    () => someCrossListing(random, someListing(random, observed)),
     () => [someFee(random, someListing(random, observed), turn)],
     () => [price(random)],
     () => [snapshot(random, observed)],
@@ -162,13 +162,13 @@ function price(random: Random): Observation {
 function snapshot(random: Random, observed: Observed): Observation {
   const { chainId, received, floors: base } = observed;
   const apart = random.pick([snapshotMs, snapshotMs, 6 * hourMs, 50 * hourMs, 500 * hourMs]);
-  const momentMs = base === null ? firstSnapshotMs : base.momentMs + apart;
+  const takenAtMs = base === null ? firstSnapshotMs : base.takenAtMs + apart;
   const known = new Set(received.map(({ submitted }) => submitted.contract));
   const listed = traded.filter((contract) => known.has(contract) && random.chance(0.7));
   const floors = new Map(listed.map((one) => [one, BigInt(random.int(1, 9)) * 1_000n] as const));
   const isForgetful = random.chance(0.1);
-  if (!isForgetful || base === null) observed.floors = { momentMs, floors };
-  return floorSnapshotted({ chainId, takenAtMs: momentMs, floors, base: isForgetful ? null : base });
+  if (!isForgetful || base === null) observed.floors = { takenAtMs, floors };
+  return floorSnapshotted({ chainId, takenAtMs, floors, base: isForgetful ? null : base });
 }
 
 function someContract(random: Random): Address {

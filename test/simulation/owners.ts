@@ -19,16 +19,16 @@ class Sums extends Map<string, bigint> {
 
 type Owned = { owner: Address; block_id: string; log_index: string };
 
-type Folded = {
+type OwnershipState = {
   owners: Map<string, Owned>;
   balances: Sums;
   supplies: Sums;
   transfers: Sums;
 };
 
-/** The tables of ownership, folded one event after the other in the order in which they stand on their chains. */
-export function foldOwnership(canonical: Iterable<Mined>): Contents {
-  const folded: Folded = {
+/** The tables of ownership, computed one event after the other in chain order. */
+export function applyOwnership(canonical: Iterable<Mined>): Contents {
+  const state: OwnershipState = {
     owners: new Map(),
     balances: new Sums(),
     supplies: new Sums(),
@@ -39,13 +39,17 @@ export function foldOwnership(canonical: Iterable<Mined>): Contents {
     const contract = `${event.block.chainId}/${event.contract.slice(2)}`;
     const { to: owner = zeroAddress, block, logIndex } = event;
     const owned = { owner, block_id: block.hash.slice(2), log_index: `${logIndex}` };
-    for (const id of idsOf(event)) folded.owners.set(`${contract} ${id}`, owned);
-    if (event.kind === "erc1155_transfer") foldUnits(folded, contract, event);
+    for (const id of idsOf(event)) state.owners.set(`${contract} ${id}`, owned);
+    if (event.kind === "erc1155_transfer") applyUnits(state, contract, event);
   }
-  return tables(folded);
+  return tables(state);
 }
 
-function foldUnits({ balances, supplies, transfers }: Folded, contract: string, event: ChainEvent) {
+function applyUnits(
+  { balances, supplies, transfers }: OwnershipState,
+  contract: string,
+  event: ChainEvent,
+) {
   const { from = zeroAddress, to = zeroAddress, tokenId = 0n, amount = 0n } = event;
   if (to !== zeroAddress) balances.add([contract, tokenId, to], amount);
   if (from !== zeroAddress) balances.add([contract, tokenId, from], -amount);
@@ -61,15 +65,15 @@ function idsOf({ kind, tokenId = 0n, amount = 0n }: ChainEvent): bigint[] {
 
 type TokenRow = { contract_id: string; token_id: string; standard: string; supply: string };
 
-function tables(folded: Folded): Contents {
-  const tokens = [...erc721Tokens(folded), ...erc1155Tokens(folded)];
-  const balances = [...folded.balances]
+function tables(state: OwnershipState): Contents {
+  const tokens = [...erc721Tokens(state), ...erc1155Tokens(state)];
+  const balances = [...state.balances]
     .filter(([, units]) => units !== 0n)
     .map(([key, units]) => {
       const [contract_id = "", token_id = "", owner = ""] = key.split(" ");
       return { contract_id, token_id, owner: bytes(owner), units: `${units}` };
     });
-  const holders = countHolders(folded);
+  const holders = countHolders(state);
   const collections = collectionsOf(tokens, holders);
   const holderRows = [...holders].map(([key, ids]) => {
     const [contract_id = "", owner = ""] = key.split(" ");
@@ -83,7 +87,7 @@ function tables(folded: Folded): Contents {
   };
 }
 
-function erc721Tokens({ owners }: Folded) {
+function erc721Tokens({ owners }: OwnershipState) {
   return [...owners].map(([key, { owner, block_id, log_index }]) => {
     const [contract_id = "", token_id = ""] = key.split(" ");
     const is_burned = isBurn(owner);
@@ -93,7 +97,7 @@ function erc721Tokens({ owners }: Folded) {
   });
 }
 
-function erc1155Tokens({ supplies, transfers }: Folded) {
+function erc1155Tokens({ supplies, transfers }: OwnershipState) {
   return [...supplies].map(([key, supply]) => {
     const [contract_id = "", token_id = ""] = key.split(" ");
     const place = { block_id: null, log_index: null };
@@ -110,7 +114,7 @@ function erc1155Tokens({ supplies, transfers }: Folded) {
 }
 
 /** Ids by contract and holder. */
-function countHolders({ owners, balances }: Folded): Sums {
+function countHolders({ owners, balances }: OwnershipState): Sums {
   const holders = new Sums();
   const held = [
     ...[...owners].map(([key, { owner }]) => [key.split(" ")[0] ?? "", owner] as const),

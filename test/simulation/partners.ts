@@ -1,17 +1,17 @@
 import { concatHex, keccak256, toHex } from "viem";
+import { partnerNames } from "../../projections/domain/partners.ts";
 import { creatorFeeRead } from "../../projections/facts/creator-fee.ts";
 import {
   crossListingAnswered,
   crossListingSubmitted,
 } from "../../projections/facts/cross-listing.ts";
-import { partnerNames } from "../../projections/domain/partners.ts";
 import type { Observation } from "../../projections/log/append.ts";
 import { type GivenOrder, type givenListing, receivedAt } from "../support/orders/order-facts.ts";
 import {
-  givenElsewhere,
+  givenPartnerOrder,
+  partnerListingOf,
   partnerSignature,
   seen,
-  shownBy,
   withdrawn,
   zeroConduit,
 } from "../support/orders/partner-orders.ts";
@@ -21,7 +21,7 @@ import type { Random } from "./random.ts";
 /** Makes listings as partners have them. */
 export function someElsewhere(random: Random): typeof givenListing {
   return (terms) =>
-    givenElsewhere({
+    givenPartnerOrder({
       ...terms,
       isWrapped: random.chance(0.3),
       ...(random.chance(0.3) && { conduitKey: zeroConduit }),
@@ -32,7 +32,7 @@ export function someElsewhere(random: Random): typeof givenListing {
 /** A partner shows an order or shows it no longer; either of them, any order, and in any sequence. */
 export function someSighting(random: Random, order: GivenOrder): Observation[] {
   const signature = random.chance(0.5) ? partnerSignature : null;
-  const listing = shownBy(random.pick(partnerNames), order, signature);
+  const listing = partnerListingOf(random.pick(partnerNames), order, signature);
   const sighting = {
     generation: random.int(0, 2),
     at: receivedAt + BigInt(random.int(0, 60)),
@@ -40,17 +40,30 @@ export function someSighting(random: Random, order: GivenOrder): Observation[] {
   return [random.pick([seen, seen, withdrawn])(listing, sighting)];
 }
 
-/** The maker of a listing signs it for a partner as well, or a partner answers; in any sequence, and again. */
-export function someTwin(random: Random, order: GivenOrder): Observation[] {
+/** The maker of a listing signs it for a partner too, or a partner answers, in any order and repeatedly. */
+export function someCrossListing(random: Random, order: GivenOrder): Observation[] {
   const { chainId, orderHash, components, terms } = order;
   const marketplace = random.pick(partnerNames);
-  const twinHash = keccak256(concatHex([orderHash, toHex(random.int(0, 1))]));
-  const twin = { marketplace, chainId, contract: terms.contract, orderHash, twinHash };
+  const partnerOrderHash = keccak256(concatHex([orderHash, toHex(random.int(0, 1))]));
+  const crossListing = {
+    marketplace,
+    chainId,
+    contract: terms.contract,
+    orderHash,
+    partnerOrderHash,
+  };
   const at = new Date(Number(receivedAt) * 1_000);
   const rejected = { status: "rejected", code: "partner_rejected", message: "no" } as const;
   return random.pick([
-    [crossListingSubmitted({ ...twin, components, signature: partnerSignature, receivedAt: at })],
-    [crossListingAnswered(twin, random.pick([{ status: "posted" }, rejected]), at)],
+    [
+      crossListingSubmitted({
+        ...crossListing,
+        components,
+        signature: partnerSignature,
+        receivedAt: at,
+      }),
+    ],
+    [crossListingAnswered(crossListing, random.pick([{ status: "posted" }, rejected]), at)],
   ]);
 }
 

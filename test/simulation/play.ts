@@ -6,18 +6,18 @@ import { tick } from "../../projections/engine/tick.ts";
 import { appendObservations } from "../../projections/log/append.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
 import { appendEvents, setBlocks } from "../support/database/given.ts";
-import { fallIllOrRecover, goAhead } from "./illness.ts";
-import type { Player } from "./player.ts";
-import { note } from "./reached.ts";
+import { countEvent } from "./coverage.ts";
+import { breakOrFixProgram, tickOrAdvance } from "./program-faults.ts";
+import type { RunContext } from "./run-context.ts";
 import type { Step } from "./script.ts";
 
 /** Chance of a restart after a step. */
 const restarts = 0.004;
 
 /** Plays steps and ticks in turns, with faults. Returns broken laws. */
-export async function play(player: Player, steps: readonly Step[]): Promise<string[]> {
-  const { random, reached } = player;
-  const { db, projector } = player.faulty;
+export async function play(context: RunContext, steps: readonly Step[]): Promise<string[]> {
+  const { random, coverage } = context;
+  const { db, projector } = context.faulty;
   const marks: Mark[] = [];
   const broken: string[] = [];
   const waiting = [...steps];
@@ -25,13 +25,17 @@ export async function play(player: Player, steps: readonly Step[]): Promise<stri
     const [next] = waiting;
     if (next !== undefined && mayMeet(step, next) && random.chance(0.1)) {
       waiting.shift();
-      note(reached, "appends and a tick at once");
-      await Promise.all([carryOut(db, step), carryOut(db, next), goAhead(player, projector, 5)]);
+      countEvent(coverage, "appends and a tick at once");
+      await Promise.all([
+        carryOut(db, step),
+        carryOut(db, next),
+        tickOrAdvance(context, projector, 5),
+      ]);
     } else {
       const now = step;
-      await player.survive(now.does, () => carryOut(db, now));
+      await context.survive(now.does, () => carryOut(db, now));
     }
-    broken.push(...(await goOn(player)));
+    broken.push(...(await goOn(context)));
     if (random.chance(0.1)) marks.push(await mark(db, await readHead(db)));
   }
   for (const { position, hash } of marks) {
@@ -41,19 +45,19 @@ export async function play(player: Player, steps: readonly Step[]): Promise<stri
 }
 
 /** What projectors do between two steps. */
-async function goOn(player: Player): Promise<string[]> {
-  const { faulty, illness, random, reached } = player;
-  await fallIllOrRecover(player);
+async function goOn(context: RunContext): Promise<string[]> {
+  const { faulty, programFault, random, coverage } = context;
+  await breakOrFixProgram(context);
   if (random.chance(0.3)) {
     const size = random.pick([1, 3, 7, 20, 1_000]);
-    note(reached, "ticks");
-    await player.survive("tick", () => goAhead(player, faulty.projector, size));
+    countEvent(coverage, "ticks");
+    await context.survive("tick", () => tickOrAdvance(context, faulty.projector, size));
   }
   if (random.chance(restarts)) {
-    note(reached, "restarts");
+    countEvent(coverage, "restarts");
     await faulty.restart();
   }
-  return illness.of === null && random.chance(0.05) ? await race(player) : [];
+  return programFault.of === null && random.chance(0.05) ? await race(context) : [];
 }
 
 /**
@@ -80,11 +84,11 @@ async function carryOut(db: Database, step: Step): Promise<void> {
   else await setBlocks(db, step.does, step.blocks);
 }
 
-/** Two projectors at once: no position is folded by both. */
-async function race({ faulty, targets, random, reached }: Player): Promise<string[]> {
+/** Two projectors at once: no position is applied by both. */
+async function race({ faulty, targets, random, coverage }: RunContext): Promise<string[]> {
   const sizes = [random.int(1, 20), random.int(1, 20)];
   const ticks = await Promise.all(sizes.map((size) => tick(faulty.projector, targets, size)));
-  for (const { outcome } of ticks) note(reached, `race: tick ${outcome}`);
+  for (const { outcome } of ticks) countEvent(coverage, `race: tick ${outcome}`);
   const moved = ticks.filter((one) => one.outcome === "moved");
   const [one, other] = moved.map(({ window }) => window);
   if (one === undefined || other === undefined) return [];

@@ -10,7 +10,7 @@ export type Step =
   | { does: "observe"; observations: Observation[] };
 
 /** As somebody watching the chains records it: some pieces come late, some twice, retractions before or after. */
-export function asWatched(random: Random, history: History): Step[] {
+export function orderedSteps(random: Random, history: History): Step[] {
   const steps: Step[] = [];
   const late: Step[] = [];
   for (const turn of history.turns) {
@@ -22,11 +22,11 @@ export function asWatched(random: Random, history: History): Step[] {
       steps.push(...late.splice(random.int(0, late.length - 1)));
     if (random.chance(0.1)) steps.push(...again(random, steps));
   }
-  return [...steps, ...random.shuffle(late), ...verdicts(history)];
+  return [...steps, ...random.shuffle(late), ...finalBlockStates(history)];
 }
 
 /** The same history out of order: pieces in any order, blocks dropped and brought back at will. */
-export function asShuffled(random: Random, history: History): Step[] {
+export function shuffledSteps(random: Random, history: History): Step[] {
   const observed: Step[] = [];
   const rest: Step[] = history.all.flatMap((mined) => pieces(random, mined));
   for (const turn of history.turns) if (turn.does === "observe") observed.push(turn);
@@ -41,7 +41,7 @@ export function asShuffled(random: Random, history: History): Step[] {
     const last = observed.pop();
     if (last !== undefined) steps.splice(place, 0, last);
   }
-  return [...steps, ...verdicts(history)];
+  return [...steps, ...finalBlockStates(history)];
 }
 
 function stepsOf(random: Random, turn: Turn): Step[] {
@@ -77,7 +77,7 @@ function someOf(random: Random, mined: readonly Mined[]): Block[] {
 }
 
 /** The chains' last word on every block. */
-function verdicts({ all, canonical }: History): Step[] {
+function finalBlockStates({ all, canonical }: History): Step[] {
   return [
     { does: "block_retracted", blocks: all.filter((mined) => !canonical.has(mined)) },
     { does: "block_readopted", blocks: [...canonical] },

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { bringForward } from "../../../projections/engine/build.ts";
+import { catchUp } from "../../../projections/engine/build.ts";
 import {
   dropTarget,
   readCheckpoints,
@@ -322,7 +322,7 @@ describe("a rebuild", () => {
     // In an object: a promise alone would be awaited before the commit that it waits for.
     const { forward } = await db.transaction().execute(async (session) => {
       await sql`select from engine.checkpoint for update`.execute(session);
-      const forward = bringForward(db, target, undefined, quiet);
+      const forward = catchUp(db, target, undefined, quiet);
       await untilSomeoneWaits(db);
       await sql`update engine.checkpoint set position = position`.execute(session);
       return { forward };

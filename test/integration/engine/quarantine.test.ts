@@ -10,15 +10,15 @@ import {
   type Target,
 } from "../../../projections/engine/checkpoint.ts";
 import { DerivationFailed } from "../../../projections/engine/failure.ts";
-import { letIn } from "../../../projections/engine/let-in.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import {
-  isHeld,
-  readLeftOut,
-  readVerdicts,
-  release,
+  appendReleased,
+  isQuarantined,
+  readExcludedFacts,
+  readQuarantine,
 } from "../../../projections/engine/quarantine.ts";
 import { rebuild, rollBack } from "../../../projections/engine/rebuild.ts";
+import { releaseQuarantined } from "../../../projections/engine/release-quarantined.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
@@ -143,7 +143,7 @@ async function keepUp(): Promise<void> {
 async function letFifthIn(projection: string | null = null) {
   const rebuildOne = (one: Projection) => rebuild(db, one, () => {});
   const projections = targets.map((target) => target.projection);
-  const { released, failure } = await letIn(db, projections, {
+  const { released, failure } = await releaseQuarantined(db, projections, {
     fact: 5n,
     ...{ projection, rebuildOne },
   });
@@ -151,8 +151,8 @@ async function letFifthIn(projection: string | null = null) {
 }
 
 async function held(): Promise<string[]> {
-  const verdicts = await readVerdicts(db);
-  return verdicts.filter(isHeld).map(({ projection, fact }) => `${projection} ${fact}`);
+  const verdicts = await readQuarantine(db);
+  return verdicts.filter(isQuarantined).map(({ projection, fact }) => `${projection} ${fact}`);
 }
 
 /** What each projection holds: units by contract, and how many facts the other two have counted. */
@@ -256,19 +256,19 @@ describe("a fact that a projection cannot take in", () => {
     await keepUp();
     ceiling = 1_000;
     const before = await state();
-    expect(await release(db, 5n, null)).toEqual(["summed"]);
+    expect(await appendReleased(db, 5n, null)).toEqual(["summed"]);
     await keepUp();
     await setBlocks(db, "block_retracted", [block(1, 5)]);
     await keepUp();
     await setBlocks(db, "block_readopted", [block(1, 5)]);
     await keepUp();
     expect(await state()).toEqual(before);
-    expect(await readLeftOut(db)).toEqual([
+    expect(await readExcludedFacts(db)).toEqual([
       expect.objectContaining({ projection: "summed", facts: 1 }),
     ]);
 
     expect(await letFifthIn()).toEqual(["summed"]);
-    expect(await readLeftOut(db)).toEqual([]);
+    expect(await readExcludedFacts(db)).toEqual([]);
     expect((await state()).sums).toEqual(["(1,8)", "(2,1000)"]);
     expect(await derivedInBulk()).toEqual(await state());
   });

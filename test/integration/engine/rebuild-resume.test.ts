@@ -36,7 +36,7 @@ const slow = 180_000;
 /** Names of the steps that a killed rebuild had committed; empty where none is under way. */
 async function stepsDone(db: Database, name: string): Promise<string[]> {
   const { rows } = await sql<{ done: string[] }>`
-    select done from ${sql.table(`${name}_next.draft`)}`
+    select done from ${sql.table(`${name}_next.bulk_progress`)}`
     .execute(db)
     .catch(() => ({ rows: [] }));
   return rows[0]?.done ?? [];
@@ -66,7 +66,7 @@ async function beforeItsEnd(db: Database, name: string, act: () => Promise<void>
 async function differing(db: Database, name: string): Promise<bigint> {
   const projection = projections.find((one) => one.name === name);
   if (projection === undefined) throw new Error(`no projection ${name}`);
-  return (await verify(db, projection, { most: 0, onProgress: () => {} })).different;
+  return (await verify(db, projection, { maxExamples: 0, onProgress: () => {} })).different;
 }
 
 describe("a derivation in bulk that fails in the middle", () => {

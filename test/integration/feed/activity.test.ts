@@ -272,7 +272,7 @@ async function countFacts(): Promise<unknown> {
       union all
       select block_id from sales.sale
     ) counted
-    where counted.block_id not in (select block_id from log.dropped((select position from log.head)))
+    where counted.block_id not in (select block_id from log.retracted_blocks((select position from log.head)))
     group by 1 order by 1`.execute(database.db);
   return rows;
 }

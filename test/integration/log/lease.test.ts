@@ -73,7 +73,7 @@ describe("a role that several apply for", () => {
 
     expect(performance.now() - releasedAt).toBeLessThan(1_000);
     expect([await first.isHeld(), await next.isHeld()]).toEqual([false, true]);
-    await expect(fence(first)).rejects.toThrow("nothing is written");
+    await expect(fence(first)).rejects.toThrow("transaction rolled back");
     await fence(next);
   });
 

@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rebuild } from "../../../projections/engine/rebuild.ts";
+import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
 import { project } from "../../support/database/given.ts";
 import {
   appendOrders,
@@ -92,7 +93,7 @@ describe("op analysts", () => {
 
   it("leaves the role what it was granted when tables are rebuilt", async () => {
     for (const projection of projections.filter(({ name }) => name === "sales")) {
-      await rebuild(database.db, projection, () => {});
+      await rebuild(database.db, projection, () => {}, bindViews);
     }
     expect(await asAnalyst("select count(*) from sales")).toEqual([{ count: "40" }]);
   });

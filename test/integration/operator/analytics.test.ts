@@ -7,7 +7,11 @@ import { dropTarget, type Target } from "../../../projections/engine/checkpoint.
 import { prepareProjections, rebuild, rollBack } from "../../../projections/engine/rebuild.ts";
 import { priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
-import { areViewsBound } from "../../../projections/reads/analytics/bind-views.ts";
+import {
+  areViewsBound,
+  bindViews,
+  bindViewsIfStale,
+} from "../../../projections/reads/analytics/bind-views.ts";
 import { project } from "../../support/database/given.ts";
 import {
   apes,
@@ -125,7 +129,7 @@ describe("a rebuild", () => {
 
   it("is followed by the views, of what is rebuilt and of what reads it", async () => {
     for (const name of ["sales", "collections", "activity"]) {
-      await rebuild(database.db, await named(name), () => {});
+      await rebuild(database.db, await named(name), () => {}, bindViews);
     }
     expect(await areViewsBound(database.db)).toBe(true);
 
@@ -142,7 +146,7 @@ describe("a rebuild", () => {
     try {
       await reader.query("begin isolation level repeatable read");
       const before = await reader.query("select count(*) from analytics.sales");
-      await rebuild(database.db, await named("sales"), () => {});
+      await rebuild(database.db, await named("sales"), () => {}, bindViews);
       const during = await reader.query("select count(*) from analytics.transfers");
       await reader.query("commit");
 
@@ -153,13 +157,13 @@ describe("a rebuild", () => {
     } finally {
       await reader.end();
     }
-    await rebuild(database.db, await named("sales"), () => {});
+    await rebuild(database.db, await named("sales"), () => {}, bindViews);
     const left = await ask("select nspname from pg_namespace where nspname like 'analytics_%'");
     expect(left).toEqual([]);
   });
 
   it("that is rolled back is followed too", async () => {
-    await rollBack(database.db, "sales");
+    await rollBack(database.db, "sales", bindViews);
     await appendTrades(database.db, 46, 46);
     await project(database.db, targets);
 
@@ -171,7 +175,8 @@ describe("a rebuild", () => {
     await database.db.transaction().execute((session) => dropTarget(session, "floors"));
     expect(await areViewsBound(database.db)).toBe(false);
 
-    await prepareProjections(database.db, projections, () => {});
+    await prepareProjections(database.db, projections, () => {}, bindViews);
+    await database.db.transaction().execute(bindViewsIfStale);
 
     expect(await areViewsBound(database.db)).toBe(true);
     expect(await count("analytics.floors")).toBe(0);

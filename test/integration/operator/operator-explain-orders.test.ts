@@ -135,7 +135,7 @@ describe("op explain listing", () => {
 
     expect(code).toBe(0);
     expect(out).toContain('"status":"cancelled"');
-    expect(out).toMatch(/\n8 facts, as they count at position \d+ of listings:\n/);
+    expect(out).toMatch(/\n8 facts, as of position \d+ of listings:\n/);
     expect(out).toMatch(
       /\nblock dropped by \d+ {2}\d+ {2}chain 1 {2}block 3 {2}log 0 {2}order_ful/,
     );
@@ -161,6 +161,6 @@ it("op explain fails for an order there is not, of the other side too, and for w
   const malformed = await operate(database.url, "explain", "bid", "ask-7");
 
   expect([unknown.code, otherSide.code, malformed.code]).toEqual([1, 1, 2]);
-  expect(unknown.words).toContain("there is no listing");
-  expect(malformed.words).toContain("a bid is its id or its order hash");
+  expect(unknown.words).toContain("no such listing");
+  expect(malformed.words).toContain("expected the id or the order hash of the bid");
 });

@@ -63,7 +63,7 @@ it("op prune --yes drops them, but never one in which a Ponder runs", async () =
   const third = await operate(url, "prune", "--yes");
 
   expect(first.code).toBe(1);
-  expect(first.out).toContain("kept: somebody works in it");
+  expect(first.out).toContain("kept: a process works in it");
   expect(left).toEqual(["activity", active, running, "ponder_notes", "ponder_sync"].toSorted());
   expect([second.code, third.code, third.out]).toEqual([0, 0, "nothing to drop\n"]);
   expect(await schemas()).toEqual(["activity", active, "ponder_notes", "ponder_sync"].toSorted());

@@ -88,7 +88,7 @@ describe("op explain", () => {
     const unheard = await operate(database.url, "explain", "wallet", "0x1");
 
     expect([nothing.code, malformed.code, unheard.code]).toEqual([1, 2, 2]);
-    expect(nothing.words).toContain("there is no sale");
+    expect(nothing.words).toContain("no such sale");
   });
 });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { seaport } from "../../../abis/deployments.ts";
 import { advance } from "../../../projections/engine/advance.ts";
 import type { Target } from "../../../projections/engine/checkpoint.ts";
-import { release } from "../../../projections/engine/quarantine.ts";
+import { appendReleased } from "../../../projections/engine/quarantine.ts";
 import { addressOf, appendEvents, block, zeroAddress } from "../../support/database/given.ts";
 import {
   apes,
@@ -77,7 +77,7 @@ it("op quarantine list tells what a projection leaves out and why, while all els
   );
   const { out, code } = await operate(database.url, "quarantine", "list");
   expect(code).toBe(0);
-  expect(out).toContain("sales leaves out  7  chain 1  block 3  log 0  order_fulfilled");
+  expect(out).toContain("sales excludes  7  chain 1  block 3  log 0  order_fulfilled");
   expect(out).toMatch(
     /\n {4}since .*: Cannot convert one to a BigInt\n {4}block 0x.*\n {4}transaction 0x/,
   );
@@ -140,7 +140,7 @@ it("op quarantine release derives anew with it what can take it in and what read
     db,
   );
   // As a release leaves it that was killed before anything was derived.
-  await release(db, 7n, null);
+  await appendReleased(db, 7n, null);
   const doctor = await operate(database.url, "doctor", "--json");
   expect((JSON.parse(doctor.out) as { findings: unknown[] }).findings).toContainEqual({
     about: "sales",
@@ -152,7 +152,7 @@ it("op quarantine release derives anew with it what can take it in and what read
 
   expect(out).toMatch(/^sales rebuilt: /m);
   expect(out).toMatch(/^activity rebuilt: /m);
-  expect(out).toMatch(/\n7 is taken in again by .*sales/);
+  expect(out).toMatch(/\n7 is released in .*sales/);
   expect(code).toBe(0);
   await keepUp();
   expect(await list()).toEqual([]);
@@ -164,10 +164,10 @@ it("op quarantine release derives anew with it what can take it in and what read
   expect(verified.code).toBe(0);
 });
 
-it("op quarantine release of what is not put aside changes nothing, and of no position makes no sense", async () => {
+it("op quarantine release of a fact that is not quarantined changes nothing, and of an invalid position is a usage error", async () => {
   const nothing = await operate(database.url, "quarantine", "release", "1");
   const malformed = await operate(database.url, "quarantine", "release", "first");
 
   expect([nothing.code, malformed.code]).toEqual([0, 2]);
-  expect(nothing.out).toBe("1 is not put aside\n");
+  expect(nothing.out).toBe("1 is not quarantined\n");
 });

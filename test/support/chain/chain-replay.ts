@@ -228,7 +228,7 @@ export async function dumpFacts(db: Database): Promise<string[]> {
     join log.block b using (block_id)
     left join log.contract c using (contract_id)
     left join log.transaction t using (block_id, transaction_index)
-    where f.log_index is not null and b.block_id not in (select block_id from log.dropped((select position from log.head)))
+    where f.log_index is not null and b.block_id not in (select block_id from log.retracted_blocks((select position from log.head)))
     order by b.chain_id, b.number, f.log_index, f.sub_index`.execute(db);
   return rows.map(({ row }) => row);
 }

@@ -6,6 +6,7 @@ import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
+import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
 import { givenBid, givenListing } from "../orders/order-facts.ts";
 import { runOp, startOp } from "../processes/op.ts";
 import { addressOf, appendEvents, block, type ChainEvent, zeroAddress } from "./given.ts";
@@ -93,7 +94,8 @@ export const projections = allProjections({ feeRecipient });
 
 /** Makes the tables of all projections and brings them to the log's end. */
 export async function prepare(db: Database): Promise<Target[]> {
-  await prepareProjections(db, projections, () => {});
+  await prepareProjections(db, projections, () => {}, bindViews);
+  await db.transaction().execute(bindViewsIfStale);
   return projections.map((projection) => ({ projection, schema: projection.name }));
 }
 

@@ -154,7 +154,7 @@ export async function keepRole(role: RoleName, options: KeepOptions): Promise<Ke
 export async function until<Value>(
   what: string,
   condition: () => Promise<Value | undefined | false | null>,
-  withinMs = 60_000,
+  withinMs = 120_000,
 ): Promise<Value> {
   const deadline = performance.now() + withinMs;
   for (;;) {
@@ -166,7 +166,7 @@ export async function until<Value>(
 }
 
 /** Waits until the API calls itself ready; says what failed when it does not. */
-export async function untilReady(pipeline: Pipeline, withinMs = 60_000): Promise<void> {
+export async function untilReady(pipeline: Pipeline, withinMs = 120_000): Promise<void> {
   let last: unknown;
   await until(
     "readiness",

@@ -25,14 +25,14 @@ let directory: string | undefined;
 export async function setup(project: TestProject): Promise<void> {
   await removeLeftovers();
   directory = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`));
-  const leash = startOrphanGuard();
+  const orphanGuard = startOrphanGuard();
   server = await startPostgres({
     dataDir: directory,
     logger: pino({ level: "silent" }),
     durable: false,
-    onSpawn: (pid) => leash.add(pid, "SIGINT"),
+    onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
   });
-  void server.exited.then(() => leash.remove(server?.pid ?? 0));
+  void server.exited.then(() => orphanGuard.remove(server?.pid ?? 0));
   await makeTemplate(server.url);
   project.provide("postgresUrl", server.url);
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Projection } from "../../../../projections/engine/projection.ts";
 
-/** The names given, or all where none is; a name that is no projection's makes no sense. */
+/** The given names, or all. An unknown name is a usage error. */
 export function chooseProjections(
   command: Command,
   projections: readonly Projection[],
@@ -10,7 +10,7 @@ export function chooseProjections(
   const known = projections.map(({ name }) => name);
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    command.error(`no projection ${unknown.join(", ")}; there are ${known.join(", ")}`, {
+    command.error(`unknown projection ${unknown.join(", ")}; there are ${known.join(", ")}`, {
       exitCode: 2,
     });
   }

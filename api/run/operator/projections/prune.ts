@@ -7,15 +7,15 @@ import { dropStaleSchema, findStaleSchemas, type StaleSchema } from "./stale-sch
 export function addPrune(program: Command): void {
   program
     .command("prune")
-    .description("list schemas that serve nobody, and drop them with --yes")
+    .description("list unused schemas, and drop them with --yes")
     .option("--yes", "drop them")
-    .option("--json", "for machines")
+    .option("--json", "print JSON")
     .action(async ({ yes, json }: { yes?: boolean; json?: boolean }) => {
       await withDatabase("prune", async ({ db, config }) => {
         const found = await findStaleSchemas(db, config, configuredProjections(config));
         const stale = [];
         for (const one of found) {
-          stale.push(present(one, yes ? await dropStaleSchema(db, one) : "not asked to"));
+          stale.push(present(one, yes ? await dropStaleSchema(db, one) : "--yes not given"));
         }
         print(json, { stale }, linesOf(stale, yes === true));
         if (yes && stale.some(({ isDropped }) => !isDropped)) process.exitCode = 1;
@@ -35,7 +35,7 @@ function present({ schema, bytes, why }: StaleSchema, left: string | null): Prun
   return { schema, bytes: Number(bytes), why, isDropped: left === null, left };
 }
 
-function linesOf(stale: readonly Pruned[], isAsked: boolean): string[] {
+function linesOf(stale: readonly Pruned[], isConfirmed: boolean): string[] {
   if (stale.length === 0) return ["nothing to drop"];
   const rows = stale.map(({ schema, bytes, why, left }) => [
     schema,
@@ -43,5 +43,5 @@ function linesOf(stale: readonly Pruned[], isAsked: boolean): string[] {
     why,
     left === null ? "dropped" : `kept: ${left}`,
   ]);
-  return [...tableLines(rows), ...(isAsked ? [] : ["op prune --yes drops them"])];
+  return [...tableLines(rows), ...(isConfirmed ? [] : ["op prune --yes drops them"])];
 }

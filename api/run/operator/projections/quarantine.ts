@@ -1,7 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Database } from "../../../../projections/database.ts";
+import {
+  isQuarantined,
+  type QuarantineEntry,
+  readQuarantine,
+} from "../../../../projections/engine/quarantine.ts";
 import { releaseQuarantined } from "../../../../projections/engine/release-quarantined.ts";
-import { isQuarantined, readQuarantine, type QuarantineEntry } from "../../../../projections/engine/quarantine.ts";
 import { type PlacedFact, readFactsAfter } from "../../../../projections/log/facts-behind.ts";
 import { lineOf, presentFact } from "../cli/fact-lines.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
@@ -10,32 +14,32 @@ import { openProgress } from "../cli/progress.ts";
 import { rebuildShown } from "./rebuild.ts";
 
 type Options = { json?: boolean };
-type Held = { verdict: QuarantineEntry; fact: PlacedFact | undefined };
+type QuarantinedFact = { entry: QuarantineEntry; fact: PlacedFact | undefined };
 
 /** `op quarantine list|release` */
 export function addQuarantine(program: Command): void {
   const quarantine = program
     .command("quarantine")
-    .description("facts that a projection could not take in and leaves out");
+    .description("facts that a projection failed to apply and excludes");
   quarantine
     .command("list")
-    .description("print them, with what the database said")
-    .option("--json", "for machines")
+    .description("list them with the error of the database")
+    .option("--json", "print JSON")
     .action(async ({ json }: Options) => {
       await withDatabase("quarantine", async ({ db }) => {
-        const held = await readHeld(db);
-        const lines = held.length === 0 ? ["no fact is put aside"] : held.flatMap(linesOf);
+        const held = await readQuarantinedFacts(db);
+        const lines = held.length === 0 ? ["no fact is quarantined"] : held.flatMap(linesOf);
         print(json, { quarantined: held.map(present) }, lines);
       });
     });
   quarantine
     .command("release")
     .description(
-      "derive anew with it what holds it and what reads that; what fails again holds it again",
+      "rebuild the projections that exclude a fact with the fact included; a fact that fails again stays quarantined",
     )
-    .argument("<position>", "of the fact", parsePosition)
-    .option("--projection <name>", "for this one only")
-    .option("--json", "for machines")
+    .argument("<position>", "position of the fact", parsePosition)
+    .option("--projection <name>", "only this projection")
+    .option("--json", "print JSON")
     .action(async (position: bigint, options: Options & { projection?: string }) => {
       await withDatabase("quarantine", async ({ db, config }) => {
         const { json, projection = null } = options;
@@ -55,34 +59,34 @@ export function addQuarantine(program: Command): void {
 }
 
 function outcomeLines(position: bigint, released: readonly string[], failure: Error | null) {
-  if (released.length === 0 && failure === null) return [`${position} is not put aside`];
+  if (released.length === 0 && failure === null) return [`${position} is not quarantined`];
   return [
-    ...(released.length === 0 ? [] : [`${position} is taken in again by ${released.join(", ")}`]),
-    ...(failure === null ? [] : [`${position} is still put aside: ${failure.message}`]),
+    ...(released.length === 0 ? [] : [`${position} is released in ${released.join(", ")}`]),
+    ...(failure === null ? [] : [`${position} is still quarantined: ${failure.message}`]),
   ];
 }
 
-async function readHeld(db: Database): Promise<Held[]> {
-  const verdicts = (await readQuarantine(db)).filter(isQuarantined);
+async function readQuarantinedFacts(db: Database): Promise<QuarantinedFact[]> {
+  const entrys = (await readQuarantine(db)).filter(isQuarantined);
   const everything = { kinds: null, chainIds: null };
   return await Promise.all(
-    verdicts.map(async (verdict) => {
-      const { fact } = verdict;
+    entrys.map(async (entry) => {
+      const { fact } = entry;
       const [placed] = await readFactsAfter(db, { ...everything, after: fact - 1n }, fact, 1);
-      return { verdict, fact: placed };
+      return { entry, fact: placed };
     }),
   );
 }
 
-function present({ verdict, fact }: Held) {
-  const { projection, error, recordedAt } = verdict;
+function present({ entry, fact }: QuarantinedFact) {
+  const { projection, error, recordedAt } = entry;
   return { projection, error, since: recordedAt.toISOString(), fact: fact && presentFact(fact) };
 }
 
-function linesOf({ verdict, fact }: Held): string[] {
-  const { projection, error, recordedAt } = verdict;
+function linesOf({ entry, fact }: QuarantinedFact): string[] {
+  const { projection, error, recordedAt } = entry;
   return [
-    `${projection} leaves out  ${fact === undefined ? verdict.fact : lineOf(fact)}`,
+    `${projection} excludes  ${fact === undefined ? entry.fact : lineOf(fact)}`,
     `    since ${recordedAt.toISOString()}: ${error}`,
     ...(fact?.block == null ? [] : [`    block ${fact.block.hash}`]),
     ...(fact?.transactionHash == null ? [] : [`    transaction ${fact.transactionHash}`]),
@@ -91,5 +95,5 @@ function linesOf({ verdict, fact }: Held): string[] {
 
 function parsePosition(text: string): bigint {
   if (/^[1-9]\d{0,17}$/.test(text)) return BigInt(text);
-  throw new InvalidArgumentError("a position of the log is expected");
+  throw new InvalidArgumentError("expected a position of the log");
 }

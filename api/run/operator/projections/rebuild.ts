@@ -1,11 +1,16 @@
 import type { Command } from "commander";
 import type { Database } from "../../../../projections/database.ts";
-import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import { readCheckpoints } from "../../../../projections/engine/checkpoint.ts";
-import { runConcurrently, dependsOn } from "../../../../projections/engine/run-concurrently.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
 import { rebuild, withDependents } from "../../../../projections/engine/rebuild.ts";
-import { type StartedRebuild, startRebuild } from "../../../../projections/engine/rebuild-progress.ts";
+import {
+  type StartedRebuild,
+  startRebuild,
+} from "../../../../projections/engine/rebuild-progress.ts";
+import { dependsOn, runConcurrently } from "../../../../projections/engine/run-concurrently.ts";
+import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
+import { bindViews } from "../../../../projections/reads/analytics/bind-views.ts";
+import { reportBuild } from "../cli/build-progress.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { openProgress, type Progress } from "../cli/progress.ts";
@@ -15,10 +20,10 @@ import { chooseProjections } from "./choose-projections.ts";
 export function addRebuild(program: Command): void {
   program
     .command("rebuild")
-    .description("derive projections anew beside the serving tables and exchange the two")
-    .argument("[projection...]", "all of them when none is named")
-    .option("--anew", "from the beginning, also where the same rebuild was killed")
-    .option("--json", "for machines")
+    .description("derive projections again into new tables, then swap them with the serving ones")
+    .argument("[projection...]", "default: all")
+    .option("--anew", "start from the beginning instead of resuming an interrupted rebuild")
+    .option("--json", "print JSON")
     .action(async (names: string[], { json, anew }: Options, command: Command) => {
       await withDatabase("rebuild", async ({ db, config }) => {
         const all = configuredProjections(config);
@@ -37,7 +42,7 @@ async function rebuildChosen(
   { named, json, anew }: Options & { named: readonly string[] },
 ) {
   const run = await startRebuild(db, chosen, anew === true);
-  if (run.isResumed) process.stderr.write(`${takenUpWords(run)}\n`);
+  if (run.isResumed) process.stderr.write(`${resumeMessage(run)}\n`);
   for (const projection of run.remaining) {
     if (named.includes(projection.name)) continue;
     process.stderr.write(`${reasonFor(projection, chosen)}\n`);
@@ -47,18 +52,18 @@ async function rebuildChosen(
   return await runConcurrently(run.remaining, rebuildOne, dependsOn).finally(progress.end);
 }
 
-function takenUpWords({ names, remaining, startedAt }: StartedRebuild): string {
+function resumeMessage({ names, remaining, startedAt }: StartedRebuild): string {
   const done = names.filter((one) => remaining.every(({ name }) => name !== one));
-  const words = done.length === 0 ? "none was done" : `done are ${done.join(", ")}`;
-  return `going on with the rebuild begun ${startedAt.toISOString()}, ${words}; --anew begins from the beginning`;
+  const finished = done.length === 0 ? "none finished" : `finished: ${done.join(", ")}`;
+  return `resuming the rebuild started ${startedAt.toISOString()} (${finished}); --anew starts from the beginning`;
 }
 
 function reasonFor({ name, reads = [] }: Projection, chosen: readonly Projection[]): string {
   const read = chosen.filter((one) => reads.includes(one.name)).map((one) => one.name);
-  return `${name} is rebuilt too: it reads ${read.join(" and ")}`;
+  return `${name} is rebuilt too, because it reads ${read.join(" and ")}`;
 }
 
-/** Rebuilds one, and says what came of it. */
+/** Rebuilds one projection and prints the result. */
 export async function rebuildShown(
   db: Database,
   projection: Projection,
@@ -66,20 +71,20 @@ export async function rebuildShown(
 ) {
   const { name, version } = projection;
   const before = (await readCheckpoints(db)).get(name);
-  const begun = performance.now();
-  await rebuild(db, projection, progress.report);
+  const startedAt = performance.now();
+  await rebuild(db, projection, reportBuild(progress), bindViews);
   progress.done(name);
-  const seconds = (performance.now() - begun) / 1_000;
+  const seconds = (performance.now() - startedAt) / 1_000;
   const position = (await readCheckpoints(db)).get(name)?.position ?? 0n;
-  const kept = before === undefined ? null : shadowSchemas(name).previous;
+  const previous = before === undefined ? null : shadowSchemas(name).previous;
   const rate = Math.round(Number(position) / seconds);
-  const words = `${name} rebuilt: ${position} facts in ${seconds.toFixed(1)} s, ${rate} facts/s`;
+  const result = `${name} rebuilt: ${position} facts in ${seconds.toFixed(1)} s, ${rate} facts/s`;
   const advice =
     before !== undefined && before.version !== version
-      ? `; it was version ${before.version}: a projector of that version has to be started again`
+      ? `; the tables were version ${before.version}: restart the projector with this version`
       : "";
   if (json !== true) {
-    process.stdout.write(`${words}${kept === null ? "" : `; ${kept} kept`}${advice}\n`);
+    process.stdout.write(`${result}${previous === null ? "" : `; ${previous} kept`}${advice}\n`);
   }
-  return { projection: name, version, position: Number(position), seconds, previous: kept };
+  return { projection: name, version, position: Number(position), seconds, previous };
 }

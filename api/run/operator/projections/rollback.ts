@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import type { Database } from "../../../../projections/database.ts";
-import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import { isCurrent, readCheckpoints } from "../../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
 import { rollBack } from "../../../../projections/engine/rebuild.ts";
+import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
+import { bindViews } from "../../../../projections/reads/analytics/bind-views.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { chooseProjections } from "./choose-projections.ts";
@@ -12,9 +13,9 @@ import { chooseProjections } from "./choose-projections.ts";
 export function addRollback(program: Command): void {
   program
     .command("rollback")
-    .description("put back the tables that the last rebuild replaced")
-    .argument("[projection]", "every one with tables kept when none is named")
-    .option("--json", "for machines")
+    .description("restore the tables that the last rebuild replaced")
+    .argument("[projection]", "default: all with previous tables")
+    .option("--json", "print JSON")
     .action(async (name: string | undefined, { json }: { json?: boolean }, command: Command) => {
       await withDatabase("rollback", async ({ db, config }) => {
         const all = configuredProjections(config);
@@ -35,7 +36,7 @@ export function addRollback(program: Command): void {
 }
 
 type Outcome = {
-  /** Whether what the last rebuild replaced serves: now, or since an earlier rollback. */
+  /** Whether the tables from before the last rebuild are served: restored now, or by an earlier rollback. */
   isDone: boolean;
   back: { projection: string; version: number; position: number } | null;
   line: string;
@@ -43,19 +44,19 @@ type Outcome = {
 
 async function rollBackOne(db: Database, projection: Projection): Promise<Outcome> {
   const { name } = projection;
-  const kept = await rollBack(db, name);
+  const kept = await rollBack(db, name, bindViews);
   if (kept === null) {
     const isDone = (await readCheckpoints(db)).has(shadowSchemas(name).replaced);
     return {
       isDone,
       back: null,
-      line: `${name}: ${isDone ? "rolled back already" : "nothing is kept"}`,
+      line: `${name}: ${isDone ? "already rolled back" : "no previous tables"}`,
     };
   }
   const { version, position } = kept;
   const advice = isCurrent(kept, projection)
-    ? "it catches up from there"
-    : "a program of that version has to move it: the projector of this one would rebuild it";
+    ? "the projector catches up from there"
+    : "run a projector of that version: the one of this version would rebuild it";
   return {
     isDone: true,
     back: { projection: name, version, position: Number(position) },

@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import type { Database } from "../../../../projections/database.ts";
-import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
+import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import type { Config } from "../../config/config.ts";
 import { readGeneration } from "../../indexer/active-schema.ts";
 import { indexedSources } from "../../indexer/indexed-sources.ts";
 import { schemaName } from "../../indexer/schema-name.ts";
 
-/** A schema that serves nobody, and the key of the advisory lock that whoever works in it holds. */
+/** An unused schema, and the key of the advisory lock that a process working in it holds. */
 export type StaleSchema = { schema: string; bytes: bigint; why: string; lockKey: string };
 
-/** What may be dropped without a loss: Ponder's schemas that nobody records from, and what rebuilds have replaced. */
+/** Schemas that can be dropped without loss: Ponder's that are not recorded, and those that rebuilds replaced. */
 export async function findStaleSchemas(
   db: Database,
   config: Config,
@@ -33,7 +33,7 @@ export async function findStaleSchemas(
   });
 }
 
-/** Those recorded from, and those that this configuration indexes into, whether it has caught up or not. */
+/** Schemas that are recorded, and those that this configuration indexes into. */
 async function readUsedSchemas(db: Database, { chains, curated }: Config): Promise<Set<string>> {
   const { rows } = await sql<{ schema: string }>`
     select ponder_schema as schema from ops.indexer`.execute(db);
@@ -51,11 +51,11 @@ function reasonsFor(name: string): [string, { why: string; lockKey: string }][] 
   return [
     [previous, { why: `kept for op rollback ${name}`, lockKey }],
     [replaced, { why: `replaced by op rollback ${name}`, lockKey }],
-    [verify, { why: "left behind by a killed op verify", lockKey }],
+    [verify, { why: "left by a killed op verify", lockKey }],
   ];
 }
 
-/** Drops a schema unless somebody works in it or reads it. Tells, in words, why it was left. */
+/** Drops a schema unless it is in use. Returns the reason when it was kept. */
 export async function dropStaleSchema(
   db: Database,
   { schema, lockKey }: StaleSchema,
@@ -67,14 +67,14 @@ export async function dropStaleSchema(
         select pg_try_advisory_xact_lock(hashtextextended(${lockKey}, 0)) as "isFree"`.execute(
         session,
       );
-      if (rows[0]?.isFree !== true) return "somebody works in it";
+      if (rows[0]?.isFree !== true) return "a process works in it";
       await sql`drop schema if exists ${sql.id(schema)} cascade`.execute(session);
       await sql`delete from engine.checkpoint where projection = ${schema}`.execute(session);
       return null;
     });
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "55P03") {
-      return "a transaction is open that has read it";
+      return "an open transaction has read it";
     }
     throw error;
   }

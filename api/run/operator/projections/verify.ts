@@ -3,22 +3,23 @@ import type { Database } from "../../../../projections/database.ts";
 import type { Difference } from "../../../../projections/engine/compare.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
 import { type Verification, verify } from "../../../../projections/engine/verify.ts";
+import { reportBuild } from "../cli/build-progress.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
 import { print, stringify } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";
 import { chooseProjections } from "./choose-projections.ts";
 
-/** Differing rows that are printed of each projection; all are counted. */
+/** Differing rows printed per projection; all are counted. */
 const MOST = 20;
 
 /** `op verify [projection]` */
 export function addVerify(program: Command): void {
   program
     .command("verify")
-    .description("derive projections anew and compare every row; exit 1 when one differs")
-    .argument("[projection]", "all of them when none is named")
-    .option("--sample <keys>", "compare the rows of that many keys only", parseCount)
-    .option("--json", "for machines")
+    .description("derive projections again and compare every row; exit 1 when a row differs")
+    .argument("[projection]", "default: all")
+    .option("--sample <keys>", "compare only the rows of this many keys", parseCount)
+    .option("--json", "print JSON")
     .action(async (name: string | undefined, options: Options, command: Command) => {
       await withDatabase("verify", async ({ db, config }) => {
         const found: Verification[] = [];
@@ -31,7 +32,7 @@ export function addVerify(program: Command): void {
     });
 }
 
-/** The one named, or of all those that can be verified as asked; says which are left out. */
+/** The named projection, or all that can be verified as requested; prints those that are skipped. */
 function choose(
   command: Command,
   all: readonly Projection[],
@@ -44,7 +45,9 @@ function choose(
   }
   const whole = all.filter((one) => one.sample === undefined).map((one) => one.name);
   if (whole.length > 0) {
-    process.stderr.write(`left out, as they can only be verified whole: ${whole.join(", ")}\n`);
+    process.stderr.write(
+      `skipped, because they can only be verified completely: ${whole.join(", ")}\n`,
+    );
   }
   return all.filter((one) => one.sample !== undefined);
 }
@@ -54,7 +57,7 @@ async function verifyOne(db: Database, projection: Projection, sample: number | 
   const found = await verify(db, projection, {
     maxExamples: MOST,
     ...(sample === undefined ? {} : { sample }),
-    onProgress: progress.report,
+    onProgress: reportBuild(progress),
   });
   progress.end();
   return found;
@@ -65,7 +68,7 @@ type Options = { sample?: number; json?: boolean };
 function parseCount(text: string): number {
   const count = Number(text);
   if (Number.isSafeInteger(count) && count > 0) return count;
-  throw new InvalidArgumentError("a whole number above 0 is expected");
+  throw new InvalidArgumentError("expected a whole number above 0");
 }
 
 function present({ projection, position, compared, different, examples }: Verification) {
@@ -90,6 +93,6 @@ function linesOf({ projection, position, compared, different, examples }: Verifi
 function linesOfDifference({ table, stored, derived }: Difference): string[] {
   return [
     `  ${table} holds   ${stored === null ? "no such row" : stringify(stored)}`,
-    `  ${" ".repeat(table.length)} log says ${derived === null ? "no such row" : stringify(derived)}`,
+    `  ${" ".repeat(table.length)} expected ${derived === null ? "no such row" : stringify(derived)}`,
   ];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inLanes, LANES } from "./lanes.ts";
+import { CONCURRENCY, runConcurrently } from "./run-concurrently.ts";
 
 /** Work that ends when it is told to; `told` holds what began and ended, in order. */
 function watched() {
@@ -23,9 +23,9 @@ function watched() {
 describe("work in lanes", () => {
   it("goes on for as many as there are lanes, in order, with results in order", async () => {
     const { told, work, end } = watched();
-    const all = inLanes(["a", "b", "c"], work);
+    const all = runConcurrently(["a", "b", "c"], work);
     expect(told).toEqual(["a began", "b began"]);
-    expect(told).toHaveLength(LANES);
+    expect(told).toHaveLength(CONCURRENCY);
 
     await end("b");
     expect(told).toEqual(["a began", "b began", "b ended", "c began"]);
@@ -37,7 +37,11 @@ describe("work in lanes", () => {
 
   it("begins none before what it waits for has ended, and lets others pass it", async () => {
     const { told, work, end } = watched();
-    const all = inLanes(["a", "after a", "b"], work, (one, other) => one === `after ${other}`);
+    const all = runConcurrently(
+      ["a", "after a", "b"],
+      work,
+      (one, other) => one === `after ${other}`,
+    );
     expect(told).toEqual(["a began", "b began"]);
 
     await end("b");
@@ -51,7 +55,7 @@ describe("work in lanes", () => {
 
   it("ends with the first failure, when what was under way has ended and nothing more began", async () => {
     const { told, work, end } = watched();
-    const all = inLanes(["a", "b", "c"], work);
+    const all = runConcurrently(["a", "b", "c"], work);
     const failed = expect(all).rejects.toThrow("out of luck");
 
     await end("a", new Error("out of luck"));

@@ -6,25 +6,25 @@ import { dropTarget, readCheckpoints, type Target } from "../../projections/engi
 import type { Projection } from "../../projections/engine/projection.ts";
 import { createProjection, project } from "../support/database/given.ts";
 import { differenceOf, type Layout, type Place, readLayout } from "./contents.ts";
+import { openSimulationDatabase } from "./database.ts";
 import { feeRecipient } from "./events.ts";
 import { type FaultyDatabase, openFaulty } from "./faults.ts";
-import { ailing, wellness } from "./illness.ts";
-import { openPatient } from "./patient.ts";
-import type { Illness } from "./player.ts";
+import { noProgramFault, withProgramFault } from "./program-faults.ts";
+import type { ProgramFault } from "./run-context.ts";
 
 /** Facts in a window that takes all of a simulation's log. */
 const EVERYTHING = 1_000_000_000;
 
 /** A database for one run after the other. Its tables stay and are emptied, so that connections keep their plans. */
-export type Stage = {
+export type Store = {
   faulty: FaultyDatabase;
   /** Without faults, for what makes and drops tables: plans of the other connections do not fall with those. */
   db: Database;
   projections: readonly Projection[];
-  /** Folded step by step, by projections that fall ill. */
+  /** OwnershipState step by step, by projections with program faults. */
   targets: readonly Target[];
-  illness: Illness;
-  /** Folded in one window. */
+  programFault: ProgramFault;
+  /** OwnershipState in one window. */
   besides: readonly Target[];
   layouts: ReadonlyMap<string, Layout>;
 };
@@ -32,29 +32,29 @@ export type Stage = {
 const beside = ({ name }: Projection) => `${name}_beside`;
 const inBulk = ({ name }: Projection) => `${name}_bulk`;
 
-/** Makes the tables in a migrated database, in place of those of an earlier stage. */
-export async function openStage(url: string): Promise<Stage> {
-  const db = openPatient(url);
+/** Makes the tables in a migrated database, in place of those of an earlier store. */
+export async function openStore(url: string): Promise<Store> {
+  const db = openSimulationDatabase(url);
   for (const schema of (await readCheckpoints(db)).keys()) await drop(db, schema);
   const projections = allProjections({ feeRecipient });
-  const illness = wellness();
+  const programFault = noProgramFault();
   const targets: Target[] = [];
   const besides: Target[] = [];
   const layouts = new Map<string, Layout>();
   for (const one of projections) {
-    targets.push(await createProjection(db, ailing(one, illness)));
+    targets.push(await createProjection(db, withProgramFault(one, programFault)));
     besides.push(await createProjection(db, one, beside(one)));
     layouts.set(one.name, await readLayout(db, one.name));
   }
-  return { faulty: openFaulty(url), db, projections, targets, illness, besides, layouts };
+  return { faulty: openFaulty(url), db, projections, targets, programFault, besides, layouts };
 }
 
-export async function closeStage({ faulty, db }: Stage): Promise<void> {
+export async function closeStore({ faulty, db }: Store): Promise<void> {
   await Promise.all([faulty.close(), db.destroy()]);
 }
 
 /** Deletes and does not truncate: that would have every plan made anew. */
-export async function emptyStage({ db, targets, besides, layouts }: Stage): Promise<void> {
+export async function emptyStore({ db, targets, besides, layouts }: Store): Promise<void> {
   const tables = [...targets, ...besides].flatMap(({ projection, schema }) => {
     return [...(layouts.get(projection.name)?.keys() ?? [])].map((table) => `${schema}.${table}`);
   });
@@ -62,17 +62,17 @@ export async function emptyStage({ db, targets, besides, layouts }: Stage): Prom
   const statements = [
     ...[...tables, ...log].map((table) => `delete from ${table}`),
     "update log.head set position = 0",
-    "update engine.checkpoint set position = 0, left_out = '{}'",
+    "update engine.checkpoint set position = 0, excluded_positions = '{}'",
   ];
   await sql.raw(statements.join("; ")).execute(db);
 }
 
 /** The tables of some projections as they stand, in the middle of the log or at its end, against the same in bulk. */
 export async function compareInBulk(
-  stage: Stage,
+  store: Store,
   projections: readonly Projection[],
 ): Promise<string[]> {
-  const { db } = stage;
+  const { db } = store;
   const position = (await readCheckpoints(db)).get("ownership")?.position ?? 0n;
   const broken: string[] = [];
   for (const projection of projections) {
@@ -81,40 +81,40 @@ export async function compareInBulk(
     await deriveInBulk(db, { projection, schema }, () => {}, position);
     const bulk = { db, schema, layout: await readLayout(db, schema) };
     const what = `${projection.name} step by step and in bulk at ${position}`;
-    broken.push(...(await compare(what, placeOf(stage, projection), bulk)));
+    broken.push(...(await compare(what, tablesOf(store, projection), bulk)));
     await drop(db, schema);
   }
   return broken;
 }
 
-/** The tables of some projections at the log's end against the same folded in one window. */
+/** The tables of some projections at the log's end against the same state in one window. */
 export async function compareInOneWindow(
-  stage: Stage,
+  store: Store,
   projections: readonly Projection[],
 ): Promise<string[]> {
-  const chosen = stage.besides.filter(({ projection }) => projections.includes(projection));
-  await project(stage.faulty.projector, chosen, EVERYTHING);
+  const chosen = store.besides.filter(({ projection }) => projections.includes(projection));
+  await project(store.faulty.projector, chosen, EVERYTHING);
   const broken: string[] = [];
   for (const { projection, schema } of chosen) {
-    const stepwise = placeOf(stage, projection);
+    const stepwise = tablesOf(store, projection);
     const what = `${projection.name} step by step and in one window`;
     broken.push(...(await compare(what, stepwise, { ...stepwise, schema })));
   }
   return broken;
 }
 
-/** All tables of two stages that stand at the ends of their logs. */
-export async function compareStages(one: Stage, other: Stage): Promise<string[]> {
+/** All tables of two stores that stand at the ends of their logs. */
+export async function compareStores(one: Store, other: Store): Promise<string[]> {
   const broken: string[] = [];
   for (const projection of one.projections) {
     const what = `${projection.name} as watched and out of order`;
-    broken.push(...(await compare(what, placeOf(one, projection), placeOf(other, projection))));
+    broken.push(...(await compare(what, tablesOf(one, projection), tablesOf(other, projection))));
   }
   return broken;
 }
 
-/** Where a projection is folded step by step. */
-export function placeOf({ db, layouts }: Stage, { name }: Projection): Place {
+/** Where a projection is state step by step. */
+export function tablesOf({ db, layouts }: Store, { name }: Projection): Place {
   return { db, schema: name, layout: layouts.get(name) ?? new Map() };
 }
 

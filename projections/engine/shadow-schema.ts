@@ -3,25 +3,25 @@ import type { Database, Session } from "../database.ts";
 import { dropTarget } from "./checkpoint.ts";
 import { isConflict } from "./failure.ts";
 
-/** Schemas that may stand beside a projection's own, each with a checkpoint of its name. */
-export function besides(name: string) {
+/** Schemas that a projection may have besides its own, each with a checkpoint of its name. */
+export function shadowSchemas(name: string) {
   return {
-    /** Being built; a build that was killed is taken up where it stood. */
+    /** Being built; a build that was killed is resumed. */
     next: `${name}_next`,
     /** What the last rebuild replaced. */
     previous: `${name}_previous`,
     /** What the last rollback replaced. */
     replaced: `${name}_replaced`,
-    /** Derived anew to be compared with. */
+    /** Derived to be compared with the serving tables. */
     verify: `${name}_verify`,
   };
 }
 
 /**
- * Does what only one process may do with the schemas beside a projection; another one waits. The lock goes with its
+ * Does work on a projection's shadow schemas under an advisory lock; another process waits. The lock ends with its
  * connection, so it never outlives a killed process by more than its statement.
  */
-export async function alone<Result>(
+export async function withProjectionLock<Result>(
   db: Database,
   name: string,
   work: () => Promise<Result>,
@@ -37,8 +37,8 @@ export async function alone<Result>(
   });
 }
 
-/** Gives a schema and its checkpoint another name. Statements that read its tables go on with what they found. */
-export async function renameTarget(session: Session, from: string, to: string): Promise<void> {
+/** Renames a schema and its checkpoint. Statements that are reading its tables are not disturbed. */
+export async function renameSchema(session: Session, from: string, to: string): Promise<void> {
   await sql`alter schema ${sql.id(from)} rename to ${sql.id(to)}`.execute(session);
   await sql`update engine.checkpoint set projection = ${to} where projection = ${from}`.execute(
     session,
@@ -49,12 +49,11 @@ const LOCK_TIMEOUT_MS = 2_000;
 const TRIES = 60;
 
 /**
- * Exchanges schemas in one short transaction while no projector is in the middle of a tick. A tick that began
- * before and goes on after is refused: it would read another's tables as they were in a snapshot too old for them. A build
- * beside it may hold its own checkpoint and wait for tables that are being dropped: one of the three is then told of a
- * deadlock, and tries again.
+ * Swaps schemas in one short transaction while no projector is in a tick: it locks all checkpoints. A tick that started
+ * before is aborted afterwards, since its snapshot is too old for the new tables. A build may hold its checkpoint and wait
+ * for tables that are being dropped: PostgreSQL then ends one of the transactions as a deadlock, and it is tried again.
  */
-export async function exchange<Result>(
+export async function inSwapTransaction<Result>(
   db: Database,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
@@ -73,11 +72,11 @@ export async function exchange<Result>(
   }
 }
 
-/** An exchange of others holds every checkpoint for less than a lock's time. */
+/** A swap of another projection holds the checkpoints for less than the lock timeout. */
 const DROP_TRIES = 3;
 
-/** Drops a schema that serves nobody, unless a transaction is open that has read it when it did. */
-export async function dropUnread(db: Database, schema: string): Promise<void> {
+/** Drops a schema that no longer serves, unless an open transaction has read it. */
+export async function dropUnusedSchema(db: Database, schema: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await db.transaction().execute(async (session) => {
@@ -88,8 +87,8 @@ export async function dropUnread(db: Database, schema: string): Promise<void> {
       if (!(isLockTimeout(error) || isConflict(error))) throw error;
       if (tries < DROP_TRIES) continue;
       throw new Error(
-        `${schema} cannot be dropped while a transaction is open that has read it; end that, and run this again: ` +
-          "what was derived is kept",
+        `cannot drop schema ${schema}: an open transaction has read it. End that transaction and run this again; ` +
+          "the derived tables are kept",
       );
     }
   }

@@ -1,10 +1,10 @@
 import type { Target } from "../../projections/engine/checkpoint.ts";
+import type { Coverage } from "./coverage.ts";
 import type { FaultyDatabase, Survivor } from "./faults.ts";
 import type { Random } from "./random.ts";
-import type { Reached } from "./reached.ts";
 
-/** A release of the program that cannot take in some facts, and the one after it that can. */
-export type Illness = {
+/** A fault of the program: one projection fails on some facts, until a later release fixes it. */
+export type ProgramFault = {
   /** Whether any projection ever fails. */
   occurs: boolean;
   /** The projection that fails; null: none does. */
@@ -13,11 +13,11 @@ export type Illness = {
   remainder: number;
 };
 
-/** Who plays: numbers, a database that fails, the tables to fold and what fails of them, and what was reached. */
-export type Player = Survivor & {
+/** What a run works with: random numbers, a database with injected faults, targets, a program fault, and coverage. */
+export type RunContext = Survivor & {
   random: Random;
   faulty: FaultyDatabase;
   targets: readonly Target[];
-  illness: Illness;
-  reached: Reached;
+  programFault: ProgramFault;
+  coverage: Coverage;
 };

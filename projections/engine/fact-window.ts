@@ -154,7 +154,7 @@ async function openRetractedBlocks(session: Session, upTo: bigint): Promise<void
     session,
   );
   await sql`
-    with now as materialized (select block_id from log.dropped(${upTo})),
+    with now as materialized (select block_id from log.retracted_blocks(${upTo})),
     gone as (
       delete from ${retractedBlocks} where block_id not in (select block_id from now)
     )

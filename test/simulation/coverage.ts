@@ -1,8 +1,8 @@
 import { factKind } from "../../projections/log/fact-kind.ts";
 import type { History } from "./history.ts";
 
-/** What runs came upon, so that a long one can tell what it covered. */
-export type Reached = {
+/** What runs covered. */
+export type Coverage = {
   /** How often each thing happened, by what it is called. */
   counts: Map<string, number>;
   /** Of a sort of fault in an operation: the statements that it struck, by their places. */
@@ -11,43 +11,43 @@ export type Reached = {
   longest: Map<string, number>;
 };
 
-export function nothingReached(): Reached {
+export function emptyCoverage(): Coverage {
   return { counts: new Map(), struck: new Map(), longest: new Map() };
 }
 
-export function note({ counts }: Reached, what: string, times = 1): void {
+export function countEvent({ counts }: Coverage, what: string, times = 1): void {
   if (times > 0) counts.set(what, (counts.get(what) ?? 0) + times);
 }
 
 /** Of an attempt at an operation: how many statements it made, and the fault that struck one. */
-export function noteAttempt(
-  reached: Reached,
+export function countAttempt(
+  coverage: Coverage,
   operation: string,
   statements: number,
   struck: { how: string; place: number; commits: boolean } | null,
 ): void {
-  const { longest } = reached;
+  const { longest } = coverage;
   longest.set(operation, Math.max(longest.get(operation) ?? 1, statements));
   if (struck === null) return;
   const { how, place, commits } = struck;
-  note(reached, `fault: ${commits ? "commit" : "statement"} of ${operation} ${how}`);
+  countEvent(coverage, `fault: ${commits ? "commit" : "statement"} of ${operation} ${how}`);
   const sort = `${operation} ${how}`;
-  reached.struck.set(sort, (reached.struck.get(sort) ?? new Set()).add(place));
+  coverage.struck.set(sort, (coverage.struck.get(sort) ?? new Set()).add(place));
 }
 
 /** Reorgs by their depths, branches that came back, facts by their kinds. */
-export function noteHistory(reached: Reached, { turns }: History): void {
+export function countHistory(coverage: Coverage, { turns }: History): void {
   for (const turn of turns) {
     const said =
       turn.does === "observe" ? turn.observations : turn.mined.flatMap(({ events }) => events);
-    for (const { kind } of said) note(reached, `fact: ${kind}`);
+    for (const { kind } of said) countEvent(coverage, `fact: ${kind}`);
     if (turn.does !== "reorg") continue;
-    note(reached, `reorg: ${depthClass(turn.dropped.length)} deep`);
-    if (turn.returning.length > 0) note(reached, "reorg: to a branch that was left");
-    note(reached, "fact: block_retracted", turn.dropped.length);
-    note(reached, "fact: block_readopted", turn.returning.length);
+    countEvent(coverage, `reorg: ${depthClass(turn.dropped.length)} deep`);
+    if (turn.returning.length > 0) countEvent(coverage, "reorg: to a branch that was left");
+    countEvent(coverage, "fact: block_retracted", turn.dropped.length);
+    countEvent(coverage, "fact: block_readopted", turn.returning.length);
     for (const { kind } of turn.dropped.flatMap(({ events }) => events)) {
-      note(reached, `dropped fact: ${kind}`);
+      countEvent(coverage, `dropped fact: ${kind}`);
     }
   }
 }
@@ -59,7 +59,7 @@ function depthClass(blocks: number): string {
 }
 
 /** All of it, a line each. */
-export function presentReached({ counts, struck, longest }: Reached): string[] {
+export function presentCoverage({ counts, struck, longest }: Coverage): string[] {
   const never = Object.keys(factKind).filter((kind) => !counts.has(`fact: ${kind}`));
   return [
     ...byName(counts).map(([what, times]) => `${what}: ${times}`),
@@ -72,7 +72,7 @@ export function presentReached({ counts, struck, longest }: Reached): string[] {
 }
 
 /** How much of each there was, in one line. */
-export function summarize({ counts }: Reached): string {
+export function summarize({ counts }: Coverage): string {
   const sums = new Map<string, number>();
   for (const [what, times] of counts) {
     const [group = what] = what.split(": ");
