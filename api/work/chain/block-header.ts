@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { type RpcAnswer, RpcFailure } from "./rpc-batch.ts";
+import { RpcFailure, type RpcResponse } from "./rpc-batch.ts";
 
 export type BlockHeader = { number: bigint; hash: Hex; timestamp: Date };
 
@@ -18,20 +18,20 @@ const Header = z.object({
   timestamp: quantity.transform((seconds) => new Date(Number(seconds) * 1000)),
 });
 
-/** The block that a call of eth_getBlockByNumber was answered with; null: there is none. */
-export function blockOf(
+/** Parses the response of eth_getBlockByNumber; null without such a block. Throws `RpcFailure`. */
+export function parseBlockHeader(
   chainId: number,
-  answer: RpcAnswer | undefined,
-  asked: bigint | "latest",
+  answer: RpcResponse | undefined,
+  expected: bigint | "latest",
 ): BlockHeader | null {
   if (answer === undefined || "error" in answer) {
     const message = answer?.error.message ?? "no answer";
-    throw new RpcFailure(`Chain ${chainId} did not tell block ${asked}: ${message}`);
+    throw new RpcFailure(`Chain ${chainId} did not return block ${expected}: ${message}`);
   }
   if (answer.result === null) return null;
   const header = Header.safeParse(answer.result);
-  if (!header.success || (asked !== "latest" && header.data.number !== asked)) {
-    throw new RpcFailure(`Chain ${chainId} answered block ${asked} with something else`);
+  if (!header.success || (expected !== "latest" && header.data.number !== expected)) {
+    throw new RpcFailure(`Chain ${chainId} returned another block than ${expected}`);
   }
   return header.data;
 }

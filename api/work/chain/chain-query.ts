@@ -1,29 +1,29 @@
 import type { Address } from "viem";
 import type {
-  ChainQuestion,
+  ReadingSubject,
   ChainReading,
-} from "../../../projections/chain-readings/chain-reading.ts";
+} from "../../../projections/facts/chain-reading.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
 
-type Subject<Kind extends ChainQuestion["kind"]> = Extract<ChainQuestion, { kind: Kind }>;
+type Subject<Kind extends ReadingSubject["kind"]> = Extract<ReadingSubject, { kind: Kind }>;
 
 export type Standard = "erc721" | "erc1155";
 
-/** What a chain is asked: the recorded questions, two of them with what asking takes, and questions that are not recorded. */
-export type Question =
-  | Exclude<ChainQuestion, { kind: "transfer_read" | "signature_read" }>
+/** A query about a chain: the recorded kinds, two of them with what the call needs, and kinds that are not recorded. */
+export type ChainQuery =
+  | Exclude<ReadingSubject, { kind: "transfer_read" | "signature_read" }>
   | (Subject<"transfer_read"> & { standard: Standard })
-  /** `orderHash` and `maker` are the order's. */
+  /** `orderHash` and `maker` belong to `order`. */
   | (Subject<"signature_read"> & { order: SignedOrder })
   | { kind: "code"; address: Address }
   | { kind: "standard"; contract: Address }
   | { kind: "royalty"; contract: Address; tokenId: bigint; salePriceWei: bigint };
 
-export type Answer =
+export type QueryResult =
   | ChainReading
   | { kind: "code"; address: Address; hasCode: boolean }
-  | ({ kind: "standard"; contract: Address } & StandardFound)
-  /** ERC-2981's; null: the contract names no royalty that can be paid out of the price. */
+  | ({ kind: "standard"; contract: Address } & DetectedStandard)
+  /** ERC-2981 royalty; null: none that can be paid out of the price. */
   | {
       kind: "royalty";
       contract: Address;
@@ -32,26 +32,26 @@ export type Answer =
       royalty: { recipient: Address; royaltyWei: bigint } | null;
     };
 
-/** Which standard a contract declares by ERC-165, or why none is known. */
-export type StandardFound =
+/** The standard a contract declares by ERC-165, or why none is known. */
+export type DetectedStandard =
   | { standard: Standard }
   | { standard: null; reason: "no_erc165" | "neither" | "contradictory" };
 
-export type QuestionKind = Question["kind"];
-export type Questions = { [Kind in QuestionKind]: Extract<Question, { kind: Kind }> };
-export type Answers = { [Kind in QuestionKind]: Extract<Answer, { kind: Kind }> };
+export type QueryKind = ChainQuery["kind"];
+export type QueryByKind = { [Kind in QueryKind]: Extract<ChainQuery, { kind: Kind }> };
+export type ResultByKind = { [Kind in QueryKind]: Extract<QueryResult, { kind: Kind }> };
 
-/** Equal for questions that have the same answer, in whatever order they name their parts. */
-export function questionKey(question: Question): string {
-  const parts = Object.entries(question).map(([name, value]) =>
-    // Of an order its hash is in the question: its signature is all that may differ.
+/** Equal for queries with the same result, whatever the order of their properties. */
+export function queryKey(query: ChainQuery): string {
+  const parts = Object.entries(query).map(([name, value]) =>
+    // An order's hash is in the query: only its signature may differ.
     typeof value === "object" ? `${name}=${value.signature}` : `${name}=${value}`,
   );
   return parts.sort().join(" ");
 }
 
-const unrecorded = ["code", "standard", "royalty"] as const;
+const unrecordedKinds = ["code", "standard", "royalty"] as const;
 
-export function isReading(answer: Answer): answer is ChainReading {
-  return !unrecorded.some((kind) => kind === answer.kind);
+export function isReading(result: QueryResult): result is ChainReading {
+  return !unrecordedKinds.some((kind) => kind === result.kind);
 }

@@ -1,11 +1,11 @@
 import { createPublicClient, defineChain, fallback, type Hex, http, numberToHex } from "viem";
 import type { ChainId } from "../../../abis/deployments.ts";
-import { blockOf } from "./block-header.ts";
+import { parseBlockHeader } from "./block-header.ts";
 import { requestBatch } from "./rpc-batch.ts";
 
 type ChainOptions = {
   chainId: ChainId;
-  /** At least one; the later ones are asked when the earlier fail. */
+  /** At least one; later ones are used when earlier ones fail. */
   rpcUrls: readonly string[];
   timeoutMs?: number;
 };
@@ -15,8 +15,8 @@ const nativeCurrencies: Record<ChainId, { name: string; symbol: string; decimals
   33139: { name: "ApeCoin", symbol: "APE", decimals: 18 },
 };
 
-/** Reads of one chain. Nothing is asked before the first read. Never follows a contract's word to another server (EIP-3668). */
-export function openChain({ chainId, rpcUrls, timeoutMs = 10_000 }: ChainOptions) {
+/** Client for reads of one chain, without requests at creation. Off-chain lookups (EIP-3668) are disabled. */
+export function openChainClient({ chainId, rpcUrls, timeoutMs = 10_000 }: ChainOptions) {
   const nativeCurrency = nativeCurrencies[chainId];
   return createPublicClient({
     chain: defineChain({
@@ -34,10 +34,10 @@ export function openChain({ chainId, rpcUrls, timeoutMs = 10_000 }: ChainOptions
   }).extend(() => ({ chainId, rpcUrls, timeoutMs }));
 }
 
-export type ChainClient = ReturnType<typeof openChain>;
+export type ChainClient = ReturnType<typeof openChainClient>;
 
-/** The hash of the chain's block at each height; null where the chain has no such block. Throws `RpcFailure`. */
-export async function canonicalHashes(
+/** The chain's block hash at each height; null without such a block. Throws `RpcFailure`. */
+export async function fetchCanonicalHashes(
   client: ChainClient,
   numbers: readonly bigint[],
 ): Promise<Map<bigint, Hex | null>> {
@@ -49,18 +49,18 @@ export async function canonicalHashes(
   return new Map(
     numbers.map((number, index) => [
       number,
-      blockOf(client.chainId, answers[index], number)?.hash ?? null,
+      parseBlockHeader(client.chainId, answers[index], number)?.hash ?? null,
     ]),
   );
 }
 
-/** Reads the hash of a chain's block; null where it has none, undefined while it cannot be asked. */
+/** Fetches a block's hash; null without such a block, undefined when the RPC fails. */
 export function openHashReader(
   options: ChainOptions,
 ): (number: number) => Promise<Hex | null | undefined> {
-  const client = openChain(options);
+  const client = openChainClient(options);
   return async (number) => {
-    const hashes = await canonicalHashes(client, [BigInt(number)]).catch(() => undefined);
+    const hashes = await fetchCanonicalHashes(client, [BigInt(number)]).catch(() => undefined);
     return hashes?.get(BigInt(number));
   };
 }

@@ -7,30 +7,30 @@ import {
   numberToHex,
 } from "viem";
 import { multicall3 } from "../../../abis/deployments.ts";
-import { type BlockHeader, blockOf } from "./block-header.ts";
+import { type BlockHeader, parseBlockHeader } from "./block-header.ts";
 import type { ChainClient } from "./clients.ts";
 import { encodeCall } from "./encode-call.ts";
 import {
-  AnswerTooLarge,
-  type RpcAnswer,
+  ResponseTooLarge,
   type RpcCall,
   RpcFailure,
+  type RpcResponse,
   requestBatch,
 } from "./rpc-batch.ts";
 
 export type ContractCall = { to: Address; data: Hex };
 
-/** Bytes; or null: the contract refused; or undefined: the node did not say, so nothing is known. */
-export type ContractAnswer = Hex | null | undefined;
+/** Returned data; null: the contract reverted; undefined: no result from the node. */
+export type ContractResult = Hex | null | undefined;
 
-/** A block whose state is read, and how. */
+/** The block at which state is read. */
 export type ReadBasis = BlockHeader & { hasMulticall: boolean };
 
-/** Gas of a call that is asked alone: enough for a view through proxies, an end to a contract that loops. */
+/** Gas of a separate call: enough for a view through proxies, a limit for an endless loop. */
 const callGas = 5_000_000n;
 
-/** The block that was read is no longer the chain's; another can be read at. */
-export class BasisMoved extends RpcFailure {
+/** The block was reorged away during the read; a retry at another block may succeed. */
+export class BasisReorged extends RpcFailure {
   override name = "BasisMoved";
 }
 
@@ -40,35 +40,35 @@ export async function fetchReadBasis(client: ChainClient): Promise<ReadBasis> {
     { method: "eth_getBlockByNumber", params: ["latest", false] },
     { method: "eth_getCode", params: [multicall3, "latest"] },
   ]);
-  const latest = blockOf(client.chainId, block, "latest");
+  const latest = parseBlockHeader(client.chainId, block, "latest");
   if (latest === null) throw new RpcFailure(`Chain ${client.chainId} has no latest block`);
   return { ...latest, hasMulticall: resultOf(code) !== "0x" && resultOf(code) !== undefined };
 }
 
 /**
- * Asks untrusted contracts, together where Multicall3 stands. Whatever fails in company is asked again alone:
- * one hostile contract may have burnt the others' gas.
+ * Calls untrusted contracts, joined through Multicall3 if deployed. Calls that fail joined are repeated separately: one
+ * hostile contract may have used up the others' gas.
  */
 export async function callContracts(
   client: ChainClient,
   basis: ReadBasis,
   calls: readonly ContractCall[],
-): Promise<ContractAnswer[]> {
-  const answers = basis.hasMulticall ? await callTogether(client, basis, calls) : [];
+): Promise<ContractResult[]> {
+  const answers = basis.hasMulticall ? await callJoined(client, basis, calls) : [];
   const open = calls.flatMap((call, index) => (answers[index] ? [] : [{ call, index }]));
-  const alone = await callAlone(
+  const separate = await callSeparately(
     client,
     basis,
     open.map(({ call }) => call),
   );
-  const all: ContractAnswer[] = calls.map((_, index) => answers[index]);
+  const all: ContractResult[] = calls.map((_, index) => answers[index]);
   open.forEach(({ index }, place) => {
-    all[index] = alone[place];
+    all[index] = separate[place];
   });
   return all;
 }
 
-/** Whether code stands at each address; undefined: unknown. */
+/** Whether each address has code; undefined: unknown. */
 export async function haveCode(
   client: ChainClient,
   basis: ReadBasis,
@@ -88,21 +88,21 @@ export async function haveCode(
   });
 }
 
-async function callTogether(
+async function callJoined(
   client: ChainClient,
   basis: ReadBasis,
   calls: readonly ContractCall[],
-): Promise<ContractAnswer[]> {
+): Promise<ContractResult[]> {
   try {
     const [answer] = await requestAt(client, basis, [ethCall(basis, joinCalls(calls))]);
-    return splitAnswer(resultOf(answer));
+    return splitJoinedResult(resultOf(answer));
   } catch (error) {
-    if (error instanceof RpcFailure && !(error instanceof AnswerTooLarge)) throw error;
+    if (error instanceof RpcFailure && !(error instanceof ResponseTooLarge)) throw error;
     return [];
   }
 }
 
-/** One call of Multicall3 that makes all of these. */
+/** One Multicall3 call that makes all of these. */
 export function joinCalls(calls: readonly ContractCall[]): ContractCall {
   const data = encodeCall({
     abi: multicall3Abi,
@@ -112,8 +112,8 @@ export function joinCalls(calls: readonly ContractCall[]): ContractCall {
   return { to: multicall3, data };
 }
 
-/** What each of joined calls returned; undefined for those that failed, none at all where they failed together. */
-export function splitAnswer(returned: Hex | undefined): (Hex | undefined)[] {
+/** Returned data of each joined call; undefined for failed ones, empty if the whole call failed. */
+export function splitJoinedResult(returned: Hex | undefined): (Hex | undefined)[] {
   if (returned === undefined) return [];
   const results = decodeFunctionResult({
     abi: multicall3Abi,
@@ -123,23 +123,23 @@ export function splitAnswer(returned: Hex | undefined): (Hex | undefined)[] {
   return results.map(({ success, returnData }) => (success ? returnData : undefined));
 }
 
-/** Each call by itself in a batch; a batch whose answers are too large is halved until they fit. */
-async function callAlone(
+/** Separate calls in one batch, halved while the response is too large. */
+async function callSeparately(
   client: ChainClient,
   basis: ReadBasis,
   calls: readonly ContractCall[],
-): Promise<ContractAnswer[]> {
+): Promise<ContractResult[]> {
   if (calls.length === 0) return [];
   try {
     const asked = calls.map((call) => ethCall(basis, call, callGas));
-    return (await requestAt(client, basis, asked)).map(contractAnswer);
+    return (await requestAt(client, basis, asked)).map(contractResult);
   } catch (error) {
-    if (!(error instanceof AnswerTooLarge)) throw error;
+    if (!(error instanceof ResponseTooLarge)) throw error;
     if (calls.length === 1) return [null];
     const middle = Math.ceil(calls.length / 2);
     return [
-      ...(await callAlone(client, basis, calls.slice(0, middle))),
-      ...(await callAlone(client, basis, calls.slice(middle))),
+      ...(await callSeparately(client, basis, calls.slice(0, middle))),
+      ...(await callSeparately(client, basis, calls.slice(middle))),
     ];
   }
 }
@@ -149,11 +149,11 @@ function ethCall(basis: ReadBasis, { to, data }: ContractCall, gas?: bigint): Rp
   return { method: "eth_call", params: [call, numberToHex(basis.number)] };
 }
 
-/** What went wrong inside a contract, as nodes word it; any other error is the node's own. */
+/** Errors inside a contract as nodes phrase them; any other error is the node's own. */
 const contractFault =
   /revert|out ?of ?gas|opcode|stack|jump|invalid ?memory|EVM|execution (error|aborted|timeout)|returndata|too large/i;
 
-function contractAnswer(answer: RpcAnswer): ContractAnswer {
+function contractResult(answer: RpcResponse): ContractResult {
   return "error" in answer && isContractFault(answer.error) ? null : resultOf(answer);
 }
 
@@ -161,24 +161,22 @@ export function isContractFault({ code, message }: { code: number; message: stri
   return code === 3 || contractFault.test(message);
 }
 
-export function resultOf(answer: RpcAnswer | undefined): Hex | undefined {
+export function resultOf(answer: RpcResponse | undefined): Hex | undefined {
   if (answer === undefined || "error" in answer) return undefined;
   return isHex(answer.result) ? answer.result : undefined;
 }
 
-/** A batch whose answers are of the basis block: it ends with the block's own hash. */
+/** A batch whose last call proves that the basis block is still canonical. */
 export async function requestAt(
   client: ChainClient,
   basis: BlockHeader,
   calls: readonly RpcCall[],
-): Promise<RpcAnswer[]> {
+): Promise<RpcResponse[]> {
   const height = { method: "eth_getBlockByNumber", params: [numberToHex(basis.number), false] };
   const answers = await requestBatch(client, [...calls, height]);
-  const block = blockOf(client.chainId, answers.pop(), basis.number);
+  const block = parseBlockHeader(client.chainId, answers.pop(), basis.number);
   if (block?.hash !== basis.hash) {
-    throw new BasisMoved(
-      `Chain ${client.chainId} changed its block ${basis.number} while it was read`,
-    );
+    throw new BasisReorged(`Chain ${client.chainId} reorged block ${basis.number} during a read`);
   }
   return answers;
 }

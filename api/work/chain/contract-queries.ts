@@ -1,19 +1,19 @@
 import type { Address, Hex } from "viem";
-import { inquiryAbi } from "./probe-abis.ts";
-import type { CallOutcome, ChainCall } from "./call-batch.ts";
-import { encodeCall } from "./encode-call.ts";
-import type { StandardFound } from "./chain-query.ts";
-import { type LookUp, oneCall, type Reader, wordOf } from "./query-kind.ts";
 import { addressOf } from "./abi-words.ts";
+import type { CallOutcome, ChainCall } from "./call-batch.ts";
+import type { DetectedStandard } from "./chain-query.ts";
+import { encodeCall } from "./encode-call.ts";
+import { inquiryAbi } from "./probe-abis.ts";
+import { type OutcomeLookup, type QueryCodec, singleCallCodec, wordOf } from "./query-codec.ts";
 
-export const codeReader = oneCall<"code">(
+export const codeCodec = singleCallCodec<"code">(
   ({ address }) => ({ codeOf: address }),
-  (question, outcome) =>
-    "refused" in outcome ? undefined : { ...question, hasCode: outcome.returned !== "0x" },
+  (query, outcome) =>
+    "reverted" in outcome ? undefined : { ...query, hasCode: outcome.returned !== "0x" },
 );
 
-/** What the contract says it owes, where that can be paid: to somebody, and not more than the price. */
-export const royaltyReader = oneCall<"royalty">(
+/** The ERC-2981 royalty, if it can be paid: to a recipient, and at most the price. */
+export const royaltyCodec = singleCallCodec<"royalty">(
   ({ contract, tokenId, salePriceWei }) => ({
     to: contract,
     data: encodeCall({
@@ -22,29 +22,33 @@ export const royaltyReader = oneCall<"royalty">(
       args: [tokenId, salePriceWei],
     }),
   }),
-  (question, outcome) => {
+  (query, outcome) => {
     const recipient = addressOf(wordOf(outcome, 0));
     const royaltyWei = wordOf(outcome, 1);
     const isPayable =
-      recipient !== null && royaltyWei !== undefined && royaltyWei <= question.salePriceWei;
-    return { ...question, royalty: isPayable ? { recipient, royaltyWei } : null };
+      recipient !== null && royaltyWei !== undefined && royaltyWei <= query.salePriceWei;
+    return { ...query, royalty: isPayable ? { recipient, royaltyWei } : null };
   },
 );
 
-/** ERC-165's ids; the last one is of no interface, so a contract that has it says yes to anything. */
+/** ERC-165 ids; the last is invalid by definition, so a contract that claims it is not trustworthy. */
 const interfaceIds = { erc721: "0x80ac58cd", erc1155: "0xd9b67a26", none: "0xffffffff" } as const;
 
-export const standardReader: Reader<"standard"> = {
-  calls: ({ contract }) => Object.values(interfaceIds).map((id) => supportCall(contract, id)),
-  read({ kind, contract }, lookUp) {
+export const standardCodec: QueryCodec<"standard"> = {
+  encode: ({ contract }) => Object.values(interfaceIds).map((id) => supportCall(contract, id)),
+  decode({ kind, contract }, lookUp) {
     const found = standardOf(contract, lookUp);
     return found === undefined ? undefined : { kind, contract, ...found };
   },
 };
 
-function standardOf(contract: Address, lookUp: LookUp): StandardFound | undefined {
-  const told = (id: Hex): CallOutcome => lookUp(supportCall(contract, id));
-  const outcomes = [told(interfaceIds.erc721), told(interfaceIds.erc1155), told(interfaceIds.none)];
+function standardOf(contract: Address, lookUp: OutcomeLookup): DetectedStandard | undefined {
+  const outcomeOf = (id: Hex): CallOutcome => lookUp(supportCall(contract, id));
+  const outcomes = [
+    outcomeOf(interfaceIds.erc721),
+    outcomeOf(interfaceIds.erc1155),
+    outcomeOf(interfaceIds.none),
+  ];
   if (outcomes.includes(undefined)) return undefined;
   const [erc721, erc1155, none] = outcomes.map((outcome) => wordOf(outcome));
   if (none === 1n || (erc721 === 1n && erc1155 === 1n)) {

@@ -1,12 +1,12 @@
 import { type Hex, hexToBytes } from "viem";
 
-/** Characters kept of a contract's text. */
+/** Maximum characters of a contract's text. */
 const textLength = 256;
 const wordBytes = 32;
 
 /**
- * A `string` (or, in the oldest contracts, a `bytes32`) that a contract returned, made fit to store and show:
- * of 256 characters at most, without control characters, badly encoded bytes replaced. Null where nothing is left.
+ * A `string` (or, in old contracts, a `bytes32`) returned by a contract, sanitized: at most 256 characters, without
+ * control characters, invalid bytes replaced. Null if nothing remains.
  */
 export function parseContractText(returned: Hex): string | null {
   const text = decode(textBytes(hexToBytes(returned.length % 2 === 0 ? returned : "0x")));
@@ -23,7 +23,7 @@ function textBytes(returned: Uint8Array): Uint8Array {
   return returned.subarray(start, Math.min(start + length, returned.length));
 }
 
-/** A word as a number, where it is small enough to be a place in memory. */
+/** A word as a number, if it is small enough for an offset. */
 function wordAt(bytes: Uint8Array, start: number): number | undefined {
   const word = bytes.subarray(start, start + wordBytes);
   if (word.length < wordBytes || word.subarray(0, 26).some((byte) => byte !== 0)) return undefined;
@@ -31,13 +31,13 @@ function wordAt(bytes: Uint8Array, start: number): number | undefined {
 }
 
 function decode(bytes: Uint8Array): string {
-  // A character has four bytes at most, so these hold all that is kept even after trimming what precedes it.
+  // At most four bytes per character; the rest allows for trimmed leading whitespace.
   const kept = new TextDecoder().decode(bytes.subarray(0, textLength * 16));
   const printable = kept.replaceAll(/\p{Cc}+/gu, " ").trim();
   return [...printable].slice(0, textLength).join("").trim();
 }
 
-/** Whether a contract said `true`, and nothing else. */
+/** Whether a contract returned exactly ABI-encoded `true`. */
 export function parseContractFlag(returned: Hex): boolean {
   return returned === `0x${"0".repeat(63)}1`;
 }

@@ -3,7 +3,7 @@ import { type Abi, encodeFunctionData, type Hex, prepareEncodeFunctionData } fro
 type Prepared = { abi: Abi; functionName: Hex };
 const prepared = new WeakMap<object, Map<string, Prepared>>();
 
-/** viem's `encodeFunctionData`, hashing each function's signature once: a batch of questions encodes hundreds of calls. */
+/** viem's `encodeFunctionData`, hashing each function's signature once: a batch of queries encodes hundreds of calls. */
 export const encodeCall: typeof encodeFunctionData = (parameters) => {
   const { abi, functionName, args } = parameters as {
     abi: Abi;
@@ -12,7 +12,7 @@ export const encodeCall: typeof encodeFunctionData = (parameters) => {
   };
   const known = prepared.get(abi) ?? new Map<string, Prepared>();
   prepared.set(abi, known);
-  // Functions of one name differ in what they take.
+  // Overloads differ in their number of arguments.
   const key = `${functionName}/${args?.length ?? 0}`;
   const found =
     known.get(key) ?? (prepareEncodeFunctionData({ abi, functionName, args }) as Prepared);

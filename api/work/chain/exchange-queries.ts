@@ -1,11 +1,11 @@
 import { commonConduit, conduitController, seaport } from "../../../abis/deployments.ts";
 import { conduitAbi, seaportFunctions } from "../../../abis/seaport.ts";
 import { encodeCall } from "./encode-call.ts";
-import { oneCall, wordOf } from "./query-kind.ts";
+import { singleCallCodec, wordOf } from "./query-codec.ts";
 
 const exchange = seaport["1.6"];
 
-export const orderStatusReader = oneCall<"order_status_read">(
+export const orderStatusCodec = singleCallCodec<"order_status_read">(
   ({ orderHash }) => ({
     to: exchange,
     data: encodeCall({
@@ -14,14 +14,14 @@ export const orderStatusReader = oneCall<"order_status_read">(
       args: [orderHash],
     }),
   }),
-  (question, outcome) => {
+  (query, outcome) => {
     const [cancelled, filled, size] = [1, 2, 3].map((index) => wordOf(outcome, index));
     if (cancelled === undefined || filled === undefined || size === undefined) return undefined;
-    return { ...question, cancelled: cancelled === 1n, filled, size };
+    return { ...query, cancelled: cancelled === 1n, filled, size };
   },
 );
 
-export const counterReader = oneCall<"counter_read">(
+export const counterCodec = singleCallCodec<"counter_read">(
   ({ maker }) => ({
     to: exchange,
     data: encodeCall({
@@ -30,14 +30,14 @@ export const counterReader = oneCall<"counter_read">(
       args: [maker],
     }),
   }),
-  (question, outcome) => {
+  (query, outcome) => {
     const counter = wordOf(outcome);
-    return counter === undefined ? undefined : { ...question, counter };
+    return counter === undefined ? undefined : { ...query, counter };
   },
 );
 
-/** The conduit's controller refuses for a conduit that does not exist. */
-export const channelReader = oneCall<"channel_read">(
+/** The conduit controller reverts for a conduit that does not exist. */
+export const channelCodec = singleCallCodec<"channel_read">(
   () => ({
     to: conduitController,
     data: encodeCall({
@@ -46,9 +46,9 @@ export const channelReader = oneCall<"channel_read">(
       args: [commonConduit.address, exchange],
     }),
   }),
-  (question, outcome) => {
-    if ("refused" in outcome) return { ...question, open: false };
+  (query, outcome) => {
+    if ("reverted" in outcome) return { ...query, open: false };
     const open = wordOf(outcome);
-    return open === undefined ? undefined : { ...question, open: open === 1n };
+    return open === undefined ? undefined : { ...query, open: open === 1n };
   },
 );

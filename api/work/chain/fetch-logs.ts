@@ -1,8 +1,8 @@
 import { type Address, type Hex, numberToHex } from "viem";
 import { z } from "zod";
-import { type BlockHeader, blockOf } from "./block-header.ts";
+import { type BlockHeader, parseBlockHeader } from "./block-header.ts";
 import type { ChainClient } from "./clients.ts";
-import { AnswerTooLarge, type RpcAnswer, RpcFailure, requestBatch } from "./rpc-batch.ts";
+import { ResponseTooLarge, RpcFailure, type RpcResponse, requestBatch } from "./rpc-batch.ts";
 
 export type ChainLog = {
   address: Address;
@@ -45,9 +45,9 @@ const Logs = z.array(
 );
 const Transaction = z.object({ from: hex, to: hex.nullable(), input: hex });
 
-export type Call = { from: Hex; to: Hex | null; input: Hex };
+export type TransactionCall = { from: Hex; to: Hex | null; input: Hex };
 
-/** The logs of each query; null where a node finds that too much at once. Throws `RpcFailure` when it cannot be asked. */
+/** The logs of each query; null when the range is too large for the node. Throws `RpcFailure`. */
 export async function fetchLogs(
   client: ChainClient,
   queries: readonly LogQuery[],
@@ -65,15 +65,15 @@ export async function fetchLogs(
   }));
   try {
     const answers = await requestBatch(client, calls);
-    if (answers.some((answer) => "error" in answer) && widest(queries) > 1) return null;
+    if (answers.some((answer) => "error" in answer) && maxBlockRange(queries) > 1) return null;
     return answers.map((answer) => Logs.parse(resultOf(client, answer)));
   } catch (error) {
-    if (error instanceof AnswerTooLarge && widest(queries) > 1) return null;
+    if (error instanceof ResponseTooLarge && maxBlockRange(queries) > 1) return null;
     throw error;
   }
 }
 
-/** Places of all logs of a block, of whatever contract. */
+/** Log indexes of all logs of a block, of any contract. */
 export async function fetchLogIndexes(client: ChainClient, blockHash: string): Promise<number[]> {
   const [answer] = await requestBatch(client, [{ method: "eth_getLogs", params: [{ blockHash }] }]);
   return Logs.parse(resultOf(client, answer)).map(({ logIndex }) => logIndex);
@@ -89,14 +89,17 @@ export async function fetchHeaders(
   }));
   const answers = await requestBatch(client, calls);
   return new Map(
-    numbers.map((one, index) => [one, blockOf(client.chainId, answers[index], BigInt(one))]),
+    numbers.map((one, index) => [
+      one,
+      parseBlockHeader(client.chainId, answers[index], BigInt(one)),
+    ]),
   );
 }
 
-export async function fetchCalls(
+export async function fetchTransactionCalls(
   client: ChainClient,
   hashes: readonly Hex[],
-): Promise<Map<Hex, Call>> {
+): Promise<Map<Hex, TransactionCall>> {
   const calls = hashes.map((hash) => ({ method: "eth_getTransactionByHash", params: [hash] }));
   const answers = await requestBatch(client, calls);
   return new Map(
@@ -104,10 +107,12 @@ export async function fetchCalls(
   );
 }
 
-const widest = (queries: readonly LogQuery[]): number =>
+const maxBlockRange = (queries: readonly LogQuery[]): number =>
   Math.max(...queries.map(({ from, to }) => to - from + 1));
 
-function resultOf({ chainId }: ChainClient, answer: RpcAnswer | undefined): unknown {
+function resultOf({ chainId }: ChainClient, answer: RpcResponse | undefined): unknown {
   if (answer !== undefined && "result" in answer) return answer.result;
-  throw new RpcFailure(`Chain ${chainId} refused: ${answer?.error.message ?? "no answer"}`);
+  throw new RpcFailure(
+    `Chain ${chainId} refused the call: ${answer?.error.message ?? "no answer"}`,
+  );
 }

@@ -2,22 +2,22 @@ import { type Address, decodeEventLog, type Hex, numberToHex } from "viem";
 import { z } from "zod";
 import { seaport } from "../../../abis/deployments.ts";
 import { seaportEvents } from "../../../abis/seaport.ts";
-import type { ReadingBasis } from "../../../projections/chain-readings/chain-reading.ts";
-import { blockOf } from "./block-header.ts";
+import type { ReadingBasis } from "../../../projections/facts/chain-reading.ts";
+import { parseBlockHeader } from "./block-header.ts";
 import type { ChainClient } from "./clients.ts";
-import { type RpcAnswer, RpcFailure, requestBatch } from "./rpc-batch.ts";
+import { RpcFailure, type RpcResponse, requestBatch } from "./rpc-batch.ts";
 
-/** What the exchange for which orders are made here said about an order or a maker. */
+/** An event of the exchange that orders here are made for, about an order or a maker. */
 export type ExchangeEvent = { logIndex: number; offerer: Address } & (
   | { kind: "order_cancelled"; orderHash: Hex }
   | { kind: "order_fulfilled"; orderHash: Hex }
   | { kind: "counter_incremented"; newCounter: bigint }
 );
 
-/** What a transaction proves. `basis`: its block, which is the chain's; later transactions in it may have done more. */
-export type Proof =
+/** What a transaction proves. `basis`: its canonical block; later transactions in it may have changed more. */
+export type TransactionProof =
   | { basis: ReadingBasis; events: readonly ExchangeEvent[] }
-  | { proves: "nothing"; why: "unknown" | "failed" | "not_canonical" | "no_events" };
+  | { proves: "nothing"; reason: "unknown" | "failed" | "not_canonical" | "no_events" };
 
 const hex = z
   .string()
@@ -42,19 +42,24 @@ const Receipt = z.object({
 
 type ReceiptLog = z.infer<typeof Receipt>["logs"][number];
 
-/** Reads a transaction's events off its receipt, if it is mined in a block of the chain. Throws `RpcFailure`. */
-export async function fetchProof(client: ChainClient, txHash: Hex): Promise<Proof> {
+/** A transaction's events from its receipt, if it is in a canonical block. Throws `RpcFailure`. */
+export async function fetchTransactionProof(
+  client: ChainClient,
+  txHash: Hex,
+): Promise<TransactionProof> {
   const receipt = await fetchReceipt(client, txHash);
-  if (receipt === null) return { proves: "nothing", why: "unknown" };
-  if (!receipt.status) return { proves: "nothing", why: "failed" };
+  if (receipt === null) return { proves: "nothing", reason: "unknown" };
+  if (!receipt.status) return { proves: "nothing", reason: "failed" };
   const { blockNumber, blockHash } = receipt;
   const [answer] = await requestBatch(client, [
     { method: "eth_getBlockByNumber", params: [numberToHex(blockNumber), false] },
   ]);
-  const block = blockOf(client.chainId, answer, blockNumber);
-  if (block?.hash !== blockHash) return { proves: "nothing", why: "not_canonical" };
+  const block = parseBlockHeader(client.chainId, answer, blockNumber);
+  if (block?.hash !== blockHash) return { proves: "nothing", reason: "not_canonical" };
   const events = receipt.logs.flatMap(parseEvent);
-  return events.length === 0 ? { proves: "nothing", why: "no_events" } : { basis: block, events };
+  return events.length === 0
+    ? { proves: "nothing", reason: "no_events" }
+    : { basis: block, events };
 }
 
 async function fetchReceipt(client: ChainClient, txHash: Hex) {
@@ -65,15 +70,15 @@ async function fetchReceipt(client: ChainClient, txHash: Hex) {
   if (result === null) return null;
   const receipt = Receipt.safeParse(result);
   if (!receipt.success || receipt.data.transactionHash !== txHash.toLowerCase()) {
-    throw new RpcFailure(`Chain ${client.chainId} answered the receipt with something else`);
+    throw new RpcFailure(`Chain ${client.chainId} returned an invalid receipt`);
   }
   return receipt.data;
 }
 
-function resultOf({ chainId }: ChainClient, answer: RpcAnswer | undefined): unknown {
+function resultOf({ chainId }: ChainClient, answer: RpcResponse | undefined): unknown {
   if (answer !== undefined && "result" in answer) return answer.result;
   const message = answer?.error.message ?? "no answer";
-  throw new RpcFailure(`Chain ${chainId} did not tell the receipt: ${message}`);
+  throw new RpcFailure(`Chain ${chainId} did not return the receipt: ${message}`);
 }
 
 function parseEvent({ address, topics, data, logIndex }: ReceiptLog): ExchangeEvent[] {

@@ -6,7 +6,7 @@ export const inquiryAbi = parseAbi([
   "function royaltyInfo(uint256 tokenId, uint256 salePrice) view returns (address receiver, uint256 royaltyAmount)",
 ]);
 
-/** What a collection with a transfer validator (ERC-721-C, ERC-1155-C) tells and asks. */
+/** Collections with a transfer validator (ERC-721-C, ERC-1155-C), and the validator. */
 export const creatorTokenAbi = parseAbi([
   "function getTransferValidator() view returns (address validator)",
 ]);
@@ -15,7 +15,7 @@ export const transferValidatorAbi = parseAbi([
   "function validateTransfer(address caller, address from, address to, uint256 tokenId, uint256 amount) view",
 ]);
 
-/** Why the exchange refuses to validate an order before it looks at the signature. */
+/** Seaport's reverts of `validate` before it checks the signature. */
 export const orderErrors = parseAbi([
   "error OrderIsCancelled(bytes32 orderHash)",
   "error OrderAlreadyFilled(bytes32 orderHash)",

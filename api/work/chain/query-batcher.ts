@@ -1,52 +1,52 @@
-import { answersTo, type ChainAnswers, holdRound, type Round } from "./read-chain.ts";
+import type { ChainQuery } from "./chain-query.ts";
 import type { ChainClient } from "./clients.ts";
-import type { Question } from "./chain-query.ts";
+import { type BatchResult, type ChainResults, resultsFor, runBatch } from "./query-chain.ts";
 
-type Waiting = {
-  questions: readonly Question[];
-  resolve: (answers: ChainAnswers) => void;
+type PendingQueries = {
+  queries: readonly ChainQuery[];
+  resolve: (answers: ChainResults) => void;
   reject: (error: unknown) => void;
 };
 
-export type AskChain = (questions: readonly Question[]) => Promise<ChainAnswers>;
+export type QueryChain = (questions: readonly ChainQuery[]) => Promise<ChainResults>;
 
 /**
- * Asks a chain one round at a time: those who come while one is under way are answered together by the next,
- * whose block is the latest after they came. A round that fails throws its `RpcFailure` at all of them.
+ * Queries a chain one batch at a time: callers that arrive while a batch is running share the next one, which reads a
+ * later block. When a batch fails, all its callers get its `RpcFailure`.
  */
-export function openChainAsker(client: ChainClient): AskChain {
-  let waiting: Waiting[] = [];
-  let underWay = false;
+export function createQueryBatcher(client: ChainClient): QueryChain {
+  let pending: PendingQueries[] = [];
+  let isRunning = false;
 
-  const answerAll = async () => {
-    underWay = true;
-    // Those who ask in the same turn share the first round too.
+  const runAll = async () => {
+    isRunning = true;
+    // Callers of the same tick share the first batch too.
     await Promise.resolve();
-    while (waiting.length > 0) {
-      const round = waiting;
-      waiting = [];
-      await answerRound(client, round);
+    while (pending.length > 0) {
+      const batch = pending;
+      pending = [];
+      await runPending(client, batch);
     }
-    underWay = false;
+    isRunning = false;
   };
 
   return (questions) =>
     new Promise((resolve, reject) => {
-      waiting.push({ questions, resolve, reject });
-      if (!underWay) void answerAll();
+      pending.push({ queries: questions, resolve, reject });
+      if (!isRunning) void runAll();
     });
 }
 
-async function answerRound(client: ChainClient, waiting: readonly Waiting[]): Promise<void> {
-  let round: Round;
+async function runPending(client: ChainClient, waiting: readonly PendingQueries[]): Promise<void> {
+  let round: BatchResult;
   try {
-    round = await holdRound(
+    round = await runBatch(
       client,
-      waiting.flatMap(({ questions }) => questions),
+      waiting.flatMap(({ queries }) => queries),
     );
   } catch (error) {
     for (const { reject } of waiting) reject(error);
     return;
   }
-  for (const { questions, resolve } of waiting) resolve(answersTo(round, questions));
+  for (const { queries, resolve } of waiting) resolve(resultsFor(round, queries));
 }

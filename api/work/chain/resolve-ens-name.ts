@@ -16,7 +16,7 @@ import { packetToBytes, toCoinType } from "viem/ens";
 import { ensRegistry } from "../../../abis/deployments.ts";
 import { parseEnsName } from "../../../projections/domain/ens-name.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";
-import { type CallOutcome, type ChainCall, makeCalls } from "./call-batch.ts";
+import { type CallOutcome, type ChainCall, executeCalls } from "./call-batch.ts";
 import type { ChainClient } from "./clients.ts";
 import { fetchReadBasis, type ReadBasis } from "./contract-calls.ts";
 import { RpcFailure } from "./rpc-batch.ts";
@@ -28,12 +28,12 @@ const abi = parseAbi([
   "function addr(bytes32 node) view returns (address)",
   "function name(bytes32 node) view returns (string)",
 ]);
-/** ENSIP-9. Overloads `addr`; apart, so that each is named without doubt. */
+/** ENSIP-9. Overloads `addr`; separate, so that each is unambiguous. */
 const multicoinAbi = parseAbi([
   "function addr(bytes32 node, uint256 coinType) view returns (bytes)",
 ]);
 
-/** ENSIP-10 `resolve`, and what EIP-3668 reverts with. */
+/** Selectors of ENSIP-10 `resolve` and of EIP-3668's revert. */
 const extendedResolver = "0x9061b923";
 const offchainLookup = "0x556f1830";
 
@@ -47,9 +47,9 @@ export type EnsRecord = {
 };
 
 /**
- * Looks a name up in the registry on Ethereum, by its own resolver or the nearest parent's that answers for names
- * below it (ENSIP-10). Gateways are not followed (EIP-3668). Null: no resolver or no address.
- * `name` is normalised. Throws `RpcFailure` when the chain gives no usable answer.
+ * Resolves a normalised name through the registry on Ethereum, by its own resolver or the nearest wildcard resolver of
+ * a parent (ENSIP-10). Off-chain gateways (EIP-3668) are not followed. Null: no resolver or no address. Throws
+ * `RpcFailure`.
  */
 export async function resolveEnsName(
   client: ChainClient,
@@ -73,7 +73,7 @@ async function findAddresses(
   const resolver = await findResolver(client, basis, name);
   if (resolver === null) return null;
   const node = namehash(name);
-  const questions = [
+  const calls = [
     encodeFunctionData({ abi, functionName: "addr", args: [node] }),
     encodeFunctionData({
       abi: multicoinAbi,
@@ -81,12 +81,12 @@ async function findAddresses(
       args: [node, toCoinType(33139)],
     }),
   ];
-  const [native, apechain] = await makeCalls(
+  const [native, apechain] = await executeCalls(
     client,
     basis,
-    questions.map((data) => ({ to: resolver.address, data: resolver.wrap(name, data) })),
+    calls.map((data) => ({ to: resolver.address, data: resolver.wrap(name, data) })),
   );
-  if (native === undefined) throw new RpcFailure(`The resolver of ${name} was not answered for`);
+  if (native === undefined) throw new RpcFailure(`No RPC result for the resolver of ${name}`);
   if (isOffchain(native)) return "offchain";
   const address = readAddress(resolver.unwrap(native));
   const apechainAddress = readCoinAddress(resolver.unwrap(apechain));
@@ -99,7 +99,7 @@ type Resolver = {
   unwrap(outcome: CallOutcome): Hex | null;
 };
 
-/** The nearest resolver of a name and of its parents; a parent's only if it answers for what is below it. */
+/** The nearest resolver of a name and its parents; a parent's only if it is a wildcard resolver. */
 async function findResolver(
   client: ChainClient,
   basis: ReadBasis,
@@ -107,16 +107,16 @@ async function findResolver(
 ): Promise<Resolver | null> {
   const labels = name.split(".");
   const names = labels.map((_, index) => labels.slice(index).join("."));
-  const outcomes = await makeCalls(client, basis, names.map(resolverCall));
+  const outcomes = await executeCalls(client, basis, names.map(resolverCall));
   const resolvers = outcomes.map((outcome) => {
-    if (outcome === undefined) throw new RpcFailure(`The ENS registry was not answered for`);
+    if (outcome === undefined) throw new RpcFailure("No RPC result for the ENS registry");
     return readAddress(returnedOf(outcome));
   });
   const nearest = resolvers.findIndex((resolver) => resolver !== null);
   const address = resolvers[nearest];
   if (address === undefined || address === null) return null;
-  if (await isExtended(client, basis, address)) return extended(address);
-  return nearest === 0 ? direct(address) : null;
+  if (await isExtended(client, basis, address)) return extendedResolverAt(address);
+  return nearest === 0 ? directResolver(address) : null;
 }
 
 const resolverCall = (name: string): ChainCall => ({
@@ -134,19 +134,19 @@ async function isExtended(
     functionName: "supportsInterface",
     args: [extendedResolver],
   });
-  const [outcome] = await makeCalls(client, basis, [{ to: resolver, data }]);
-  if (outcome === undefined) throw new RpcFailure("The resolver was not answered for");
+  const [outcome] = await executeCalls(client, basis, [{ to: resolver, data }]);
+  if (outcome === undefined) throw new RpcFailure("No RPC result for the resolver");
   const returned = returnedOf(outcome);
   return returned !== null && size(returned) === 32 && BigInt(returned) === 1n;
 }
 
-const direct = (address: Address): Resolver => ({
+const directResolver = (address: Address): Resolver => ({
   address,
   wrap: (_, data) => data,
   unwrap: returnedOf,
 });
 
-const extended = (address: Address): Resolver => ({
+const extendedResolverAt = (address: Address): Resolver => ({
   address,
   wrap: (name, data) =>
     encodeFunctionData({
@@ -158,31 +158,32 @@ const extended = (address: Address): Resolver => ({
     const returned = returnedOf(outcome);
     return returned === null
       ? null
-      : decoded(() => decodeFunctionResult({ abi, functionName: "resolve", data: returned }));
+      : decodeOrNull(() => decodeFunctionResult({ abi, functionName: "resolve", data: returned }));
   },
 });
 
-/** Set only where the name leads back to the address. */
+/** The primary name, only if it resolves back to the address. */
 async function findPrimaryName(
   client: ChainClient,
   basis: ReadBasis,
   address: Address,
 ): Promise<string | null> {
   const reverse = `${address.slice(2)}.addr.reverse`;
-  const [named] = await makeCalls(client, basis, [resolverCall(reverse)]);
-  const resolver = readAddress(returnedOf(named));
+  const [resolverOutcome] = await executeCalls(client, basis, [resolverCall(reverse)]);
+  const resolver = readAddress(returnedOf(resolverOutcome));
   if (resolver === null) return null;
   const data = encodeFunctionData({ abi, functionName: "name", args: [namehash(reverse)] });
-  const [outcome] = await makeCalls(client, basis, [{ to: resolver, data }]);
+  const [outcome] = await executeCalls(client, basis, [{ to: resolver, data }]);
   const returned = returnedOf(outcome);
   const text =
-    returned && decoded(() => decodeFunctionResult({ abi, functionName: "name", data: returned }));
+    returned &&
+    decodeOrNull(() => decodeFunctionResult({ abi, functionName: "name", data: returned }));
   const parsed = parseEnsName(text ?? "");
-  // A name in another spelling than its normal one is no primary name.
+  // A name that is not normalised is not accepted as a primary name.
   if (isRejection(parsed) || parsed.name !== text) return null;
   const forward = await findAddresses(client, basis, parsed.name);
-  const leadsBack = forward !== null && forward !== "offchain" && forward.address === address;
-  return leadsBack ? parsed.name : null;
+  const resolvesBack = forward !== null && forward !== "offchain" && forward.address === address;
+  return resolvesBack ? parsed.name : null;
 }
 
 function returnedOf(outcome: CallOutcome): Hex | null {
@@ -191,7 +192,7 @@ function returnedOf(outcome: CallOutcome): Hex | null {
 
 function isOffchain(outcome: CallOutcome): boolean {
   return (
-    outcome !== undefined && "refused" in outcome && outcome.refused.startsWith(offchainLookup)
+    outcome !== undefined && "reverted" in outcome && outcome.reverted.startsWith(offchainLookup)
   );
 }
 
@@ -203,13 +204,13 @@ function readAddress(data: Hex | null): Address | null {
 
 function readCoinAddress(data: Hex | null): Address | null {
   if (data === null) return null;
-  const bytes = decoded(() => decodeAbiParameters([{ type: "bytes" }], data)[0]);
+  const bytes = decodeOrNull(() => decodeAbiParameters([{ type: "bytes" }], data)[0]);
   if (bytes === null || size(bytes) !== 20 || BigInt(bytes) === 0n) return null;
   return getAddress(bytes).toLowerCase() as Address;
 }
 
-/** What a resolver returns is anything. */
-function decoded<Value>(decode: () => Value): Value | null {
+/** A resolver may return anything. */
+function decodeOrNull<Value>(decode: () => Value): Value | null {
   try {
     return decode();
   } catch {

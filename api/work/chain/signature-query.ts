@@ -2,38 +2,38 @@ import { type Hex, slice, toFunctionSelector } from "viem";
 import { seaport } from "../../../abis/deployments.ts";
 import { seaportFunctions } from "../../../abis/seaport.ts";
 import { orderParameters } from "../../../projections/domain/seaport/fill.ts";
-import { orderErrors } from "./probe-abis.ts";
 import type { CallOutcome, ChainCall } from "./call-batch.ts";
+import type { QueryByKind } from "./chain-query.ts";
 import { encodeCall } from "./encode-call.ts";
-import { counterReader } from "./exchange-queries.ts";
-import type { Questions } from "./chain-query.ts";
-import { type Reader, wordOf } from "./query-kind.ts";
+import { counterCodec } from "./exchange-queries.ts";
+import { orderErrors } from "./probe-abis.ts";
+import { type QueryCodec, wordOf } from "./query-codec.ts";
 
-/** A wallet may verify its signatures in a costly way. */
+/** Contract wallets may need much gas to verify a signature. */
 const gas = 5_000_000n;
 
 /**
- * Whether the exchange takes a signature for the maker's, whatever its form: asked by `validate`, which is not sent.
- * It hashes the order with the maker's counter of now, so it decides nothing about an order with another one.
+ * Whether the exchange accepts a signature of any form, by a static call of `validate`. It hashes the order with the
+ * maker's current counter, so the result is unknown for an order with another counter.
  */
-export const signatureReader: Reader<"signature_read"> = {
-  calls: (question, basis) => [
-    validateCall(question),
-    ...counterReader.calls({ kind: "counter_read", maker: question.maker }, basis),
+export const signatureCodec: QueryCodec<"signature_read"> = {
+  encode: (query, basis) => [
+    validateCall(query),
+    ...counterCodec.encode({ kind: "counter_read", maker: query.maker }, basis),
   ],
-  read(question, lookUp, basis) {
-    const { kind, orderHash, maker, order } = question;
-    const read = counterReader.read({ kind: "counter_read", maker }, lookUp, basis);
+  decode(query, lookUp, basis) {
+    const { kind, orderHash, maker, order } = query;
+    const read = counterCodec.decode({ kind: "counter_read", maker }, lookUp, basis);
     if (read?.counter !== order.components.counter) return undefined;
-    const valid = isTaken(lookUp(validateCall(question)));
+    const valid = isAccepted(lookUp(validateCall(query)));
     return valid === undefined ? undefined : { kind, orderHash, maker, valid };
   },
 };
 
-function validateCall({ orderHash, order }: Questions["signature_read"]): ChainCall {
+function validateCall({ orderHash, order }: QueryByKind["signature_read"]): ChainCall {
   return {
     to: seaport["1.6"],
-    // The exchange asks the maker himself for no signature; nobody can be at an address made of his own order's hash.
+    // Seaport skips the signature check when the maker calls; an address derived from the order's hash is nobody's.
     from: slice(orderHash, 12),
     data: encodeCall({
       abi: seaportFunctions,
@@ -48,14 +48,14 @@ const selectorsOf = (errors: typeof orderErrors): Hex[] =>
   errors.map(({ name, inputs }) =>
     toFunctionSelector(`${name}(${inputs.map(({ type }) => type).join(",")})`),
   );
-const ofTheOrder = selectorsOf(orderErrors);
+const orderErrorSelectors = selectorsOf(orderErrors);
 
-function isTaken(outcome: CallOutcome): boolean | undefined {
+function isAccepted(outcome: CallOutcome): boolean | undefined {
   if (outcome === undefined) return undefined;
   if ("returned" in outcome) return wordOf(outcome) === 1n ? true : undefined;
-  const selector = outcome.refused.slice(0, 10);
-  // A node that tells no reason may mean any.
+  const selector = outcome.reverted.slice(0, 10);
+  // Without revert data the reason is unknown.
   if (selector.length < 10) return undefined;
-  // What is none of the exchange's own words about the order are the wallet's, which refused so.
-  return ofTheOrder.some((known) => known === selector) ? undefined : false;
+  // Any error that is not Seaport's about the order means that the signature was refused.
+  return orderErrorSelectors.some((known) => known === selector) ? undefined : false;
 }

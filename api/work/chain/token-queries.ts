@@ -1,23 +1,23 @@
 import { commonConduit, seaport } from "../../../abis/deployments.ts";
 import { erc20Abi, erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import { encodeCall } from "./encode-call.ts";
-import { oneCall, wordOf } from "./query-kind.ts";
 import { addressOf } from "./abi-words.ts";
+import { encodeCall } from "./encode-call.ts";
+import { singleCallCodec, wordOf } from "./query-codec.ts";
 
 /*
- * A contract that refuses or answers nonsense has answered: it holds nobody for an owner or approved, and nothing for
- * anybody's. Only a node's silence is unknown.
+ * A contract that reverts or returns malformed data counts as: no owner, not approved, balance 0. Only a missing result
+ * from the node is unknown.
  */
 
-export const ownerReader = oneCall<"owner_read">(
+export const ownerCodec = singleCallCodec<"owner_read">(
   ({ contract, tokenId }) => ({
     to: contract,
     data: encodeCall({ abi: erc721Abi, functionName: "ownerOf", args: [tokenId] }),
   }),
-  (question, outcome) => ({ ...question, owner: addressOf(wordOf(outcome)) }),
+  (query, outcome) => ({ ...query, owner: addressOf(wordOf(outcome)) }),
 );
 
-export const unitsReader = oneCall<"units_read">(
+export const unitsCodec = singleCallCodec<"units_read">(
   ({ contract, tokenId, owner }) => ({
     to: contract,
     data: encodeCall({
@@ -26,11 +26,11 @@ export const unitsReader = oneCall<"units_read">(
       args: [owner, tokenId],
     }),
   }),
-  (question, outcome) => ({ ...question, units: wordOf(outcome) ?? 0n }),
+  (query, outcome) => ({ ...query, units: wordOf(outcome) ?? 0n }),
 );
 
-/** Of the common conduit, for all tokens of a contract. */
-export const approvalReader = oneCall<"approval_read">(
+/** Approval of the common conduit for all tokens of a contract. */
+export const approvalCodec = singleCallCodec<"approval_read">(
   ({ contract, owner }) => ({
     to: contract,
     data: encodeCall({
@@ -39,19 +39,19 @@ export const approvalReader = oneCall<"approval_read">(
       args: [owner, commonConduit.address],
     }),
   }),
-  (question, outcome) => ({ ...question, approved: wordOf(outcome) === 1n }),
+  (query, outcome) => ({ ...query, approved: wordOf(outcome) === 1n }),
 );
 
-export const balanceReader = oneCall<"balance_read">(
+export const balanceCodec = singleCallCodec<"balance_read">(
   ({ currency, owner }) => ({
     to: currency,
     data: encodeCall({ abi: erc20Abi, functionName: "balanceOf", args: [owner] }),
   }),
-  (question, outcome) => ({ ...question, wei: wordOf(outcome) ?? 0n }),
+  (query, outcome) => ({ ...query, wei: wordOf(outcome) ?? 0n }),
 );
 
-/** Of the exchange itself, which bids are paid through. */
-export const allowanceReader = oneCall<"allowance_read">(
+/** Allowance of the exchange itself, through which bids are paid. */
+export const allowanceCodec = singleCallCodec<"allowance_read">(
   ({ currency, owner }) => ({
     to: currency,
     data: encodeCall({
@@ -60,5 +60,5 @@ export const allowanceReader = oneCall<"allowance_read">(
       args: [owner, seaport["1.6"]],
     }),
   }),
-  (question, outcome) => ({ ...question, wei: wordOf(outcome) ?? 0n }),
+  (query, outcome) => ({ ...query, wei: wordOf(outcome) ?? 0n }),
 );

@@ -1,74 +1,74 @@
 import { type Address, slice } from "viem";
 import { commonConduit } from "../../../abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import { creatorTokenAbi, transferValidatorAbi } from "./probe-abis.ts";
+import { addressOf } from "./abi-words.ts";
 import type { CallOutcome, ChainCall } from "./call-batch.ts";
+import type { QueryByKind } from "./chain-query.ts";
 import type { ReadBasis } from "./contract-calls.ts";
 import { encodeCall } from "./encode-call.ts";
-import type { Questions } from "./chain-query.ts";
-import { type LookUp, type Reader, wordOf } from "./query-kind.ts";
-import { approvalReader, ownerReader, unitsReader } from "./token-queries.ts";
-import { addressOf } from "./abi-words.ts";
+import { creatorTokenAbi, transferValidatorAbi } from "./probe-abis.ts";
+import { type OutcomeLookup, type QueryCodec, wordOf } from "./query-codec.ts";
+import { approvalCodec, ownerCodec, unitsCodec } from "./token-queries.ts";
 
-type TransferQuestion = Questions["transfer_read"];
+type TransferQuestion = QueryByKind["transfer_read"];
 
 /**
- * Whether the conduit may move a token, by a simulated transfer to somebody who cannot be known. Decides only where
- * the owner has the token and has approved the conduit, else the contract refuses for that; and only where the
- * collection's transfer validator, if it names one, is of the same mind: it may let others move what it forbids here.
+ * Whether the conduit may transfer a token, by a simulated transfer to an unknown recipient. Conclusive only if the
+ * owner holds the token and has approved the conduit, and if the collection's transfer validator, if any, agrees: it
+ * may allow other senders what it forbids in the simulation.
  */
-export const transferReader: Reader<"transfer_read"> = {
-  calls: (question, basis) => [
-    transferCall(question, basis),
-    validatorCall(question.contract),
-    ...approvalReader.calls(approvalOf(question), basis),
-    ...holdingCalls(question, basis),
+export const transferCodec: QueryCodec<"transfer_read"> = {
+  encode: (query, basis) => [
+    transferCall(query, basis),
+    validatorCall(query.contract),
+    ...approvalCodec.encode(approvalOf(query), basis),
+    ...holdingCalls(query, basis),
   ],
-  followUp(question, lookUp, basis) {
-    const validator = addressOf(wordOf(lookUp(validatorCall(question.contract))));
-    return validator === null ? [] : [validationCall(question, validator, basis)];
+  encodeFollowUp(query, lookUp, basis) {
+    const validator = addressOf(wordOf(lookUp(validatorCall(query.contract))));
+    return validator === null ? [] : [validationCall(query, validator, basis)];
   },
-  read(question, lookUp, basis) {
-    const { kind, contract, tokenId, owner } = question;
-    if (!isMovable(question, lookUp, basis)) return undefined;
-    const allowed = passes(lookUp(transferCall(question, basis)));
+  decode(query, lookUp, basis) {
+    const { kind, contract, tokenId, owner } = query;
+    if (!canDecide(query, lookUp, basis)) return undefined;
+    const allowed = hasReturned(lookUp(transferCall(query, basis)));
     const named = lookUp(validatorCall(contract));
     if (allowed === undefined || named === undefined) return undefined;
     const validator = addressOf(wordOf(named));
     const agrees =
-      validator === null || agreesWith(allowed, lookUp(validationCall(question, validator, basis)));
+      validator === null || agreesWith(allowed, lookUp(validationCall(query, validator, basis)));
     return agrees ? { kind, contract, tokenId, owner, allowed } : undefined;
   },
 };
 
-function passes(outcome: CallOutcome): boolean | undefined {
+function hasReturned(outcome: CallOutcome): boolean | undefined {
   return outcome === undefined ? undefined : "returned" in outcome;
 }
 
-/** A validator that refuses without a word knows no such question, and decides nothing. */
+/** A validator that reverts without data does not implement the call: it is ignored. */
 function agreesWith(allowed: boolean, outcome: CallOutcome): boolean {
-  if (outcome !== undefined && "refused" in outcome && outcome.refused === "0x") return true;
-  return passes(outcome) === allowed;
+  if (outcome !== undefined && "reverted" in outcome && outcome.reverted === "0x") return true;
+  return hasReturned(outcome) === allowed;
 }
 
-function isMovable(question: TransferQuestion, lookUp: LookUp, basis: ReadBasis): boolean {
-  const approval = approvalReader.read(approvalOf(question), lookUp, basis);
-  return approval?.approved === true && isHeld(question, lookUp, basis);
+function canDecide(query: TransferQuestion, lookUp: OutcomeLookup, basis: ReadBasis): boolean {
+  const approval = approvalCodec.decode(approvalOf(query), lookUp, basis);
+  return approval?.approved === true && isHeld(query, lookUp, basis);
 }
 
-function isHeld(question: TransferQuestion, lookUp: LookUp, basis: ReadBasis): boolean {
-  if (question.standard === "erc721") {
-    const read = ownerReader.read(ownerOf(question), lookUp, basis);
-    return read?.owner === question.owner;
+function isHeld(query: TransferQuestion, lookUp: OutcomeLookup, basis: ReadBasis): boolean {
+  if (query.standard === "erc721") {
+    const read = ownerCodec.decode(ownerOf(query), lookUp, basis);
+    return read?.owner === query.owner;
   }
-  const read = unitsReader.read(unitsOf(question), lookUp, basis);
+  const read = unitsCodec.decode(unitsOf(query), lookUp, basis);
   return read !== undefined && read.units > 0n;
 }
 
-const holdingCalls = (question: TransferQuestion, basis: ReadBasis): ChainCall[] =>
-  question.standard === "erc721"
-    ? ownerReader.calls(ownerOf(question), basis)
-    : unitsReader.calls(unitsOf(question), basis);
+const holdingCalls = (query: TransferQuestion, basis: ReadBasis): ChainCall[] =>
+  query.standard === "erc721"
+    ? ownerCodec.encode(ownerOf(query), basis)
+    : unitsCodec.encode(unitsOf(query), basis);
 
 const approvalOf = ({ contract, owner }: TransferQuestion) =>
   ({ kind: "approval_read", contract, owner }) as const;
@@ -77,12 +77,12 @@ const ownerOf = ({ contract, tokenId }: TransferQuestion) =>
 const unitsOf = ({ contract, tokenId, owner }: TransferQuestion) =>
   ({ kind: "units_read", contract, tokenId, owner }) as const;
 
-/** An address without code that nobody holds and no list can hold: another one in each block. */
-const stranger = ({ hash }: ReadBasis): Address => slice(hash, 12);
+/** An address without code or owner that no allow list can contain: derived from the block's hash. */
+const unknownRecipient = ({ hash }: ReadBasis): Address => slice(hash, 12);
 
-function transferCall(question: TransferQuestion, basis: ReadBasis): ChainCall {
-  const { contract, owner, tokenId, standard } = question;
-  const to = stranger(basis);
+function transferCall(query: TransferQuestion, basis: ReadBasis): ChainCall {
+  const { contract, owner, tokenId, standard } = query;
+  const to = unknownRecipient(basis);
   const data =
     standard === "erc721"
       ? encodeCall({
@@ -101,16 +101,16 @@ function transferCall(question: TransferQuestion, basis: ReadBasis): ChainCall {
 const validatorCall = (contract: Address): ChainCall => ({
   to: contract,
   data: encodeCall({ abi: creatorTokenAbi, functionName: "getTransferValidator" }),
-  isMostlyRefused: true,
+  usuallyReverts: true,
 });
 
-/** Validators look up the rules of the collection that calls them. */
+/** Called from the collection's address: validators apply the caller's rules. */
 function validationCall(
   { contract, owner, tokenId, standard }: TransferQuestion,
   validator: Address,
   basis: ReadBasis,
 ): ChainCall {
-  const [operator, to] = [commonConduit.address, stranger(basis)];
+  const [operator, to] = [commonConduit.address, unknownRecipient(basis)];
   const data =
     standard === "erc721"
       ? encodeCall({

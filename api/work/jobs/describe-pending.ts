@@ -5,7 +5,7 @@ import { appendObservations, type Observation } from "../../../projections/log/a
 import { readContractsWithoutDescription } from "../../../projections/reads/collections/read-contracts-without-description.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import {
-  type ContractAnswer,
+  type ContractResult,
   callContracts,
   fetchReadBasis,
   haveCode,
@@ -109,7 +109,7 @@ function descriptionFact(
   chainId: number,
   { number, hash, timestamp }: ReadBasis,
   contract: Address,
-  [name, symbol, is721, is1155]: readonly ContractAnswer[],
+  [name, symbol, is721, is1155]: readonly ContractResult[],
 ): Observation {
   return {
     kind: "contract_described",

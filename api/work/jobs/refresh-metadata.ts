@@ -12,7 +12,7 @@ import {
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import type { DocumentFetcher } from "../metadata/document-fetcher.ts";
-import { fetchDue, type Outcome } from "../metadata/fetch-due.ts";
+import { fetchDue, type FetchOutcome } from "../metadata/fetch-due.ts";
 import { backOff } from "./back-off.ts";
 
 const pollMs = 2_000;
@@ -65,7 +65,7 @@ export async function runMetadataRefresh(options: RefreshOptions): Promise<void>
   }
 }
 
-async function refreshOnce(options: RefreshOptions, state: RefreshState): Promise<Outcome | null> {
+async function refreshOnce(options: RefreshOptions, state: RefreshState): Promise<FetchOutcome | null> {
   const { client, logger } = options;
   try {
     const outcome = await fetchPass(options, state);
@@ -83,7 +83,7 @@ async function refreshOnce(options: RefreshOptions, state: RefreshState): Promis
   }
 }
 
-async function fetchPass(options: RefreshOptions, state: RefreshState): Promise<Outcome> {
+async function fetchPass(options: RefreshOptions, state: RefreshState): Promise<FetchOutcome> {
   const now = options.now();
   for (const [contractId, until] of state.coolingDown) {
     if (until <= now.getTime()) state.coolingDown.delete(contractId);

@@ -12,7 +12,7 @@ import { appendObservations } from "../../../projections/log/append.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backfillPrices } from "../prices/backfill-prices.ts";
-import { readChainlink } from "../prices/chainlink.ts";
+import { fetchChainlinkPrice } from "../prices/chainlink.ts";
 import type { PriceFeed } from "../prices/feeds.ts";
 import { fetchTickers } from "../prices/fetch-prices.ts";
 import { agreeOnPrice } from "../prices/median.ts";
@@ -91,7 +91,7 @@ async function fetchPrice(
 async function fetchFromChainlink({ ethereum }: PriceOptions, coin: Coin, failures: string[]) {
   if (ethereum === undefined) return null;
   try {
-    return await readChainlink(ethereum, coin, new Date());
+    return await fetchChainlinkPrice(ethereum, coin, new Date());
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error;
     failures.push(error.message);

@@ -2,46 +2,46 @@ import { Agent } from "undici";
 import { type Location, locate } from "../../../projections/domain/metadata/location.ts";
 import {
   type Document,
-  type Fault,
-  getDocument,
+  type DocumentFault,
+  fetchDocumentAt,
   isPicture,
   type Limits,
   type Route,
 } from "./fetch-document.ts";
+import { createHostCooldowns } from "./host-cooldowns.ts";
 import { createHostQueue } from "./host-queue.ts";
-import { createHostRests } from "./host-cooldowns.ts";
 import { publicLookup, type Resolve, resolveBySystem } from "./public-dns-lookup.ts";
-import { whyRefused } from "./url-policy.ts";
+import { urlRefusalReason } from "./url-policy.ts";
 
 type FetcherOptions = {
-  /** Tried in order; paths `ipfs/…` and `ipns/…` are asked below them. They are the operator's and may be local. */
+  /** Tried in order, with the paths `ipfs/…` and `ipns/…`. Set by the operator, so they may be local. */
   ipfsGateways: readonly string[];
   arweaveGateway: string;
   limits?: Partial<Limits>;
   resolve?: Resolve;
   now?: () => number;
-  /** Origins that are asked although they are not public: stand-ins on a loopback address. */
+  /** Origins allowed although not public: stand-ins on a loopback address. */
   allowedOrigins?: readonly string[];
 };
 
-/** A document; or why there is none; or nothing, where whoever has it is not asked at the moment. */
-type Fetched = Document | { fault: string } | undefined;
+/** A document, or why there is none; undefined while its hosts are cooling down. */
+type FetchResult = Document | { fault: string } | undefined;
 
 export type DocumentFetcher = {
-  /** Fetches what a contract named, within the limits. Aborted, it settles with a fault. */
-  fetchDocument(uri: string, signal: AbortSignal): Promise<Fetched>;
+  /** Fetches an untrusted URI within the limits. Resolves with a fault when aborted. */
+  fetchDocument(uri: string, signal: AbortSignal): Promise<FetchResult>;
   close(): Promise<void>;
 };
 
-const requestsAtOnce = 16;
+const maxRequests = 16;
 const requestsPerHost = 4;
 const defaultLimits: Limits = { timeoutMs: 10_000, bytes: 1024 * 1024, redirects: 3 };
-/** Addresses of one document that are tried. */
-const mostAddresses = 3;
+/** Maximum URLs tried for one document. */
+const maxAddresses = 3;
 
 type Address = { url: URL; isGateway: boolean };
 
-/** Fetches documents that strangers named: none from a network that is not public, few at once, and few from one host. */
+/** Fetches untrusted URIs: only from public addresses, with limited concurrency in total and per host. */
 export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
   const limits = { ...defaultLimits, ...options.limits };
   const guarded = openAgent(limits, {
@@ -49,32 +49,33 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
   });
   const trusted = openAgent(limits, {});
   const allowed = new Set(options.allowedOrigins);
-  const queue = createHostQueue(requestsAtOnce, requestsPerHost);
-  const rests = createHostRests(options.now ?? Date.now);
+  const queue = createHostQueue(maxRequests, requestsPerHost);
+  const cooldowns = createHostCooldowns(options.now ?? Date.now);
 
   function routeOf({ url: first, isGateway }: Address): Route {
     return (url) => {
-      // Where a gateway redirects to is no longer the operator's choice.
+      // Only the gateway itself is trusted, not its redirect targets.
       if ((isGateway && url === first) || allowed.has(url.origin)) return trusted;
-      return whyRefused(url) === null ? guarded : undefined;
+      return urlRefusalReason(url) === null ? guarded : undefined;
     };
   }
 
   async function tryAddress(
     address: Address,
     signal: AbortSignal,
-  ): Promise<Document | Fault | null> {
+  ): Promise<Document | DocumentFault | null> {
     const { host } = address.url;
     return await queue.run(host, async () => {
-      if (rests.isResting(host)) return null;
-      const found = await getDocument(address.url, routeOf(address), limits, signal);
-      if ("fault" in found && needsRest(found, address)) rests.noteFailure(host, found.restMs);
-      if (!("fault" in found) || found.cause === "document") rests.noteAnswer(host);
+      if (cooldowns.isCoolingDown(host)) return null;
+      const found = await fetchDocumentAt(address.url, routeOf(address), limits, signal);
+      if ("fault" in found && needsCooldown(found, address))
+        cooldowns.recordFailure(host, found.retryAfterMs);
+      if (!("fault" in found) || found.cause === "document") cooldowns.recordSuccess(host);
       return found;
     });
   }
 
-  async function tryAll(addresses: readonly Address[], signal: AbortSignal): Promise<Fetched> {
+  async function tryAll(addresses: readonly Address[], signal: AbortSignal): Promise<FetchResult> {
     const faults: string[] = [];
     for (const address of addresses) {
       const found = await tryAddress(address, signal);
@@ -91,8 +92,8 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
       if (typeof location === "string") return { fault: location };
       if (location.kind === "data") return inlineDocument(location, limits.bytes);
       const addresses = addressesOf(location, options);
-      if (addresses.length === 0) return { fault: "no gateway leads to it" };
-      return await tryAll(addresses.slice(0, mostAddresses), signal);
+      if (addresses.length === 0) return { fault: "no gateway for the URI" };
+      return await tryAll(addresses.slice(0, maxAddresses), signal);
     },
     async close() {
       await Promise.all([guarded.destroy(), trusted.destroy()]);
@@ -101,10 +102,10 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
 }
 
 /**
- * A gateway is slow about content that nobody has, which says nothing about the gateway. A host that is gone refuses at
- * once, which costs nothing.
+ * A gateway is slow for content that nobody provides, which is not the gateway's fault. An unreachable ordinary host
+ * fails at once, which costs nothing.
  */
-function needsRest({ cause }: Fault, { isGateway }: Address): boolean {
+function needsCooldown({ cause }: DocumentFault, { isGateway }: Address): boolean {
   return cause === "busy" || cause === (isGateway ? "unreachable" : "slow");
 }
 
@@ -123,7 +124,7 @@ function openAgent(limits: Limits, connect: { lookup?: ReturnType<typeof publicL
 function inlineDocument(
   { mediaType, bytes }: Extract<Location, { kind: "data" }>,
   limit: number,
-): Fetched {
+): FetchResult {
   if (isPicture(mediaType)) return { mediaType, bytes: new Uint8Array() };
   if (bytes.length > limit) return { fault: `the document is larger than ${limit} bytes` };
   return { mediaType, bytes };
@@ -133,15 +134,15 @@ function addressesOf(
   location: Exclude<Location, { kind: "data" }>,
   { ipfsGateways, arweaveGateway }: FetcherOptions,
 ): Address[] {
-  const ipfs = (path: string) => ipfsGateways.flatMap((gateway) => behind(gateway, path));
+  const ipfs = (path: string) => ipfsGateways.flatMap((gateway) => belowGateway(gateway, path));
   if (location.kind === "ipfs") return ipfs(location.path);
-  if (location.kind === "arweave") return behind(arweaveGateway, location.path);
+  if (location.kind === "arweave") return belowGateway(arweaveGateway, location.path);
   const own = { url: location.url, isGateway: false };
   return [own, ...(location.ipfsPath === null ? [] : ipfs(location.ipfsPath))];
 }
 
-/** The address of a path below a gateway; none where the path climbs out of it. */
-function behind(gateway: string, path: string): Address[] {
+/** The URL of a path below a gateway; empty if the path escapes it. */
+function belowGateway(gateway: string, path: string): Address[] {
   const root = new URL(`${gateway.replace(/\/(?:ipfs\/?)?$/, "")}/`);
   const url = new URL(root.href + path.replaceAll("#", "%23"));
   const [first] = path.split("/");

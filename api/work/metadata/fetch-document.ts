@@ -1,10 +1,10 @@
 import { type Dispatcher, request } from "undici";
-import { NotPublic } from "./public-dns-lookup.ts";
-import { whyRefused } from "./url-policy.ts";
+import { NotPublicError } from "./public-dns-lookup.ts";
+import { urlRefusalReason } from "./url-policy.ts";
 
-/** What a document is fetched within. */
+/** Limits of fetching a document. */
 export type Limits = {
-  /** For one address, redirects and body included. */
+  /** One URL including redirects and body. */
   timeoutMs: number;
   bytes: number;
   redirects: number;
@@ -13,25 +13,25 @@ export type Limits = {
 export type Document = { mediaType: string; bytes: Uint8Array };
 
 /**
- * Why there is no document. The cause is the document's own, or its host's, which would fail others as well: it is slow,
- * cannot be reached, or wants to be left alone, for `restMs` where it says so.
+ * Why there is no document. `document`: its own fault. The others are the host's and would affect further requests;
+ * `retryAfterMs` from the host's `Retry-After`.
  */
-export type Fault = {
+export type DocumentFault = {
   fault: string;
   cause: "document" | "slow" | "unreachable" | "busy";
-  restMs?: number;
+  retryAfterMs?: number;
 };
 
-/** How an address is asked: `undefined` where it may not be. */
+/** Chooses the dispatcher for a URL; undefined: the URL is not allowed. */
 export type Route = (url: URL) => Dispatcher | undefined;
 
-/** `GET` of a document that a stranger named. Every address it is redirected to is looked at like the first. */
-export async function getDocument(
+/** `GET` of an untrusted URL. Every redirect target is checked like the first URL. */
+export async function fetchDocumentAt(
   url: URL,
   route: Route,
   limits: Limits,
   signal: AbortSignal,
-): Promise<Document | Fault> {
+): Promise<Document | DocumentFault> {
   const ending = AbortSignal.any([signal, AbortSignal.timeout(limits.timeoutMs)]);
   try {
     return await follow(url, route, limits, ending);
@@ -45,19 +45,20 @@ async function follow(
   route: Route,
   limits: Limits,
   signal: AbortSignal,
-): Promise<Document | Fault> {
+): Promise<Document | DocumentFault> {
   let url = first;
   for (let hops = 0; hops <= limits.redirects; hops++) {
     const dispatcher = route(url);
-    if (dispatcher === undefined) return refused(whyRefused(url) ?? "the address is not asked");
+    if (dispatcher === undefined)
+      return documentFault(urlRefusalReason(url) ?? "the URL is not allowed");
     const response = await request(url.href, { dispatcher, signal, headers });
     const location = redirectOf(response);
     if (location === undefined) return await readAnswer(response, limits.bytes);
     close(response);
-    if (!URL.canParse(location, url.href)) return refused("it redirects to what is no address");
+    if (!URL.canParse(location, url.href)) return documentFault("redirect to an invalid URL");
     url = new URL(location, url);
   }
-  return refused(`it redirects more than ${limits.redirects} times`);
+  return documentFault(`more than ${limits.redirects} redirects`);
 }
 
 const headers = {
@@ -72,7 +73,7 @@ function redirectOf({ statusCode, headers }: Response): string | undefined {
   return statusCode >= 300 && statusCode < 400 ? header(headers.location) : undefined;
 }
 
-async function readAnswer(response: Response, limit: number): Promise<Document | Fault> {
+async function readAnswer(response: Response, limit: number): Promise<Document | DocumentFault> {
   const { statusCode, headers } = response;
   const mediaType = (header(headers["content-type"])?.split(";")[0] ?? "").trim().toLowerCase();
   const fault = faultOf(response, limit);
@@ -81,25 +82,25 @@ async function readAnswer(response: Response, limit: number): Promise<Document |
     return fault ?? { mediaType, bytes: new Uint8Array() };
   }
   const bytes = await readBounded(response, limit);
-  return bytes === null ? refused(`it is larger than ${limit} bytes`) : { mediaType, bytes };
+  return bytes === null ? documentFault(`larger than ${limit} bytes`) : { mediaType, bytes };
 }
 
-/** The address is the picture's own: it is known without its bytes. */
+/** An image needs no download: its URL is the result. */
 export const isPicture = (mediaType: string): boolean => mediaType.startsWith("image/");
 
-const tryLater = new Set([429, 503]);
+const busyStatuses = new Set([429, 503]);
 
-function faultOf({ statusCode, headers }: Response, limit: number): Fault | null {
-  if (tryLater.has(statusCode)) {
+function faultOf({ statusCode, headers }: Response, limit: number): DocumentFault | null {
+  if (busyStatuses.has(statusCode)) {
     const seconds = Number(header(headers["retry-after"]));
-    const asked = Number.isFinite(seconds) && seconds > 0 ? { restMs: seconds * 1_000 } : {};
-    return { fault: `HTTP ${statusCode}`, cause: "busy", ...asked };
+    const retryAfter = Number.isFinite(seconds) && seconds > 0 ? { restMs: seconds * 1_000 } : {};
+    return { fault: `HTTP ${statusCode}`, cause: "busy", ...retryAfter };
   }
-  if (statusCode !== 200) return refused(`HTTP ${statusCode}`);
+  if (statusCode !== 200) return documentFault(`HTTP ${statusCode}`);
   const encoding = header(headers["content-encoding"]) ?? "identity";
-  if (encoding !== "identity") return refused(`it is encoded as ${encoding.slice(0, 20)}`);
+  if (encoding !== "identity") return documentFault(`content-encoding ${encoding.slice(0, 20)}`);
   if (Number(header(headers["content-length"])) > limit) {
-    return refused(`it is larger than ${limit} bytes`);
+    return documentFault(`larger than ${limit} bytes`);
   }
   return null;
 }
@@ -115,7 +116,7 @@ async function readBounded(response: Response, limit: number): Promise<Uint8Arra
   return Buffer.concat(chunks);
 }
 
-/** Whatever is still to come is not read, be it without end. */
+/** Aborts the rest of the body. */
 function close({ body }: Response): void {
   body.on("error", () => undefined).destroy();
 }
@@ -124,25 +125,33 @@ function header(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-const refused = (fault: string): Fault => ({ fault, cause: "document" });
+const documentFault = (fault: string): DocumentFault => ({ fault, cause: "document" });
 
-/** Names of what `undici` and timers throw, and codes of the system: our own network may be what is down. */
-const slow = new Set([
+/** Error names of `undici` and timers, and system error codes that point to the local network. */
+const timeoutErrors = new Set([
   "TimeoutError",
   "ConnectTimeoutError",
   "HeadersTimeoutError",
   "BodyTimeoutError",
 ]);
-const ownTrouble = new Set(["EAI_AGAIN", "ENETUNREACH", "ENETDOWN", "EHOSTUNREACH", "EMFILE"]);
+const localNetworkErrors = new Set([
+  "EAI_AGAIN",
+  "ENETUNREACH",
+  "ENETDOWN",
+  "EHOSTUNREACH",
+  "EMFILE",
+]);
 
-function causeOf(error: unknown): Fault["cause"] {
-  if (!(error instanceof Error) || error instanceof NotPublic) return "document";
-  if (slow.has(error.name)) return "slow";
-  return ownTrouble.has((error as NodeJS.ErrnoException).code ?? "") ? "busy" : "unreachable";
+function causeOf(error: unknown): DocumentFault["cause"] {
+  if (!(error instanceof Error) || error instanceof NotPublicError) return "document";
+  if (timeoutErrors.has(error.name)) return "slow";
+  return localNetworkErrors.has((error as NodeJS.ErrnoException).code ?? "")
+    ? "busy"
+    : "unreachable";
 }
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (slow.has(error.name)) return "it took too long";
+  if (timeoutErrors.has(error.name)) return "timeout";
   return (error.message || (error as NodeJS.ErrnoException).code || error.name).slice(0, 200);
 }

@@ -9,7 +9,7 @@ import { substituteId } from "../../../projections/domain/metadata/location.ts";
 import { parseUri } from "../../../projections/domain/metadata/media.ts";
 import {
   parseTokenMetadata,
-  pictureMetadata,
+  imageMetadata,
   type TokenMetadata,
 } from "../../../projections/domain/metadata/token-metadata.ts";
 import {
@@ -20,11 +20,11 @@ import {
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import type { MetadataTarget } from "../../../projections/reads/metadata/read-due-metadata.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { askUris, type UriAnswer } from "./fetch-uris.ts";
-import { type Document, isPicture } from "./fetch-document.ts";
 import type { DocumentFetcher } from "./document-fetcher.ts";
+import { type Document, isPicture } from "./fetch-document.ts";
+import { fetchUris, type UriResult } from "./fetch-uris.ts";
 
-type Work = {
+type FetchContext = {
   db: Database;
   client: ChainClient;
   fetcher: DocumentFetcher;
@@ -32,23 +32,26 @@ type Work = {
   signal: AbortSignal;
 };
 
-export type Outcome = {
-  /** Facts appended, and the log's end after the last of them. */
+export type FetchOutcome = {
+  /** Facts appended, and the log's head after the last of them. */
   recorded: number;
   head: bigint;
-  /** Contracts of which something is still not known: the node, or a host at rest, did not say. */
+  /** Contracts with unknown results: no answer from the node, or a host cooling down. */
   unanswered: ReadonlySet<number>;
 };
 
-/** Facts appended at once: what is fetched is not lost when the process ends before all of it is. */
-const factsAtOnce = 32;
+/** Facts per append: fetched documents are not lost when the process ends early. */
+const factsPerAppend = 32;
 
 /**
- * Fetches the metadata of distinct subjects and records what was found, or that it could not be had. What cannot be
- * asked at the moment leaves no fact. Throws `RpcFailure` when the chain cannot be asked.
+ * Fetches the metadata of distinct subjects and records the document or the failure. A host that is cooling down leaves
+ * no fact. Throws `RpcFailure`.
  */
-export async function fetchDue(work: Work, subjects: readonly MetadataTarget[]): Promise<Outcome> {
-  const answers = await askUris(work.client, subjects);
+export async function fetchDue(
+  work: FetchContext,
+  subjects: readonly MetadataTarget[],
+): Promise<FetchOutcome> {
+  const answers = await fetchUris(work.client, subjects);
   const unanswered = new Set<number>();
   const outcome = { recorded: 0, head: 0n, unanswered };
   let found: Observation[] = [];
@@ -62,18 +65,18 @@ export async function fetchDue(work: Work, subjects: readonly MetadataTarget[]):
       outcome.head = (await appendObservations(work.db, facts)).head;
       outcome.recorded += facts.length;
     });
-    // It is awaited, and fails, at the end.
+    // Awaited below, where it also throws.
     appending.catch(() => undefined);
   }
 
   await Promise.all(
     subjects.map(async (subject, index) => {
-      const fact = await observe(work, subject, answers[index]);
-      // What was cut short when the work ended says nothing about the document.
+      const fact = await fetchFact(work, subject, answers[index]);
+      // An aborted fetch says nothing about the document.
       if (work.signal.aborted) return;
       if (fact === undefined) unanswered.add(subject.contractId);
       else found.push(fact);
-      if (found.length >= factsAtOnce) flush();
+      if (found.length >= factsPerAppend) flush();
     }),
   );
   flush();
@@ -81,10 +84,10 @@ export async function fetchDue(work: Work, subjects: readonly MetadataTarget[]):
   return outcome;
 }
 
-async function observe(
-  { client, fetcher, now, signal }: Work,
+async function fetchFact(
+  { client, fetcher, now, signal }: FetchContext,
   subject: MetadataTarget,
-  answer: UriAnswer,
+  answer: UriResult,
 ): Promise<Observation | undefined> {
   if (answer === undefined) return undefined;
   const fact = { chainId: client.chainId, recordedAt: now };
@@ -108,10 +111,10 @@ function toFact(
   const { contract, tokenId, attempt, lastPosition } = subject;
   const about = { chainId, contract, recordedAt: recordedAt(), after: lastPosition };
   const failure = (error: string) => ({ error, attempt: attempt + 1 });
-  const told = typeof document === "string" ? document : null;
+  const error = typeof document === "string" ? document : null;
   const kept = uri === null ? null : parseUri(uri);
   if (tokenId === null) {
-    const found = told ?? parseContract(document as Document);
+    const found = error ?? parseContract(document as Document);
     const fact = contractMetadataFetched(
       about,
       kept,
@@ -120,7 +123,7 @@ function toFact(
     return isKnown(subject, fact) ? metadataConfirmed(about) : fact;
   }
   const ofToken = { ...about, tokenId };
-  const found = told ?? parseToken(subject, uri ?? "", document as Document);
+  const found = error ?? parseToken(subject, uri ?? "", document as Document);
   const fact = tokenMetadataFetched(
     ofToken,
     kept,
@@ -133,22 +136,22 @@ function isKnown({ known }: MetadataTarget, { payload }: Observation): boolean {
   return known !== null && isDeepStrictEqual(known, JSON.parse(JSON.stringify(payload)));
 }
 
-const saysNothing = "the document says nothing of it";
+const noMetadata = "the document has no metadata";
 
 function parseToken(
   { tokenId, standard }: MetadataTarget,
   uri: string,
   { mediaType, bytes }: Document,
 ): TokenMetadata | string {
-  if (isPicture(mediaType)) return pictureMetadata(uri, mediaType) ?? saysNothing;
+  if (isPicture(mediaType)) return imageMetadata(uri, mediaType) ?? noMetadata;
   const document = parseJsonDocument(bytes);
   if (typeof document === "string") return document;
   const editionId = standard === 1155 && tokenId !== null ? tokenId : undefined;
-  return parseTokenMetadata(document, editionId) ?? saysNothing;
+  return parseTokenMetadata(document, editionId) ?? noMetadata;
 }
 
 function parseContract({ mediaType, bytes }: Document): ContractMetadata | string {
   if (isPicture(mediaType)) return "the document is a picture, not JSON";
   const document = parseJsonDocument(bytes);
-  return typeof document === "string" ? document : (parseContractMetadata(document) ?? saysNothing);
+  return typeof document === "string" ? document : (parseContractMetadata(document) ?? noMetadata);
 }

@@ -1,68 +1,68 @@
 import { type Address, decodeAbiParameters, encodeFunctionData, parseAbi } from "viem";
 import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import { type CallOutcome, type ChainCall, makeCalls } from "../chain/call-batch.ts";
+import { type CallOutcome, type ChainCall, executeCalls } from "../chain/call-batch.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { BasisMoved, fetchReadBasis } from "../chain/contract-calls.ts";
+import { BasisReorged, fetchReadBasis } from "../chain/contract-calls.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 
-/** Of a token where its metadata is; without one, of the contract. */
-export type UriQuestion = { contract: Address; tokenId: bigint | null; standard: 721 | 1155 };
+/** The metadata URI of a token, or of the contract without a token id. */
+export type UriQuery = { contract: Address; tokenId: bigint | null; standard: 721 | 1155 };
 
-/** What the contract says; or why it says nothing; undefined: the node did not say. */
-export type UriAnswer = { uri: string } | { fault: string } | undefined;
+/** The URI, or why there is none; undefined: no result from the node. */
+export type UriResult = { uri: string } | { fault: string } | undefined;
 
-/** Drawing a picture takes more than any other read. Alone, that is: in company a contract shares what they have. */
+/** On-chain images need much gas. For a separate call; joined calls share the batch's gas. */
 const callGas = 15_000_000n;
 
 const contractUriAbi = parseAbi(["function contractURI() view returns (string)"]);
 
 /**
- * Asks contracts for URIs. Where one of them keeps the node from answering, each is asked by itself, and only what that
- * one would say stays unknown. Throws `RpcFailure` when the chain cannot be asked.
+ * Fetches URIs from contracts. When one contract makes the request fail, each is called separately, so that only its
+ * URIs stay unknown. Throws `RpcFailure`.
  */
-export async function askUris(
+export async function fetchUris(
   client: ChainClient,
-  questions: readonly UriQuestion[],
-): Promise<UriAnswer[]> {
+  queries: readonly UriQuery[],
+): Promise<UriResult[]> {
   try {
-    return await askTogether(client, questions);
+    return await fetchTogether(client, queries);
   } catch (error) {
-    if (error instanceof BasisMoved) return await askTogether(client, questions);
-    if (error instanceof RpcFailure) return await askApart(client, questions);
+    if (error instanceof BasisReorged) return await fetchTogether(client, queries);
+    if (error instanceof RpcFailure) return await fetchByContract(client, queries);
     throw error;
   }
 }
 
-async function askTogether(
+async function fetchTogether(
   client: ChainClient,
-  questions: readonly UriQuestion[],
-): Promise<UriAnswer[]> {
-  const outcomes = await makeCalls(client, await fetchReadBasis(client), questions.map(callOf));
-  return outcomes.map(answerOf);
+  queries: readonly UriQuery[],
+): Promise<UriResult[]> {
+  const outcomes = await executeCalls(client, await fetchReadBasis(client), queries.map(callOf));
+  return outcomes.map(parseOutcome);
 }
 
-async function askApart(
+async function fetchByContract(
   client: ChainClient,
-  questions: readonly UriQuestion[],
-): Promise<UriAnswer[]> {
-  const answers: UriAnswer[] = questions.map(() => undefined);
-  for (const contract of new Set(questions.map((question) => question.contract))) {
-    // Throws where the node is gone: then nobody is to blame but the node.
+  queries: readonly UriQuery[],
+): Promise<UriResult[]> {
+  const results: UriResult[] = queries.map(() => undefined);
+  for (const contract of new Set(queries.map((query) => query.contract))) {
+    // Throws when the node itself is down.
     const basis = await fetchReadBasis(client);
-    const own = [...questions.entries()].filter(([, question]) => question.contract === contract);
-    const calls = own.map(([, question]) => callOf(question));
-    const outcomes = await makeCalls(client, basis, calls).catch((error: unknown) => {
+    const own = [...queries.entries()].filter(([, query]) => query.contract === contract);
+    const calls = own.map(([, query]) => callOf(query));
+    const outcomes = await executeCalls(client, basis, calls).catch((error: unknown) => {
       if (error instanceof RpcFailure) return [];
       throw error;
     });
-    own.forEach(([index], place) => {
-      answers[index] = answerOf(outcomes[place]);
+    own.forEach(([index], offset) => {
+      results[index] = parseOutcome(outcomes[offset]);
     });
   }
-  return answers;
+  return results;
 }
 
-function callOf({ contract, tokenId, standard }: UriQuestion): ChainCall {
+function callOf({ contract, tokenId, standard }: UriQuery): ChainCall {
   return { to: contract, data: dataOf(tokenId, standard), gas: callGas };
 }
 
@@ -73,13 +73,13 @@ function dataOf(tokenId: bigint | null, standard: 721 | 1155) {
     : encodeFunctionData({ abi: erc721Abi, functionName: "tokenURI", args: [tokenId] });
 }
 
-function answerOf(outcome: CallOutcome): UriAnswer {
+function parseOutcome(outcome: CallOutcome): UriResult {
   if (outcome === undefined) return undefined;
-  if ("refused" in outcome) return { fault: "the contract refuses to say where it is" };
+  if ("reverted" in outcome) return { fault: "the contract's URI call reverted" };
   try {
     const [uri] = decodeAbiParameters([{ type: "string" }], outcome.returned);
     return { uri };
   } catch {
-    return { fault: "the contract does not say where it is" };
+    return { fault: "the contract's URI is not a string" };
   }
 }

@@ -1,33 +1,33 @@
-const failuresUntilRest = 3;
-const firstRestMs = 60_000;
-const longestRestMs = 3_600_000;
-/** Hosts remembered: strangers name as many as they like. */
-const mostHosts = 10_000;
+const failuresUntilCooldown = 3;
+const initialCooldownMs = 60_000;
+const maxCooldownMs = 3_600_000;
+/** Limit of remembered hosts, as untrusted URLs may name any number. */
+const maxHosts = 10_000;
 
-type Trouble = { failures: number; untilMs: number };
+type HostFailures = { failures: number; untilMs: number };
 
-/** Hosts that are left alone for a while, because they did not answer or asked for it. */
-export function createHostRests(now: () => number) {
-  const troubled = new Map<string, Trouble>();
+/** Hosts that are not contacted for a while after failures or a `Retry-After`. */
+export function createHostCooldowns(now: () => number) {
+  const failing = new Map<string, HostFailures>();
 
-  function note(host: string, trouble: Trouble): void {
-    troubled.delete(host);
-    troubled.set(host, trouble);
-    const [oldest] = troubled.keys();
-    if (troubled.size > mostHosts && oldest !== undefined) troubled.delete(oldest);
+  function store(host: string, trouble: HostFailures): void {
+    failing.delete(host);
+    failing.set(host, trouble);
+    const [oldest] = failing.keys();
+    if (failing.size > maxHosts && oldest !== undefined) failing.delete(oldest);
   }
 
   return {
-    isResting: (host: string): boolean => (troubled.get(host)?.untilMs ?? 0) > now(),
-    noteAnswer(host: string): void {
-      troubled.delete(host);
+    isCoolingDown: (host: string): boolean => (failing.get(host)?.untilMs ?? 0) > now(),
+    recordSuccess(host: string): void {
+      failing.delete(host);
     },
-    /** `restMs`: what the host asked for. Else it rests from the third failure in a row on, ever longer. */
-    noteFailure(host: string, restMs?: number): void {
-      const failures = (troubled.get(host)?.failures ?? 0) + 1;
-      const doublings = failures - failuresUntilRest;
-      const ownMs = doublings < 0 ? 0 : Math.min(firstRestMs * 2 ** doublings, longestRestMs);
-      note(host, { failures, untilMs: now() + Math.min(restMs ?? ownMs, longestRestMs) });
+    /** `retryAfterMs`: from the host. Otherwise a cooldown from the third failure in a row, doubled each time. */
+    recordFailure(host: string, retryAfterMs?: number): void {
+      const failures = (failing.get(host)?.failures ?? 0) + 1;
+      const doublings = failures - failuresUntilCooldown;
+      const ownMs = doublings < 0 ? 0 : Math.min(initialCooldownMs * 2 ** doublings, maxCooldownMs);
+      store(host, { failures, untilMs: now() + Math.min(retryAfterMs ?? ownMs, maxCooldownMs) });
     },
   };
 }

@@ -1,31 +1,31 @@
-type Waiting = { host: string; start: () => void };
+type QueuedTask = { host: string; start: () => void };
 
 export type HostQueue = {
-  /** Does the task once few enough are under way, of all hosts and of this one. */
+  /** Runs the task once the total and the host are below their limits. */
   run<Result>(host: string, task: () => Promise<Result>): Promise<Result>;
 };
 
-/** Holds requests back: at most `atOnce` are under way, and `perHost` to one host. A slow host keeps no other waiting. */
-export function createHostQueue(atOnce: number, perHost: number): HostQueue {
-  const underWay = new Map<string, number>();
+/** Limits concurrency: `maxInFlight` tasks in total, `maxPerHost` for one host. A slow host does not block others. */
+export function createHostQueue(maxInFlight: number, maxPerHost: number): HostQueue {
+  const inFlight = new Map<string, number>();
   let total = 0;
-  const waiting: Waiting[] = [];
+  const waiting: QueuedTask[] = [];
 
   function startNext(): void {
-    if (total >= atOnce) return;
-    const index = waiting.findIndex(({ host }) => (underWay.get(host) ?? 0) < perHost);
+    if (total >= maxInFlight) return;
+    const index = waiting.findIndex(({ host }) => (inFlight.get(host) ?? 0) < maxPerHost);
     const [next] = index === -1 ? [] : waiting.splice(index, 1);
     if (next === undefined) return;
     total += 1;
-    underWay.set(next.host, (underWay.get(next.host) ?? 0) + 1);
+    inFlight.set(next.host, (inFlight.get(next.host) ?? 0) + 1);
     next.start();
   }
 
   function end(host: string): void {
     total -= 1;
-    const left = (underWay.get(host) ?? 1) - 1;
-    if (left === 0) underWay.delete(host);
-    else underWay.set(host, left);
+    const left = (inFlight.get(host) ?? 1) - 1;
+    if (left === 0) inFlight.delete(host);
+    else inFlight.set(host, left);
     startNext();
   }
 

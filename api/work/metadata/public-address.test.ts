@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isPublicAddress } from "./public-address.ts";
-import { whyRefused } from "./url-policy.ts";
+import { urlRefusalReason } from "./url-policy.ts";
 
 describe("an address of the public internet", () => {
   it.each([
@@ -97,7 +97,7 @@ describe("a URL that a stranger named", () => {
     "https://1.1.1.1/",
     "https://[2606:4700:4700::1111]/",
   ])("may be asked: %s", (url) => {
-    expect(whyRefused(new URL(url))).toBeNull();
+    expect(urlRefusalReason(new URL(url))).toBeNull();
   });
 
   it.each([
@@ -138,7 +138,7 @@ describe("a URL that a stranger named", () => {
     "https://[fc00::1]/",
     "https://[ff02::1]/",
   ])("is not asked: %s", (url) => {
-    expect(whyRefused(new URL(url))).toEqual(expect.any(String));
+    expect(urlRefusalReason(new URL(url))).toEqual(expect.any(String));
   });
 
   it.each(["https://[fe80::1%25eth0]/", "https://[fe80::1%eth0]/", "https://256.1.1.1/"])(

@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** IPv4 that is not the public internet: IANA's special-purpose registry, multicast and what is reserved. */
+/** IPv4 ranges that are not public: IANA's special-purpose registry, multicast and reserved. */
 const specialIpv4 = new BlockList();
 for (const [network, bits] of [
   ["0.0.0.0", 8],
@@ -25,11 +25,11 @@ for (const [network, bits] of [
   specialIpv4.addSubnet(network, bits, "ipv4");
 }
 
-/** All that is given out to networks; mapped and translated IPv4, unique and link-local addresses are elsewhere. */
+/** Global unicast; mapped and translated IPv4, unique local and link-local addresses are outside of it. */
 const globalIpv6 = new BlockList();
 globalIpv6.addSubnet("2000::", 3, "ipv6");
 
-/** Of that the parts that lead into tunnels (which may end anywhere), documentation and experiments. */
+/** Exceptions within it: tunnels (which may end anywhere), documentation and experiments. */
 const specialIpv6 = new BlockList();
 for (const [network, bits] of [
   ["2001::", 23],
@@ -42,7 +42,7 @@ for (const [network, bits] of [
   specialIpv6.addSubnet(network, bits, "ipv6");
 }
 
-/** Whether an IP address is one of the public internet. What is no IP address is not. */
+/** Whether an IP address is public. False for anything else. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !specialIpv4.check(address, "ipv4");
   if (!isIPv6(address) || address.includes("%")) return false;

@@ -9,14 +9,14 @@ export type Resolve = (hostname: string) => Promise<Resolved[]>;
 
 export const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true });
 
-/** A name that leads to something other than the public internet. */
-export class NotPublic extends Error {
+/** A host name with an address that is not public. */
+export class NotPublicError extends Error {
   override name = "NotPublic";
 }
 
 /**
- * Resolves a name for the connection that is about to be made: to exactly the addresses that were looked at, so that a
- * second answer of the name's server changes nothing. One address that is not public condemns the name.
+ * DNS lookup that passes exactly the checked addresses to the connection, so that a second DNS answer has no effect
+ * (DNS rebinding). One address that is not public rejects the name.
  */
 export function publicLookup(resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
@@ -36,10 +36,10 @@ async function resolvePublic(
   hostname: string,
 ): Promise<[Resolved, ...Resolved[]]> {
   const [first, ...others] = await resolve(hostname);
-  if (first === undefined) throw new NotPublic(`${hostname} has no address`);
+  if (first === undefined) throw new NotPublicError(`${hostname} has no address`);
   const found: [Resolved, ...Resolved[]] = [first, ...others];
   if (!found.every(({ address }) => isPublicAddress(address))) {
-    throw new NotPublic(`${hostname} is not on the public internet`);
+    throw new NotPublicError(`${hostname} is not on the public internet`);
   }
   return found;
 }

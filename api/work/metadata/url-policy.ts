@@ -4,13 +4,13 @@ import { isPublicAddress } from "./public-address.ts";
 const ports = new Set(["", "8443"]);
 
 /**
- * Why an address that strangers chose is not asked, in words; null where nothing speaks against it. A host name is
- * looked at once more when it is resolved. `URL` has already turned every spelling of an IP address into the plain one.
+ * Why an untrusted URL is not fetched; null if it is allowed. Host names are checked again when resolved. `URL` has
+ * already normalised every notation of an IP address.
  */
-export function whyRefused(url: URL): string | null {
-  if (url.protocol !== "https:") return `${url.protocol} is not fetched`;
-  if (url.username !== "" || url.password !== "") return "an address with a user is not fetched";
-  if (!ports.has(url.port)) return `port ${url.port} is not asked`;
+export function urlRefusalReason(url: URL): string | null {
+  if (url.protocol !== "https:") return `${url.protocol} is not allowed`;
+  if (url.username !== "" || url.password !== "") return "credentials in a URL are not allowed";
+  if (!ports.has(url.port)) return `port ${url.port} is not allowed`;
   const host = url.hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0 && !isPublicAddress(host)) return `${host} is not on the public internet`;
   return null;

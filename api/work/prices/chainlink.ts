@@ -19,20 +19,19 @@ const abi = parseAbi([
 const decimals = encodeFunctionData({ abi, functionName: "decimals" });
 const latestRound = encodeFunctionData({ abi, functionName: "latestRoundData" });
 
-/** Chainlink's aggregators of Ethereum. A live one answers anew at least every `heartbeatSeconds`. */
+/** Chainlink aggregators on Ethereum. Each updates at least every `heartbeatSeconds`. */
 export const aggregators: Record<Coin, { address: Address; heartbeatSeconds: number }> = {
   ethereum: { address: "0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419", heartbeatSeconds: 3_600 },
   apecoin: { address: "0xd10abbc76679a20055e167bb80a24ac851b37056", heartbeatSeconds: 86_400 },
 };
 
-/** How late an answer may come after its heartbeat. */
+/** Tolerated delay after the heartbeat. */
 const graceSeconds = 600;
 
 /**
- * What the aggregator on Ethereum says a coin is worth; null when it says nothing, or nothing recent at `now`.
- * Throws `RpcFailure` when the chain cannot be asked.
+ * A coin's price from its aggregator; null without a valid price that is recent at `now`. Throws `RpcFailure`.
  */
-export async function readChainlink(
+export async function fetchChainlinkPrice(
   client: ChainClient,
   coin: Coin,
   now: Date,
@@ -53,8 +52,8 @@ export async function readChainlink(
   return { name: "chainlink", priceE8: answer };
 }
 
-const isWords = (said: Hex | null | undefined, count: number): said is Hex =>
-  said !== null && said !== undefined && size(said) === count * 32;
+const isWords = (result: Hex | null | undefined, count: number): result is Hex =>
+  result !== null && result !== undefined && size(result) === count * 32;
 
 const wordOf = (said: Hex | null | undefined): bigint | null =>
   isWords(said, 1) ? BigInt(said) : null;

@@ -2,18 +2,18 @@ import { z } from "zod";
 import type { Coin } from "../../../projections/facts/price-ticked.ts";
 import type { ExchangeName } from "./feeds.ts";
 
-/** Full hours, both included, in unix milliseconds; at most a hundred of them. */
+/** Full hours, inclusive, in unix milliseconds; at most a hundred. */
 export type HourRange = { fromMs: number; toMs: number };
 
-/** What an hour was opened at: unix milliseconds, and the price as the exchange writes it. */
+/** An hour's opening price, as the exchange writes it. */
 type HourOpen = { hourMs: number; price: string | number };
 
-/** How an exchange is asked, and what its answers say. The schemas throw where an answer is not as published. */
+/** Requests and response parsers of an exchange. Parsers throw on an unexpected response. */
 type Exchange = {
   tickerPath: (coin: Coin) => string;
   readTicker: (answer: unknown) => string;
-  /** How many hours back its history reaches; all of it where this is not told. */
-  reachHours?: number;
+  /** Hours that its history covers; absent: all. */
+  historyHours?: number;
   hoursPath: (coin: Coin, range: HourRange) => string;
   readHours: (answer: unknown) => HourOpen[];
 };
@@ -59,7 +59,7 @@ const kraken: Exchange = {
     const [pair] = Object.values(KrakenTicker.parse(answer).result);
     return price.parse(pair?.c[0]);
   },
-  reachHours: 719,
+  historyHours: 719,
   hoursPath: (coin, { fromMs }) =>
     `/0/public/OHLC?pair=${symbols[coin]}USD&interval=60&since=${fromMs / 1000 - 1}`,
   readHours: (answer) =>
@@ -96,7 +96,7 @@ const OkxHours = z.object({
 const okx: Exchange = {
   tickerPath: (coin) => `/api/v5/market/ticker?instId=${symbols[coin]}-USDT`,
   readTicker: (answer) => OkxTicker.parse(answer).data[0].last,
-  // It tells what lies earlier than `after` and later than `before`.
+  // Returns candles earlier than `after` and later than `before`.
   hoursPath: (coin, { fromMs, toMs }) =>
     `/api/v5/market/history-candles?instId=${symbols[coin]}-USDT&bar=1H&after=${toMs + 1}&before=${fromMs - 1}&limit=100`,
   readHours: (answer) =>

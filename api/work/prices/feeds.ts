@@ -1,8 +1,8 @@
-/** Exchanges whose published answers are understood, and where each gives them out. */
+/** Supported exchanges and the base URLs of their public APIs. */
 const exchangeUrls = {
   coinbase: "https://api.exchange.coinbase.com",
   kraken: "https://api.kraken.com",
-  // The host for market data alone; the main one refuses some countries.
+  // The market data host; the main one blocks some countries.
   binance: "https://data-api.binance.vision",
   okx: "https://www.okx.com",
 } as const;
@@ -11,7 +11,7 @@ export type ExchangeName = keyof typeof exchangeUrls;
 
 export const exchangeNames = Object.keys(exchangeUrls) as ExchangeName[];
 
-/** An exchange, and the address below which its paths are asked for. */
+/** An exchange and the base URL of its API. */
 export type PriceFeed = { name: ExchangeName; url: string };
 
 export const publicFeeds: readonly PriceFeed[] = exchangeNames.map((name) => ({
@@ -21,7 +21,7 @@ export const publicFeeds: readonly PriceFeed[] = exchangeNames.map((name) => ({
 
 const isExchange = (name: string): name is ExchangeName => Object.hasOwn(exchangeUrls, name);
 
-/** A feed of `name=url`; undefined when it is none. */
+/** Parses `name=url`; undefined if invalid. */
 export function parseFeed(text: string): PriceFeed | undefined {
   const [, name = "", address = ""] = /^(\w+)=(.+)$/.exec(text) ?? [];
   if (!isExchange(name) || !URL.canParse(address)) return undefined;

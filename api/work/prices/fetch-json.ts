@@ -1,7 +1,7 @@
 const timeoutMs = 5_000;
-const longestBytes = 256 * 1024;
+const maxBytes = 256 * 1024;
 
-/** An exchange that could not be asked, or whose answer is not what it publishes. */
+/** A failed request to an exchange, or an unexpected response. */
 class FeedFailure extends Error {
   override name = "FeedFailure";
 }
@@ -29,13 +29,13 @@ async function readBounded(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > longestBytes) throw new FeedFailure(`the answer exceeds ${longestBytes} bytes`);
+    if (size > maxBytes) throw new FeedFailure(`the response exceeds ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** fetch() hides the cause of a failed connection one level down. */
+/** fetch() wraps the cause of a failed connection. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;

@@ -4,36 +4,38 @@ import type { PriceFeed } from "./feeds.ts";
 import { fetchJson } from "./fetch-json.ts";
 import { parsePrice } from "./parse-price.ts";
 
-/** `failures`: what is wrong with the exchanges that gave nothing, in words. */
-export type Asked<Found> = { found: Found[]; failures: string[] };
+/** `failures`: messages of the exchanges without a price. */
+export type FetchedPrices<Found> = { found: Found[]; failures: string[] };
 
-/** What every exchange gives for a coin now. None is asked twice. */
+/** Every exchange's current price of a coin, one request each. */
 export function fetchTickers(
   feeds: readonly PriceFeed[],
   coin: Coin,
   signal: AbortSignal,
-): Promise<Asked<PriceSource>> {
-  return askAll(feeds, async ({ name, url }) => {
+): Promise<FetchedPrices<PriceSource>> {
+  return fetchFromAll(feeds, async ({ name, url }) => {
     const { tickerPath, readTicker } = exchanges[name];
     const priceE8 = parsePrice(readTicker(await fetchJson(url + tickerPath(coin), signal)));
-    if (priceE8 === undefined) throw new Error("the price is none");
+    if (priceE8 === undefined) throw new Error("invalid price");
     return { name, priceE8 };
   });
 }
 
-/** What an exchange opened hours at, by the hour's unix milliseconds. */
+/** An exchange's opening prices by hour in unix milliseconds. */
 export type PricedHours = { name: string; hours: Map<number, bigint> };
 
-/** What every exchange whose history reaches back to a range opened its hours at, as far as it knows them. */
+/** Hourly opening prices of every exchange whose history covers the range. */
 export function fetchHours(
   feeds: readonly PriceFeed[],
   coin: Coin,
   { range, now }: { range: HourRange; now: Date },
   signal: AbortSignal,
-): Promise<Asked<PricedHours>> {
+): Promise<FetchedPrices<PricedHours>> {
   const ageHours = (now.getTime() - range.toMs) / 3_600_000;
-  const reaching = feeds.filter(({ name }) => ageHours <= (exchanges[name].reachHours ?? Infinity));
-  return askAll(reaching, async ({ name, url }) => {
+  const reaching = feeds.filter(
+    ({ name }) => ageHours <= (exchanges[name].historyHours ?? Infinity),
+  );
+  return fetchFromAll(reaching, async ({ name, url }) => {
     const { hoursPath, readHours } = exchanges[name];
     const hours = new Map<number, bigint>();
     for (const { hourMs, price } of readHours(
@@ -46,15 +48,15 @@ export function fetchHours(
   });
 }
 
-async function askAll<Found>(
+async function fetchFromAll<Found>(
   feeds: readonly PriceFeed[],
   ask: (feed: PriceFeed) => Promise<Found>,
-): Promise<Asked<Found>> {
+): Promise<FetchedPrices<Found>> {
   const failures: string[] = [];
   const answers = await Promise.all(
     feeds.map((feed) =>
       ask(feed).catch((error: Error) => {
-        failures.push(`${feed.name}: ${wordsOf(error)}`);
+        failures.push(`${feed.name}: ${messageOf(error)}`);
         return undefined;
       }),
     ),
@@ -62,6 +64,6 @@ async function askAll<Found>(
   return { found: answers.filter((answer) => answer !== undefined), failures };
 }
 
-/** A schema's complaint is long and quotes nothing of use. */
-const wordsOf = (error: Error): string =>
-  error.name === "ZodError" ? "the answer is not as published" : error.message;
+/** Zod's messages are long and not useful here. */
+const messageOf = (error: Error): string =>
+  error.name === "ZodError" ? "unexpected response" : error.message;

@@ -1,25 +1,25 @@
 import type { PriceSource } from "../../../projections/facts/price-ticked.ts";
 
-/** Further from the median than one part in this is an outlier: 5 %. */
-const outlierPart = 20n;
-/** Fewer that agree are no price. */
-const leastAgreeing = 2;
+/** A price that differs from the median by more than 1/20 (5 %) is an outlier. */
+const outlierDivisor = 20n;
+/** Minimum number of agreeing prices. */
+const minAgreeing = 2;
 
-export type Agreed = { priceE8: bigint; sources: PriceSource[] };
+export type AgreedPrice = { priceE8: bigint; sources: PriceSource[] };
 
-/** The median of those that agree: what lies more than 5 % from the median of all is left out. Null when fewer than two do. */
-export function agreeOnPrice(quotes: readonly PriceSource[]): Agreed | null {
-  if (quotes.length < leastAgreeing) return null;
+/** The median without outliers beyond 5 % of the median of all. Null when fewer than two agree. */
+export function agreeOnPrice(quotes: readonly PriceSource[]): AgreedPrice | null {
+  if (quotes.length < minAgreeing) return null;
   const middle = medianOf(quotes);
   const sources = quotes.filter(({ priceE8 }) => {
     const distance = priceE8 > middle ? priceE8 - middle : middle - priceE8;
-    return distance * outlierPart <= middle;
+    return distance * outlierDivisor <= middle;
   });
-  if (sources.length < leastAgreeing) return null;
+  if (sources.length < minAgreeing) return null;
   return { priceE8: medianOf(sources), sources };
 }
 
-/** Of two in the middle their mean, rounded down. */
+/** With an even count the mean of the two middle prices, rounded down. */
 function medianOf(quotes: readonly PriceSource[]): bigint {
   const prices = quotes.map(({ priceE8 }) => priceE8).sort((a, b) => (a < b ? -1 : 1));
   const half = prices.length / 2;

@@ -1,4 +1,3 @@
-import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { sql } from "kysely";
@@ -20,6 +19,7 @@ import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
 import type { CollectionFee } from "../../../devnet/marketplaces/stand-in-collections.ts";
 import { collectionsProjection } from "../../../projections/collections/project.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import {
   addressOf,
   appendEvents,
@@ -76,7 +76,7 @@ describe("the creator fees of a partner's collections", () => {
 
   it("are one fact until they change, and another when they change back", async () => {
     const sync = openSync(database.db, partner);
-    await sync.enrol(contracts.familyOne, contracts.burnable);
+    await sync.enroll(contracts.familyOne, contracts.burnable);
     await sync.run();
     const usual = { recipient: accounts.royaltyRecipient, bps: 500, isRequired: true };
     const of = (fees: CollectionFee[]) => ({
@@ -121,7 +121,7 @@ describe("the creator fees of a partner's collections", () => {
     };
     for (const one of [partner, asking]) {
       const sync = openSync(database.db, one);
-      await sync.enrol(contracts.familyOne);
+      await sync.enroll(contracts.familyOne);
       await sync.run();
     }
     expect(creators).toEqual([[accounts.royaltyRecipient]]);
@@ -167,7 +167,7 @@ describe("the job", () => {
   it("reads collections of the registry first in every other turn, whoever else waits", async () => {
     const others = Array.from({ length: 40 }, (_, index) => addressOf(index));
     const sync = openSync(database.db, partner);
-    await sync.enrol(...others, apes);
+    await sync.enroll(...others, apes);
     await sql`update ops.partner_collection set is_registered = true, due_at = due_at + interval '1 second'
       where contract = ${Buffer.from(apes.slice(2), "hex")}`.execute(database.db);
     sync.pass(5_000);
@@ -187,7 +187,7 @@ describe("the job", () => {
       database.db,
     );
     await sql`update log.head set position = 1`.execute(database.db);
-    await sync.enrol(apes);
+    await sync.enroll(apes);
     await sync.run();
     expect(await readTold(database.db, "opensea")).toMatchObject([
       { kind: "seen", orderHash: hash },
@@ -197,7 +197,7 @@ describe("the job", () => {
   it("shows in the metrics how far it is, and what it left out", async () => {
     await standIn.showMany({ chainId, contract: apes, count: 8 });
     const sync = openSync(database.db, partner);
-    await sync.enrol(apes, contracts.familyOne);
+    await sync.enroll(apes, contracts.familyOne);
     standIn.fail({ wrong: ["hash"] });
     await sync.run();
     const registry = new Registry();
@@ -222,7 +222,7 @@ describe("the job", () => {
 
   it("killed in the middle again and again, loses and repeats nothing", async () => {
     await standIn.showMany({ chainId, contract: apes, count: 2_400 });
-    await openSync(database.db, partner).enrol(apes);
+    await openSync(database.db, partner).enroll(apes);
     standIn.fail({ slowMs: 40 });
     const facts = async () => (await readTold(database.db, "opensea")).length;
     let kills = 0;

@@ -6,16 +6,19 @@ import { runPartnerStream } from "../../../api/work/jobs/stream-partners.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { until } from "../../support/database/pipeline.ts";
-import { openPartnerBook, type PartnerBook } from "../../support/orders/partner-book.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "../../support/orders/partner-order-book-fixture.ts";
 
 const chainId = 1;
 const farMs = 3_600_000;
 const ending = new AbortController();
-let book: PartnerBook;
+let book: PartnerOrderBook;
 let hearing: Promise<void>;
 
 beforeAll(async () => {
-  book = await openPartnerBook(chainId);
+  book = await openPartnerOrderBook(chainId);
   const partner = book.adapters.find(({ name }) => name === "opensea");
   if (partner === undefined) throw new Error("the book has no such partner");
   const contract = Buffer.from(contracts.punks.slice(2), "hex");

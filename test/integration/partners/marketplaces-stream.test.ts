@@ -82,7 +82,7 @@ const skips = async () =>
 
 /** Some collections read to their end, and the job that is in no hurry to read them again. */
 async function listen(contracts: Address[], limits: Partial<StreamLimits> = {}): Promise<void> {
-  await sync.enrol(...contracts);
+  await sync.enroll(...contracts);
   await sync.run();
   await sql`update ops.partner_collection set due_at = ${new Date(Date.now() + farMs)}`.execute(
     database.db,
@@ -165,7 +165,7 @@ describe("the partner's stream", () => {
     await show(punks, 1, 5_000n);
     await listen([apes]);
     expect(standIn.topics()).toEqual([`collection:${slugOf(apes)}`]);
-    await sync.enrol(punks);
+    await sync.enroll(punks);
     sync.pass(1);
     await sync.run();
     await until("both", async () => standIn.topics().length === 2);

@@ -58,7 +58,7 @@ describe.each([
   it("tells of every listing of the covered collections, once", async () => {
     await show(apes, 1_203);
     await show(punks, 30, 5_000n);
-    await sync.enrol(apes, punks);
+    await sync.enroll(apes, punks);
 
     expect(await sync.run()).toBe("idle");
     expect(sync.skipped).toEqual([]);
@@ -72,7 +72,7 @@ describe.each([
 
   it("tells what a listing offers, for how much, and who is paid of it", async () => {
     await show(apes, 1);
-    await sync.enrol(apes);
+    await sync.enroll(apes);
     await sync.run();
 
     const [fact] = await told();
@@ -98,7 +98,7 @@ describe.each([
 
   it("finds new listings with one page, without reading all again", async () => {
     await show(apes, 1_000);
-    await sync.enrol(apes);
+    await sync.enroll(apes);
     await sync.run();
     await show(apes, 3, 9_000n);
     standIn.forgetRequests();
@@ -111,7 +111,7 @@ describe.each([
 
   it("withdraws what a full pass does not see, and tells of it anew when it comes back", async () => {
     await show(apes, 620);
-    await sync.enrol(apes);
+    await sync.enroll(apes);
     await sync.run();
     const gone = shownAt().slice(0, 610);
     for (const orderHash of gone) standIn.withdraw(chainId, orderHash);
@@ -138,7 +138,7 @@ describe.each([
 
   it("goes on where it was when it ends in the middle, and loses and repeats nothing", async () => {
     await show(apes, 2_100);
-    await sync.enrol(apes);
+    await sync.enroll(apes);
     for (let step = 0; step < 4; step += 1) await sync.step();
     const before = (await told()).length;
     expect(before).toBeGreaterThan(0);
@@ -156,7 +156,7 @@ describe.each([
 
   it("commits a page and the cursor behind it together, when two processes read the same page", async () => {
     await show(apes, 1_500);
-    await sync.enrol(apes);
+    await sync.enroll(apes);
     const other = openSync(database.db, partner);
     for (let round = 0; round < 30; round += 1) await Promise.all([sync.step(), other.step()]);
     await sync.run();
@@ -167,7 +167,7 @@ describe.each([
 
   it("withdraws nothing while the partner is away, and goes on when it is back", async () => {
     await show(apes, 40);
-    await sync.enrol(apes);
+    await sync.enroll(apes);
     await sync.run();
     for (const down of ["refusing", "reset"] as const) {
       standIn.fail({ down });
@@ -189,7 +189,7 @@ describe.each([
 
   it("leaves out and counts entries that do not parse, and withdraws nothing after them", async () => {
     await show(apes, 20);
-    await sync.enrol(apes);
+    await sync.enroll(apes);
     await sync.run();
     await show(apes, 20, 500n);
     standIn.fail({ wrong: ["malformed"] });
@@ -215,7 +215,7 @@ describe.each([
 
   it("believes no listing whose hash is not that of its order, and no price but that of its legs", async () => {
     await show(apes, 5);
-    await sync.enrol(apes);
+    await sync.enroll(apes);
     standIn.fail({ wrong: ["hash", "price"] });
     await sync.run();
     expect(await told()).toEqual([]);
@@ -231,7 +231,7 @@ describe.each([
 
   it("takes a body that ends in the middle for an outage", async () => {
     await show(apes, 5);
-    await sync.enrol(apes);
+    await sync.enroll(apes);
     standIn.fail({ wrong: ["truncated"] });
     expect(await sync.run()).toMatchObject({ rejected: "upstream_error" });
     expect(await told()).toEqual([]);
@@ -239,7 +239,7 @@ describe.each([
 
   it("reads all again and repeats nothing when what it keeps beside the log is lost", async () => {
     await show(apes, 30);
-    await sync.enrol(apes);
+    await sync.enroll(apes);
     await sync.run();
     const [gone] = shownAt();
     if (gone === undefined) throw new Error("nothing is shown");
@@ -248,7 +248,7 @@ describe.each([
     await sync.run();
     standIn.restore(chainId, gone);
     await sql`truncate ops.partner_collection, ops.partner_listing`.execute(database.db);
-    await sync.enrol(apes);
+    await sync.enroll(apes);
     await sync.run();
 
     expect(
@@ -259,7 +259,7 @@ describe.each([
 
   it("forgets listings that have ended instead of withdrawing them", async () => {
     await show(apes, 12);
-    await sync.enrol(apes);
+    await sync.enroll(apes);
     await sync.run();
     await sql`update ops.partner_listing set end_time = 1`.execute(database.db);
     for (const orderHash of shownAt()) standIn.withdraw(chainId, orderHash);

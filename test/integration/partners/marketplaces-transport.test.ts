@@ -139,7 +139,9 @@ describe("the way to a partner", () => {
     ];
     for (const bad of replies) {
       reply = () => bad;
-      expect(await open({ attempts: 1 }).send(read())).toMatchObject({ rejected: "upstream_error" });
+      expect(await open({ attempts: 1 }).send(read())).toMatchObject({
+        rejected: "upstream_error",
+      });
     }
     expect(asked.some(({ path }) => path === "/elsewhere")).toBe(false);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ChainClient, openChain } from "../../../api/work/chain/clients.ts";
+import { type ChainClient, openChainClient } from "../../../api/work/chain/clients.ts";
 import { checkOrders } from "../../../api/work/jobs/check-orders.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
@@ -9,11 +9,16 @@ import { readFactsAfter } from "../../../projections/log/facts-behind.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { readOrdersByStatus } from "../../../projections/reads/orders/read-orders-by-status.ts";
 import { type Market, openMarket } from "../../support/chain/market.ts";
-import { openBook } from "../../support/orders/order-book.ts";
 import { type GivenOrder, givenListing } from "../../support/orders/order-facts.ts";
-import { givenElsewhere, seen, shownBy, zeroConduit } from "../../support/orders/partner-orders.ts";
+import {
+  givenPartnerOrder,
+  partnerListingOf,
+  seen,
+  zeroConduit,
+} from "../../support/orders/partner-orders.ts";
+import { openProjectedLog } from "../../support/orders/projected-log.ts";
 
-const book = await openBook([ownershipProjection, listingsProjection, bidsProjection]);
+const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);
 const now = new Date();
 let market: Market;
 let chain: ChainClient;
@@ -21,7 +26,7 @@ let chain: ChainClient;
 beforeAll(async () => {
   await book.emptyTargets();
   market = await openMarket({ chainId: 1, stocked: true });
-  chain = openChain({ chainId: 1, rpcUrls: [market.anvil.rpcUrl] });
+  chain = openChainClient({ chainId: 1, rpcUrls: [market.anvil.rpcUrl] });
 });
 afterAll(async () => {
   await market?.stop();
@@ -41,13 +46,13 @@ it("what a partner shows is looked at on the chain for what the log does not tel
   const alice = market.actors.alice.address.toLowerCase() as `0x${string}`;
   const endTime = BigInt(Math.floor(now.getTime() / 1000)) + 86_400n;
   const terms = { maker: alice, contract: contracts.punks, tokenId: 1n, endTime };
-  const common = givenElsewhere(terms);
-  const foreign = givenElsewhere({ ...terms, conduitKey: zeroConduit });
+  const common = givenPartnerOrder(terms);
+  const foreign = givenPartnerOrder({ ...terms, conduitKey: zeroConduit });
   const own = givenListing({ ...terms, unitPriceWei: 7n });
-  await book.happens(seen(shownBy("opensea", foreign)));
+  await book.happens(seen(partnerListingOf("opensea", foreign)));
   const unknown = await state(foreign);
   const news = [await checkOrders(book.db, chain, [foreign.orderHash], now)];
-  await book.happens(seen(shownBy("magiceden", common)));
+  await book.happens(seen(partnerListingOf("magiceden", common)));
   const first = [unknown, await state(foreign), await state(common)];
   const asked = await readingsIn();
   news.push(await checkOrders(book.db, chain, [common.orderHash, foreign.orderHash], now));
@@ -70,6 +75,11 @@ it("each marketplace's open orders are walked over apart", async () => {
   expect(found.map((orders) => orders.length)).toEqual([1, 1, 1]);
   const [last = null] = found[2] ?? [];
   expect(
-    await readOrdersByStatus(book.db, { source: "magiceden", chainId: 1, status: "active" }, last, 10),
+    await readOrdersByStatus(
+      book.db,
+      { source: "magiceden", chainId: 1, status: "active" },
+      last,
+      10,
+    ),
   ).toEqual([]);
 });

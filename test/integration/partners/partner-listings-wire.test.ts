@@ -5,7 +5,19 @@ import { appendObservations } from "../../../projections/log/append.ts";
 import { readCheaperNativeListings } from "../../../projections/reads/listings/read-cheaper-native-listings.ts";
 import { readOpenOrderCounts } from "../../../projections/reads/orders/read-open-order-counts.ts";
 import { addressOf } from "../../support/database/given.ts";
-import { type BookReads, idOf, openBookReads, siteUrl } from "../../support/orders/book-reads.ts";
+import { type GivenOrder, receivedAt } from "../../support/orders/order-facts.ts";
+import {
+  idOf,
+  type OrderReadsFixture,
+  openOrderReads,
+  siteUrl,
+} from "../../support/orders/order-reads-fixture.ts";
+import {
+  givenPartnerOrder,
+  partnerListingOf,
+  seen,
+  withdrawn,
+} from "../../support/orders/partner-orders.ts";
 import {
   listings,
   makers,
@@ -13,19 +25,17 @@ import {
   openedAt,
   pauper,
   type SeededOrder,
-} from "../../support/orders/book-rows.ts";
-import { type GivenOrder, receivedAt } from "../../support/orders/order-facts.ts";
-import { givenElsewhere, seen, shownBy, withdrawn } from "../../support/orders/partner-orders.ts";
+} from "../../support/orders/seeded-orders.ts";
 
-let book: BookReads;
+let book: OrderReadsFixture;
 const { carol } = makers;
 const terms = { contract: nfts.editions.address, standard: "erc1155", quantity: 5n } as const;
-const order = givenElsewhere({
+const order = givenPartnerOrder({
   ...{ ...terms, maker: carol, tokenId: 77n, orderType: 1 as const, isWrapped: true },
   unitPriceWei: 2n * 10n ** 18n,
 });
 const shown = {
-  ...shownBy("magiceden", order),
+  ...partnerListingOf("magiceden", order),
   fees: [
     { recipient: addressOf(0xa), unitWei: 5n * 10n ** 16n, kind: "service" as const },
     { recipient: addressOf(0xb), unitWei: 10n ** 17n, kind: "royalty" as const },
@@ -33,8 +43,8 @@ const shown = {
   ],
 };
 
-async function open(): Promise<BookReads> {
-  const opened = await openBookReads();
+async function open(): Promise<OrderReadsFixture> {
+  const opened = await openOrderReads();
   opened.at(openedAt);
   const minuteMs = Number(receivedAt) * 1000 + 40_000;
   const priceE8 = 2_500_50000000n;
@@ -86,7 +96,7 @@ describe("GET /v1/listings/{askId} of a partner's listing", () => {
         ...{ askId: idOf(one), marketplace, orderHash },
       });
       for (const id of ids.filter((other) => other !== idOf(one))) {
-        await book.refusal(`/v1/listings/${id}`, 404, "not_found");
+        await book.expectRejection(`/v1/listings/${id}`, 404, "not_found");
       }
     },
   );
@@ -94,7 +104,7 @@ describe("GET /v1/listings/{askId} of a partner's listing", () => {
   it("is no order of the house that could be synced or whose components are told", async () => {
     const { orderHash } = some(({ marketplace }) => marketplace === "opensea").order;
     for (const id of [orderHash, `mkt-${orderHash}`]) {
-      await book.refusal(`/v1/orders/asks/${id}/components`, 404, "not_found");
+      await book.expectRejection(`/v1/orders/asks/${id}/components`, 404, "not_found");
     }
   });
 
@@ -120,7 +130,7 @@ describe("GET /v1/listings/{askId} of a partner's listing", () => {
       if (first === undefined) throw new Error("nothing is shown");
       const cheaper = (await floor()).floor.askId;
       const token = `/v1/collections/punks/tokens/${first.tokenId}`;
-      await appendObservations(gone.db, [withdrawn(shownBy("opensea", first.order))]);
+      await appendObservations(gone.db, [withdrawn(partnerListingOf("opensea", first.order))]);
       await gone.catchUp();
 
       expect(await gone.one(`/v1/listings/${idOf(first)}`)).toMatchObject({

@@ -11,8 +11,8 @@ import {
   gets,
   listing,
   nft,
-  openListings,
-} from "../../support/orders/listing-book.ts";
+  openListingsLog,
+} from "../../support/orders/listings-log.ts";
 import {
   cancelled,
   channelUpdated,
@@ -25,31 +25,31 @@ import {
   transferred,
 } from "../../support/orders/order-facts.ts";
 import {
-  givenElsewhere,
+  givenPartnerOrder,
+  partnerListingOf,
   partnerSignature,
   seen,
-  shownBy,
   withdrawn,
   zeroConduit,
 } from "../../support/orders/partner-orders.ts";
 
-const book = await openListings();
+const book = await openListingsLog();
 const { db, happens, retract, state } = book;
 const hour = 3_600n;
 
 afterAll(() => book.drop());
 beforeEach(() => book.clear());
 
-type Terms = Partial<Parameters<typeof givenElsewhere>[0]>;
+type Terms = Partial<Parameters<typeof givenPartnerOrder>[0]>;
 
 const elsewhere = (terms: Terms = {}) =>
-  givenElsewhere({ maker: alice, contract: nft, tokenId: 1n, ...terms });
+  givenPartnerOrder({ maker: alice, contract: nft, tokenId: 1n, ...terms });
 const held = () => [transferred(gets(alice), at(1)), approves()];
 
 /** A listing of a partner that can be filled. */
 async function activeElsewhere(terms: Terms = {}, partner: PartnerName = "opensea") {
   const order = elsewhere(terms);
-  await happens(...held(), seen(shownBy(partner, order)));
+  await happens(...held(), seen(partnerListingOf(partner, order)));
   return order;
 }
 
@@ -116,7 +116,7 @@ describe("a listing that a partner shows", () => {
       const order = await activeElsewhere({}, "magiceden");
       await happens(ends(order));
       const ended = await state(order);
-      await happens(withdrawn(shownBy("magiceden", order)));
+      await happens(withdrawn(partnerListingOf("magiceden", order)));
       const hidden = await state(order);
       await retract(block(1, 2));
 
@@ -127,7 +127,7 @@ describe("a listing that a partner shows", () => {
 
   it("is hidden from when the partner withdraws it until it shows it again", async () => {
     const order = await activeElsewhere();
-    const shown = shownBy("opensea", order);
+    const shown = partnerListingOf("opensea", order);
     const states: unknown[] = [];
     for (const fact of [
       withdrawn(shown, { at: receivedAt + 60n }),
@@ -152,14 +152,17 @@ describe("a listing that a partner shows", () => {
 
   it("is hidden for what the chain says before what its partner says", async () => {
     const order = await activeElsewhere();
-    await happens(withdrawn(shownBy("opensea", order)), transferred(gets(bob, alice), at(2)));
+    await happens(
+      withdrawn(partnerListingOf("opensea", order)),
+      transferred(gets(bob, alice), at(2)),
+    );
 
     expect(await state(order)).toBe("inactive not_owner");
   });
 
   it("is nothing while it was only ever withdrawn", async () => {
     const order = elsewhere();
-    await happens(...held(), withdrawn(shownBy("opensea", order)));
+    await happens(...held(), withdrawn(partnerListingOf("opensea", order)));
 
     expect(await state(order)).toBeUndefined();
   });
@@ -171,7 +174,7 @@ describe("a listing that a partner shows", () => {
       transferred(gets(alice), at(1)),
       channelUpdated(false, at(1)),
       read({ kind: "transfer_read", ...token, allowed: false }, block(1, 1)),
-      seen(shownBy("magiceden", order)),
+      seen(partnerListingOf("magiceden", order)),
     );
     const unapproved = await state(order);
     await happens(transferred(gets(bob, alice), at(2)));
@@ -183,7 +186,10 @@ describe("a listing that a partner shows", () => {
     const own = await book.activeListing({ unitPriceWei: 5_000n });
     const cheap = elsewhere({ unitPriceWei: 1_000n });
     const dear = elsewhere({ unitPriceWei: 9_000n });
-    await happens(seen(shownBy("opensea", cheap)), seen(shownBy("magiceden", dear)));
+    await happens(
+      seen(partnerListingOf("opensea", cheap)),
+      seen(partnerListingOf("magiceden", dear)),
+    );
 
     expect(await Promise.all([own, cheap, dear].map(state))).toEqual([
       "active",
@@ -201,8 +207,8 @@ describe("a listing that a partner shows", () => {
 describe("an order that several marketplaces tell of", () => {
   const facts = {
     native: (order: GivenOrder) => order.submitted,
-    opensea: (order: GivenOrder) => seen(shownBy("opensea", order)),
-    magiceden: (order: GivenOrder) => seen(shownBy("magiceden", order)),
+    opensea: (order: GivenOrder) => seen(partnerListingOf("opensea", order)),
+    magiceden: (order: GivenOrder) => seen(partnerListingOf("magiceden", order)),
   };
   type Source = keyof typeof facts;
 
@@ -224,7 +230,10 @@ describe("an order that several marketplaces tell of", () => {
   it("is not hidden when a lesser one withdraws it", async () => {
     const order = await book.activeListing();
     const before = await rowsOf(order);
-    const [opensea, magiceden] = [shownBy("opensea", order), shownBy("magiceden", order)];
+    const [opensea, magiceden] = [
+      partnerListingOf("opensea", order),
+      partnerListingOf("magiceden", order),
+    ];
     await happens(seen(opensea), withdrawn(magiceden), withdrawn(opensea));
 
     expect(await state(order)).toBe("active");
@@ -234,7 +243,7 @@ describe("an order that several marketplaces tell of", () => {
   it("superseded its maker's dearer listing from when it is the house's own", async () => {
     const dear = await book.activeListing({ unitPriceWei: 9_000n });
     const cheap = listing({ unitPriceWei: 1_000n });
-    await happens(seen(shownBy("opensea", cheap)));
+    await happens(seen(partnerListingOf("opensea", cheap)));
     const before = await state(dear);
     await happens(cheap.submitted);
 
@@ -256,7 +265,7 @@ describe("data to buy it can be made", () => {
     [false, "magiceden", { orderType: 2 }, partnerSignature],
   ])("%s for a listing of %s like %o", async (isBuyable, partner, terms, signature) => {
     const order = elsewhere(terms);
-    await happens(seen(shownBy(partner, order, signature)));
+    await happens(seen(partnerListingOf(partner, order, signature)));
 
     const currency = terms.isWrapped ? weth : null;
     expect(await rowsOf(order)).toMatchObject([{ isBuyable, currency, marketplace: partner }]);
@@ -264,9 +273,9 @@ describe("data to buy it can be made", () => {
 
   it("from the first sighting on that has the signature", async () => {
     const order = elsewhere();
-    await happens(seen(shownBy("magiceden", order, null)));
+    await happens(seen(partnerListingOf("magiceden", order, null)));
     const before = await rowsOf(order);
-    await happens(seen(shownBy("magiceden", order), { generation: 1 }));
+    await happens(seen(partnerListingOf("magiceden", order), { generation: 1 }));
 
     expect([...before, ...(await rowsOf(order))].map(({ isBuyable }) => isBuyable)).toEqual([
       false,

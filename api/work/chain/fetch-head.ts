@@ -2,35 +2,35 @@ import { createPublicClient, type Hex, HttpRequestError, http } from "viem";
 
 export type Head = { readonly number: number; readonly hash: Hex; readonly timestamp: number };
 
-/** What is wrong with one RPC, in words without its path or keys. */
+/** A fault of one RPC endpoint; the message contains neither path nor keys. */
 export type HeadFault = {
   readonly endpoint: string;
   readonly kind: "down" | "slow" | "wrong_chain" | "stale";
   readonly message: string;
 };
 
-/** The highest head that any RPC of the chain tells, and what is wrong with the RPCs. */
+/** The highest head of any RPC of the chain, and the faults of its RPCs. */
 export type HeadReading = { readonly head: Head | null; readonly faults: readonly HeadFault[] };
 
-type Options = {
+type HeadReaderOptions = {
   chainId: number;
   rpcUrls: readonly string[];
-  /** Milliseconds an RPC is given to answer. */
+  /** Timeout of an RPC in milliseconds. */
   timeoutMs: number;
-  /** Milliseconds a reading is used again. */
+  /** Milliseconds a reading is cached. */
   maxAgeMs: number;
-  /** Blocks an RPC may be behind another before it is named. */
+  /** Blocks an RPC may lag behind another before it counts as stale. */
   staleBlocks: number;
 };
 
-/** Asks every RPC of a chain for its head. Callers at the same time share one reading. */
-export function openHeadReader(options: Options): () => Promise<HeadReading> {
-  const ask = options.rpcUrls.map((url) => openEndpoint(url, options));
+/** Fetches the head from every RPC of a chain. Concurrent callers share one reading. */
+export function openHeadReader(options: HeadReaderOptions): () => Promise<HeadReading> {
+  const endpoints = options.rpcUrls.map((url) => openEndpoint(url, options));
   let reading: { promise: Promise<HeadReading>; expiresAt: number } | undefined;
   return () => {
     const now = performance.now();
     if (reading !== undefined && now < reading.expiresAt) return reading.promise;
-    const fresh = { promise: readHighest(ask, options.staleBlocks), expiresAt: Infinity };
+    const fresh = { promise: fetchHighest(endpoints, options.staleBlocks), expiresAt: Infinity };
     reading = fresh;
     void fresh.promise.then(() => {
       fresh.expiresAt = performance.now() + options.maxAgeMs;
@@ -39,14 +39,14 @@ export function openHeadReader(options: Options): () => Promise<HeadReading> {
   };
 }
 
-type Told = { endpoint: string; head: Head } | HeadFault;
+type EndpointReading = { endpoint: string; head: Head } | HeadFault;
 
-async function readHighest(
-  ask: (() => Promise<Told>)[],
+async function fetchHighest(
+  ask: (() => Promise<EndpointReading>)[],
   staleBlocks: number,
 ): Promise<HeadReading> {
-  const told = await Promise.all(ask.map((endpoint) => endpoint()));
-  const heads = told.filter((one) => "head" in one);
+  const readings = await Promise.all(ask.map((endpoint) => endpoint()));
+  const heads = readings.filter((one) => "head" in one);
   const highest = heads.toSorted((a, b) => b.head.number - a.head.number)[0]?.head ?? null;
   const stale = heads
     .filter(({ head }) => highest !== null && highest.number - head.number > staleBlocks)
@@ -54,10 +54,13 @@ async function readHighest(
       const message = `${endpoint} is at block ${head.number}, another at ${highest?.number}`;
       return { endpoint, kind: "stale", message };
     });
-  return { head: highest, faults: [...told.filter((one) => "kind" in one), ...stale] };
+  return { head: highest, faults: [...readings.filter((one) => "kind" in one), ...stale] };
 }
 
-function openEndpoint(url: string, { chainId, timeoutMs }: Options): () => Promise<Told> {
+function openEndpoint(
+  url: string,
+  { chainId, timeoutMs }: HeadReaderOptions,
+): () => Promise<EndpointReading> {
   const endpoint = URL.canParse(url) ? new URL(url).host : "unnamed";
   const client = createPublicClient({
     transport: http(url, { timeout: timeoutMs, retryCount: 0 }),
@@ -80,16 +83,16 @@ function openEndpoint(url: string, { chainId, timeoutMs }: Options): () => Promi
   };
 }
 
-/** viem's messages quote the URL, which may hold a key: only the kind of failure is told. */
+/** viem's messages contain the URL, which may hold a key: only the kind of failure is reported. */
 function faultOf(endpoint: string, error: unknown, timeoutMs: number): HeadFault {
   if (error instanceof Error && error.name === "TimeoutError") {
-    const message = `${endpoint} gave no answer within ${timeoutMs} ms`;
+    const message = `${endpoint} did not answer within ${timeoutMs} ms`;
     return { endpoint, kind: "slow", message };
   }
   return { endpoint, kind: "down", message: `${endpoint} ${failureOf(error)}` };
 }
 
 function failureOf(error: unknown): string {
-  if (!(error instanceof HttpRequestError)) return "gave an answer that cannot be read";
-  return error.status === undefined ? "cannot be reached" : `answered HTTP ${error.status}`;
+  if (!(error instanceof HttpRequestError)) return "gave an invalid response";
+  return error.status === undefined ? "is unreachable" : `answered HTTP ${error.status}`;
 }

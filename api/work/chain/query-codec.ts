@@ -1,0 +1,42 @@
+import { wordAt } from "./abi-words.ts";
+import type { CallOutcome, ChainCall } from "./call-batch.ts";
+import type { QueryByKind, QueryKind, ResultByKind } from "./chain-query.ts";
+import type { ReadBasis } from "./contract-calls.ts";
+
+export type OutcomeLookup = (call: ChainCall) => CallOutcome;
+
+/** Encodes a kind of query as contract calls and decodes their outcomes. */
+export type QueryCodec<Kind extends QueryKind> = {
+  encode(query: QueryByKind[Kind], basis: ReadBasis): ChainCall[];
+  /** Calls that depend on outcomes of the first ones. */
+  encodeFollowUp?(query: QueryByKind[Kind], lookUp: OutcomeLookup, basis: ReadBasis): ChainCall[];
+  decode(
+    query: QueryByKind[Kind],
+    lookUp: OutcomeLookup,
+    basis: ReadBasis,
+  ): ResultByKind[Kind] | undefined;
+};
+
+/** A codec with one call; `parse` is skipped without a result from the node. */
+export function singleCallCodec<Kind extends QueryKind>(
+  callOf: (query: QueryByKind[Kind]) => ChainCall,
+  parse: (
+    query: QueryByKind[Kind],
+    outcome: NonNullable<CallOutcome>,
+  ) => ResultByKind[Kind] | undefined,
+): QueryCodec<Kind> {
+  return {
+    encode: (query) => [callOf(query)],
+    decode(query, lookUp) {
+      const outcome = lookUp(callOf(query));
+      return outcome === undefined ? undefined : parse(query, outcome);
+    },
+  };
+}
+
+/** One 32-byte word of the returned data; undefined if the call reverted or returned fewer. */
+export function wordOf(outcome: CallOutcome, index = 0): bigint | undefined {
+  return outcome !== undefined && "returned" in outcome
+    ? wordAt(outcome.returned, index)
+    : undefined;
+}

@@ -1,0 +1,89 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { resolve } from "node:path";
+import { expect, it, vi } from "vitest";
+import { readConfig } from "../../../api/run/config/config.ts";
+import { openPartners } from "../../../api/work/marketplaces/open-partners.ts";
+import { background } from "../../../api/work/marketplaces/transport.ts";
+import { openOrderReads } from "../../support/orders/order-reads-fixture.ts";
+import { givenPartnerOrder, partnerSignature } from "../../support/orders/partner-orders.ts";
+import { openSync } from "../../support/orders/partner-sync.ts";
+import { makers, nfts } from "../../support/orders/seeded-orders.ts";
+import { examplePartner } from "./example-partner/client.ts";
+
+// The two lines of the guide: the entry in the table of partners, and the definition beside its folder.
+vi.mock("../../../projections/domain/partners.ts", async (importOriginal) => {
+  const table = await importOriginal<typeof import("../../../projections/domain/partners.ts")>();
+  const example = {
+    ...{ alias: "partner_x", displayName: "Example", askIdForm: "prefixed" },
+    ...{ filledWith: "signature", feeRecipients: [], zones: [], calldataTags: [] },
+  };
+  const partners = { ...table.partners, example };
+  return { ...table, partners, partnerNames: Object.keys(partners) };
+});
+vi.mock("../../../api/work/marketplaces/partner-definitions.ts", async (importOriginal) => {
+  const table =
+    await importOriginal<typeof import("../../../api/work/marketplaces/partner-definitions.ts")>();
+  const { example } = await import("./example-partner/definition.ts");
+  return { partnerDefinitions: { ...table.partnerDefinitions, example } };
+});
+
+const root = resolve(import.meta.dirname, "../../..");
+const guide = () => readFileSync(resolve(root, "docs/adding-a-partner.md"), "utf8");
+
+it("shows the listings of a partner added by a folder and two lines", async () => {
+  const { carol } = makers;
+  const terms = { contract: nfts.editions.address, standard: "erc1155", quantity: 1n } as const;
+  const order = givenPartnerOrder({ ...terms, maker: carol, tokenId: 91n, orderType: 1 });
+  const entry = { hash: order.orderHash, order: order.components, signature: partnerSignature };
+  const server = createServer((_, response) => {
+    response.end(
+      JSON.stringify({ listings: [entry] }, (_key, value: unknown) =>
+        typeof value === "bigint" ? `${value}` : value,
+      ),
+    );
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  const { partners: configs } = readConfig({ PARTNER_X_URL: `http://127.0.0.1:${port}/` });
+  const [partner] = openPartners(configs, background);
+  const api = await openOrderReads();
+  try {
+    expect(partner?.name).toBe(examplePartner);
+    if (partner === undefined) return;
+    const sync = openSync(api.db, partner);
+    await sync.enroll(nfts.editions.address);
+    expect(await sync.run()).toBe("idle");
+    await api.catchUp();
+
+    const listing = {
+      marketplace: "example",
+      askId: `example-${order.orderHash}`,
+      orderHash: order.orderHash,
+    };
+    for (const marketplace of ["example", "partner_x"]) {
+      const { data } = await api.list(`/v1/listings?marketplace=${marketplace}`);
+      expect(data).toMatchObject([listing]);
+    }
+    expect(await api.one(`/v1/listings/${listing.askId}`)).toMatchObject(listing);
+
+    const document = JSON.stringify(await api.answer("/v1/openapi.json"));
+    expect(document).toContain("`partner_x` is example");
+    expect(document).toMatch(/"enum":\["native","opensea","magiceden","example",[^\]]*"partner_x"/);
+  } finally {
+    await partner?.close();
+    await api.close();
+    server.close();
+  }
+});
+
+it("names in its guide at most four files beside the partner's folder, all of which exist", () => {
+  const files = [...guide().matchAll(/^\d+\. .*?`([\w./-]+\.\w+)`/gm)].map(
+    ([, path]) => path ?? "",
+  );
+  expect(files.length).toBeGreaterThan(1);
+  expect(files.length).toBeLessThanOrEqual(4);
+  for (const path of guide().matchAll(/`([\w./-]+\/[\w.-]+\.(?:ts|md|json))`/g))
+    expect(existsSync(resolve(root, path[1] ?? "")), path[1]).toBe(true);
+});

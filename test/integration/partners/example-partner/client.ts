@@ -1,0 +1,56 @@
+import type { Hex } from "viem";
+import { z } from "zod";
+import { chainIds, seaport } from "../../../../abis/deployments.ts";
+import { parseListing } from "../../../../api/work/marketplaces/parse-listing.ts";
+import { parseEntries, parseResponse } from "../../../../api/work/marketplaces/parse-response.ts";
+import type { Partner } from "../../../../api/work/marketplaces/partner.ts";
+import type { PartnerDefinition } from "../../../../api/work/marketplaces/partner-definition.ts";
+import { orderComponents } from "../../../../api/work/marketplaces/partner-order-schema.ts";
+import { openTransport } from "../../../../api/work/marketplaces/transport.ts";
+import type { PartnerName } from "../../../../projections/domain/partners.ts";
+import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
+
+export const examplePartner = "example" as PartnerName;
+
+const Entry = z.object({ hash: z.string(), order: orderComponents, signature: z.string() });
+const ListingsResponse = z.object({ listings: z.array(z.unknown()) });
+
+/** Client of a made-up partner with a single endpoint. */
+export const openExamplePartner: PartnerDefinition["open"] = ({ key: _, ...config }, timeouts) => {
+  const transport = openTransport({ ...config, name: "Example", headers: {}, timeouts });
+  const fetchListings: Partner["fetchListings"] = async (chainId, { creators, contract }) => {
+    const response = await transport.send({
+      method: "GET",
+      path: `/${chainId}/listings`,
+      query: { contract },
+      budget: "read",
+    });
+    const parsed = parseResponse(response, ListingsResponse);
+    if (parsed === null) return reject("not_found", "unknown contract");
+    if (isRejection(parsed)) return parsed;
+    const now = new Date();
+    return {
+      cursor: null,
+      ...parseEntries(parsed.listings, (value) => {
+        const { hash, order: components, signature } = Entry.parse(value);
+        const listing = parseListing(
+          {
+            ...{ marketplace: examplePartner, chainId, exchange: seaport["1.6"], components },
+            orderHash: hash as Hex,
+            signature: signature as Hex,
+          },
+          { creators, now },
+        );
+        if (typeof listing !== "string") return listing;
+        return { reason: listing, path: "order", concerns: hash as Hex };
+      }),
+    };
+  };
+  return {
+    name: examplePartner,
+    chainIds,
+    fetchListings,
+    fetchListing: () => Promise.resolve(null),
+    close: transport.close,
+  };
+};

@@ -1,0 +1,8 @@
+import type { PartnerDefinition } from "../../../../api/work/marketplaces/partner-definition.ts";
+import { openExamplePartner } from "./client.ts";
+
+export const example: PartnerDefinition = {
+  api: "Example (API v1)",
+  exampleUrl: "https://api.partner.example",
+  open: openExamplePartner,
+};
