@@ -12,11 +12,11 @@ type Handler = (input: {
 }) => Promise<void>;
 
 /** The names of sources and events are known at run time only, which Ponder's types do not foresee. */
-const on = ponder.on as unknown as (name: string, handler: Handler) => void;
+const registry = ponder as unknown as { on: (name: string, handler: Handler) => void };
 
 for (const source of sources) {
   for (const { name } of source.events) {
-    on(`${source.name}:${name}`, async ({ event, context }) => {
+    registry.on(`${source.name}:${name}`, async ({ event, context }) => {
       await context.db.insert(events).values(emittedRow(event, context.chain.id, source, name));
     });
   }

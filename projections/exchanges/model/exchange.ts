@@ -45,7 +45,7 @@ export type Exchange = {
   readonly sources: readonly ExchangeSource[];
   /** Kinds of the facts that its sales are made of; absent: `exchange_event` of its sources. */
   readonly factKinds?: readonly FactKind[];
-  /** The trades of a transaction, in a permanent order: sales are numbered in it. Throws on facts it cannot read. */
+  /** The trades of a transaction, in a permanent order: sales are numbered in it. A RangeError quarantines the facts. */
   readonly tradesOf: (transaction: ExchangeTransaction) => Trade[];
   /** Selects in bulk, by SQL alone, sales of transactions with one fact; the rest goes through `tradesOf`. */
   readonly selectSimpleSales?: (window: FactWindow, rules: BulkRules) => RawBuilder<unknown>;
