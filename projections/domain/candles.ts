@@ -1,4 +1,4 @@
-/** What a value did in a span of time, in whole units of what it is counted in; `start` in unix milliseconds. */
+/** Open, high, low and close of a value in a bucket of time, in its smallest unit; `start` in unix milliseconds. */
 export type Candle = { start: number; open: bigint; high: bigint; low: bigint; close: bigint };
 
 export type CandleSummary = {
@@ -14,29 +14,28 @@ export type CandleSummary = {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Milliseconds of each interval that candles are asked for in. */
+/** Milliseconds of each candle interval. */
 export const intervalMs = { "1h": hourMs, "4h": 4 * hourMs, "1d": dayMs } as const;
 
 export type CandleInterval = keyof typeof intervalMs;
 
-/** A value seen at one moment. */
+/** The candle of a single value. */
 export function candleAt(timeMs: number, value: bigint): Candle {
   return { start: timeMs, open: value, high: value, low: value, close: value };
 }
 
-/** Start of the bucket that holds a moment. Buckets are aligned to the epoch, so those that divide a day to UTC days. */
+/** Start of the bucket that contains a time. Buckets are aligned to the epoch, and so to UTC days where they divide one. */
 export function bucketStart(timeMs: number, lengthMs: number): number {
   return Math.floor(timeMs / lengthMs) * lengthMs;
 }
 
-/** Start of the bucket that holds the moment so many days ago: a window's first bucket is whole. */
+/** Start of the bucket that contains the time `days` ago, so that the first bucket is complete. */
 export function windowStart(nowMs: number, days: number, lengthMs: number): number {
   return bucketStart(nowMs - days * dayMs, lengthMs);
 }
 
 /**
- * Candles of longer buckets from shorter candles or from values seen, which come in the order of time.
- * A bucket in which nothing was seen has none.
+ * Merges candles, in time order, into longer buckets. A bucket without values has no candle.
  */
 export function mergeCandles(candles: Iterable<Candle>, lengthMs: number): Candle[] {
   const merged: Candle[] = [];
@@ -55,7 +54,7 @@ function add(into: Candle, { high, low, close }: Candle): void {
   into.close = close;
 }
 
-/** What happened over all of the candles; null when there are none. */
+/** Summary over all candles; null when there are none. */
 export function summarizeCandles(candles: readonly Candle[]): CandleSummary | null {
   const [earliest, ...later] = candles;
   if (earliest === undefined) return null;
@@ -68,7 +67,7 @@ export function summarizeCandles(candles: readonly Candle[]): CandleSummary | nu
 
 const percentScale = 10_000n;
 
-/** Rounded half away from zero, without a float on the way. */
+/** Rounded half away from zero, in integer arithmetic. */
 function percentOf(part: bigint, whole: bigint): number | null {
   if (whole === 0n) return null;
   const doubled = (part * 2n * 100n * percentScale) / whole;

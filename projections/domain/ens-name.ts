@@ -3,11 +3,11 @@ import { type Rejection, reject } from "./rejection.ts";
 const label = /^[a-z0-9-]+$/;
 
 /**
- * A name in the form that is resolved: lower case, two labels or more of ASCII letters, digits and hyphens, none with
- * hyphens in third and fourth place (ENSIP-15 reserves those).
+ * A name in the form that is resolved: lower case, at least two labels of ASCII letters, digits and hyphens, none with
+ * hyphens in third and fourth position (reserved by ENSIP-15).
  */
 export function parseEnsName(text: string): { name: string } | Rejection<"unsupported_name"> {
-  // Only ASCII: other letters have lower-case forms within it (the Kelvin sign's is k).
+  // Checked before lower-casing: some non-ASCII letters have ASCII lower-case forms (the Kelvin sign's is k).
   if (!/^[\x21-\x7e]+$/.test(text)) return unsupported("only ASCII letters, digits and hyphens");
   const name = text.toLowerCase();
   const labels = name.split(".");

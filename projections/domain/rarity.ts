@@ -1,27 +1,27 @@
-/** Attributes of one collection, numbered from 0; each is a value of a type, and types are numbered from 0 too. */
+/** The attributes of a collection: values of types. Attributes and types are numbered from 0. */
 export type AttributeTable = {
-  /** How many types there are. */
+  /** Number of types. */
   readonly types: number;
   /** The type of each attribute. */
   readonly typeOf: readonly number[];
-  /** Whether each attribute says that there is nothing: it does not count among a token's traits. */
+  /** Whether each attribute means `none`; such an attribute is not counted as a trait. */
   readonly isNone: readonly boolean[];
 };
 
 export type Rarity = {
-  /** 1 is the rarest; equals share a rank, and the next one counts them all. */
+  /** 1 is the rarest; equal tokens share a rank, and the next rank counts them all. */
   readonly rank: number;
-  /** Information content over the collection's entropy: a token as surprising as the mean has 1. */
+  /** Information content over the collection's entropy; the mean is 1. */
   readonly score: number;
 };
 
-/** Scores that differ by less than this part of themselves are equal. */
+/** Relative difference below which scores are equal. */
 const tolerance = 1e-9;
 
 /**
- * Ranks the tokens of a collection by the OpenRarity method. Each type is a distribution of which having no value is one
- * outcome, and so is the number of a token's traits; a token's score is the information in its outcomes. Tokens with more
- * attributes that no other has come first, then the higher score. `tokens` holds each one's attributes, one a type.
+ * Ranks a collection's tokens by the OpenRarity method. Each type is a distribution in which having no value is an
+ * outcome, and so is the number of traits; a token's score is the information content of its outcomes. Tokens with more
+ * attributes that no other token has come first, then the higher score. `tokens`: the attributes of each, one per type.
  */
 export function rankTokens(
   tokens: readonly (readonly number[])[],
@@ -37,8 +37,8 @@ export function rankTokens(
   const allAbsent = absentBits.reduce((sum, one) => sum + one, 0);
   const entropy = entropyOf([...counts, ...absent, ...counted], tokens.length) || 1;
 
-  const scored = tokens.map((own, place) => {
-    const traitCount = counted[traitCounts[place] ?? 0] ?? 0;
+  const scored = tokens.map((own, index) => {
+    const traitCount = counted[traitCounts[index] ?? 0] ?? 0;
     let information = allAbsent + bits(traitCount);
     let unique = traitCount === 1 ? 1 : 0;
     for (const attribute of own) {
@@ -46,7 +46,7 @@ export function rankTokens(
       information += bits(holders) - (absentBits[typeOf[attribute] ?? 0] ?? 0);
       if (holders === 1) unique += 1;
     }
-    return { place, unique, score: information / entropy };
+    return { index, unique, score: information / entropy };
   });
   return withRanks(scored);
 }
@@ -72,7 +72,7 @@ function absentOf(
   return absent;
 }
 
-/** Bits, of outcomes by how many tokens have them. */
+/** Entropy in bits, from the number of tokens with each outcome. */
 function entropyOf(outcomes: readonly number[], tokens: number): number {
   let entropy = 0;
   for (const holders of outcomes) {
@@ -82,14 +82,14 @@ function entropyOf(outcomes: readonly number[], tokens: number): number {
 }
 
 /** In the order of the tokens. Equal scores share a rank although one of them has more unique attributes. */
-function withRanks(scored: { place: number; unique: number; score: number }[]): Rarity[] {
+function withRanks(scored: { index: number; unique: number; score: number }[]): Rarity[] {
   const rarities = new Array<Rarity>(scored.length);
   const rarestFirst = scored.toSorted((a, b) => b.unique - a.unique || b.score - a.score);
   let before: Rarity | undefined;
-  for (const [index, { place, score }] of rarestFirst.entries()) {
+  for (const [position, { index, score }] of rarestFirst.entries()) {
     const isTie = before !== undefined && isClose(score, before.score);
-    before = { rank: isTie && before !== undefined ? before.rank : index + 1, score };
-    rarities[place] = before;
+    before = { rank: isTie && before !== undefined ? before.rank : position + 1, score };
+    rarities[index] = before;
   }
   return rarities;
 }

@@ -1,4 +1,4 @@
-/** What exactly is wrong, for callers that want to point at it. */
+/** A single problem and the field that it concerns. */
 export type RejectionDetail = {
   readonly field: string;
   readonly expected?: string;
@@ -6,7 +6,7 @@ export type RejectionDetail = {
   readonly message: string;
 };
 
-/** Something asked for that is turned down for a reason the asker can mend. What nobody expects is thrown instead. */
+/** An expected refusal of a request, for a reason that the caller can fix. Faults are thrown instead. */
 export type Rejection<Code extends string = string> = {
   readonly rejected: Code;
   readonly message: string;

@@ -7,14 +7,14 @@ export type Attribute = {
   display_type?: string;
 };
 
-const mostAttributes = 200;
-/** Entries of a list that are looked at: what repeats or says nothing does not count among the kept. */
-const mostEntries = 10_000;
+const maxAttributes = 200;
+/** Entries of a list that are read; repeated and empty ones do not count towards `maxAttributes`. */
+const maxEntries = 10_000;
 const traitLength = 128;
 const valueLength = 256;
 const displayLength = 40;
 
-/** How a value is shown that is a number even where it is written as text. */
+/** Display types whose values are numbers even where written as text. */
 const numericDisplays = new Set(["number", "boost_number", "boost_percentage", "date"]);
 
 /**
@@ -28,16 +28,16 @@ export function parseAttributes(document: JsonObject): Attribute[] {
     if (attribute === null) continue;
     const key = JSON.stringify([attribute.trait_type, attribute.value]);
     if (!found.has(key)) found.set(key, attribute);
-    if (found.size === mostAttributes) break;
+    if (found.size === maxAttributes) break;
   }
   return [...found.values()];
 }
 
 function entriesOf(attributes: unknown): JsonObject[] {
-  if (Array.isArray(attributes)) return attributes.slice(0, mostEntries).filter(isJsonObject);
+  if (Array.isArray(attributes)) return attributes.slice(0, maxEntries).filter(isJsonObject);
   if (!isJsonObject(attributes)) return [];
   return Object.entries(attributes)
-    .slice(0, mostEntries)
+    .slice(0, maxEntries)
     .map(([trait_type, value]) => ({ trait_type, value }));
 }
 

@@ -2,7 +2,7 @@ import { type JsonObject, memberOf } from "./json-document.ts";
 import { parseLink, parseMedia } from "./media.ts";
 import { parseLines, parseText } from "./text.ts";
 
-/** What a contract's document (ERC-7572) says. */
+/** Metadata from a contract's document (ERC-7572). */
 export type ContractMetadata = {
   name: string | null;
   description: string | null;
@@ -16,7 +16,7 @@ export type ContractMetadata = {
 const nameLength = 256;
 const descriptionLength = 10_000;
 
-/** Reads a contract's document; null where it says nothing of it. */
+/** Parses a contract's document; null where it has no usable member. */
 export function parseContractMetadata(document: JsonObject): ContractMetadata | null {
   const metadata: ContractMetadata = {
     name: parseText(memberOf(document, "name"), nameLength),
@@ -30,7 +30,7 @@ export function parseContractMetadata(document: JsonObject): ContractMetadata | 
   return Object.values(metadata).every((one) => one === null) ? null : metadata;
 }
 
-/** An account is given as its address or as its name. */
+/** The account is given as URL or as name. */
 function parseTwitter(value: unknown): string | null {
   const [, name] = typeof value === "string" ? (/^\s*@?(\w{1,15})\s*$/.exec(value) ?? []) : [];
   return name === undefined ? parseLink(value) : `https://x.com/${name}`;

@@ -1,10 +1,10 @@
-/** A JSON object of a stranger: nothing is known of its members. */
+/** An untrusted JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The object that a document's bytes say, or in words why they say none. Bad UTF-8 is replaced, not refused. */
+/** The JSON object in a document's bytes, or a message why there is none. Invalid UTF-8 is replaced, not rejected. */
 export function parseJsonDocument(bytes: Uint8Array): JsonObject | string {
   const text = new TextDecoder().decode(bytes);
   if (/^\s*</.test(text)) return "the document is HTML or XML, not JSON";
@@ -16,7 +16,7 @@ export function parseJsonDocument(bytes: Uint8Array): JsonObject | string {
   }
 }
 
-/** The first member of these names that is there; what an object inherits is not a member. */
+/** The first of the named members that is not empty; inherited properties are not members. */
 export function memberOf(document: JsonObject, ...names: readonly string[]): unknown {
   for (const name of names) {
     const value = Object.hasOwn(document, name) ? document[name] : undefined;

@@ -16,7 +16,7 @@ const arweaveUri = /^ar:\/\/([\w-]{43}(?:\/.*)?)$/is;
 const ipfsPath = new RegExp(`^/?(?:ipfs/)?(${cid}(?:[/?].*)?)$`, "s");
 const gatewayPath = new RegExp(`^/(ipfs/${cid}(?:/.*)?)$`, "s");
 
-/** Where a URI points to, or in words why nothing can be fetched from it. */
+/** Where a URI points to, or a message why nothing can be fetched from it. */
 export function locate(uri: string): Location | string {
   const text = uri.trim();
   if (/^data:/i.test(text)) return readDataUri(text);
@@ -34,7 +34,7 @@ export function locate(uri: string): Location | string {
 }
 
 function locateOnWeb(text: string): Location | string {
-  if (!URL.canParse(text)) return text === "" ? "the URI is empty" : "the URI is not one";
+  if (!URL.canParse(text)) return text === "" ? "the URI is empty" : "the URI is invalid";
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") {
     return `${url.protocol} is not fetched`;
@@ -43,7 +43,7 @@ function locateOnWeb(text: string): Location | string {
   return { kind: "web", url, ipfsPath: path ?? null };
 }
 
-/** RFC 2397, as contracts write it: unescaped characters are taken as they stand, `;utf8` says nothing. */
+/** RFC 2397 with the deviations that contracts use: unescaped characters are accepted, `;utf8` is ignored. */
 function readDataUri(text: string): Location | string {
   const comma = text.indexOf(",");
   if (comma === -1) return "the data URI has no data";
@@ -58,7 +58,7 @@ function readDataUri(text: string): Location | string {
   return { kind: "data", mediaType: mediaType.trim() || "text/plain", bytes };
 }
 
-/** A percent sign that escapes nothing stands for itself. */
+/** A percent sign that is not an escape is literal. */
 function unescapePercents(text: string): Buffer {
   const parts = text.split(/((?:%[0-9a-fA-F]{2})+)/);
   const bytes = parts.map((part, index) =>
@@ -67,7 +67,7 @@ function unescapePercents(text: string): Buffer {
   return Buffer.concat(bytes);
 }
 
-/** ERC-1155: `{id}` stands for the token id, 64 digits of lower-case hex. */
+/** ERC-1155: replaces `{id}` by the token id as 64 digits of lower-case hex. */
 export function substituteId(uri: string, tokenId: bigint): string {
   return uri.replaceAll("{id}", tokenId.toString(16).padStart(64, "0"));
 }

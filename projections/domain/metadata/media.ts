@@ -1,11 +1,11 @@
 const webLength = 2_048;
-/** A picture drawn on the chain is a data URI. */
+/** On-chain images are data URIs. */
 const dataLength = 65_536;
 
 const mediaUri = /^(?:(?:https?|ipfs|ipns|ar):\/\/|data:(?:image|video|audio|model)\/)/i;
 const bareIpfsPath = /^(?:\/?ipfs\/)?(?=Qm[1-9A-HJ-NP-Za-km-z]{44})|^\/?ipfs\//;
 
-/** A URI as it was given, where it is no longer than we keep; else null. */
+/** A URI as given; null if longer than the limit. */
 export function parseUri(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const isData = /^\s*(?:data:|\{)/i.test(value);
@@ -18,19 +18,19 @@ export function parseUri(value: unknown): string | null {
   );
 }
 
-/** The address of a picture, film, sound or model; null of what a page must not be told to open, scripts first. */
+/** URI of an image, video, audio or 3D model; null for all that a page must not open, such as scripts. */
 export function parseMedia(value: unknown): string | null {
   const uri = parseUri(value)?.replace(bareIpfsPath, "ipfs://") ?? null;
   return uri !== null && mediaUri.test(uri) && URL.canParse(uri) ? uri : null;
 }
 
-/** A drawing given as SVG text, as the data URI that holds it. */
+/** SVG text as a data URI; other media as in `parseMedia`. */
 export function parseSvg(value: unknown): string | null {
   if (typeof value !== "string" || !/^\s*<(?:svg|\?xml)/i.test(value)) return parseMedia(value);
   return parseMedia(`data:image/svg+xml;base64,${Buffer.from(value).toString("base64")}`);
 }
 
-/** The address of a page; null of anything else. */
+/** URL of a web page; null for anything else. */
 export function parseLink(value: unknown): string | null {
   const uri = parseUri(value);
   if (uri === null || !URL.canParse(uri)) return null;
@@ -54,11 +54,11 @@ const typesByExtension: Readonly<Record<string, string>> = {
   gltf: "model/gltf+json",
 };
 
-/** The media type that a URI itself tells; null where it does not. */
+/** Media type that follows from a URI itself; null if none does. */
 export function mediaTypeOf(uri: string | null): string | null {
   if (uri === null) return null;
-  const [, told] = /^data:([\w.+-]+\/[\w.+-]+)/i.exec(uri) ?? [];
-  if (told !== undefined) return told.toLowerCase();
+  const [, mediaType] = /^data:([\w.+-]+\/[\w.+-]+)/i.exec(uri) ?? [];
+  if (mediaType !== undefined) return mediaType.toLowerCase();
   const [, extension = ""] = /\.([a-z0-9]{2,5})(?:[?#].*)?$/i.exec(uri) ?? [];
   const name = extension.toLowerCase();
   return Object.hasOwn(typesByExtension, name) ? (typesByExtension[name] ?? null) : null;

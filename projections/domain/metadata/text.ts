@@ -1,12 +1,12 @@
 /**
- * Text of strangers made fit to store and show: well-formed Unicode of at most `length` characters in one line,
- * words a blank apart, without control characters. A number is taken for its digits. Null where nothing is left.
+ * Untrusted text as one line, safe to store and show: well-formed Unicode of at most `length` characters without control
+ * characters or repeated spaces. Numbers become their digits. Null where nothing is left.
  */
 export function parseText(value: unknown, length: number): string | null {
   return bounded(textOf(value, length).replaceAll(/[\p{Cc}\s]+/gu, " "), length);
 }
 
-/** The same of several lines. */
+/** The same, with line breaks and tabs preserved. */
 export function parseLines(value: unknown, length: number): string | null {
   const text = textOf(value, length).replaceAll(/\r\n?/g, "\n");
   return bounded(text.replaceAll(/[^\P{Cc}\n\t]+/gu, " "), length);
@@ -14,7 +14,7 @@ export function parseLines(value: unknown, length: number): string | null {
 
 function textOf(value: unknown, length: number): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  // A character has two units at most; what is beyond twice that is not looked at, blanks before it aside.
+  // A character has at most two UTF-16 units: anything beyond `length * 2` is cut off before it is processed.
   return typeof value === "string"
     ? value
         .trimStart()
@@ -24,6 +24,6 @@ function textOf(value: unknown, length: number): string {
 }
 
 function bounded(text: string, length: number): string | null {
-  const kept = [...text.trim()].slice(0, length).join("").trim();
-  return kept === "" ? null : kept;
+  const cut = [...text.trim()].slice(0, length).join("").trim();
+  return cut === "" ? null : cut;
 }

@@ -4,13 +4,13 @@ import { substituteId } from "./location.ts";
 import { mediaTypeOf, parseMedia, parseSvg } from "./media.ts";
 import { parseLines, parseText } from "./text.ts";
 
-/** What a token's document says. */
+/** Metadata from a token's document. */
 export type TokenMetadata = {
   name: string | null;
   description: string | null;
   image: string | null;
   animation: string | null;
-  /** Of the image, where its URI tells it. */
+  /** Of the image, where it follows from its URI. */
   contentType: string | null;
   attributes: Attribute[];
 };
@@ -19,8 +19,8 @@ const nameLength = 256;
 const descriptionLength = 10_000;
 
 /**
- * Reads a token's document; null where it says nothing of the token. `editionId`: of an ERC-1155 token, whose document
- * may be one for all ids and hold `{id}`.
+ * Parses a token's document; null where it has no usable member. `editionId`: id of an ERC-1155 token, whose document
+ * may be shared by all ids and contain `{id}`.
  */
 export function parseTokenMetadata(document: JsonObject, editionId?: bigint): TokenMetadata | null {
   const media = (value: unknown) =>
@@ -36,13 +36,13 @@ export function parseTokenMetadata(document: JsonObject, editionId?: bigint): To
     contentType: mediaTypeOf(image),
     attributes: parseAttributes(document),
   };
-  const { attributes, ...told } = metadata;
-  const saysNothing = attributes.length === 0 && Object.values(told).every((one) => one === null);
-  return saysNothing ? null : metadata;
+  const { attributes, ...members } = metadata;
+  const isEmpty = attributes.length === 0 && Object.values(members).every((one) => one === null);
+  return isEmpty ? null : metadata;
 }
 
-/** Where a token's URI leads to a picture and not to a document, the picture is all that is known. */
-export function pictureMetadata(uri: string, contentType: string): TokenMetadata | null {
+/** Metadata of a token whose URI points to an image instead of a document. */
+export function imageMetadata(uri: string, contentType: string): TokenMetadata | null {
   const image = parseMedia(uri);
   if (image === null) return null;
   return { name: null, description: null, image, animation: null, contentType, attributes: [] };

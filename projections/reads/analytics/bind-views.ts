@@ -7,7 +7,7 @@ import { bidsView, listingsView } from "./order-views.ts";
 import { salesView, transfersView } from "./trade-views.ts";
 import { quoted, statementsOf, type View } from "./view.ts";
 
-/** The schema that analysts see. */
+/** The schema that analysts read. */
 export const analyticsSchema = "analytics";
 const next = `${analyticsSchema}_next`;
 
@@ -23,23 +23,23 @@ const views: readonly View[] = [
   pricesView,
 ];
 
-const made = views.flatMap((view) => statementsOf(next, view));
-const fingerprint = createHash("sha256").update(made.join(";")).digest("hex").slice(0, 16);
-const schemaComment = `What analysts read, in units that the columns name (${fingerprint})`;
+const statements = views.flatMap((view) => statementsOf(next, view));
+const fingerprint = createHash("sha256").update(statements.join(";")).digest("hex").slice(0, 16);
+const schemaComment = `Views for analysts; units are in the column names (${fingerprint})`;
 
-/** Milliseconds that whoever exchanges tables waits for a view that somebody reads, before it is left for later. */
+/** Milliseconds to wait for the lock of a replaced view that is being read, before leaving it for the next time. */
 const DROP_TIMEOUT_MS = 20;
 
 /**
- * Makes the views anew over the tables that serve: a view follows the tables it was made over when these are renamed.
- * The schema is exchanged whole, so no reader is waited for; roles keep what they were granted. While tables that a
- * view needs are missing, or are still those of another version, the views stay as they are.
+ * Creates the views over the serving tables: a view follows its tables when these are renamed. The schema is swapped
+ * whole, so no reader blocks it, and roles keep their grants. While tables that a view needs are missing or of another
+ * version, the existing views stay.
  */
 export async function bindViews(session: Session): Promise<void> {
-  await sql.raw(exchangeViews).execute(session);
+  await sql.raw(swapViews).execute(session);
 }
 
-/** The same, where the views are not those of this version over the tables that serve. */
+/** The same, unless the views are already those of this version over the serving tables. */
 export async function bindViewsIfStale(session: Session): Promise<void> {
   if (!(await areViewsBound(session))) await bindViews(session);
 }
@@ -62,14 +62,14 @@ export async function areViewsBound(session: Session): Promise<boolean> {
 
 const body = `
 declare
-  patience text := current_setting('lock_timeout');
+  previous_timeout text := current_setting('lock_timeout');
   role record;
-  kept record;
+  replaced record;
 begin
   perform pg_advisory_xact_lock(hashtextextended('${analyticsSchema}', 0));
   begin
     execute 'create schema ${next}';
-    ${made.map((statement) => `execute ${quoted(statement)};`).join("\n    ")}
+    ${statements.map((statement) => `execute ${quoted(statement)};`).join("\n    ")}
     execute ${quoted(`comment on schema ${next} is ${quoted(schemaComment)}`)};
     for role in
       select distinct r.rolname as name
@@ -87,15 +87,15 @@ begin
                  or datatype_mismatch then
     null;
   end;
-  for kept in select nspname as name from pg_namespace where nspname like '${analyticsSchema}\\_replaced\\_%' loop
+  for replaced in select nspname as name from pg_namespace where nspname like '${analyticsSchema}\\_replaced\\_%' loop
     begin
       perform set_config('lock_timeout', '${DROP_TIMEOUT_MS}ms', true);
-      execute format('drop schema %I cascade', kept.name);
-      perform set_config('lock_timeout', patience, true);
+      execute format('drop schema %I cascade', replaced.name);
+      perform set_config('lock_timeout', previous_timeout, true);
     exception when lock_not_available then
       null;
     end;
   end loop;
 end`;
 
-const exchangeViews = `do $exchange$${body}$exchange$`;
+const swapViews = `do $swap$${body}$swap$`;

@@ -21,15 +21,14 @@ const traded = ([...periods, "all"] as const).flatMap((period) => {
     [
       `volume_usd_${period}`,
       `case when s.priced_${period} > 0 then (s.usd_e8_${period} * 0.00000001)::double precision end`,
-      `Of these sales those with a price, in USD; null without one`,
+      `Volume in USD of those sales that have a price; null where none has`,
     ],
   ] as const;
 });
 
 export const collectionsView: View = {
   name: "collections",
-  comment:
-    "Collections with their figures, a family of contracts as one row; windows end with the last full hour",
+  comment: "Collections with their figures over all their contracts; periods consist of full hours",
   from: `collections.collection c
     join log.contract main on main.contract_id = c.collection_id
     left join collection_stats.collection s on s.collection_id = c.collection_id
@@ -41,28 +40,31 @@ export const collectionsView: View = {
     ["name", "c.name", "Registered name, else what its contract says"],
     ["symbol", "c.symbol", "What its contract says"],
     ["token_standard", standardOf("c.standard"), "erc721 or erc1155, of its primary contract"],
-    ["is_verified", "c.verified", "Whether the market vouches for it"],
+    ["is_verified", "c.verified", "Verified by this market"],
     ["supply", "coalesce(h.supply, 0)", "Token ids that are not burned"],
-    ["holders", "coalesce(h.holders, 0)", "Distinct owners, burn addresses left out"],
+    ["holders", "coalesce(h.holders, 0)", "Distinct owners without burn addresses"],
     ["listed", "coalesce(s.listed, 0)", "Tokens with an active listing"],
     ["floor_wei", "s.floor_wei", "Cheapest active listing, in wei; null: none"],
     ["floor_native", inUnits("s.floor_wei"), "floor_wei in ETH or APE"],
     ...traded,
     ["created_at", "c.created_at", "Time of its first transfer, else of its registration"],
-    ["updated_at", "c.updated_at", "When what is known of it changed last, figures apart"],
+    ["updated_at", "c.updated_at", "When its data changed last, apart from figures"],
   ],
 };
 
 export const floorsView: View = {
   name: "floors",
-  comment:
-    "What the cheapest listing of a contract cost, by snapshots every five minutes over the last 31 days",
+  comment: "Floor prices of contracts, from snapshots every five minutes over the last 31 days",
   from: `floors.floor o ${naming}`,
   columns: [
     ["chain_id", "o.chain_id", "1: Ethereum; 33139: ApeChain"],
     ...named,
     ["since", "o.valid_from", "First snapshot with this floor"],
-    ["until", "o.valid_until", "First snapshot with another floor or none; null: it is the floor"],
+    [
+      "until",
+      "o.valid_until",
+      "First snapshot with another floor or none; null: the current floor",
+    ],
     ["floor_wei", "o.price_wei", "Price of the cheapest active listing, in wei"],
     ["floor_native", inUnits("o.price_wei"), "floor_wei in ETH or APE"],
   ],
@@ -70,14 +72,14 @@ export const floorsView: View = {
 
 export const pricesView: View = {
   name: "prices",
-  comment: "Prices of ETH and APE: by the minute while watched, by the hour where filled in later",
+  comment: "Prices of ETH and APE: by minute while recorded live, by hour where backfilled",
   from: "coin_prices.tick p cross join (values (1), (33139)) chain (id)".concat(
     ` where p.coin = ${coinOf("chain.id")}`,
   ),
   columns: [
     ["chain_id", "chain.id", "Chain whose currency it is"],
     ["coin", "p.coin", "ethereum or apecoin"],
-    ["priced_at", "p.minute", "The minute it was the price at"],
+    ["priced_at", "p.minute", "Minute of the price"],
     ["price_usd", "(p.price_e8 * 0.00000001)::double precision", "USD of one ETH or APE"],
   ],
 };

@@ -6,25 +6,25 @@ import { analyticsSchema } from "./bind-views.ts";
 
 export type AnalystRole = {
   name: string;
-  /** Null: the role keeps what it has. */
+  /** Null: the role keeps its password. */
   password: string | null;
   timeoutSeconds: number;
 };
 
 type Granted = {
   wasMade: boolean;
-  /** Schemas besides the analysts' that the role may read, through what others granted it. */
+  /** Other schemas that the role may read, by grants of others. */
   alsoSees: string[];
 };
 
-/** Statements of whoever may administer roles. */
+/** `statements`: to be run by a user who may administer roles. */
 export type AdminRefusal = Rejection<"needs_admin" | "too_mighty"> & { statements: string[] };
 
-/** Lets a role read the views, and nothing else that it could not read before. It is made where it is missing. */
+/** Grants a role read access to the views and nothing else. Creates the role if it does not exist. */
 export async function grantRole(db: Database, role: AnalystRole): Promise<Granted | AdminRefusal> {
   const found = await findRole(db, role.name);
-  if (found?.isMighty === true) {
-    const words = `${role.name} may read or change everything here already: choose another name`;
+  if (found?.hasAccess === true) {
+    const words = `${role.name} may already read or change all tables: choose another role`;
     return { ...reject("too_mighty", words), statements: [] };
   }
   const statements = statementsFor(role, found !== null);
@@ -47,7 +47,7 @@ export async function grantRole(db: Database, role: AnalystRole): Promise<Grante
   return { wasMade: found === null, alsoSees: await readOthers(db, role.name) };
 }
 
-/** Takes the views from a role, which stays. False when it had none. */
+/** Revokes access to the views; the role itself stays. False when it had none. */
 export async function revokeRole(db: Database, name: string): Promise<boolean> {
   const { rows } = await sql<{ had: boolean }>`
     select exists (
@@ -86,7 +86,7 @@ function statementsFor({ name, password, timeoutSeconds }: AnalystRole, exists: 
 
 const ROUNDS = 4096;
 
-/** What PostgreSQL keeps of a password (RFC 5803), so that neither its log nor the wire sees the password itself. */
+/** The SCRAM verifier of a password (RFC 5803), so that neither logs nor the wire contain the password. */
 function verifierOf(password: string): string {
   const salt = randomBytes(16);
   const salted = pbkdf2Sync(password, salt, ROUNDS, 32, "sha256");
@@ -96,10 +96,10 @@ function verifierOf(password: string): string {
   return `SCRAM-SHA-256$${ROUNDS}:${salt.toString("base64")}$${stored}:${server}`;
 }
 
-async function findRole(session: Session, name: string): Promise<{ isMighty: boolean } | null> {
-  const { rows } = await sql<{ isMighty: boolean }>`
+async function findRole(session: Session, name: string): Promise<{ hasAccess: boolean } | null> {
+  const { rows } = await sql<{ hasAccess: boolean }>`
     select rolsuper or pg_has_role(oid, current_user, 'member')
-           or has_schema_privilege(oid, 'log', 'usage') as "isMighty"
+           or has_schema_privilege(oid, 'log', 'usage') as "hasAccess"
     from pg_roles where rolname = ${name}`.execute(session);
   return rows[0] ?? null;
 }

@@ -13,15 +13,15 @@ export const tokensView: View = {
     ["owner", hex("o.owner"), "Owner; null for ERC-1155, whose owners are in balances"],
     ["supply", "o.supply", "Units that are not burned: 0 or 1 for ERC-721"],
     ["is_burned", "o.is_burned", "Held by the zero address or 0x…dead, or no units are left"],
-    ["name", "d.name", "What its metadata calls it; null where none is known"],
-    ["token_uri", "d.token_uri", "Where its metadata is"],
-    ["attributes", "d.attributes", "Its traits as JSON; null where no metadata is known"],
-    ["metadata_updated_at", "d.updated_at", "When its metadata was read last"],
+    ["name", "d.name", "Name in its metadata; null without metadata"],
+    ["token_uri", "d.token_uri", "URI of its metadata"],
+    ["attributes", "d.attributes", "Its traits as JSON; null without metadata"],
+    ["metadata_updated_at", "d.updated_at", "When its metadata was last fetched"],
   ],
 };
 
-/** Both standards alike; a balance below zero is of a contract that is not known from its first transfer on. */
-const held = `(
+/** Both standards. A balance is negative where a contract's first transfers are not in the log. */
+const holdings = `(
   select t.contract_id, t.token_id, t.standard, t.owner, 1::numeric as units
   from ownership.token t where t.owner is not null
   union all
@@ -32,8 +32,8 @@ const held = `(
 export const balancesView: View = {
   name: "balances",
   comment:
-    "Who holds how many units of which token, of both standards; burn addresses hold what is burned",
-  from: `${held} ${naming}`,
+    "Who holds how many units of which token, of both standards; burn addresses hold burned units",
+  from: `${holdings} ${naming}`,
   columns: [
     ["chain_id", "k.chain_id", "1: Ethereum; 33139: ApeChain"],
     ...named,

@@ -9,15 +9,15 @@ const nativeCurrencies = chainIds.flatMap((id) =>
   [zeroAddress, wrappedNative[id]].map((address) => `(${id}, ${bytea(address)})`),
 );
 
-/** Whether `currency` of a chain is its native one or the wrapped form, which are worth the same. */
+/** SQL: whether a chain's `currency` is its native one or the wrapped form, which have the same value. */
 export const isNative = (chain: string, currency: string) =>
   `((${chain}, ${currency}) in (${nativeCurrencies.join(", ")}))`;
 
-/** The coin that a chain's native currency is priced as. */
+/** SQL: the coin of a chain's native currency. */
 export const coinOf = (chain: string) =>
   `case ${chain} ${chainIds.map((id) => `when ${id} then '${nativeCoin[id]}'`).join(" ")} end`;
 
-/** USD of wei of a chain's native currency at the last price before a moment. */
+/** SQL: USD value of wei of a chain's native currency, at the last price before a time. */
 export const usdAt = (chain: string, wei: string, at: string) => `(
   select (${wei} * p.price_e8 * 0.00000000000000000000000001)::double precision
   from coin_prices.tick p

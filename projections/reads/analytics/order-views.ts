@@ -1,7 +1,7 @@
 import { usdAt } from "./money.ts";
 import { hex, inUnits, named, naming, standardOf, type View } from "./view.ts";
 
-/** The tables' clock is that of the last tick: an order may have ended since. */
+/** The tables are as of the last clock tick: an order may have ended since. */
 const hasEnded = "o.status in ('active', 'inactive') and o.end_time <= extract(epoch from now())";
 
 const identity = [
@@ -18,9 +18,9 @@ const terms = [
   [
     "price_usd",
     usdAt("o.chain_id", "o.unit_price_wei", "now()"),
-    "price_native in USD at the last price; null where that is older than two hours",
+    "price_native in USD at the last price; null without a price of the last two hours",
   ],
-  ["seller_net_wei", "o.seller_net_wei", "What the seller keeps of a unit's price, in wei"],
+  ["seller_net_wei", "o.seller_net_wei", "What the seller receives of a unit's price, in wei"],
   ["quantity", "o.quantity", "Units of the order"],
   ["filled", "o.filled", "Units filled"],
 ] as const satisfies View["columns"];
@@ -29,7 +29,7 @@ const state = [
   [
     "status",
     `case when ${hasEnded} then 'expired' else o.status end`,
-    "active, inactive, filled, cancelled or expired, of now",
+    "Current status: active, inactive, filled, cancelled or expired",
   ],
   [
     "inactive_reason",
@@ -38,8 +38,8 @@ const state = [
   ],
   ["starts_at", "to_timestamp(o.start_time)", "When it begins"],
   ["ends_at", "to_timestamp(o.end_time)", "When it ends"],
-  ["created_at", "o.created_at", "When it was taken in or first seen"],
-  ["updated_at", "o.updated_at", "Time of the newest thing its state rests on"],
+  ["created_at", "o.created_at", "When it was submitted or first seen"],
+  ["updated_at", "o.updated_at", "Time of the newest fact that its state depends on"],
 ] as const satisfies View["columns"];
 
 export const listingsView: View = {
@@ -48,16 +48,16 @@ export const listingsView: View = {
   from: `listings.listing o ${naming}`,
   columns: [
     ...identity,
-    ["marketplace", "o.marketplace", "native: this market; else the partner that tells of it"],
+    ["marketplace", "o.marketplace", "native: this market; else the partner that lists it"],
     ["token_id", "o.token_id", "Token id"],
     ...terms,
-    ["fillable", "o.fillable", "Units left that the maker holds; 0 once it has ended"],
+    ["fillable", "o.fillable", "Units left that the maker holds; 0 after it has ended"],
     [
       "currency",
       `coalesce(${hex("o.currency")}, '0x0000000000000000000000000000000000000000')`,
       "Contract it is paid in; the zero address: ETH or APE itself",
     ],
-    ["is_buyable", "o.is_buyable", "Data to buy it can be asked for here while it is active"],
+    ["is_buyable", "o.is_buyable", "Whether buy data is available here while it is active"],
     ...state,
   ],
 };

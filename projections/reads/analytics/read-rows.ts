@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database, Session } from "../../database.ts";
 import { analyticsSchema } from "./bind-views.ts";
 
-/** What can be read row by row: the column that places a row in time, and an order that is total. */
+/** Views that can be exported: their time column and a total order. */
 export const datasets = {
   sales: { time: "block_timestamp", order: ["chain_id", "block_number", "log_index", "sale_id"] },
   transfers: {
@@ -37,7 +37,7 @@ const typeNames: Readonly<Record<string, ColumnType>> = {
   "timestamp with time zone": "time",
 };
 
-/** In the order of the view. What is none of the types is text, as are numbers of any size. */
+/** In the order of the view. Other types are text, and so are numerics of any size. */
 export async function readColumns(session: Session, dataset: Dataset): Promise<Column[]> {
   const { rows } = await sql<{ name: string; type: string }>`
     select attname as name, format_type(atttypid, null) as type from pg_attribute
@@ -46,10 +46,10 @@ export async function readColumns(session: Session, dataset: Dataset): Promise<C
   return rows.map(({ name, type }) => ({ name, type: typeNames[type] ?? "text" }));
 }
 
-/** Rows held at a time. */
+/** Rows in memory at a time. */
 const PAGE_ROWS = 2_000;
 
-/** Gives all rows of one moment to `onRows`, a page at a time, in an order of their own. Returns how many there were. */
+/** Passes all rows of one snapshot to `onRows`, a page at a time, in the dataset's order. Returns their number. */
 export async function readRows(
   db: Database,
   filter: RowsFilter,
@@ -61,7 +61,7 @@ export async function readRows(
     .setIsolationLevel("repeatable read")
     .setAccessMode("read only")
     .execute(async (session) => {
-      // All rows are wanted, not the first ones soon.
+      // The plan should be fast for all rows, not for the first ones.
       await sql`set local cursor_tuple_fraction = 1`.execute(session);
       await sql`declare exported no scroll cursor for ${rowsOf(filter, columns)}`.execute(session);
       for (let count = 0; ; ) {

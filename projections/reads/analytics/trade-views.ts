@@ -6,15 +6,15 @@ const whenNative = (value: string) => `case when ${isPaidNatively} then ${value}
 
 export const salesView: View = {
   name: "sales",
-  comment: "Sales on the exchange, a row per NFT; sales of a block that a reorg took away are gone",
+  comment: "Sales on the exchange, a row per NFT; without sales of retracted blocks",
   from: `sales.sale o ${naming}`,
   columns: [
-    ["sale_id", hex("o.sale_id"), "Stays the same when its transaction is mined again"],
+    ["sale_id", hex("o.sale_id"), "Stable id: the same when its transaction is mined again"],
     ["chain_id", "o.chain_id", "1: Ethereum; 33139: ApeChain"],
     ["block_number", "o.block_number", "Height of its block"],
     ["block_timestamp", "o.timestamp", "Time of its block"],
     ["transaction_hash", hex("o.transaction_hash"), "Its transaction"],
-    ["log_index", "o.log_index", "Place of the exchange's event in its block"],
+    ["log_index", "o.log_index", "Index of the exchange's event in its block"],
     ...named,
     ["token_id", "o.token_id", "Token id"],
     ["quantity", "o.quantity", "Units sold: 1 for ERC-721"],
@@ -37,20 +37,20 @@ export const salesView: View = {
     ],
     ["currency", hex("o.currency"), "Contract it was paid in; the zero address: ETH or APE itself"],
     ["is_native", isPaidNatively, "Paid in the chain's currency or its wrapped form"],
-    ["seller", hex("o.seller"), "Who gave the token"],
-    ["buyer", hex("o.buyer"), "Who took the token"],
-    ["side", "o.side", "What was taken: ask (a listing) or bid (an offer)"],
-    ["marketplace", "o.marketplace", "Marketplace that brought the sale about, or unknown"],
+    ["seller", hex("o.seller"), "Address that sold the token"],
+    ["buyer", hex("o.buyer"), "Address that bought the token"],
+    ["side", "o.side", "Side of the order that was filled: ask (a listing) or bid (an offer)"],
+    ["marketplace", "o.marketplace", "Marketplace of the sale, or unknown"],
     ["protocol_version", "o.protocol_version", "Version of the exchange's contract"],
     ["order_hash", hex("o.order_hash"), "Order that was filled"],
     ["fees", "o.fees", "Fees as JSON: [{recipient, wei, bps, kind}]"],
-    ["bundle_size", "o.bundle_size", "NFTs sold for one price; null: this one alone"],
+    ["bundle_size", "o.bundle_size", "NFTs sold for one price; null: a single one"],
   ],
 };
 
 export const transfersView: View = {
   name: "transfers",
-  comment: "NFT transfers that count, mints and burns included",
+  comment: "NFT transfers, mints and burns, without those of retracted blocks",
   from: `activity.event o ${naming}
     join log.block b on b.block_id = o.block_id
     join log.transaction t on t.block_id = o.block_id and t.transaction_index = o.transaction_index
@@ -60,13 +60,13 @@ export const transfersView: View = {
     ["block_number", "b.number", "Height of its block"],
     ["block_timestamp", "b.timestamp", "Time of its block"],
     ["transaction_hash", hex("t.hash"), "Its transaction"],
-    ["log_index", "o.log_index", "Place of its event in its block"],
-    ["sub_index", "o.sub_index", "Place in a batch of one event"],
+    ["log_index", "o.log_index", "Index of its event in its block"],
+    ["sub_index", "o.sub_index", "Index in a batch of one event"],
     ...named,
     ["kind", "o.type", "mint, transfer or burn"],
     ["token_id", "o.token_id", "Token id; of a range minted at once the first"],
     ["quantity", "o.quantity", "Units; of a range minted at once the number of ids"],
-    ["from_address", hex("o.from_address"), "Giver; the zero address mints"],
-    ["to_address", hex("o.to_address"), "Receiver; the zero address or 0x…dead burns"],
+    ["from_address", hex("o.from_address"), "Sender; the zero address for mints"],
+    ["to_address", hex("o.to_address"), "Receiver; the zero address or 0x…dead for burns"],
   ],
 };

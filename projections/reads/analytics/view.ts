@@ -1,4 +1,4 @@
-/** A view that analysts read: what it is, its columns as name, expression and meaning, and what it selects from. */
+/** A view for analysts: its comment, its columns as name, expression and comment, and its from clause. */
 export type View = {
   readonly name: string;
   readonly comment: string;
@@ -15,7 +15,7 @@ export const inUnits = (wei: string) => `trim_scale(${wei} * 0.00000000000000000
 export const standardOf = (number: string) =>
   `case ${number} when 721 then 'erc721' when 1155 then 'erc1155' end`;
 
-/** Statements that make a view in a schema, with the comments of it and its columns. */
+/** Statements that create a view in a schema, with comments on it and its columns. */
 export function statementsOf(schema: string, { name, comment, columns, from }: View): string[] {
   const view = `${schema}.${name}`;
   const selected = columns.map(([column, expression]) => `${expression} as ${column}`);
@@ -28,7 +28,7 @@ export function statementsOf(schema: string, { name, comment, columns, from }: V
 
 export const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
-/** Joins that name the contract and the collection of row `o`, and the columns made of them. */
+/** Joins to the contract and collection of row `o`; `named` are their columns. */
 export const naming = `
   join log.contract k on k.contract_id = o.contract_id
   left join collections.contract m on m.contract_id = o.contract_id
@@ -37,6 +37,6 @@ export const naming = `
 
 export const named = [
   ["collection", hex("coalesce(main.address, k.address)"), "Its collection's primary contract"],
-  ["collection_slug", "c.slug", "Its collection's slug; null where nothing is known of it"],
+  ["collection_slug", "c.slug", "Its collection's slug; null for a contract without a collection"],
   ["contract", hex("k.address"), "NFT contract"],
 ] as const satisfies View["columns"];
