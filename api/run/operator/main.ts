@@ -24,21 +24,21 @@ import { config } from "./service/config.ts";
 import { migrate } from "./service/migrate.ts";
 import { addPause } from "./service/pause.ts";
 
-/** Exit codes: 0 done, 1 failed, 2 the command line makes no sense, 78 the configuration cannot be used. */
+/** Exit codes: 0 done, 1 failed, 2 usage error, 78 configuration error. */
 async function run(): Promise<number> {
   const program = new Command("op").description("operator commands").exitOverride();
   program
     .command("config")
-    .description("print the settings in force, keys and passwords masked")
-    .option("--json", "for machines")
-    .option("--table", "the README's table of all settings instead")
-    .option("--example", "the contents of .env.example instead")
+    .description("print the settings in effect, with keys and passwords masked")
+    .option("--json", "print JSON")
+    .option("--table", "print the table of docs/configuration.md instead")
+    .option("--example", "print the contents of .env.example instead")
     .exitOverride()
     .action(config);
   program
     .command("migrate")
-    .description("bring the database to this version")
-    .option("--json", "for machines")
+    .description("migrate the database to this version")
+    .option("--json", "print JSON")
     .exitOverride()
     .action(migrate);
   addStatus(program);
@@ -65,10 +65,10 @@ async function run(): Promise<number> {
     await program.parseAsync();
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    // The command line's own complaint is printed already.
+    // commander has already printed the usage error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    const words = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`${words}\n`);
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${message}\n`);
     return error instanceof ConfigurationError ? configurationExitCode : 1;
   }
 }

@@ -56,7 +56,7 @@ it("op accounts suspends an account: its keys, tokens and sessions fail on the n
   expect(right.text).toContain("This account is suspended");
 
   const resumed = await op("resume", email);
-  expect(resumed.out).toBe(`${email} goes on\n`);
+  expect(resumed.out).toBe(`${email} is resumed\n`);
   expect([await statusWith(desk, key), (await desk.tokens.check(token)) !== null]).toEqual([
     422,
     true,
@@ -87,7 +87,7 @@ it("op accounts lists accounts, shows one with its keys, and ends its sessions",
     expect(out).toMatch(new RegExp(`price bot +${key.slice(-4)} .* valid +${owner.email}`));
     expect(out).not.toContain(key);
   }
-  expect(ended.out).toBe(`1 sessions of ${owner.email} are ended\n`);
+  expect(ended.out).toBe(`1 sessions of ${owner.email} deleted\n`);
   expect((await owner.get("/developers")).status).toBe(303);
 });
 

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { type Address, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { appendObservations } from "../../../projections/log/append.ts";
-import { reviewBasis } from "../../../projections/log/basis-review.ts";
+import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { recordChain } from "../../../projections/log/recorder.ts";
 import { addressOf, type Block, block, zeroAddress } from "../../support/database/given.ts";
@@ -290,7 +290,7 @@ describe("an observation", () => {
   });
 
   const review = () =>
-    reviewBasis(
+    checkObservationBlocks(
       database.db,
       { chainId: 1, canonicalHashes, now, fence: async () => {} },
       finalityBlocks,
@@ -392,7 +392,7 @@ describe("an observation", () => {
     const recording = { chainId: 1, canonicalHashes, now, fence };
     await emit(database.db, schema, [transfer(c2)]);
 
-    await expect(reviewBasis(database.db, recording, finalityBlocks)).rejects.toThrow("another");
+    await expect(checkObservationBlocks(database.db, recording, finalityBlocks)).rejects.toThrow("another");
     await expect(recordChain(database.db, recording)).rejects.toThrow("another");
 
     expect(await believed()).toEqual(["b2"]);

@@ -61,7 +61,7 @@ async function asAnalyst(statement: string): Promise<unknown> {
 }
 
 describe("op analysts", () => {
-  it("grant makes a role that signs in with its password and reads the views; again changes nothing", async () => {
+  it("grant creates a role that signs in with its password and reads the views; a second grant changes nothing", async () => {
     const made = await grant(role, "--password-file", join(folder, "password"), "--json");
     const again = await grant(role, "--timeout", "2", "--json");
 
@@ -74,7 +74,7 @@ describe("op analysts", () => {
     expect(await asAnalyst("select count(*) from analytics.tokens")).toEqual([{ count: "40" }]);
   });
 
-  it("lets it see the views alone, only read, and not for long", async () => {
+  it("grants only reading, only the views, and with a time limit", async () => {
     const refused = { denied: "42501", readOnly: "25006", timeout: "57014" };
     const outcomes: [string, string][] = [
       ["select * from sales.sale", refused.denied],
@@ -91,14 +91,14 @@ describe("op analysts", () => {
     }
   });
 
-  it("leaves the role what it was granted when tables are rebuilt", async () => {
+  it("keeps the grants of the role when tables are rebuilt", async () => {
     for (const projection of projections.filter(({ name }) => name === "sales")) {
       await rebuild(database.db, projection, () => {}, bindViews);
     }
     expect(await asAnalyst("select count(*) from sales")).toEqual([{ count: "40" }]);
   });
 
-  it("revoke takes the views away, once", async () => {
+  it("revoke removes access to the views, once", async () => {
     const outcomes = [
       await operate(database.url, "analysts", "revoke", role, "--json"),
       await operate(database.url, "analysts", "revoke", role, "--json"),
@@ -111,7 +111,7 @@ describe("op analysts", () => {
     expect(await asAnalyst("select count(*) from analytics.sales")).toBe("42501");
   });
 
-  it("tells what an administrator runs where it may not make roles, and changes nothing", async () => {
+  it("prints the statements for an administrator where it may not create roles, and changes nothing", async () => {
     await sql
       .raw(`create role ${limited} login password '${password}' in role pg_read_all_data`)
       .execute(database.db);
@@ -133,7 +133,7 @@ describe("op analysts", () => {
     expect(out).not.toContain("SCRAM");
   });
 
-  it("refuses what it does not understand, and roles that see more", async () => {
+  it("refuses invalid arguments, and roles with more access", async () => {
     const outcomes = await Promise.all([
       grant("Robert'); drop"),
       grant("pg_monitor"),
@@ -230,7 +230,7 @@ describe("op export", () => {
     }
   });
 
-  it("keeps to a time and a chain", async () => {
+  it("can be limited to a period and a chain", async () => {
     const [since, until] = [1_700_000_000 + 10 * 12, 1_700_000_000 + 20 * 12].map((at) =>
       new Date(at * 1000).toISOString(),
     );
@@ -251,7 +251,7 @@ describe("op export", () => {
     expect(JSON.parse(none.words)).toEqual({ rows: 0 });
   });
 
-  it("refuses what it does not understand, and leaves no half a file behind", async () => {
+  it("refuses invalid arguments, and leaves no partial file behind", async () => {
     const outcomes = await Promise.all([
       operate(database.url, "export", "sales", "--format", "xml"),
       operate(database.url, "export", "secrets"),

@@ -51,7 +51,7 @@ async function count(relation: string): Promise<number> {
 }
 
 describe("the views of analytics", () => {
-  it("have the columns that were promised, each with a comment", async () => {
+  it("have the documented columns, each with a comment", async () => {
     const promised = await readFile(resolve(root, "test/spec/analytics-columns.json"), "utf8");
     const columns = await ask<{ view: string; columns: string[]; bare: number }>(`
       select c.relname as view, array_agg(a.attname order by a.attnum) as columns,
@@ -68,7 +68,7 @@ describe("the views of analytics", () => {
     expect(views.filter(({ comment }) => !comment)).toEqual([]);
   });
 
-  it("tell each row of the tables that serve once, in hex and in units", async () => {
+  it("have each row of the serving tables once, in hex and in units", async () => {
     const sources = {
       sales: "sales.sale",
       listings: "listings.listing",
@@ -103,7 +103,7 @@ describe("the views of analytics", () => {
     expect(summed).toEqual([{ volume: true, sales: true, supply: true }]);
   });
 
-  it("answer every question of the README", async () => {
+  it("answer every query of the README", async () => {
     const text = await readFile(resolve(root, "projections/reads/analytics/README.md"), "utf8");
     const questions = [...text.matchAll(/```sql\n(.*?);\n```/gs)].map(([, query]) => query ?? "");
 
@@ -127,7 +127,7 @@ describe("a rebuild", () => {
     return found;
   }
 
-  it("is followed by the views, of what is rebuilt and of what reads it", async () => {
+  it("is followed by the views of what is rebuilt and of what reads it", async () => {
     for (const name of ["sales", "collections", "activity"]) {
       await rebuild(database.db, await named(name), () => {}, bindViews);
     }
@@ -140,7 +140,7 @@ describe("a rebuild", () => {
     expect(await count("analytics.transfers")).toBe(90);
   });
 
-  it("waits for no analyst's query, which goes on with what it began", async () => {
+  it("does not wait for running queries, which finish on the old tables", async () => {
     const reader = new pg.Client({ connectionString: database.url });
     await reader.connect();
     try {
@@ -171,7 +171,7 @@ describe("a rebuild", () => {
     expect(await salesTold()).toEqual([{ sales: 46, names: 46 }]);
   });
 
-  it("and the projector's start mend views that are missing", async () => {
+  it("and the projector's start restore missing views", async () => {
     await database.db.transaction().execute((session) => dropTarget(session, "floors"));
     expect(await areViewsBound(database.db)).toBe(false);
 

@@ -21,27 +21,27 @@ export function addAccounts(program: Command): void {
   const accounts = program.command("accounts").description("accounts of the developer section");
   accounts
     .command("list")
-    .description("print all accounts, the newest first")
-    .option("--json", "for machines")
+    .description("list all accounts, newest first")
+    .option("--json", "print JSON")
     .exitOverride()
     .action(list);
   const one = (name: string, description: string, work: Work) =>
     accounts
       .command(name)
       .description(description)
-      .argument("<account>", "its number in the list, or its e-mail address")
-      .option("--json", "for machines")
+      .argument("<account>", "account number or e-mail address")
+      .option("--json", "print JSON")
       .exitOverride()
       .action((which: string, options: Json, command: Command) =>
         withAccount(name, which, options, command, work),
       );
-  one("show", "print an account and its keys, ended ones too", show);
+  one("show", "print an account and its keys, including revoked and expired ones", show);
   one(
     "suspend",
-    "shut an account out: its keys, tokens and sessions fail on their next request",
+    "suspend an account: its keys, tokens and sessions fail on their next request",
     suspend,
   );
-  one("resume", "let a suspended account go on: its keys and tokens work again", resume);
+  one("resume", "resume a suspended account: its keys and tokens work again", resume);
   one("delete-sessions", "end all sessions of an account", deleteSessions);
 }
 
@@ -78,13 +78,13 @@ async function withAccount(
 ): Promise<void> {
   const which = chosenAccount(text);
   if (which === undefined) {
-    command.error("neither an e-mail address nor the number of an account", { exitCode: 2 });
+    command.error("expected an e-mail address or an account number", { exitCode: 2 });
     return;
   }
   await withDatabase(`accounts ${name}`, async (opened) => {
     const account = await readAccount(opened.db, which);
     if (account !== null) return work(opened, account, json);
-    process.stderr.write("there is no such account\n");
+    process.stderr.write("no such account\n");
     process.exitCode = 1;
   });
 }
@@ -103,17 +103,17 @@ const show: Work = async ({ db, config }, account, json) => {
 
 const suspend: Work = async ({ db }, { id, email }, json) => {
   const hasChanged = await setSuspended(db, id, true);
-  // Also after it is resumed somebody has to sign in anew.
+  // After a resume the user has to sign in again.
   await endSessions(db, id);
   print(json, { id, hasChanged }, [`${email} ${hasChanged ? "is" : "was already"} suspended`]);
 };
 
 const resume: Work = async ({ db }, { id, email }, json) => {
   const hasChanged = await setSuspended(db, id, false);
-  print(json, { id, hasChanged }, [`${email} ${hasChanged ? "goes on" : "was not suspended"}`]);
+  print(json, { id, hasChanged }, [`${email} ${hasChanged ? "is resumed" : "was not suspended"}`]);
 };
 
 const deleteSessions: Work = async ({ db }, { id, email }, json) => {
   const ended = await endSessions(db, id);
-  print(json, { id, ended }, [`${ended} sessions of ${email} are ended`]);
+  print(json, { id, ended }, [`${ended} sessions of ${email} deleted`]);
 };

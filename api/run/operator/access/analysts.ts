@@ -16,42 +16,46 @@ type GrantOptions = Json & { passwordFile?: string; timeout: number };
 export function addAnalysts(program: Command): void {
   const analysts = program
     .command("analysts")
-    .description("roles that read the views of analytics");
+    .description("database roles that read the analytics views");
   analysts
     .command("grant")
-    .description("let a role read the views, and only read; it is made where it is missing")
+    .description("give a role read access to the views; the role is created if it does not exist")
     .argument("<role>", "lower-case letters, digits and _", parseRole)
-    .option("--password-file <path>", "file with its password", parsePassword)
-    .option("--timeout <seconds>", "how long its statements may take", parseTimeout, 60)
-    .option("--json", "for machines")
+    .option("--password-file <path>", "file with the role's password", parsePassword)
+    .option("--timeout <seconds>", "statement timeout of the role", parseTimeout, 60)
+    .option("--json", "print JSON")
     .exitOverride()
     .action(grant);
   analysts
     .command("revoke")
-    .description("take the views from a role; the role itself stays")
-    .argument("<role>", "its name", parseRole)
-    .option("--json", "for machines")
+    .description("remove the access of a role; the role is kept")
+    .argument("<role>", "name of the role", parseRole)
+    .option("--json", "print JSON")
     .exitOverride()
     .action(revoke);
 }
 
 function parseRole(text: string): string {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(text) && !/^(pg_|public$|none$)/.test(text)) return text;
-  throw new InvalidArgumentError("expected lower-case letters, digits and _, 63 at most, no pg_");
+  throw new InvalidArgumentError(
+    "expected at most 63 lower-case letters, digits and _, not starting with pg_",
+  );
 }
 
-/** Other characters than these are prepared by clients in different ways. */
+/** Clients normalize other characters differently. */
 function parsePassword(path: string): string {
   const words = readPassword(path);
   if (/^[\x21-\x7e]{8,200}$/.test(words)) return words;
-  throw new InvalidArgumentError("expected 8 to 200 printable ASCII characters in it, no spaces");
+  throw new InvalidArgumentError(
+    "expected a file with 8 to 200 printable ASCII characters without spaces",
+  );
 }
 
 function readPassword(path: string): string {
   try {
     return readFileSync(path, "utf8").trim();
   } catch {
-    throw new InvalidArgumentError("it cannot be read");
+    throw new InvalidArgumentError("the file cannot be read");
   }
 }
 
@@ -73,7 +77,7 @@ async function grant(name: string, { passwordFile, timeout, json }: GrantOptions
     const granted = await grantRole(db, { name, password, timeoutSeconds: timeout });
     if (isRejection(granted)) {
       const { message, statements } = granted;
-      const advice = statements.length === 0 ? [] : ["; an administrator of it runs:"];
+      const advice = statements.length === 0 ? [] : ["; an administrator must run:"];
       print(
         json,
         granted,
@@ -84,10 +88,10 @@ async function grant(name: string, { passwordFile, timeout, json }: GrantOptions
       return;
     }
     print(json, { role: name, ...granted }, [
-      `${name} ${granted.wasMade ? "is made and " : ""}reads the views of analytics`,
+      `${name} ${granted.wasMade ? "is created and " : ""}can read the analytics views`,
       ...(granted.alsoSees.length === 0
         ? []
-        : [`it may also look into ${granted.alsoSees.join(", ")}, which others let it do`]),
+        : [`it also has access to ${granted.alsoSees.join(", ")}, granted elsewhere`]),
       `psql '${addressFor(name, url)}'`,
     ]);
   });
@@ -102,7 +106,7 @@ async function revoke(name: string, { json }: Json): Promise<void> {
   await withDatabase("analysts revoke", async ({ db }) => {
     const hasChanged = await revokeRole(db, name);
     print(json, { role: name, hasChanged }, [
-      `${name} ${hasChanged ? "reads the views no more" : "could not read the views"}`,
+      `${name} ${hasChanged ? "can no longer read the views" : "could not read the views"}`,
     ]);
   });
 }

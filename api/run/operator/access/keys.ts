@@ -13,28 +13,28 @@ const mostPerMinute = 1_000_000;
 
 /** `op keys create`, `op keys list` and `op keys revoke` */
 export function addKeys(program: Command): void {
-  const keys = program.command("keys").description("keys of callers");
+  const keys = program.command("keys").description("API keys");
   keys
     .command("create")
-    .description("make a permanent key and print it, which is possible only once")
-    .requiredOption("--name <name>", "whose it is, or what for", parseName)
-    .option("--per-minute <requests>", "a limit of its own", parsePerMinute)
-    .option("--json", "for machines")
+    .description("create a permanent key and print it; it is shown only once")
+    .requiredOption("--name <name>", "name or purpose", parseName)
+    .option("--per-minute <requests>", "requests per minute of this key", parsePerMinute)
+    .option("--json", "print JSON")
     .exitOverride()
     .action(create);
   keys
     .command("list")
-    .description("print what is kept of permanent keys, the newest first")
-    .option("--instant", "instant keys instead")
-    .option("--ended", "those revoked and expired too")
-    .option("--json", "for machines")
+    .description("list permanent keys, newest first")
+    .option("--instant", "list instant keys instead")
+    .option("--ended", "include revoked and expired keys")
+    .option("--json", "print JSON")
     .exitOverride()
     .action(list);
   keys
     .command("revoke")
-    .description("end a key: its next request fails")
-    .argument("<key>", "its number in the list, or the key itself where it was found lying about")
-    .option("--json", "for machines")
+    .description("revoke a key: its next request fails")
+    .argument("<key>", "key number, or the key itself")
+    .option("--json", "print JSON")
     .exitOverride()
     .action(revoke);
 }
@@ -57,7 +57,7 @@ async function create({ name, perMinute, json }: CreateOptions): Promise<void> {
     const requestsPerMinute = perMinute ?? config.access.limits.permanent;
     print(json, { id, key, name, requestsPerMinute }, [
       key,
-      `number ${id}, ${limitOf(requestsPerMinute)}; it is not kept and cannot be printed again`,
+      `number ${id}, ${limitOf(requestsPerMinute)}; it is stored only as a hash and cannot be shown again`,
     ]);
   });
 }
@@ -71,7 +71,7 @@ async function list({ instant, ended, json }: ListOptions): Promise<void> {
   });
 }
 
-/** What people read of keys; `limits` are those of keys without one of their own. */
+/** Keys as text lines; `limits` apply to keys without their own. */
 export function keyLines(
   keys: readonly StoredKey[],
   limits: Readonly<Record<KeyType, number>>,
@@ -100,18 +100,18 @@ const limitOf = (perMinute: number): string =>
 async function revoke(which: string, { json }: Json, command: Command): Promise<void> {
   const chosen = chosenKey(which);
   if (chosen === undefined) {
-    command.error("neither a key nor the number of one", { exitCode: 2 });
+    command.error("expected a key or a key number", { exitCode: 2 });
     return;
   }
   await withDatabase("keys revoke", async ({ db }) => {
     const revoked = await revokeKey(db, chosen);
     if (revoked === null) {
-      process.stderr.write("there is no such key\n");
+      process.stderr.write("no such key\n");
       process.exitCode = 1;
       return;
     }
     const { id, hasChanged } = revoked;
-    print(json, revoked, [`key ${id} ${hasChanged ? "is revoked" : "was revoked already"}`]);
+    print(json, revoked, [`key ${id} ${hasChanged ? "is revoked" : "was already revoked"}`]);
   });
 }
 

@@ -15,10 +15,10 @@ import { startOrphanGuard } from "../../supervisor/orphan-guard.ts";
 
 export type Opened = { db: Database; config: Config; url: string };
 
-/** Milliseconds after which the server ends the statement of a command that was killed. */
+/** Milliseconds after which the server cancels the statement of a killed command. */
 const CHECK_CLIENT_MS = 1_000;
 
-/** Opens the database of the configuration for a command; an embedded one that is not running is started meanwhile. */
+/** Opens the configured database for a command. An embedded one that is not running is started for its duration. */
 export async function withDatabase<Result>(
   command: string,
   work: (opened: Opened) => Promise<Result>,
@@ -28,7 +28,7 @@ export async function withDatabase<Result>(
   const server = config.database.url === null ? await startEmbedded(config) : undefined;
   const url = server?.url ?? config.database.url ?? "";
   const db = openDatabase({
-    url: watched(url),
+    url: withConnectionCheck(url),
     applicationName: `op ${command}`,
     max: 4,
     onIdleError: () => {},
@@ -42,12 +42,12 @@ export async function withDatabase<Result>(
   }
 }
 
-/** The projections as this configuration has them. */
+/** The projections with the parameters of this configuration. */
 export function configuredProjections({ fees }: Config): Projection[] {
   const feeRecipient = fees.recipient;
   if (feeRecipient !== null) return allProjections({ feeRecipient });
   throw new ConfigurationError([
-    "FEE_RECIPIENT: expected, unless `npm start` runs in the same DATA_DIR. " +
+    "FEE_RECIPIENT: required, unless `npm start` runs in the same DATA_DIR. " +
       "Example: FEE_RECIPIENT=0x00000000000000000000000000000000000fee01",
   ]);
 }
@@ -62,7 +62,7 @@ async function startEmbedded({ dataDir, log }: Config) {
   });
 }
 
-function watched(url: string): string {
+function withConnectionCheck(url: string): string {
   const parsed = new URL(url);
   const given = parsed.searchParams.get("options");
   const option = `-c client_connection_check_interval=${CHECK_CLIENT_MS}`;

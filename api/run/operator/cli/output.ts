@@ -1,10 +1,10 @@
-/** Prints what a command found: one line of JSON for machines, else lines for people. */
+/** Prints the result of a command: one line of JSON, or lines of text. */
 export function print(json: boolean | undefined, content: unknown, lines: readonly string[]): void {
   const text = json ? stringify(content) : lines.join("\n");
   if (text !== "") process.stdout.write(`${text}\n`);
 }
 
-/** Numbers that JSON cannot hold exactly are decimal strings. */
+/** JSON in which bigints are decimal strings. */
 export function stringify(content: unknown): string {
   return JSON.stringify(content, (_, value) => (typeof value === "bigint" ? `${value}` : value));
 }

@@ -1,71 +1,81 @@
-import type { BuildProgress } from "../../../../projections/engine/build.ts";
+import { openLiveLine } from "../../output/live-line.ts";
 
-/** Milliseconds between two lines on a terminal and elsewhere. */
-const EVERY_MS = { terminal: 250, elsewhere: 5_000 };
+/** Milliseconds between two displays: on one changing line of a terminal, or on lines of their own. */
+const showEveryMs = { terminal: 250, lines: 10_000 };
 
-/** How far derivations are, several at a time. */
+/** How far a task is. */
+export type TaskProgress = {
+  task: string;
+  done: number;
+  /** Null: not known. */
+  total: number | null;
+  /** What is counted. */
+  unit: string;
+  /** The step of a task whose count advances only at its end. */
+  step?: string;
+  /** Rate of the last run of such a task; null: not known. */
+  expectedPerSecond?: number | null;
+};
+
+/** Shows how far tasks are, several at a time. */
 export type Progress = {
-  report: (progress: BuildProgress) => void;
-  /** What is derived no more is shown no more. */
-  done: (projection: string) => void;
+  report: (progress: TaskProgress) => void;
+  /** Ends the display of one task. */
+  done: (task: string) => void;
   end: () => void;
 };
 
-type Seen = { first: BuildProgress; latest: BuildProgress; startedAt: number };
+type Reported = { first: TaskProgress; latest: TaskProgress; startedAt: number };
 
-/** Shows on the error output how far derivations are: one changing line on a terminal, else a line now and then. */
+/** Shows progress with rate and time left on the error output: one changing line on a terminal, else a line every 10 s. */
 export function openProgress(verb: string): Progress {
-  const output = process.stderr;
-  const seen = new Map<string, Seen>();
+  const output = openLiveLine(process.stderr);
+  const tasks = new Map<string, Reported>();
   let shown = "";
   const show = () => {
     const now = performance.now();
-    const words = [...seen.values()].map((one) => describe(one, (now - one.startedAt) / 1_000));
-    const line = `${verb} ${words.join("; ")}`.slice(
-      0,
-      output.isTTY ? output.columns - 1 : undefined,
-    );
-    if (words.length === 0 || line === shown) return;
+    const parts = [...tasks.values()].map((one) => describe(one, (now - one.startedAt) / 1_000));
+    const line = `${verb} ${parts.join("; ")}`;
+    if (parts.length === 0 || line === shown) return;
     shown = line;
-    output.write(output.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
+    if (output.isTerminal) output.show(line);
+    else output.print(`${line}\n`);
   };
-  const timer = setInterval(show, output.isTTY ? EVERY_MS.terminal : EVERY_MS.elsewhere);
-  const clear = () => {
-    if (output.isTTY && shown !== "") output.write("\r\u001b[K");
-  };
+  const timer = setInterval(show, output.isTerminal ? showEveryMs.terminal : showEveryMs.lines);
   return {
     report(progress) {
-      const { first, latest, startedAt } = seen.get(progress.projection) ?? {
-        startedAt: performance.now(),
-      };
-      const isNews = latest === undefined || latest.step !== progress.step;
-      const begun = first === undefined || isNews ? progress : first;
-      seen.set(progress.projection, { first: begun, latest: progress, startedAt });
-      if (shown === "" || (isNews && output.isTTY)) show();
+      const reported = tasks.get(progress.task);
+      const isNewStep = reported === undefined || reported.latest.step !== progress.step;
+      const startedAt = reported?.startedAt ?? performance.now();
+      const first = isNewStep ? progress : reported.first;
+      tasks.set(progress.task, { first, latest: progress, startedAt });
+      if (isNewStep && output.isTerminal) show();
     },
-    done(projection) {
-      seen.delete(projection);
-      clear();
+    done(task) {
+      tasks.delete(task);
+      output.clear();
     },
     end() {
       clearInterval(timer);
-      clear();
+      output.clear();
     },
   };
 }
 
-function describe({ first, latest }: Seen, seconds: number): string {
-  const { projection, position, head, step, factsPerSecond } = latest;
+function describe({ first, latest }: Reported, seconds: number): string {
+  const { task, done, total, unit, step, expectedPerSecond } = latest;
   if (step !== undefined) {
-    const done = `${projection}: ${head} facts, ${step}, ${seconds.toFixed(0)} s`;
-    if (factsPerSecond === undefined || factsPerSecond === null) return done;
-    return `${done}, ${left(Number(head) / factsPerSecond - seconds)} at the last one's ${Math.round(factsPerSecond)} facts/s`;
+    const text = `${task}: ${total ?? done} ${unit}, ${step}, ${seconds.toFixed(0)} s`;
+    if (expectedPerSecond == null || total === null) return text;
+    const left = timeLeft(total / expectedPerSecond - seconds);
+    return `${text}, about ${left} at the last ${Math.round(expectedPerSecond)} ${unit}/s`;
   }
-  const percent = head === 0n ? 100 : Number((position * 100n) / head);
-  const done = `${projection}: ${position} of ${head} facts (${percent} %)`;
-  const rate = Number(position - first.position) / seconds;
-  if (!(rate > 0)) return done;
-  return `${done}, ${Math.round(rate)} facts/s, ${left(Number(head - position) / rate)}`;
+  const rate = (done - first.done) / seconds;
+  const pace = rate > 0 ? `, ${Math.round(rate)} ${unit}/s` : "";
+  if (total === null) return `${task}: ${done} ${unit}${pace}`;
+  const percent = total === 0 ? 100 : Math.floor((done * 100) / total);
+  const left = rate > 0 ? `, ${timeLeft((total - done) / rate)}` : "";
+  return `${task}: ${done} of ${total} ${unit} (${percent} %)${pace}${left}`;
 }
 
-const left = (seconds: number): string => `${Math.max(0, Math.ceil(seconds))} s left`;
+const timeLeft = (seconds: number): string => `${Math.max(0, Math.ceil(seconds))} s left`;

@@ -33,7 +33,7 @@ export function parseContracts(text: string, before: Contract[] | undefined): Co
 
 export function parseSlug(text: string): string {
   if (/^[a-z0-9]+(-[a-z0-9]+)*$/.test(text) && text.length <= 100 && !/^0x/.test(text)) return text;
-  throw new InvalidArgumentError("expected lower-case words with - between them, not an address");
+  throw new InvalidArgumentError("expected lower-case words separated by -, not an address");
 }
 
 export function parseName(text: string): string {

@@ -12,14 +12,19 @@ import {
 
 export type Subject = { chainId: number; primary: Address };
 
-/** What operators say of a collection; what is absent stays as it is. */
-export type Said = { slug?: string; name?: string; verified?: boolean; contracts?: Address[] };
+/** The changed fields of an entry; absent fields keep their value. */
+export type EntryChange = {
+  slug?: string;
+  name?: string;
+  verified?: boolean;
+  contracts?: Address[];
+};
 
 export type Changed = { hasChanged: boolean; entry: RegistryEntry | null };
 type Code = "slug_taken" | "in_a_family" | "standards_differ" | "not_found" | "ambiguous";
 export type Refused = Rejection<Code>;
 
-/** The collection that a slug or an address names: a family's by any of its contracts. */
+/** The collection that a slug or an address names; any of its contracts names it. */
 export async function findSubject(
   db: Database,
   chainId: number,
@@ -38,43 +43,44 @@ export async function findSubject(
   if (another === undefined) return { chainId, primary: found.primary };
   return reject(
     "ambiguous",
-    `several claim ${named}: name the contract, ${found.primary} or another`,
+    `several collections have the slug ${named}: use the address, ${found.primary} or another`,
   );
 }
 
-/** Records what is said of a collection, which registers it. Nothing is recorded that is said already. */
+/** Registers a collection or changes its entry. Appends no fact when nothing changes. */
 export async function registerCollection(
   db: Database,
   { chainId, primary }: Subject,
-  said: Said,
+  change: EntryChange,
 ): Promise<Changed | Refused> {
   const entries = await readRegistry(db);
   const latest = entryOf(entries, { chainId, primary });
-  const stands = latest !== undefined && latest.contracts.length > 0;
-  const before = stands ? latest : undefined;
+  const isRegistered = latest !== undefined && latest.contracts.length > 0;
+  const before = isRegistered ? latest : undefined;
   const contracts = [
-    ...new Set([primary, ...(said.contracts ?? before?.contracts ?? [])]),
+    ...new Set([primary, ...(change.contracts ?? before?.contracts ?? [])]),
   ].sort() as Address[];
   const payload = {
     contracts,
-    name: said.name ?? before?.name ?? null,
+    name: change.name ?? before?.name ?? null,
     primary,
     ...(before?.payload.royalty !== undefined && { royalty: before.payload.royalty }),
-    slug: said.slug ?? before?.slug ?? null,
+    slug: change.slug ?? before?.slug ?? null,
     source: "operator",
-    verified: said.verified ?? before?.verified ?? false,
+    verified: change.verified ?? before?.verified ?? false,
   };
   const refused =
     conflictOf(entries, { chainId, ...payload }) ??
     (await differingStandards(db, chainId, contracts));
   if (refused !== undefined) return refused;
-  if (before !== undefined && isSaid(before, payload)) return { hasChanged: false, entry: before };
+  if (before !== undefined && isUnchanged(before, payload))
+    return { hasChanged: false, entry: before };
   return await append(db, { chainId, primary }, payload, latest);
 }
 
 /**
- * Takes back what operators said of a collection: what the curated file says stands again, where it says anything.
- * Entirely: the file's word too, until its entry changes.
+ * Removes the operators' entry of a collection: the curated file's applies again, if it has one. `entirely`: removes
+ * that one too, until it changes in the file.
  */
 export async function removeCollection(
   db: Database,
@@ -98,28 +104,28 @@ export async function removeCollection(
 
 const termsOf = ({ primary, slug, contracts }: RegistryEntry) => ({ primary, slug, contracts });
 
-type Claimed = { chainId: number } & ReturnType<typeof termsOf>;
+type ClaimedEntry = { chainId: number } & ReturnType<typeof termsOf>;
 
 function entryOf(entries: readonly RegistryEntry[], { chainId, primary }: Subject) {
   return entries.find((one) => one.chainId === chainId && one.primary === primary);
 }
 
-/** Another collection's slug, or a contract of another family. A collection of one contract may join a family. */
-function conflictOf(entries: readonly RegistryEntry[], claimed: Claimed): Refused | undefined {
+/** Rejects another collection's slug or contract. A collection of one contract may be merged into another. */
+function conflictOf(entries: readonly RegistryEntry[], claimed: ClaimedEntry): Refused | undefined {
   const { chainId, primary, slug, contracts } = claimed;
   const others = entriesInForce(entries).filter(
     (one) => one.chainId === chainId && one.primary !== primary,
   );
   for (const other of others) {
     const shared = other.contracts.find((contract) => contracts.includes(contract));
-    const joins = other.contracts.length === 1 && shared === other.primary;
-    if (shared !== undefined && !joins) {
+    const canBeMerged = other.contracts.length === 1 && shared === other.primary;
+    if (shared !== undefined && !canBeMerged) {
       return reject(
         "in_a_family",
-        `${shared} is in the family of ${other.primary}: remove that one first`,
+        `${shared} belongs to the collection of ${other.primary}: remove that one first`,
       );
     }
-    if (slug !== null && other.slug === slug && !joins) {
+    if (slug !== null && other.slug === slug && !canBeMerged) {
       return reject("slug_taken", `${slug} is the slug of ${other.primary}`);
     }
   }
@@ -135,15 +141,18 @@ async function differingStandards(
   const standards = new Set([...known.values()].filter((standard) => standard !== null));
   if (standards.size < 2) return undefined;
   const named = [...known].map(([contract, standard]) => `${contract} is ${standard ?? "unknown"}`);
-  return reject("standards_differ", `a family is of one standard: ${named.join(", ")}`);
+  return reject(
+    "standards_differ",
+    `all contracts of a collection must have one standard: ${named.join(", ")}`,
+  );
 }
 
-function isSaid(before: RegistryEntry, payload: object): boolean {
+function isUnchanged(before: RegistryEntry, payload: object): boolean {
   const { slug, name, verified, contracts, primary } = before;
-  const told = { slug, name, verified, contracts, primary };
-  const wanted = { ...payload } as typeof told;
-  return (Object.keys(told) as (keyof typeof told)[]).every(
-    (key) => JSON.stringify(told[key]) === JSON.stringify(wanted[key]),
+  const stored = { slug, name, verified, contracts, primary };
+  const wanted = { ...payload } as typeof stored;
+  return (Object.keys(stored) as (keyof typeof stored)[]).every(
+    (key) => JSON.stringify(stored[key]) === JSON.stringify(wanted[key]),
   );
 }
 

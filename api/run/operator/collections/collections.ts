@@ -21,11 +21,11 @@ import {
 } from "./arguments.ts";
 import {
   type Changed,
+  type EntryChange,
   findSubject,
   type Refused,
   registerCollection,
   removeCollection,
-  type Said,
   type Subject,
 } from "./change-registry.ts";
 
@@ -34,38 +34,38 @@ type Naming = Json & { slug?: string; name?: string };
 
 /** `op collections add`, `verify`, `group`, `list` and `remove` */
 export function addCollections(program: Command): void {
-  const collections = program.command("collections").description("the registry of collections");
+  const collections = program.command("collections").description("the collection registry");
   const command = (name: string, description: string) =>
     collections
       .command(name)
       .description(description)
-      .option("--json", "for machines")
+      .option("--json", "print JSON")
       .exitOverride();
-  command("add", "register a contract's collection, or say more of one")
+  command("add", "register the collection of a contract, or change its entry")
     .argument("<contract>", "chain:address", parseContract)
-    .option("--slug <slug>", "lower-case words with - between them", parseSlug)
-    .option("--name <name>", "what people read", parseName)
-    .option("--verified", "vouch for it")
+    .option("--slug <slug>", "lower-case words separated by -", parseSlug)
+    .option("--name <name>", "display name", parseName)
+    .option("--verified", "mark it as verified")
     .action(add);
-  command("verify", "vouch for a collection")
+  command("verify", "mark a collection as verified")
     .argument("<collection>", "chain:slug or chain:address", parseNamed)
-    .option("--off", "no longer")
+    .option("--off", "remove the mark")
     .action(verify);
   command(
     "group",
-    "make one collection of several contracts; those it had and are not named leave it",
+    "group several contracts into one collection; contracts not named are removed from it",
   )
-    .argument("<primary>", "chain:address of the contract that stands for it", parseContract)
-    .argument("<contracts...>", "chain:address of each other one", parseContracts)
-    .option("--slug <slug>", "lower-case words with - between them", parseSlug)
-    .option("--name <name>", "what people read", parseName)
+    .argument("<primary>", "chain:address of the primary contract", parseContract)
+    .argument("<contracts...>", "chain:address of each other contract", parseContracts)
+    .option("--slug <slug>", "lower-case words separated by -", parseSlug)
+    .option("--name <name>", "display name", parseName)
     .action(group);
-  command("list", "print the registry in force")
-    .option("--chain <id>", "of this chain alone", parseChain)
+  command("list", "list the registry in effect")
+    .option("--chain <id>", "only this chain", parseChain)
     .action(list);
-  command("remove", "take back what operators said; what the curated file says stands again")
+  command("remove", "remove the operators' entry; the curated file applies again")
     .argument("<collection>", "chain:slug or chain:address", parseNamed)
-    .option("--entirely", "what the curated file says too")
+    .option("--entirely", "remove the curated file's entry too")
     .action(remove);
 }
 
@@ -73,10 +73,10 @@ async function add(
   { chainId, address }: Contract,
   { slug, name, verified, json }: Naming & { verified?: boolean },
 ): Promise<void> {
-  const said = { ...saidOf({ slug, name }), ...(verified && { verified }) };
+  const entryChange = { ...changeOf({ slug, name }), ...(verified && { verified }) };
   await change("add", json, async ({ db, config }) => {
     adviseIndexing(config, chainId, [address]);
-    return await registerCollection(db, { chainId, primary: address }, said);
+    return await registerCollection(db, { chainId, primary: address }, entryChange);
   });
 }
 
@@ -95,13 +95,13 @@ async function group(
   command: Command,
 ): Promise<void> {
   if (others.some((one) => one.chainId !== chainId)) {
-    command.error("a family is of one chain", { exitCode: 2 });
+    command.error("all contracts of a collection must be on one chain", { exitCode: 2 });
   }
   const contracts = [address, ...others.map((one) => one.address)];
   await change("group", json, async ({ db, config }) => {
     adviseIndexing(config, chainId, contracts);
-    const said = { ...saidOf({ slug, name }), contracts };
-    return await registerCollection(db, { chainId, primary: address }, said);
+    const entryChange = { ...changeOf({ slug, name }), contracts };
+    return await registerCollection(db, { chainId, primary: address }, entryChange);
   });
 }
 
@@ -113,7 +113,10 @@ async function remove(named: Named, { entirely, json }: Json & { entirely?: bool
   });
 }
 
-const saidOf = ({ slug, name }: { [Key in "slug" | "name"]: string | undefined }): Said => ({
+const changeOf = ({
+  slug,
+  name,
+}: { [Key in "slug" | "name"]: string | undefined }): EntryChange => ({
   ...(slug !== undefined && { slug }),
   ...(name !== undefined && { name }),
 });
@@ -141,7 +144,7 @@ async function change(
       return;
     }
     const { hasChanged, entry } = outcome;
-    const words = hasChanged ? "recorded" : "nothing to record";
+    const words = hasChanged ? "recorded" : "no change";
     const lines = entry === null ? ["not registered"] : entryLines([entry]);
     print(json, { hasChanged, entry: entry && shown(entry) }, [words, ...lines]);
   });
@@ -165,7 +168,7 @@ const shown = (entry: RegistryEntry) => {
 };
 
 function entryLines(entries: readonly RegistryEntry[]): string[] {
-  const head = ["chain", "slug", "primary", "name", "verified", "contracts", "said by"];
+  const head = ["chain", "slug", "primary", "name", "verified", "contracts", "source"];
   const rows = entries.map(({ chainId, slug, primary, name, verified, contracts, source }) => {
     const flags = [verified ? "yes" : "no", `${contracts.length}`, source];
     return [`${chainId}`, slug ?? "-", primary, name ?? "-", ...flags];
@@ -173,7 +176,7 @@ function entryLines(entries: readonly RegistryEntry[]): string[] {
   return tableLines([head, ...rows]);
 }
 
-/** A contract whose transfers are not indexed has no tokens here, whatever it is called. */
+/** Warns about contracts whose transfers are not indexed: they have no tokens here. */
 function adviseIndexing({ chains, curated }: Config, chainId: number, contracts: Address[]): void {
   const chain = chains.find((one) => one.chainId === chainId);
   if (chain === undefined || chain.collections === "all") return;
@@ -181,6 +184,6 @@ function adviseIndexing({ chains, curated }: Config, chainId: number, contracts:
   const missing = contracts.filter((contract) => !named.includes(contract));
   if (missing.length === 0) return;
   process.stderr.write(
-    `transfers of ${missing.join(", ")} are not indexed: name it in COLLECTIONS_${chainId} too\n`,
+    `transfers of ${missing.join(", ")} are not indexed: add it to COLLECTIONS_${chainId}\n`,
   );
 }

@@ -13,9 +13,11 @@ import {
   type RowsFilter,
   readColumns,
   readRows,
+  type TextRow,
 } from "../../../../projections/reads/analytics/read-rows.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { stringify } from "../cli/output.ts";
+import { openProgress } from "../cli/progress.ts";
 import { writeCsv } from "./csv.ts";
 import { writeParquet } from "./parquet.ts";
 
@@ -29,14 +31,18 @@ type ExportOptions = Options & { json?: boolean };
 export function addExport(program: Command): void {
   program
     .command("export")
-    .description("write rows as the analysts' views have them, of one moment, oldest first")
+    .description("write rows of the analytics views, from one snapshot, oldest first")
     .addArgument(new Argument("<what>").choices(Object.keys(datasets)))
     .addOption(new Option("--format <format>").choices(Object.keys(formats)).default("csv"))
-    .option("--since <time>", "from then on, as 2026-01-31 or 2026-01-31T12:00:00Z", parseTime)
-    .option("--until <time>", "up to then, exclusive", parseTime)
-    .option("--chain <id>", "of this chain alone", parseChain)
-    .option("--out <file>", "into a file, which is there when it is whole")
-    .option("--json", "the closing count for machines")
+    .option(
+      "--since <time>",
+      "first time, for example 2026-01-31 or 2026-01-31T12:00:00Z",
+      parseTime,
+    )
+    .option("--until <time>", "end time, exclusive", parseTime)
+    .option("--chain <id>", "only this chain", parseChain)
+    .option("--out <file>", "output file; it appears when it is complete")
+    .option("--json", "print the final count as JSON")
     .exitOverride()
     .action(exportRows);
 }
@@ -45,7 +51,7 @@ function parseTime(text: string): Date {
   const shape = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
   const date = new Date(shape.test(text) ? text : Number.NaN);
   if (!Number.isNaN(date.getTime())) return date;
-  throw new InvalidArgumentError("expected a day or a time, as 2026-01-31T12:00:00Z");
+  throw new InvalidArgumentError("expected a date or a time, for example 2026-01-31T12:00:00Z");
 }
 
 function parseChain(text: string): number {
@@ -68,14 +74,14 @@ async function exportRows(dataset: Dataset, options: ExportOptions): Promise<voi
   });
 }
 
-type Asked = RowsFilter & { format: Format };
+type ExportRequest = RowsFilter & { format: Format };
 
-/** A file that was begun and not finished leaves the one before as it is. */
-async function writeFile(db: Database, asked: Asked, path: string): Promise<number> {
+/** Writes to a temporary file first: an interrupted export leaves an existing file unchanged. */
+async function writeFile(db: Database, request: ExportRequest, path: string): Promise<number> {
   const part = `${path}.${process.pid}.part`;
   const file = createWriteStream(part);
   try {
-    const rows = await write(db, asked, file);
+    const rows = await write(db, request, file);
     file.end();
     await finished(file);
     await rename(part, path);
@@ -86,16 +92,28 @@ async function writeFile(db: Database, asked: Asked, path: string): Promise<numb
   }
 }
 
-async function write(db: Database, { format, ...filter }: Asked, to: Writable): Promise<number> {
+async function write(
+  db: Database,
+  { format, ...filter }: ExportRequest,
+  to: Writable,
+): Promise<number> {
   const failed = new Promise<never>((_, fail) => to.once("error", fail));
   failed.catch(() => {});
-  // What is not taken away yet is waited for, so that no more than a page is held.
+  // Waits while the output buffer is full, so that no more than one page is in memory.
   const put = async (content: string | Uint8Array) => {
     if (!to.write(content)) await Promise.race([once(to, "drain"), failed]);
   };
   const columns = await readColumns(db, filter.dataset);
   const writer = formats[format](columns, put);
-  const rows = await readRows(db, filter, columns, writer.write);
+  // On a terminal that shows the rows themselves a progress line would be mixed into them.
+  const progress = to === process.stdout && process.stdout.isTTY ? null : openProgress("exporting");
+  let done = 0;
+  const writeRows = async (rows: readonly TextRow[]) => {
+    done += rows.length;
+    progress?.report({ task: filter.dataset, done, total: null, unit: "rows" });
+    await writer.write(rows);
+  };
+  const rows = await readRows(db, filter, columns, writeRows).finally(() => progress?.end());
   await writer.end();
   return rows;
 }

@@ -3,12 +3,12 @@ import { sql } from "kysely";
 import type { Database } from "../../../../projections/database.ts";
 import type { Config } from "../../config/config.ts";
 
-/** What is not as it should be. A fault keeps something from working or from being right. */
+/** A problem. A fault makes something fail or be wrong; others are notes. */
 export type Finding = { about: string; isFault: boolean; finding: string; advice: string };
 
-/** Bytes below which a disk is nearly full. */
+/** Free bytes below which a disk is reported as nearly full. */
 const LEAST_BYTES = 5e9;
-/** Seconds after which an open transaction is worth a word: what it has read cannot be cleaned up. */
+/** Seconds after which an open transaction is reported: vacuum cannot remove rows that it may read. */
 const LONG_SECONDS = 60;
 
 type Server = {
@@ -36,7 +36,7 @@ export async function checkServer(db: Database): Promise<Finding[]> {
       about: "database",
       isFault: false,
       finding: `a transaction of "${name}" (process ${pid}) has been open for ${seconds} s`,
-      advice: `if nobody needs it: select pg_terminate_backend(${pid})`,
+      advice: `if it is not needed: select pg_terminate_backend(${pid})`,
     })),
   ];
 }
@@ -56,12 +56,12 @@ function checkSettings(server: Server): Finding[] {
       "full_page_writes is off",
       "a crash of the machine may damage the log",
     ],
-    [server.autovacuum === "off", true, "autovacuum is off", "tables grow without end"],
+    [server.autovacuum === "off", true, "autovacuum is off", "tables grow without limit"],
     [
       server.connections < 50,
       false,
       `max_connections is ${server.connections}`,
-      "the service with its indexers takes up to 50",
+      "the service uses up to 50",
     ],
   ];
   return findings
@@ -69,7 +69,7 @@ function checkSettings(server: Server): Finding[] {
     .map(([, isFault, finding, advice]) => ({ about: "database", isFault, finding, advice }));
 }
 
-/** The disk of the embedded PostgreSQL; of another one's nothing is known. */
+/** Checks the disk of the embedded PostgreSQL; that of another server is not known. */
 export async function checkDisk({ database, dataDir }: Config): Promise<Finding[]> {
   if (database.url !== null && !/@(localhost|127\.0\.0\.1)[:/]/.test(database.url)) return [];
   const disk = await statfs(dataDir).catch(() => undefined);
@@ -79,8 +79,8 @@ export async function checkDisk({ database, dataDir }: Config): Promise<Finding[
     {
       about: "disk",
       isFault: true,
-      finding: `${(free / 1e9).toFixed(1)} GB are free where DATA_DIR is`,
-      advice: "make room: op prune shows what may go",
+      finding: `${(free / 1e9).toFixed(1)} GB free on the disk of DATA_DIR`,
+      advice: "free some space: op prune lists what can be dropped",
     },
   ];
 }

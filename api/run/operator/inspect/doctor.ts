@@ -1,29 +1,35 @@
 import type { Command } from "commander";
 import type { Database } from "../../../../projections/database.ts";
-import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import { isCurrent } from "../../../../projections/engine/checkpoint.ts";
 import { findDrift } from "../../../../projections/engine/drift.ts";
-import { factsPendingReplay, readQuarantineState } from "../../../../projections/engine/exclusions.ts";
+import {
+  factsPendingReplay,
+  readQuarantineState,
+} from "../../../../projections/engine/exclusions.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
-import { describeExcludedFacts, readExcludedFacts } from "../../../../projections/engine/quarantine.ts";
+import {
+  describeExcludedFacts,
+  readExcludedFacts,
+} from "../../../../projections/engine/quarantine.ts";
 import { readUnfinishedRebuilds } from "../../../../projections/engine/rebuild-progress.ts";
+import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import { pendingMigrations } from "../../../../projections/log/migrate.ts";
-import { openHeadReader } from "../../../work/chain/head.ts";
+import { openHeadReader } from "../../../work/chain/fetch-head.ts";
 import type { ChainConfig, Config } from "../../config/config.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
 import { megabytes, print } from "../cli/output.ts";
 import { findStaleSchemas } from "../projections/stale-schemas.ts";
 import { checkDisk, checkServer, type Finding } from "./doctor-server.ts";
 
-/** Milliseconds an RPC is given to tell its head. */
+/** Timeout of an RPC in milliseconds. */
 const TIMEOUT_MS = 5_000;
 
 /** `op doctor` */
 export function addDoctor(program: Command): void {
   program
     .command("doctor")
-    .description("check the database, nodes, tables and disk; exit 1 when something is wrong")
-    .option("--json", "for machines")
+    .description("check database, nodes, tables and disk; exit 1 when a fault is found")
+    .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
       await withDatabase(
         "doctor",
@@ -32,7 +38,7 @@ export function addDoctor(program: Command): void {
           print(
             json,
             { findings },
-            findings.length === 0 ? ["nothing is wrong"] : findings.map(lineOf),
+            findings.length === 0 ? ["no problem found"] : findings.map(lineOf),
           );
           if (findings.some(({ isFault }) => isFault)) process.exitCode = 1;
         },
@@ -53,7 +59,7 @@ async function examine(db: Database, config: Config): Promise<Finding[]> {
   ];
   const pending = await pendingMigrations(db);
   if (pending.length > 0) {
-    const advice = "op migrate, or start the service";
+    const advice = "run op migrate, or start the service";
     return [...general, fault("migrations", `the database lacks ${pending.join(", ")}`, advice)];
   }
   const projections = configuredProjections(config);
@@ -69,7 +75,7 @@ async function examine(db: Database, config: Config): Promise<Finding[]> {
 async function checkNodes({ chainId, rpcUrls }: ChainConfig): Promise<Finding[]> {
   const about = `chain ${chainId}`;
   if (rpcUrls.length === 0) {
-    return [note(about, "its local node does not run", "npm start starts it")];
+    return [note(about, "its local node is not running", "npm start starts it")];
   }
   const readHead = openHeadReader({
     chainId,
@@ -91,7 +97,7 @@ async function checkProjection(db: Database, projection: Projection): Promise<Fi
   const { name } = projection;
   const aside = await readQuarantineState(db);
   const stored = aside.checkpoints.get(name);
-  if (stored === undefined) return [note(name, "has no tables yet", "a projector makes them")];
+  if (stored === undefined) return [note(name, "has no tables yet", "the projector creates them")];
   if (!isCurrent(stored, projection)) {
     const finding = `holds rows of version ${stored.version} or of other parameters`;
     return [fault(name, finding, `op rebuild ${name}, or start the projector again`)];
@@ -106,7 +112,9 @@ async function checkProjection(db: Database, projection: Projection): Promise<Fi
 /** Rows are missing there, so something is not right. */
 async function checkLeftOut(db: Database): Promise<Finding[]> {
   const advice = "op quarantine list tells why; op quarantine release, once that is mended";
-  return (await readExcludedFacts(db)).map((one) => fault(one.projection, describeExcludedFacts(one), advice));
+  return (await readExcludedFacts(db)).map((one) =>
+    fault(one.projection, describeExcludedFacts(one), advice),
+  );
 }
 
 async function checkSchemas(

@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
 import { readCheckpoints } from "../../../../projections/engine/checkpoint.ts";
-import { type PlacedFact, readFactsBehind } from "../../../../projections/log/facts-behind.ts";
+import { type PlacedFact, readFactsBehind } from "../../../../projections/log/provenance.ts";
 import type { Config } from "../../config/config.ts";
 import { lineOf, presentFact } from "../cli/fact-lines.ts";
 import { withDatabase } from "../cli/open-database.ts";
@@ -14,19 +14,19 @@ const MOST = 1_000;
 export function addExplain(program: Command): void {
   program
     .command("explain")
-    .description("print the facts behind a row, in the order of their chain")
+    .description("print the facts that a row was derived from, in chain order")
     .addArgument(new Argument("<what>").choices(Object.keys(finders)))
     .argument(
       "<id>",
       "listing, bid: its id; sale: its saleId; token: chain:contract:id; collection: chain:slug or address",
     )
-    .option("--json", "for machines")
+    .option("--json", "print JSON")
     .action(async (what: string, id: string, { json }: { json?: boolean }, command: Command) => {
       const refuse = (words: string) => command.error(words, { exitCode: 2 });
       await withDatabase("explain", async ({ db, config }) => {
         const subject = await finders[what]?.(db, id, refuse);
         if (subject === null || subject === undefined) {
-          process.stderr.write(`there is no ${what} ${id}\n`);
+          process.stderr.write(`no such ${what}: ${id}\n`);
           process.exitCode = 1;
           return;
         }
@@ -41,12 +41,12 @@ export function addExplain(program: Command): void {
           total: Number(total),
           facts: explained.map(({ fact, links }) => ({ ...presentFact(fact), links })),
         };
-        const untold = Number(total) - facts.length;
+        const omitted = Number(total) - facts.length;
         print(json, content, [
           ...subject.rows.map((row) => stringify(row)),
-          `${total} facts, as they count at position ${position} of ${subject.projection}:`,
+          `${total} facts, as of position ${position} of ${subject.projection}:`,
           ...explained.flatMap(({ fact, links }) => linesOf(fact, links)),
-          ...(untold > 0 ? [`… and ${untold} more`] : []),
+          ...(omitted > 0 ? [`… and ${omitted} more`] : []),
         ]);
       });
     });
@@ -69,6 +69,6 @@ function linesOf(fact: PlacedFact, links: ReturnType<typeof linksOf>): string[] 
 }
 
 function verdictOf({ counts, droppedAt }: PlacedFact): string {
-  if (counts) return "counts";
-  return droppedAt === null ? "not read yet" : `block dropped by ${droppedAt}`;
+  if (counts) return "effective";
+  return droppedAt === null ? "not read yet" : `retracted by ${droppedAt}`;
 }

@@ -2,13 +2,13 @@ import type { Hex } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Config } from "../../config/config.ts";
 
-/** Where people look at blocks and transactions. Not among `abis/`: what stands there makes Ponder index anew. */
+/** Block explorers. Not in `abis/`: a change there makes Ponder index again. */
 const explorers: Record<ChainId, string> = {
   1: "https://etherscan.io",
   33139: "https://apescan.io",
 };
 
-/** Null for local chains, which no explorer knows. */
+/** Links to a block explorer; null for local chains. */
 export function linksOf(
   { localChains, chains }: Config,
   { chainId, block, transaction }: { chainId: number; block: bigint; transaction: Hex | null },

@@ -1,19 +1,19 @@
 import type { Hex } from "viem";
 import { chainIds } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
-import type { About } from "../../../../projections/log/facts-behind.ts";
+import type { About } from "../../../../projections/log/provenance.ts";
 import { findCollection } from "../../../../projections/reads/collections/find-collection.ts";
 import { findOrders } from "../../../../projections/reads/orders/find-orders.ts";
 import { readToken } from "../../../../projections/reads/ownership/read-token.ts";
 import { findSales } from "../../../../projections/reads/sales/find-sale.ts";
 
-/** A row, and the facts it was made of. */
+/** Rows, and what selects the facts that they were derived from. */
 type Subject = { projection: string; rows: unknown[]; about: About };
 
 type Refuse = (words: string) => never;
 type Find = (db: Database, id: string, refuse: Refuse) => Promise<Subject | null>;
 
-/** What can be explained, by the name an operator gives it. */
+/** Finders by the name used on the command line. */
 export const finders: Record<string, Find> = {
   listing: (db, id, refuse) => findOrder(db, "listing", id, refuse),
   bid: (db, id, refuse) => findOrder(db, "bid", id, refuse),
@@ -29,7 +29,7 @@ async function findOrder(
   refuse: Refuse,
 ): Promise<Subject | null> {
   const [, orderHash] = /(?:^|-)(0x[0-9a-f]{64})$/i.exec(id) ?? [];
-  if (orderHash === undefined) return refuse(`a ${what} is its id or its order hash`);
+  if (orderHash === undefined) return refuse(`expected the id or the order hash of the ${what}`);
   const found = await findOrders(db, what, orderHash.toLowerCase() as Hex);
   const [first] = found;
   if (first === undefined) return null;
@@ -41,7 +41,7 @@ async function findOrder(
 }
 
 async function findSale(db: Database, id: string, refuse: Refuse): Promise<Subject | null> {
-  if (!/^0x[0-9a-f]{64}$/i.test(id)) refuse("a saleId is 0x and 64 hex digits");
+  if (!/^0x[0-9a-f]{64}$/i.test(id)) refuse("expected a saleId: 0x and 64 hex digits");
   const found = await findSales(db, id.toLowerCase() as Hex);
   if (found.length === 0) return null;
   return { projection: "sales", rows: found.map(({ row }) => row), about: { transactions: found } };
@@ -50,7 +50,7 @@ async function findSale(db: Database, id: string, refuse: Refuse): Promise<Subje
 async function findToken(db: Database, id: string, refuse: Refuse): Promise<Subject | null> {
   const [, chain, contract, token] = /^(\d+):(0x[0-9a-f]{40}):(\d{1,78})$/i.exec(id) ?? [];
   if (chain === undefined || contract === undefined || token === undefined) {
-    return refuse("a token is chain:contract:id, as in 1:0xbc4c…f13d:7");
+    return refuse("expected chain:contract:id, for example 1:0xbc4c…f13d:7");
   }
   const found = await findCollection(db, Number(chain), contract);
   const contractId = found?.contractId ?? null;
@@ -66,7 +66,7 @@ async function findToken(db: Database, id: string, refuse: Refuse): Promise<Subj
 async function findListed(db: Database, id: string, refuse: Refuse): Promise<Subject | null> {
   const [, chain, key] = /^(\d+):([\w.-]{1,200})$/.exec(id) ?? [];
   if (key === undefined || !chainIds.some((one) => `${one}` === chain)) {
-    return refuse(`a collection is chain:slug or chain:address; chains are ${chainIds.join(", ")}`);
+    return refuse(`expected chain:slug or chain:address; chains: ${chainIds.join(", ")}`);
   }
   const found = await findCollection(db, Number(chain), key);
   if (found === null) return null;

@@ -1,31 +1,34 @@
 import type { Command } from "commander";
 import { sql } from "kysely";
 import type { Database } from "../../../../projections/database.ts";
-import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import { isCurrent, readCheckpoints } from "../../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
-import { describeExcludedFacts, readExcludedFacts } from "../../../../projections/engine/quarantine.ts";
+import {
+  describeExcludedFacts,
+  readExcludedFacts,
+} from "../../../../projections/engine/quarantine.ts";
 import { readUnfinishedRebuilds } from "../../../../projections/engine/rebuild-progress.ts";
+import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import {
   readIndexedBlocks,
   readLogHead,
   readRecordedHead,
 } from "../../../../projections/log/status.ts";
 import { readPaused } from "../../../../projections/log/switches.ts";
-import { openHeadReader } from "../../../work/chain/head.ts";
+import { openHeadReader } from "../../../work/chain/fetch-head.ts";
 import type { ChainConfig } from "../../config/config.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 
-/** Milliseconds an RPC is given to tell its head. */
+/** Timeout of an RPC in milliseconds. */
 const TIMEOUT_MS = 3_000;
 
 /** `op status` */
 export function addStatus(program: Command): void {
   program
     .command("status")
-    .description("how far chains, log and projections are")
-    .option("--json", "for machines")
+    .description("show how far chains, log and projections are")
+    .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
       await withDatabase("status", async ({ db, config }) => {
         const head = await readLogHead(db);
@@ -41,7 +44,9 @@ export function addStatus(program: Command): void {
           ...chainLines(chains),
           "",
           ...projectionLines(projections),
-          ...leftOut.map((one) => `${one.projection} ${describeExcludedFacts(one)}: op quarantine list`),
+          ...leftOut.map(
+            (one) => `${one.projection} ${describeExcludedFacts(one)}: op quarantine list`,
+          ),
         ]);
       });
     });

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { chainIds } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { factKind } from "../../../../projections/log/fact-kind.ts";
-import { type FactFilter, readFactsAfter } from "../../../../projections/log/facts-behind.ts";
+import { type FactFilter, readFactsAfter } from "../../../../projections/log/provenance.ts";
 import { readLogHead } from "../../../../projections/log/status.ts";
 import { openListener } from "../../../work/log-signal/listener.ts";
 import { createSignal } from "../../../work/log-signal/signal.ts";
@@ -20,15 +20,15 @@ type Options = { kind: number[]; chain: number[]; after?: bigint; json?: boolean
 export function addTail(program: Command): void {
   program
     .command("tail")
-    .description("print facts as they come, a line each, until it is stopped")
+    .description("print new facts, one line each, until interrupted")
     .option("--kind <kind>", "only facts of this kind; may be repeated", parseKind, [])
     .option("--chain <id>", "only facts of this chain; may be repeated", parseChain, [])
     .option(
       "--after <position>",
-      "begin after this position instead of the log's head",
+      "start after this position instead of at the head of the log",
       parsePosition,
     )
-    .option("--json", "for machines")
+    .option("--json", "print JSON")
     .action(async (options: Options) => {
       await withDatabase("tail", async ({ db, url }) => {
         const ending = new AbortController();
@@ -65,7 +65,7 @@ async function follow(
   }
 }
 
-/** Prints one portion. Returns how far the log was looked through. */
+/** Prints one batch. Returns the position up to which the log was read. */
 async function printFrom(db: Database, filter: FactFilter, json: boolean): Promise<bigint> {
   const head = await readLogHead(db);
   const facts = await readFactsAfter(db, filter, head, AT_ONCE);
@@ -85,16 +85,16 @@ function filterOf({ kind, chain }: Options): Omit<FactFilter, "after"> {
 
 function parseKind(text: string, before: number[]): number[] {
   if (isKind(text)) return [...before, factKind[text]];
-  throw new InvalidArgumentError(`kinds are ${Object.keys(factKind).join(", ")}`);
+  throw new InvalidArgumentError(`expected one of ${Object.keys(factKind).join(", ")}`);
 }
 
 function parseChain(text: string, before: number[]): number[] {
   const chain = chainIds.find((one) => `${one}` === text);
   if (chain !== undefined) return [...before, chain];
-  throw new InvalidArgumentError(`chains are ${chainIds.join(" and ")}`);
+  throw new InvalidArgumentError(`expected ${chainIds.join(" and ")}`);
 }
 
 function parsePosition(text: string): bigint {
   if (/^\d{1,18}$/.test(text)) return BigInt(text);
-  throw new InvalidArgumentError("a position is a whole number from 0");
+  throw new InvalidArgumentError("expected a whole number from 0");
 }

@@ -6,6 +6,7 @@ import { type Audit, auditChain } from "../../indexer/audit-chain.ts";
 import { indexedSources } from "../../indexer/indexed-sources.ts";
 import { type Opened, withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
+import { openProgress } from "../cli/progress.ts";
 import { chosenChain } from "./chosen-chain.ts";
 
 type Range = { from?: number; to?: number };
@@ -14,18 +15,18 @@ type Options = { repair?: boolean; json?: boolean };
 export function addAudit(program: Command): void {
   program
     .command("audit")
-    .description("compare the log with the chains' own logs, as far as they are final")
-    .argument("[chain]", "one of the chains served; all of them when left out")
-    .argument("[range]", "blocks, as from..to, from.. or ..to", parseRange)
-    .option("--repair", "append what is missing, retract what is not the chain's")
-    .option("--json", "for machines")
+    .description("compare the log with the chains' own event logs, up to the last final block")
+    .argument("[chain]", "chain id; default: all configured chains")
+    .argument("[range]", "blocks: from..to, from.. or ..to", parseRange)
+    .option("--repair", "append missing events and retract blocks that are not on the chain")
+    .option("--json", "print JSON")
     .exitOverride()
     .action(audit);
 }
 
 function parseRange(text: string): Range {
   const match = /^(\d{0,15})\.\.(\d{0,15})$/.exec(text);
-  if (match === null) throw new InvalidArgumentError("expected from..to, as 100..200");
+  if (match === null) throw new InvalidArgumentError("expected from..to, for example 100..200");
   const [, from, to] = match;
   return {
     ...(from ? { from: Number(from) } : {}),
@@ -57,37 +58,36 @@ async function auditOne(
   repair: boolean,
 ): Promise<Audit> {
   const chain = chosenChain(config, chainId);
+  const progress = openProgress("comparing");
   return await auditChain({
     db,
     chain,
     sources: indexedSources(chain, config.curated),
     range,
     repair,
-    onProgress({ to, until }) {
-      if (process.stderr.isTTY)
-        process.stderr.write(`\r\u001b[Kchain ${chainId}: ${to} of ${until}`);
-    },
-  });
+    onProgress: ({ to, until }) =>
+      progress.report({ task: `chain ${chainId}`, done: to, total: until, unit: "blocks" }),
+  }).finally(progress.end);
 }
 
 function linesOf({ chainId, from, to, blocks, events, found, left, differences }: Audit): string[] {
-  if (to < from) return [`chain ${chainId}: nothing is final from block ${from} on`];
+  if (to < from) return [`chain ${chainId}: no block from ${from} on is final`];
   const repaired = found > left ? `, ${left} left after the repair` : "";
   return [
     ...differences.map(
-      (one) => `chain ${chainId} block ${one.number} ${one.hash}: ${wordsOf(one)}`,
+      (one) => `chain ${chainId} block ${one.number} ${one.hash}: ${describe(one)}`,
     ),
     `chain ${chainId}: blocks ${from} to ${to}, ${events} events in ${blocks} blocks compared, ` +
       `${found} differences${repaired}`,
   ];
 }
 
-const words: Record<Difference["kind"], string> = {
-  missing: "the log lacks events",
-  surplus: "the log holds events that the chain does not",
-  wrong_block: "it counts in the log and is not the chain's; events",
-  dropped_block: "it is the chain's and does not count in the log; events",
+const descriptions: Record<Difference["kind"], string> = {
+  missing: "events missing in the log:",
+  surplus: "events that are not on the chain:",
+  wrong_block: "block is not on the chain but effective in the log, events",
+  dropped_block: "block is on the chain but retracted in the log, events",
 };
 
-const wordsOf = ({ kind, logIndexes }: Difference): string =>
-  `${words[kind]} ${logIndexes.join(", ")}`;
+const describe = ({ kind, logIndexes }: Difference): string =>
+  `${descriptions[kind]} ${logIndexes.join(", ")}`;

@@ -4,6 +4,7 @@ import { backfillChain } from "../../indexer/backfill-chain.ts";
 import { indexedSources } from "../../indexer/indexed-sources.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
+import { openProgress } from "../cli/progress.ts";
 import { chosenChain } from "./chosen-chain.ts";
 
 type Options = { chain: string; from: number; to: number; collection?: Address; json?: boolean };
@@ -11,18 +12,16 @@ type Options = { chain: string; from: number; to: number; collection?: Address; 
 export function addBackfill(program: Command): void {
   program
     .command("backfill")
-    .description(
-      "append the facts of a range of blocks from the chain's logs, as far as it is final",
-    )
-    .requiredOption("--chain <id>", "the chain")
-    .requiredOption("--from <block>", "the first block", parseBlock)
-    .requiredOption("--to <block>", "the last block", parseBlock)
+    .description("append the facts of a range of final blocks from the chain's event logs")
+    .requiredOption("--chain <id>", "chain id")
+    .requiredOption("--from <block>", "first block", parseBlock)
+    .requiredOption("--to <block>", "last block", parseBlock)
     .option(
       "--collection <address>",
-      "its transfers alone, whether it is indexed or not",
+      "only transfers of this contract, indexed or not",
       parseAddress,
     )
-    .option("--json", "for machines")
+    .option("--json", "print JSON")
     .exitOverride()
     .action(backfill);
 }
@@ -40,6 +39,7 @@ function parseAddress(text: string): Address {
 async function backfill({ chain: chainId, from, to, collection, json }: Options): Promise<void> {
   await withDatabase("backfill", async ({ db, config }) => {
     const chain = chosenChain(config, chainId);
+    const progress = openProgress("appending");
     const done = await backfillChain({
       db,
       chain,
@@ -47,14 +47,12 @@ async function backfill({ chain: chainId, from, to, collection, json }: Options)
       from,
       to,
       collection: collection ?? null,
-      onProgress({ to: reached, until, appended }) {
-        if (process.stderr.isTTY)
-          process.stderr.write(`\r\u001b[K${reached} of ${until}, ${appended} facts appended`);
-      },
-    });
+      onProgress: ({ to: reached, until }) =>
+        progress.report({ task: `chain ${chainId}`, done: reached, total: until, unit: "blocks" }),
+    }).finally(progress.end);
     print(json, { backfill: done }, [
       done.to < from
-        ? `chain ${chainId}: nothing is final from block ${from} on`
+        ? `chain ${chainId}: no block from ${from} on is final`
         : `chain ${chainId}: blocks ${from} to ${done.to}, ${done.appended} facts appended`,
     ]);
   });

@@ -1,15 +1,15 @@
 import { type ChainConfig, type Config, ConfigurationError } from "../../config/config.ts";
 
-/** The chain that a command names, which must be served and have an RPC. */
+/** The chain that a command names. It must be configured and have an RPC. */
 export function chosenChain({ chains }: Config, chainId: string): ChainConfig {
   const chain = chains.find((one) => String(one.chainId) === chainId);
   if (chain === undefined) {
     const served = chains.map((one) => one.chainId).join(" and ");
-    throw new ConfigurationError([`--chain: expected one that is served: ${served}`]);
+    throw new ConfigurationError([`--chain: expected a configured chain: ${served}`]);
   }
   if (chain.rpcUrls.length > 0) return chain;
   throw new ConfigurationError([
-    `RPC_URL_${chainId}: expected, unless \`npm start\` runs in the same DATA_DIR. ` +
+    `RPC_URL_${chainId}: required, unless \`npm start\` runs in the same DATA_DIR. ` +
       `Example: RPC_URL_${chainId}=https://rpc.example.com/key`,
   ]);
 }

@@ -3,6 +3,7 @@ import { type Coin, coins } from "../../../../projections/facts/price-ticked.ts"
 import { type BackfillProgress, backfillPrices } from "../../../work/prices/backfill-prices.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
+import { openProgress, type Progress } from "../cli/progress.ts";
 
 type Options = { type?: Coin; days: number; json?: boolean };
 
@@ -12,12 +13,12 @@ const mostDays = 5_000;
 export function addPrices(program: Command): void {
   program
     .command("prices")
-    .description("prices of the coins")
+    .description("prices of ETH and APE")
     .command("backfill")
-    .description("append hourly prices of the last days from the exchanges, where there are none")
-    .addOption(new Option("--type <coin>", "one coin alone").choices([...coins]))
-    .requiredOption("--days <days>", "how far back", parseDays)
-    .option("--json", "for machines")
+    .description("append missing hourly prices of the last days from the exchanges")
+    .addOption(new Option("--type <coin>", "only this coin").choices([...coins]))
+    .requiredOption("--days <days>", "number of days to look back", parseDays)
+    .option("--json", "print JSON")
     .exitOverride()
     .action(backfill);
 }
@@ -33,12 +34,20 @@ async function backfill({ type, days, json }: Options): Promise<void> {
   await withDatabase("prices backfill", async ({ db, config }) => {
     const { feeds } = config.prices;
     const done: ({ type: Coin } & BackfillProgress)[] = [];
+    const progress = openProgress("fetching prices");
     for (const coin of chosen) {
       const { signal } = new AbortController();
       const work = { db, feeds, coin, days, now: new Date(), signal };
-      done.push({ type: coin, ...(await backfillPrices({ ...work, onProgress: show(coin) })) });
+      const onProgress = reportHours(progress, coin);
+      const result = await backfillPrices({ ...work, onProgress }).catch((error: unknown) => {
+        progress.end();
+        throw error;
+      });
+      progress.done(coin);
+      done.push({ type: coin, ...result });
     }
-    // Hours that no exchange knows may be older than the coin; when nothing at all came, something is wrong.
+    progress.end();
+    // Hours without a price may be older than the coin. No price at all, with failures, is an error.
     if (done.some(isFailed)) process.exitCode = 1;
     print(json, { prices: done }, done.map(lineOf));
   });
@@ -47,15 +56,13 @@ async function backfill({ type, days, json }: Options): Promise<void> {
 const isFailed = ({ appended, missing, failures }: BackfillProgress): boolean =>
   appended === 0 && missing > 0 && failures.length > 0;
 
-function show(coin: Coin) {
-  return ({ hours, held, appended, missing }: BackfillProgress) => {
-    if (!process.stderr.isTTY) return;
-    process.stderr.write(`\r\u001b[K${coin}: ${held + appended + missing} of ${hours} hours`);
-  };
-}
+const reportHours =
+  (progress: Progress, coin: Coin) =>
+  ({ hours, known, appended, missing }: BackfillProgress): void =>
+    progress.report({ task: coin, done: known + appended + missing, total: hours, unit: "hours" });
 
-function lineOf({ type, appended, held, missing, failures }: { type: Coin } & BackfillProgress) {
-  const without = missing === 0 ? "" : `, ${missing} on which too few exchanges agree`;
+function lineOf({ type, appended, known, missing, failures }: { type: Coin } & BackfillProgress) {
+  const without = missing === 0 ? "" : `, ${missing} without agreement of two exchanges`;
   const wrong = failures.length === 0 ? "" : ` (${failures.join("; ")})`;
-  return `${type}: ${appended} hourly prices appended, ${held} were there${without}${wrong}`;
+  return `${type}: ${appended} hourly prices appended, ${known} already recorded${without}${wrong}`;
 }

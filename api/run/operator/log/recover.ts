@@ -9,9 +9,9 @@ import { chosenChain } from "./chosen-chain.ts";
 export function addRecover(program: Command): void {
   program
     .command("recover")
-    .description("leave a branch that was reorganised away below what the indexer holds for final")
-    .requiredOption("--chain <id>", "the chain")
-    .option("--json", "for machines")
+    .description("recover from a reorg below the indexer's finalized block")
+    .requiredOption("--chain <id>", "chain id")
+    .option("--json", "print JSON")
     .exitOverride()
     .action(recover);
 }
@@ -32,9 +32,9 @@ async function recover({ chain: chainId, json }: Options): Promise<void> {
     });
     print(json, { chainId: chain.chainId, recovery }, [
       recovery === null
-        ? `chain ${chainId}: every block stored is the chain's; nothing was changed`
-        : `chain ${chainId}: left at block ${recovery.fork}, ${recovery.retracted} blocks retracted; ` +
-          `it is indexed into ${recovery.schema} now`,
+        ? `chain ${chainId}: all stored blocks are on the chain; nothing was changed`
+        : `chain ${chainId}: branch abandoned from block ${recovery.fork} on, ${recovery.retracted} blocks retracted; ` +
+          `now indexed into ${recovery.schema}`,
     ]);
   });
 }

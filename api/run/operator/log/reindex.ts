@@ -9,9 +9,9 @@ import { chosenChain } from "./chosen-chain.ts";
 export function addReindex(program: Command): void {
   program
     .command("reindex")
-    .description("index a chain anew beside what serves, from the store; then move over")
-    .requiredOption("--chain <id>", "the chain")
-    .option("--json", "for machines")
+    .description("index a chain again from Ponder's cache into a new schema, then switch to it")
+    .requiredOption("--chain <id>", "chain id")
+    .option("--json", "print JSON")
     .exitOverride()
     .action(reindex);
 }
@@ -32,7 +32,7 @@ async function reindex({ chain: chainId, json }: { chain: string; json?: boolean
       signal: ending.signal,
     });
     print(json, { chainId: chain.chainId, schema }, [
-      `chain ${chainId}: indexed into ${schema}, from which the log is recorded now; op prune drops the one before`,
+      `chain ${chainId}: indexed into ${schema}, which is now recorded; op prune drops the previous schema`,
     ]);
   });
 }

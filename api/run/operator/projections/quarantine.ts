@@ -6,7 +6,7 @@ import {
   readQuarantine,
 } from "../../../../projections/engine/quarantine.ts";
 import { releaseQuarantined } from "../../../../projections/engine/release-quarantined.ts";
-import { type PlacedFact, readFactsAfter } from "../../../../projections/log/facts-behind.ts";
+import { type PlacedFact, readFactsAfter } from "../../../../projections/log/provenance.ts";
 import { lineOf, presentFact } from "../cli/fact-lines.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";

@@ -5,7 +5,7 @@ import {
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 
-/** Migrates the database of the configuration. */
+/** Migrates the configured database. */
 export async function migrate({ json }: { json?: boolean }): Promise<void> {
   await withDatabase(
     "migrate",

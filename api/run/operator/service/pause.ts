@@ -5,30 +5,35 @@ import { print } from "../cli/output.ts";
 
 /** `op pause` and `op resume` */
 export function addPause(program: Command): void {
-  const words = { pause: "stop work for a while", resume: "let it go on" };
   for (const verb of ["pause", "resume"] as const) {
     program
       .command(verb)
-      .description(`${words[verb]}: ${switchNames.join(", ")}; what is served stays served`)
-      .addArgument(new Argument("<work...>").choices(switchNames))
-      .option("--json", "for machines")
+      .description(
+        `${verb} parts of the service: ${switchNames.join(", ")}; stored data stays available`,
+      )
+      .addArgument(new Argument("<part...>").choices(switchNames))
+      .option("--json", "print JSON")
       .action(async (names: SwitchName[], { json }: { json?: boolean }) => {
-        await withDatabase(verb, async ({ db }) => {
-          const switches = [];
-          for (const name of names) {
-            const isPaused = verb === "pause";
-            const hasChanged = await setPaused(db, name, isPaused);
-            switches.push({ name, isPaused, hasChanged });
-          }
-          print(
-            json,
-            { switches },
-            switches.map(({ name, isPaused, hasChanged }) => {
-              const state = isPaused ? "stands still within a second" : "goes on within a second";
-              return `${name} ${hasChanged ? state : "did so already"}`;
-            }),
-          );
-        });
+        const switches = await setSwitches(verb, names);
+        print(json, { switches }, switches.map(lineOf));
       });
   }
+}
+
+type Switched = { name: SwitchName; isPaused: boolean; hasChanged: boolean };
+
+async function setSwitches(verb: "pause" | "resume", names: SwitchName[]): Promise<Switched[]> {
+  const isPaused = verb === "pause";
+  return await withDatabase(verb, async ({ db }) => {
+    const switches: Switched[] = [];
+    for (const name of names) {
+      switches.push({ name, isPaused, hasChanged: await setPaused(db, name, isPaused) });
+    }
+    return switches;
+  });
+}
+
+function lineOf({ name, isPaused, hasChanged }: Switched): string {
+  if (!hasChanged) return `${name} was already ${isPaused ? "paused" : "running"}`;
+  return `${name} is ${isPaused ? "paused" : "resumed"} within a second`;
 }
