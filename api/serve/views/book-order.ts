@@ -57,7 +57,7 @@ export const bookOrderFields = {
 
 const BookOrder = z.object(bookOrderFields);
 
-/** What the views of orders need besides the row. */
+/** What the views of orders need in addition to the row. */
 export type OrderViewContext = { siteUrl: string; prefix: string };
 
 type PricedOrder = Pick<

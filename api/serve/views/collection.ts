@@ -94,7 +94,7 @@ export const Collection = z
   })
   .meta({ id: "Collection" });
 
-/** What views of collections need besides the row. */
+/** What views of collections need in addition to the row. */
 type CollectionViewContext = {
   siteUrl: string;
   prefix: string;

@@ -29,7 +29,7 @@ export const CrossListingRequirement = z
       description: "At the price of the item; at another price the amounts differ.",
     }),
   })
-  .meta({ id: "CrossListingRequirement" });
+  .meta({ id: "TwinRequirement" });
 
 export function presentCrossListingRequirement(
   draft: CrossListingDraft | null,

@@ -34,7 +34,9 @@ export const Event = z
       description: "The first of `quantity` ids if a contract minted a range of them.",
     }),
     quantity: uint256Text.nullable(),
-    from: address.nullable().meta({ description: "The sender, the seller, or the maker of the order." }),
+    from: address
+      .nullable()
+      .meta({ description: "The sender, the seller, or the maker of the order." }),
     to: address.nullable(),
     price: z.number().nullable().meta({ description: "Per unit, in the currency." }),
     priceWei: uint256Text.nullable().meta({ description: "Per unit." }),

@@ -77,7 +77,7 @@ export const Token = z
   })
   .meta({ id: "Token" });
 
-/** What the view of a token needs besides the token. */
+/** What the view of a token needs in addition to the token. */
 export type TokenContext = {
   collection: Pick<CollectionRef, "address" | "slug" | "name">;
   chainId: ChainId;

@@ -97,12 +97,12 @@ describe("any order that is well typed", () => {
           totalOriginalConsiderationItems: count,
         } as const;
         for (const order of [parseListing(body, terms), parseBid(body, terms)]) {
-          const verdicts = isRejection(order)
+          const results = isRejection(order)
             ? [order]
             : [validateFees(order, terms, null), validateTimes(components, terms.bounds, now)];
-          for (const verdict of verdicts.filter((one) => isRejection(one))) {
-            expect(intakeCodes).toHaveProperty(verdict.rejected);
-            expect(verdict.details).toHaveLength(1);
+          for (const result of results.filter((one) => isRejection(one))) {
+            expect(intakeCodes).toHaveProperty(result.rejected);
+            expect(result.details).toHaveLength(1);
           }
         }
       }),
@@ -111,14 +111,14 @@ describe("any order that is well typed", () => {
   });
 });
 
-type Made = typeof trade extends fc.Arbitrary<infer Value> ? Value : never;
+type Trade = typeof trade extends fc.Arbitrary<infer Value> ? Value : never;
 
-function priceOf(made: Made) {
-  const royaltyWei = (made.unitPriceWei * made.royaltyBps) / 10_000n;
+function priceOf(sample: Trade) {
+  const royaltyWei = (sample.unitPriceWei * sample.royaltyBps) / 10_000n;
   return {
-    unitPriceWei: made.unitPriceWei,
-    fee: { recipient: made.feeRecipient, bps: made.feeBps },
-    royalty: { recipient: made.royaltyRecipient, royaltyWei },
+    unitPriceWei: sample.unitPriceWei,
+    fee: { recipient: sample.feeRecipient, bps: sample.feeBps },
+    royalty: { recipient: sample.royaltyRecipient, royaltyWei },
   };
 }
 
@@ -126,58 +126,66 @@ const bodyOf = (components: OrderComponents) =>
   ({ components, signature: "0x", totalOriginalConsiderationItems: null }) as const;
 
 /** Parses the order and validates its fees. */
-function read(components: OrderComponents, side: "ask" | "bid", made: Made) {
-  const { fee, royalty } = priceOf(made);
+function parseAndValidate(components: OrderComponents, side: "ask" | "bid", sample: Trade) {
+  const { fee, royalty } = priceOf(sample);
   const market = { ...terms, fee };
   const body = bodyOf(components);
   const order = side === "ask" ? parseListing(body, market) : parseBid(body, market);
   return isRejection(order) ? order : validateFees(order, market, royalty);
 }
 
-function termsOf(made: Made) {
-  const { sellerNetWei, feeLegs } = priceLegs(priceOf(made));
-  const { standard, unitPriceWei } = made;
+function termsOf(sample: Trade) {
+  const { sellerNetWei, feeLegs } = priceLegs(priceOf(sample));
+  const { standard, unitPriceWei } = sample;
   return { contract, standard, unitPriceWei, sellerNetWei, fees: feeLegs };
 }
 
 describe("an order created for a trade is parsed as that trade, to the wei, for any recipients", () => {
   const free = { maker, startTime: now, endTime: now + 1n, counter: 0n } as const;
-  const check = (checkOne: (made: Made) => void) =>
+  const check = (checkOne: (sample: Trade) => void) =>
     fc.assert(fc.property(trade, checkOne), { numRuns: 300 });
 
   it("a listing", () => {
-    check((made) => {
-      const { standard, tokenId, salt } = made;
-      const quantity = standard === "erc721" ? 1n : made.quantity;
+    check((sample) => {
+      const { standard, tokenId, salt } = sample;
+      const quantity = standard === "erc721" ? 1n : sample.quantity;
       const nft = { standard, contract, tokenId } as const;
-      const listing = listingComponents({ ...free, salt, nft, quantity, price: priceOf(made) });
+      const listing = listingComponents({ ...free, salt, nft, quantity, price: priceOf(sample) });
 
-      expect(read(listing, "ask", made)).toMatchObject({
-        terms: { ...termsOf(made), side: "ask", tokenId, quantity },
+      expect(parseAndValidate(listing, "ask", sample)).toMatchObject({
+        terms: { ...termsOf(sample), side: "ask", tokenId, quantity },
       });
     });
   });
 
   it("a bid on a token", () => {
-    check((made) => {
-      const { standard, tokenId, salt } = made;
-      const quantity = standard === "erc721" ? 1n : made.quantity;
+    check((sample) => {
+      const { standard, tokenId, salt } = sample;
+      const quantity = standard === "erc721" ? 1n : sample.quantity;
       const bid = { nft: { standard, contract, tokenId }, quantity, currency } as const;
 
       expect(
-        read(bidComponents({ ...free, salt, ...bid, price: priceOf(made) }), "bid", made),
-      ).toMatchObject({ terms: { ...termsOf(made), side: "bid", tokenId, quantity } });
+        parseAndValidate(
+          bidComponents({ ...free, salt, ...bid, price: priceOf(sample) }),
+          "bid",
+          sample,
+        ),
+      ).toMatchObject({ terms: { ...termsOf(sample), side: "bid", tokenId, quantity } });
     });
   });
 
   it("a bid on a collection", () => {
-    check((made) => {
-      const { standard, quantity, salt } = made;
+    check((sample) => {
+      const { standard, quantity, salt } = sample;
       const bid = { nft: { standard, contract, criteria: 0n }, quantity, currency } as const;
 
       expect(
-        read(bidComponents({ ...free, salt, ...bid, price: priceOf(made) }), "bid", made),
-      ).toMatchObject({ terms: { ...termsOf(made), side: "bid", tokenId: null, quantity } });
+        parseAndValidate(
+          bidComponents({ ...free, salt, ...bid, price: priceOf(sample) }),
+          "bid",
+          sample,
+        ),
+      ).toMatchObject({ terms: { ...termsOf(sample), side: "bid", tokenId: null, quantity } });
     });
   });
 });

@@ -35,8 +35,8 @@ const answer = (
   royalty: Parameters<typeof validateFees>[2],
   market = terms,
 ) => {
-  const verdict = validateFees(order, market, royalty);
-  return isRejection(verdict) ? verdict.rejected : "accepted";
+  const result = validateFees(order, market, royalty);
+  return isRejection(result) ? result.rejected : "accepted";
 };
 
 describe("validateFees", () => {

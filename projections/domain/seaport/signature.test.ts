@@ -32,8 +32,8 @@ const compact = (of: Hex) =>
 const verify = (signed: Hex, chainId = 1, of: OrderComponents = components) =>
   verifySignature({ components: of, orderHash: orderHash(of), signature: signed }, chainId);
 const resultOf = async (...args: Parameters<typeof verify>) => {
-  const verdict = await verify(...args);
-  return verdict.signedBy === "maker" ? "maker" : verdict.rejection.rejected;
+  const result = await verify(...args);
+  return result.signedBy === "maker" ? "maker" : result.rejection.rejected;
 };
 
 /** The order as the last of `count` orders signed together. */
@@ -179,11 +179,11 @@ if (existsSync(recordings)) {
       const recorded: RecordedOrder[] = JSON.parse(readFileSync(recordings, "utf8"));
       const orders16 = recorded.filter(({ seaport }) => seaport === "1.6");
 
-      const verdicts = await Promise.all(
+      const checks = await Promise.all(
         orders16.map((order) => verifySignature(order, order.chainId)),
       );
 
-      const signers = verdicts.map(({ signedBy }) => signedBy);
+      const signers = checks.map(({ signedBy }) => signedBy);
       expect(signers).toEqual(orders16.map(({ verifies }) => (verifies ? "maker" : "unverified")));
       expect(new Set(orders16.map((order) => size(order.signature))).size).toBeGreaterThan(7);
       expect(orders16.length).toBeGreaterThan(70);
