@@ -15,7 +15,7 @@ import { deriveAllListedTokens, deriveListedTokens } from "./listed-tokens.ts";
 import { advanceClock } from "./snapshot-clock.ts";
 import { tables } from "./tables.ts";
 
-/** Figures of what people browse, ranked. It is made of the tables of `read`: when one derives other rows, so does it. */
+/** Figures of collections. Derived from the tables of `read`: rebuilt when their versions or parameters change. */
 export function collectionStatsProjection(read: readonly Projection[]): Projection {
   return {
     name: "collection_stats",
@@ -25,13 +25,13 @@ export function collectionStatsProjection(read: readonly Projection[]): Projecti
       .join(", "),
     reads: read.map(({ name }) => name),
     tables,
-    // Before the first fact the tables are empty: all is derived from what it reads, which stands at the window's end.
+    // From position 0 the tables are empty: all is derived from the tables it reads, which are at the window's end.
     apply: (session, schema, window) =>
       window.after === 0n ? deriveAll(session, schema, window) : derive(session, schema, window),
   };
 }
 
-/** Of facts that call a collection something, or have it verified. */
+/** Kinds of facts that name or verify a collection. */
 const namingKinds = ["collection_registered", "contract_described"] as const;
 
 async function derive(session: Session, schema: string, opened: FactWindow): Promise<void> {
@@ -45,12 +45,12 @@ async function derive(session: Session, schema: string, opened: FactWindow): Pro
   await findAffectedContracts(session, schema, window);
   const isRegrouped = await updateContracts(session, schema, window, { all: false });
   if (kinds.has(factKind.clock_ticked)) await addTimeAffected(session, schema, window);
-  // Only then may a collection come, go, or be called or made up otherwise.
+  // Only then can a collection be added, removed, renamed or given other contracts.
   if (isRegrouped || holdsAny(kinds, namingKinds)) await deriveCollections(session, schema);
   else await deriveFigures(session, schema);
 }
 
-/** All of it from the tables read alone. */
+/** Derives everything from the tables that it reads. */
 async function deriveAll(session: Session, schema: string, window: FactWindow): Promise<void> {
   await openAffected(session);
   await deriveAllListedTokens(session, schema);

@@ -1,13 +1,13 @@
 import { periods, salesColumns } from "./periods.ts";
 
-/** Keys that unknown floors and changes are sorted under: below or above all others, so that they come last. */
+/** Sort keys of unknown floors and changes: below or above all others, so that they come last. */
 const belowAll = "-1000000000";
 const aboveAll = `1${"0".repeat(90)}`;
 
 const numeric = (columns: readonly string[]) =>
   columns.map((column) => `"${column}" numeric not null default 0`).join(",\n       ");
 
-/** What each table holds is told in `README.md`. */
+/** The tables are described in `README.md`. */
 export function tables(schema: string): readonly string[] {
   const table = (name: string) => `"${schema}"."${name}"`;
   return [
@@ -66,7 +66,7 @@ export function tables(schema: string): readonly string[] {
        next_change_at      bigint,
        ${periods.map((period) => `"change_${period}" numeric`).join(", ")}
      ) with (fillfactor = 80)`,
-    `comment on column ${table("collection")}.next_change_at is 'When what is shown of the book may change by time alone, unix seconds'`,
+    `comment on column ${table("collection")}.next_change_at is 'When the floor, best offer or number of listed tokens may change by time alone, unix seconds'`,
     `comment on column ${table("collection")}."change_24h" is 'Of the floor, in millionths'`,
     `create index on ${table("collection")} (next_change_at)`,
 
@@ -77,7 +77,7 @@ export function tables(schema: string): readonly string[] {
        supply        numeric not null,
        holders       numeric not null
      ) with (fillfactor = 80)`,
-    `comment on table ${table("holder_stats")} is 'What transfers alone move of a family: the indexes of its other figures are spared'`,
+    `comment on table ${table("holder_stats")} is 'Figures that only transfers change, apart from the indexes of the others'`,
 
     ...["collection", "holder_stats"].map(
       (name) => `create index on ${table(name)} (chain_id) where verified`,
@@ -106,12 +106,12 @@ export function tables(schema: string): readonly string[] {
 const sorts = ["volume", "floor", "sales", "listed", "supply", "holders", "change"] as const;
 type Sort = (typeof sorts)[number];
 
-/** The table that holds a family's place under a sort. */
+/** The table with the sort key of a sort. */
 export function sortTable(sort: Sort): "collection" | "holder_stats" {
   return sort === "supply" || sort === "holders" ? "holder_stats" : "collection";
 }
 
-/** A family's place under a sort, as an index holds it. */
+/** SQL: a collection's sort key, as indexed. */
 export function sortKey(
   sort: Sort,
   direction: "asc" | "desc",
@@ -125,7 +125,7 @@ export function sortKey(
   return sort;
 }
 
-/** Tables and keys of all sorts, each once. */
+/** Sort keys of all sorts with their tables, each once. */
 const indexed = new Map(
   sorts.flatMap((sort) =>
     (["asc", "desc"] as const).flatMap((direction) =>

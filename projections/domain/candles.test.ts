@@ -14,7 +14,7 @@ import {
   windowStart,
 } from "./candles.ts";
 
-// biome-ignore lint/style/noProcessEnv: a test is told where they are by the environment
+// biome-ignore lint/style/noProcessEnv: the environment sets where the data is
 const folder = join(process.env.REAL_DATA_DIR ?? "../shared/realdata", "prices");
 
 const minute = 60_000;
@@ -30,7 +30,7 @@ const seen = fc
 const length = fc.constantFrom(5 * minute, hour, 4 * hour, 24 * hour);
 
 describe("candles of values seen", () => {
-  it("tell what each bucket with a value opened, closed and went to, and no other bucket", () => {
+  it("have open, close, high and low of each bucket with a value, and no other bucket", () => {
     fc.assert(
       fc.property(seen, length, (list, lengthMs) => {
         const candles = mergeCandles(
@@ -89,7 +89,7 @@ describe("candles of values seen", () => {
 });
 
 describe("the window of candles", () => {
-  it("begins with a whole bucket that holds the moment so many days ago", () => {
+  it("begins with a complete bucket that contains the time so many days ago", () => {
     const now = fc.integer({ min: 0, max: 4_102_444_800_000 });
     fc.assert(
       fc.property(now, fc.integer({ min: 1, max: 365 }), length, (nowMs, days, lengthMs) => {
@@ -123,7 +123,7 @@ describe("the summary of candles", () => {
     expect(summarizeCandles([])).toBeNull();
   });
 
-  it("tells first, last, high, low and what changed", () => {
+  it("has first, last, high, low and change", () => {
     fc.assert(
       fc.property(seen, (list) => {
         fc.pre(list.length > 0);
@@ -182,7 +182,7 @@ type ExchangeCandle = [
 ];
 
 describe.runIf(existsSync(folder))("recorded trades of an exchange", () => {
-  it("give the exchange's own candles, without those in which nobody traded", () => {
+  it("equal the exchange's own candles, without those without trades", () => {
     const gzipped = readFileSync(join(folder, "XRP_ETH-trades.json.gz"));
     const trades: Trade[] = JSON.parse(gunzipSync(gzipped).toString());
     const theirs: ExchangeCandle[] = JSON.parse(

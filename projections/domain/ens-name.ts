@@ -16,7 +16,7 @@ export function parseEnsName(text: string): { name: string } | Rejection<"unsupp
     return unsupported("only ASCII letters, digits and hyphens between its dots");
   }
   if (labels.some((one) => one.slice(2, 4) === "--")) {
-    return unsupported("no label with hyphens in third and fourth place");
+    return unsupported("no label with hyphens in third and fourth position");
   }
   return { name };
 }

@@ -7,18 +7,18 @@ import { type Rarity, rankTokens } from "./rarity.ts";
 
 type Traits = Record<string, string>;
 
-/** Ranks tokens that are told by their traits in words. */
+/** Ranks tokens given by their traits as text. */
 function rank(tokens: readonly Traits[]): Rarity[] {
   const types = [...new Set(tokens.flatMap(Object.keys))];
   const nameOf = ([type, value]: [string, string]) => JSON.stringify([type, value]);
   const names = [...new Set(tokens.flatMap((token) => Object.entries(token).map(nameOf)))];
-  const told = names.map((name): [string, string] => JSON.parse(name));
+  const attributes = names.map((name): [string, string] => JSON.parse(name));
   return rankTokens(
     tokens.map((token) => Object.entries(token).map((trait) => names.indexOf(nameOf(trait)))),
     {
       types: types.length,
-      typeOf: told.map(([type]) => types.indexOf(type)),
-      isNone: told.map(([, value]) => value === "none"),
+      typeOf: attributes.map(([type]) => types.indexOf(type)),
+      isNone: attributes.map(([, value]) => value === "none"),
     },
   );
 }
@@ -27,8 +27,8 @@ const ranksOf = (tokens: readonly Traits[]) => rank(tokens).map((one) => one.ran
 const traits = (...values: string[]): Traits =>
   Object.fromEntries(values.map((value, index) => [`trait${index + 1}`, value]));
 
-/** The method word by word: every outcome of every type, missing ones among them, added up. */
-function scoreWordByWord(tokens: readonly Traits[]): { score: number; unique: number }[] {
+/** The method literally: the sum over every outcome of every type, missing ones included. */
+function literalScores(tokens: readonly Traits[]): { score: number; unique: number }[] {
   const counted = tokens.map((token) => ({
     ...token,
     count: String(Object.values(token).filter((value) => value !== "none").length),
@@ -83,7 +83,7 @@ describe("rarity", () => {
     }
   });
 
-  it("puts unique traits before scores, and a trait that others lack counts for its number too", () => {
+  it("ranks unique traits before scores; a trait that others lack also changes the number of traits", () => {
     expect(
       ranksOf([
         traits("value1", "value1", "value2"),
@@ -94,7 +94,7 @@ describe("rarity", () => {
     ).toEqual([2, 4, 2, 1]);
   });
 
-  it("leaves values that say none out of the number of traits", () => {
+  it("does not count values that mean none as traits", () => {
     const [bare, none] = rank([
       { fur: "tan" },
       { fur: "tan", hat: "none" },
@@ -105,21 +105,21 @@ describe("rarity", () => {
     expect(alone?.score).toBe(1);
   });
 
-  it("ranks a single token first with nothing to tell, and nobody of nobody", () => {
+  it("ranks a single token first without information, and no token of an empty collection", () => {
     expect(rank([{ fur: "tan" }])).toEqual([{ rank: 1, score: 0 }]);
     expect(rank([])).toEqual([]);
   });
 
-  it("is what the method gives word by word", () => {
+  it("equals the literal method", () => {
     fc.assert(
       fc.property(collections, (tokens) => {
         const rarities = rank(tokens);
-        const told = scoreWordByWord(tokens);
-        for (const [place, { score }] of told.entries()) {
+        const expected = literalScores(tokens);
+        for (const [place, { score }] of expected.entries()) {
           expect(rarities[place]?.score).toBeCloseTo(score, 9);
         }
-        for (const [place, one] of told.entries()) {
-          const before = told.filter(
+        for (const [place, one] of expected.entries()) {
+          const before = expected.filter(
             (other) =>
               other.unique > one.unique ||
               (other.unique === one.unique && other.score > one.score * (1 + 1e-9)),
@@ -132,14 +132,14 @@ describe("rarity", () => {
     );
   });
 
-  it("gives equal tokens equal ranks, in whatever order they are told", () => {
+  it("gives equal tokens equal ranks, in any order", () => {
     fc.assert(
       fc.property(collections, (tokens) => {
         const ranks = ranksOf(tokens);
         expect(ranksOf(tokens.toReversed()).toReversed()).toEqual(ranks);
         for (const [place, token] of tokens.entries()) {
-          const twin = tokens.findIndex((other) => scoreKey(other) === scoreKey(token));
-          expect(ranks[place]).toBe(ranks[twin]);
+          const same = tokens.findIndex((other) => scoreKey(other) === scoreKey(token));
+          expect(ranks[place]).toBe(ranks[same]);
         }
       }),
     );
@@ -148,17 +148,17 @@ describe("rarity", () => {
 
 const scoreKey = (token: Traits) => JSON.stringify(Object.entries(token).toSorted());
 
-// biome-ignore lint/style/noProcessEnv: a test is told where they are by the environment
+// biome-ignore lint/style/noProcessEnv: the environment sets where the data is
 const realData = env.REAL_DATA_DIR ?? "../shared/realdata";
 const apes = `${realData}/rarity/bayc_traits.json.gz`;
 
 describe.runIf(existsSync(apes))("the rarity of 10,000 real tokens", () => {
-  const told: { token_id: number; metadata_dict: Traits }[] = existsSync(apes)
+  const dataset: { token_id: number; metadata_dict: Traits }[] = existsSync(apes)
     ? JSON.parse(gunzipSync(readFileSync(apes)).toString())
     : [];
-  const tokens = told.map((token) => token.metadata_dict);
+  const tokens = dataset.map((token) => token.metadata_dict);
 
-  it("is what the method gives word by word, with ranks that count the ties", () => {
+  it("equals the literal method, with ranks that count ties", () => {
     const rarities = rank(tokens);
     expect(rarities).toHaveLength(10_000);
     const places = new Map<number, number>();

@@ -14,7 +14,7 @@ const sourceOf = (chainId: 1 | 33139, sources: RoyaltySources) =>
   applicableRoyalty(chainId, 1_000n, sources)?.source ?? null;
 
 describe("applicableRoyalty", () => {
-  it("asks the partner, then the contract, then on Ethereum the configuration", () => {
+  it("uses the partner, then the contract, then on Ethereum the configuration", () => {
     expect(sourceOf(1, all)).toBe("partner");
     expect(sourceOf(1, { ...all, partner: null })).toBe("erc2981");
     expect(sourceOf(1, { ...all, partner: null, erc2981: null })).toBe("configured");
@@ -22,12 +22,12 @@ describe("applicableRoyalty", () => {
     expect(sourceOf(1, { partner: null, erc2981: null, configured: null })).toBeNull();
   });
 
-  it("passes over a source that names nobody or nothing", () => {
-    const nobody = { ...erc2981, recipient: zeroAddress };
+  it("skips a source without recipient or amount", () => {
+    const noRecipient = { ...erc2981, recipient: zeroAddress };
     const nothing = { ...erc2981, royaltyWei: 0n };
 
     expect(sourceOf(1, { ...all, partner: { ...partner, bps: 0 } })).toBe("erc2981");
-    expect(sourceOf(1, { ...all, partner: null, erc2981: nobody })).toBe("configured");
+    expect(sourceOf(1, { ...all, partner: null, erc2981: noRecipient })).toBe("configured");
     expect(sourceOf(1, { ...all, partner: null, erc2981: nothing })).toBe("configured");
   });
 

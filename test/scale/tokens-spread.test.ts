@@ -20,19 +20,19 @@ beforeAll(async () => {
 afterAll(() => reads.close());
 
 const [maker] = holders;
-const { punks, kin, twin } = nfts;
+const { punks, kin, kinSecond } = nfts;
 /** Ids next to each other, chunks apart with empty ones between, and at both ends of a chunk. */
 const near = [0n, 1n, 2n, 3n, 1023n, 1024n, 5000n, 5001n, 9999n, 10_000n];
 const far = [7n, 8n, 9n, 2n ** 64n, 2n ** 200n, 2n ** 255n + 1n, 2n ** 256n - 1n];
 const tokens = [
   ...near.map((tokenId) => ({ contract: punks.address, tokenId })),
   ...near.map((tokenId) => ({ contract: kin.address, tokenId })),
-  ...near.slice(3).map((tokenId) => ({ contract: twin.address, tokenId: tokenId + 20_000n })),
+  ...near.slice(3).map((tokenId) => ({ contract: kinSecond.address, tokenId: tokenId + 20_000n })),
 ];
 const scattered = [
   ...far.map((tokenId) => ({ contract: punks.address, tokenId })),
   ...near.map((tokenId) => ({ contract: kin.address, tokenId })),
-  ...far.map((tokenId) => ({ contract: twin.address, tokenId })),
+  ...far.map((tokenId) => ({ contract: kinSecond.address, tokenId })),
 ];
 type Token = (typeof tokens)[number];
 
@@ -45,7 +45,7 @@ async function openSpread(all: readonly Token[]): Promise<void> {
   await reads.clear();
   await reads.happens(
     ...collectionsRegistered(),
-    ...[punks, kin, twin].map(({ address }, log) =>
+    ...[punks, kin, kinSecond].map(({ address }, log) =>
       approval(address, maker, true, { at: block(1, 5), log }),
     ),
     ...all.map((token, log) => transferred({ ...token, to: maker }, { at: block(1, 10), log })),

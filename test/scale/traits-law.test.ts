@@ -41,7 +41,7 @@ afterAll(() => book.drop());
 
 /** Of two chunks, at their borders, and as large as hashes. */
 const ids = [0n, 1n, 7n, 15n, 16n, 700n, 1022n, 1023n, 1024n, 2047n, 2n ** 200n, 2n ** 256n - 1n];
-const contracts = [nfts.punks, nfts.kin, nfts.twin, nfts.editions];
+const contracts = [nfts.punks, nfts.kin, nfts.kinSecond, nfts.editions];
 const heights = Array.from({ length: 12 }, (_, index) => 10 + index);
 
 const traitsOf = (random: Random): Attribute[] => [
@@ -185,7 +185,7 @@ async function walk(filter: TokensFilter, sort: TokenSort, limit: number): Promi
     const { rows } = await sql<TokenKey>`
       with ${pageCtes(filter, sort, { limit, after }, now)}
       select part, value, contract_id as "contractId", token_id as "tokenId", standard
-      from asked order by ord`.execute(book.db);
+      from requested order by ord`.execute(book.db);
     names.push(...rows.map((row) => `${row.contractId}/${row.tokenId}/${row.standard}`));
     after = rows.at(-1) ?? null;
     if (after === null || rows.length < limit) return names;

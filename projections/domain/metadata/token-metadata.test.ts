@@ -43,7 +43,7 @@ describe("a token's document", () => {
     });
   });
 
-  it("of an edition stands for every id", () => {
+  it("of an edition is shared by all ids", () => {
     const found = read(JSON.stringify({ image: "https://example.com/{id}.svg" }), 255n);
     expect(found).toMatchObject({
       image: `https://example.com/${"ff".padStart(64, "0")}.svg`,
@@ -77,7 +77,7 @@ describe("a token's document", () => {
     '{"name":null,"image":{},"description":[],"attributes":"none"}',
     '{"__proto__":{"name":"x"},"constructor":{"name":"y"}}',
     '{"name":" \\u0000 ","image":"javascript:alert(1)","animation_url":"data:text/html,<script>"}',
-  ])("that says nothing of the token is told apart: %s", (text) => {
+  ])("without usable members is null: %s", (text) => {
     expect(read(text)).toBeNull();
   });
 
@@ -123,7 +123,7 @@ describe("attributes", () => {
     ]);
   });
 
-  it("are counted once where they repeat, and kept where a trait has several values", () => {
+  it("are taken once where repeated, and all where a trait has several values", () => {
     const entries = ["Red", "Blue", "Red "].map((value) => ({ trait_type: "Color", value }));
     expect(attributesOf(entries).map(({ value }) => value)).toEqual(["Red", "Blue"]);
   });
@@ -135,7 +135,7 @@ describe("attributes", () => {
     ]);
   });
 
-  it("are 200 at most, none longer than is kept", () => {
+  it("are at most 200, each cut to its limit", () => {
     const entries = Array.from({ length: 1_000 }, (_, index) => ({
       trait_type: `${index}`.padEnd(5_000, "t"),
       value: "💎".repeat(5_000),
@@ -150,7 +150,7 @@ describe("attributes", () => {
     }
   });
 
-  it("are no numbers that JSON cannot tell", () => {
+  it("are no numbers that JSON cannot represent", () => {
     expect(
       read('{"attributes":[{"trait_type":"A","value":1e999},{"trait_type":"B","value":-0}]}'),
     ).toMatchObject({
@@ -173,7 +173,7 @@ describe("whatever a document holds", () => {
     ),
   );
 
-  it("what is kept can be stored, and keeping it again changes nothing", () => {
+  it("parsed metadata can be stored, and parsing it again changes nothing", () => {
     fc.assert(
       fc.property(anyJson, (document) => {
         for (const parse of [parseTokenMetadata, parseContractMetadata]) {
@@ -189,7 +189,7 @@ describe("whatever a document holds", () => {
 });
 
 describe("a contract's document", () => {
-  it("tells its picture and links, and none that is no link", () => {
+  it("has its image and links, without invalid links", () => {
     const document = {
       name: "Apes",
       image: `Qm${"a".repeat(44)}`,

@@ -44,7 +44,7 @@ export async function readTraits(
       from traits.trait v left join listed_delta c using (contract_id, trait_key)
       where v.${ofCollection} and v.live > 0
     ), typed as materialized (
-      select row_number() over (order by type, type_key) as place, type_key, type from (
+      select row_number() over (order by type, type_key) as type_order, type_key, type from (
         select distinct on (type_key) type_key, type from (
           select type_key, type, sum(live) as live, bool_and(bool_and(is_numeric)) over (partition by type_key) as is_numeric
           from own group by type_key, type
@@ -83,13 +83,13 @@ export async function readTraits(
     select typed.type, valued.value, valued.count, valued.listed, valued."floorWei", valued."orderHash",
            valued.marketplace
     from (
-      select typed.place, f.value, sum(f.live)::bigint as count, sum(f.listed)::bigint as listed,
+      select typed.type_order, f.value, sum(f.live)::bigint as count, sum(f.listed)::bigint as listed,
              min(f.unit_price_wei) as "floorWei", (${cheapest(sql`f.order_hash`)})[1] as "orderHash",
              (${cheapest(sql`f.marketplace`)})[1] as marketplace
       from floored f join typed using (type_key)
-      group by typed.place, f.value
-    ) valued join typed using (place)
-    order by place, valued."floorWei" nulls last, valued.value`.execute(db);
+      group by typed.type_order, f.value
+    ) valued join typed using (type_order)
+    order by type_order, valued."floorWei" nulls last, valued.value`.execute(db);
   return rows;
 }
 

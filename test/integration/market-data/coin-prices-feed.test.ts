@@ -68,8 +68,8 @@ async function tick(rpcUrl?: string) {
   return { origins, ethereum: (await facts("ethereum"))[0] };
 }
 
-describe("one look at the exchanges", () => {
-  it("records the median of all, with who told what, as the price of the minute", async () => {
+describe("a price update", () => {
+  it("records the median of all exchanges, with their prices, as the price of the minute", async () => {
     exchanges.say("coinbase", "3000.10");
     exchanges.say("kraken", "3000.30");
     exchanges.say("binance", "3001.00000000");
@@ -89,7 +89,7 @@ describe("one look at the exchanges", () => {
     expect(await facts("apecoin")).toHaveLength(1);
   });
 
-  it("leaves out what lies far from the others", async () => {
+  it("leaves out outliers", async () => {
     exchanges.say("coinbase", "3000");
     exchanges.say("kraken", "3001");
     exchanges.say("binance", "2");
@@ -99,7 +99,7 @@ describe("one look at the exchanges", () => {
     expect(ethereum?.sources.map(({ name }) => name)).toEqual(["coinbase", "kraken", "okx"]);
   });
 
-  it("goes on with two while one is silent and one is broken", async () => {
+  it("continues with two exchanges while one does not respond and one is broken", async () => {
     exchanges.mood("coinbase", "silent");
     exchanges.mood("kraken", "broken");
     exchanges.say("binance", "3000");
@@ -109,17 +109,17 @@ describe("one look at the exchanges", () => {
     expect(origins).toMatchObject({ ethereum: "exchanges" });
   });
 
-  it("believes nobody who is confused, sends elsewhere or does not end, and asks nobody twice", async () => {
+  it("rejects responses that are invalid, redirected or endless, and queries no exchange twice", async () => {
     exchanges.mood("coinbase", "confused");
     exchanges.mood("kraken", "moved");
     exchanges.mood("binance", "endless");
     const { origins } = await tick();
-    expect(origins).toEqual({ ethereum: "nobody", apecoin: "nobody" });
+    expect(origins).toEqual({ ethereum: "none", apecoin: "none" });
     expect(await facts()).toEqual([]);
     expect(exchanges.asked).toHaveLength(8);
   });
 
-  it("is one fact, whoever looks and however often", async () => {
+  it("is one fact, whoever records it and however often", async () => {
     const seen = async (price: string) => {
       for (const { name } of exchanges.feeds) exchanges.say(name, price);
       await tickPrices(work(), minute, () => {});
@@ -131,7 +131,7 @@ describe("one look at the exchanges", () => {
   });
 });
 
-describe("while the exchanges do not agree", () => {
+describe("while the exchanges disagree", () => {
   /** `decimals()` is 8; any other call is answered with the five words in storage. */
   const aggregator: Hex = `0x${
     "60003560e01c63313ce567146032576000546000526001546020526002546040526003546060526004546080526" +
@@ -154,7 +154,7 @@ describe("while the exchanges do not agree", () => {
     for (const { name } of exchanges.feeds) exchanges.mood(name, "broken");
   }
 
-  it("Chainlink is believed", async () => {
+  it("the price of Chainlink is used", async () => {
     await answer(298_765_432_100n, 3_500);
     exchanges.say("coinbase", "3000");
     exchanges.say("kraken", "4000");
@@ -176,21 +176,21 @@ describe("while the exchanges do not agree", () => {
   ])("Chainlink with %s is not", async (_, price, age, rounds) => {
     silence();
     await answer(price, age, rounds);
-    expect((await tick(anvil.rpcUrl)).origins.ethereum).toBe("nobody");
+    expect((await tick(anvil.rpcUrl)).origins.ethereum).toBe("none");
     expect(await facts()).toEqual([]);
   });
 
   it("a minute stays without a price where there is no aggregator and where the chain is down", async () => {
     silence();
     await connect(anvil).setCode({ address: aggregators.ethereum.address, bytecode: "0x" });
-    expect((await tick(anvil.rpcUrl)).origins.ethereum).toBe("nobody");
-    expect((await tick("http://127.0.0.1:1")).origins.ethereum).toBe("nobody");
+    expect((await tick(anvil.rpcUrl)).origins.ethereum).toBe("none");
+    expect((await tick("http://127.0.0.1:1")).origins.ethereum).toBe("none");
     expect(await facts()).toEqual([]);
   });
 });
 
-describe("keeping prices", () => {
-  it("begins at once with the minute and the last days' hours, and adds nothing of them when started again", async () => {
+describe("the price job", () => {
+  it("starts at once with the minute and the hours of the last days, and adds none of them after a restart", async () => {
     const startedAt = Date.now();
     const run = async (isDone: () => Promise<boolean>) => {
       const ending = new AbortController();
@@ -212,7 +212,7 @@ describe("keeping prices", () => {
     expect(live.length).toBeLessThanOrEqual(1 + Math.ceil((Date.now() - startedAt) / 60_000));
   });
 
-  it("ends at once while an exchange keeps it waiting", async () => {
+  it("stops at once while an exchange does not respond", async () => {
     for (const { name } of exchanges.feeds) exchanges.mood(name, "silent");
     const ending = new AbortController();
     const kept = runPriceUpdates(work(ending.signal));
@@ -237,7 +237,7 @@ describe("hourly history", () => {
       signal,
     });
 
-  it("is what the hours were opened at, once however often it is asked for", async () => {
+  it("has the opening prices of the hours, once however often it is fetched", async () => {
     expect(await fill(9)).toMatchObject({ hours: 217, held: 0, appended: 217, missing: 0 });
     expect(await fill(10)).toMatchObject({ hours: 241, held: 217, appended: 24, missing: 0 });
 
@@ -249,7 +249,7 @@ describe("hourly history", () => {
     }
   });
 
-  it("asks for nothing that is there, and is taken up where it was cut off", async () => {
+  it("fetches nothing that exists, and resumes where it was interrupted", async () => {
     const cut = new AbortController();
     const cutOff = backfillPrices({
       db: database.db,
@@ -271,14 +271,14 @@ describe("hourly history", () => {
     expect(exchanges.asked).toHaveLength(asked);
   });
 
-  it("asks no exchange for hours that its history does not reach", async () => {
+  it("queries no exchange for hours before its history", async () => {
     expect(await fill(40)).toMatchObject({ appended: 961, missing: 0, failures: [] });
     const askedOf = (name: string) => exchanges.asked.filter((path) => path.startsWith(`/${name}`));
     expect(askedOf("okx")).toHaveLength(10);
     expect(askedOf("kraken")).toHaveLength(8);
   });
 
-  it("leaves hours open that too few exchanges tell, and fills them later", async () => {
+  it("leaves hours empty that too few exchanges have, and fills them later", async () => {
     for (const name of ["coinbase", "kraken", "okx"] as const) exchanges.mood(name, "broken");
     const first = await fill(1);
     expect(first).toMatchObject({ appended: 0, missing: 25 });
@@ -291,7 +291,7 @@ describe("hourly history", () => {
     expect(await fill(1)).toMatchObject({ appended: 25, missing: 0 });
   });
 
-  it("leaves the live price of a full hour as it is", async () => {
+  it("does not change the live price of a full hour", async () => {
     for (const { name } of exchanges.feeds) exchanges.say(name, "1234");
     await tickPrices(work(), lastHour, () => {});
     expect(await fill(1)).toMatchObject({ held: 1, appended: 24 });
@@ -312,22 +312,22 @@ describe("op prices backfill", () => {
     return { code, out: stdout, complaint: stderr };
   }
 
-  it("fills both coins or one, says what it did, and may be repeated", async () => {
+  it("fills both coins or one, prints what it did, and may be repeated", async () => {
     const one = await operate("backfill", "--type", "apecoin", "--days", "1", "--json");
     expect(one).toMatchObject({ code: 0 });
     expect(JSON.parse(one.out).prices).toEqual([
       { type: "apecoin", hours: 25, held: 0, appended: 25, missing: 0, failures: [] },
     ]);
     const both = await operate("backfill", "--days", "2");
-    expect(both.out).toMatch(/ethereum: (48|49) hourly prices appended, 0 were there\n/);
-    expect(both.out).toMatch(/apecoin: (23|24|25) hourly prices appended, 2[45] were there\n/);
+    expect(both.out).toMatch(/ethereum: (48|49) hourly prices appended, 0 already recorded\n/);
+    expect(both.out).toMatch(/apecoin: (23|24|25) hourly prices appended, 2[45] already recorded\n/);
   });
 
-  it("fails when no exchange answers, and on a command line that makes no sense", async () => {
+  it("fails when no exchange answers, and on invalid arguments", async () => {
     for (const { name } of exchanges.feeds) exchanges.mood(name, "broken");
     const failed = await operate("backfill", "--days", "1", "--type", "ethereum");
     expect(failed).toMatchObject({ code: 1 });
-    expect(failed.out).toContain("25 on which too few exchanges agree (coinbase: HTTP 503");
+    expect(failed.out).toContain("25 without agreement of two exchanges (coinbase: HTTP 503");
     expect(await operate("backfill", "--days", "0")).toMatchObject({ code: 2 });
     expect(await operate("backfill", "--days", "3", "--type", "dogecoin")).toMatchObject({
       code: 2,

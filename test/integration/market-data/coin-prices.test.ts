@@ -113,7 +113,7 @@ describe("the projection of prices", () => {
   });
 });
 
-describe("the price at a moment", () => {
+describe("the price at a time", () => {
   beforeEach(async () => {
     await append([
       tick("2026-03-10T10:00:00Z", 10n),
@@ -134,7 +134,7 @@ describe("the price at a moment", () => {
     expect(await readPriceAt(database.db, "ethereum", new Date(at))).toBe(price);
   });
 
-  it("is told for many moments in the order asked, each as often as asked", async () => {
+  it("is read for many times in the order of the queries, repeated ones included", async () => {
     const at = new Date("2026-03-10T10:05:00Z");
     const before = new Date("2026-03-10T10:00:30Z");
     const asked = [
@@ -242,7 +242,7 @@ describe("GET /v1/crypto/history", () => {
     expect(body).toMatchObject({ success: false, code: "invalid_parameters" });
   });
 
-  it("shows exact prices, leaves empty buckets out and sums the window up", async () => {
+  it("shows exact prices, leaves empty buckets out and summarizes the period", async () => {
     await append([
       tick("2026-03-09T11:59:00Z", 1n),
       tick("2026-03-09T12:00:00Z", 300_010_000_000n),
@@ -320,7 +320,7 @@ describe("GET /v1/crypto/history", () => {
     }
   });
 
-  it("looks at the database once for all who ask for the same window meanwhile", async () => {
+  it("reads the database once for concurrent requests of the same period", async () => {
     const counts = async (days: number) =>
       (await history(`type=ethereum&days=${days}`)).candles.length;
     expect([await counts(1), await counts(8)]).toEqual([0, 0]);
@@ -329,7 +329,7 @@ describe("GET /v1/crypto/history", () => {
     expect([await counts(1), await counts(8), await counts(2)]).toEqual([0, 0, 1]);
   });
 
-  it("may be kept by callers for as long", async () => {
+  it("is cacheable for as long", async () => {
     const kept = async (days: number) =>
       (await history(`type=ethereum&days=${days}`)).headers.get("cache-control");
     expect(await kept(7)).toBe("public, max-age=60");

@@ -31,7 +31,7 @@ beforeAll(async () => {
     takenAtMs: takenAtMs - 86_400_000,
     floors: new Map([
       [nfts.punks.address, 10n ** 16n],
-      [nfts.twin.address, 4n * 10n ** 16n],
+      [nfts.kinSecond.address, 4n * 10n ** 16n],
     ]),
   };
   const minuteMs = Math.floor(Number(openedAt) / 60) * 60_000;
@@ -67,7 +67,7 @@ const one = async (slug: string) => Row.parse(await book.one(`/v1/collections/${
 
 const families: [string, OrderPredicate][] = [
   ["punks", on(nfts.punks.address)],
-  ["kin", on(nfts.kin.address, nfts.twin.address)],
+  ["kin", on(nfts.kin.address, nfts.kinSecond.address)],
   ["editions", on(nfts.editions.address)],
 ];
 
@@ -108,7 +108,7 @@ describe("GET /v1/collections/{collection}", () => {
     },
   );
 
-  it("tells the floor in USD at the last price, and by how much it moved in a day", async () => {
+  it("shows the floor in USD at the last price, and its change in a day", async () => {
     book.at(openedAt);
     const { stats } = await one("punks");
     const wei = BigInt(stats.floor?.priceWei ?? 0);
@@ -158,7 +158,7 @@ describe("GET /v1/collections", () => {
     },
   );
 
-  it("leaves out listings that have ended since the log's clock, as the tick that follows does", async () => {
+  it("leaves out listings that have ended since the last clock tick, as the next tick does", async () => {
     book.at(earlyEnd);
     const before = (await page("/v1/collections?sort=listed")).data;
     await appendObservations(book.db, [ticked(earlyEnd)]);

@@ -51,7 +51,7 @@ async function tell(steps: readonly Step[], afterStep: () => Promise<void>): Pro
 }
 
 describe("figures of collections", () => {
-  it("are what the books say after every step of any history", async () => {
+  it("equal the sums over orders, owners, sales and snapshots after every step of any history", async () => {
     await fc.assert(
       fc.asyncProperty(story, async (steps) => {
         let targets: readonly Target[] = [];
@@ -85,7 +85,7 @@ describe("figures of collections", () => {
     );
   }, 120_000);
 
-  it("keep no trace of a block that was dropped", async () => {
+  it("keep no trace of a retracted block", async () => {
     await fc.assert(
       fc.asyncProperty(story, async (steps) => {
         const last = blocks.length - 1;

@@ -38,7 +38,7 @@ afterEach(() => startOver());
 
 async function startOver() {
   await dropTarget(database.db, "collections");
-  await dropTarget(database.db, "collections_beside");
+  await dropTarget(database.db, "collections_shadow");
   await sql`truncate log.fact`.execute(database.db);
   await sql`update log.head set position = 0`.execute(database.db);
 }
@@ -194,7 +194,7 @@ async function shown(): Promise<Record<Address, Shown & Record<string, unknown>>
 }
 
 describe("collections", () => {
-  it("are the same folded fact by fact, in windows of any size, and beside in one go", async () => {
+  it("are the same fact by fact, in windows of any size, and rebuilt at once", async () => {
     await fc.assert(
       fc.asyncProperty(story, fc.integer({ min: 1, max: 9 }), async (steps, windowFacts) => {
         await startOver();
@@ -202,22 +202,22 @@ describe("collections", () => {
         await tell(steps, () => project(database.db, [target]));
         const live = await dump();
 
-        const beside = await createProjection(
+        const shadow = await createProjection(
           database.db,
           collectionsProjection,
-          "collections_beside",
+          "collections_shadow",
         );
-        await project(database.db, [beside], windowFacts);
-        expect(await dump("collections_beside")).toEqual(live);
-        await dropTarget(database.db, "collections_beside");
+        await project(database.db, [shadow], windowFacts);
+        expect(await dump("collections_shadow")).toEqual(live);
+        await dropTarget(database.db, "collections_shadow");
 
         const whole = await createProjection(
           database.db,
           collectionsProjection,
-          "collections_beside",
+          "collections_shadow",
         );
         await project(database.db, [whole]);
-        expect(await dump("collections_beside")).toEqual(live);
+        expect(await dump("collections_shadow")).toEqual(live);
       }),
       { numRuns: 15 },
     );
@@ -268,7 +268,7 @@ describe("a collection", () => {
   const first = block(1, 10);
   const second = block(1, 11);
 
-  it("vanishes with the block of its only transfer, and returns with it", async () => {
+  it("is removed when the block of its only transfer is retracted, and restored with it", async () => {
     target = await createProjection(database.db, collectionsProjection);
     await move(ape, first);
     await project(database.db, [target]);
@@ -289,7 +289,7 @@ describe("a collection", () => {
     expect(await dump()).toEqual(found);
   });
 
-  it("goes back to its older description while the newer one's block is dropped", async () => {
+  it("has its older description while the newer one's block is retracted", async () => {
     target = await createProjection(database.db, collectionsProjection);
     await move(ape, first);
     await describeContract(ape, second, { name: "Newer", symbol: "N", standard: "erc721" });
@@ -308,7 +308,7 @@ describe("a collection", () => {
     expect(await nameAfter("block_readopted", [second])).toEqual(["Newer", 1]);
   });
 
-  it("gathers its family under the primary contract, which goes on as a collection of its own when let go", async () => {
+  it("groups its contracts under the primary one; a contract that is removed is a collection of its own again", async () => {
     target = await createProjection(database.db, collectionsProjection);
     await move(bear, first);
     await register([ape, bear], { slug: "apes", name: "Apes", verified: true }, 1);
@@ -328,7 +328,7 @@ describe("a collection", () => {
     expect(await shown()).toMatchObject({ [ape]: { slug: "apes" }, [bear]: { slug: bear } });
   });
 
-  it("keeps its slug against a later claim, and goes by address while another has it", async () => {
+  it("keeps its slug against a later claim, and has its address as slug while another has it", async () => {
     target = await createProjection(database.db, collectionsProjection);
     await register([ape], { slug: "apes", name: "Apes", verified: true }, 1);
     await register([bear], { slug: "apes", name: "Fakes", verified: false }, 2);
@@ -346,7 +346,7 @@ describe("a collection", () => {
     expect(await shown()).toMatchObject({ [ape]: { slug: "real-apes" }, [bear]: { slug: "apes" } });
   });
 
-  it("is made of the contracts that the latest family names", async () => {
+  it("has the contracts that the latest entry names", async () => {
     target = await createProjection(database.db, collectionsProjection);
     for (const contract of [ape, bear, cat]) await move(contract, first);
     await register([bear, cat], { slug: "bears", name: "Bears", verified: true }, 1);
@@ -359,7 +359,7 @@ describe("a collection", () => {
     expect(await families()).toEqual({ [ape]: bear, [bear]: bear, [cat]: cat });
   });
 
-  it("has the creator fee of its latest entry, and none of one that is badly worded", async () => {
+  it("has the creator fee of its latest entry, and none if that is malformed", async () => {
     target = await createProjection(database.db, collectionsProjection);
     const royalty = { recipient: bear, bps: 250 };
     const wordings = [

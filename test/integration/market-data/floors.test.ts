@@ -25,7 +25,7 @@ import { listings, nfts, openedAt } from "../../support/orders/seeded-orders.ts"
 const dayMs = 86_400_000;
 const nowMs = Number(openedAt) * 1000;
 const lastMs = Math.floor(nowMs / snapshotMs) * snapshotMs;
-const [kin, twin, punks] = [nfts.kin.address, nfts.twin.address, nfts.punks.address];
+const [kin, kinSecond, punks] = [nfts.kin.address, nfts.kinSecond.address, nfts.punks.address];
 
 let book: OrderReadsFixture;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ const history: fc.Arbitrary<Snapshot[]> = fc
       .map(({ gapSteps, prices }) => {
         const floors = new Map<Address, bigint>();
         for (const [place, price] of prices.entries()) {
-          const contract = [kin, twin, punks][place];
+          const contract = [kin, kinSecond, punks][place];
           if (price !== null && contract !== undefined) floors.set(contract, price * 10n ** 17n);
         }
         const snapshot = { takenAtMs, floors };
@@ -90,7 +90,7 @@ function expectedCandles(snapshots: readonly Snapshot[], days: number, lengthMs:
     const seen = snapshots
       .filter(({ takenAtMs }) => takenAtMs >= start && takenAtMs < start + lengthMs)
       .flatMap(({ floors }) => {
-        const prices = [floors.get(kin), floors.get(twin)].filter((price) => price !== undefined);
+        const prices = [floors.get(kin), floors.get(kinSecond)].filter((price) => price !== undefined);
         return prices.length === 0 ? [] : [Math.min(...prices.map(Number)) / 1e18];
       });
     const [o, c] = [seen[0], seen.at(-1)];
@@ -149,7 +149,7 @@ describe("GET /v1/collections/{collection}/floor-history", () => {
     },
   );
 
-  it("has no candles and no summary where nothing was seen listed", async () => {
+  it("has no candles and no summary without listings", async () => {
     const data = await book.one("/v1/collections/apes/floor-history?chainId=33139");
     expect(data).toMatchObject({ currency: "APE", candles: [], summary: null });
   });
@@ -161,7 +161,7 @@ describe("GET /v1/collections/{collection}/floor-history", () => {
     });
   });
 
-  it("may be kept for a minute", async () => {
+  it("is cacheable for a minute", async () => {
     const { headers } = await book.raw("/v1/collections/kin/floor-history");
     expect(headers.get("cache-control")).toContain("max-age=60");
   });
@@ -191,7 +191,7 @@ describe("floors", () => {
     expect(snapshots[0]?.takenAtMs).toBeLessThan(lastMs - 31 * dayMs);
   });
 
-  it("leave out a snapshot that tells differences from another than the last", async () => {
+  it("ignore a snapshot whose base is not the last one", async () => {
     const at = (steps: number, wei: bigint) => ({
       takenAtMs: lastMs - steps * snapshotMs,
       floors: new Map([[kin, wei]]),
@@ -219,7 +219,7 @@ describe("a snapshot", () => {
     return rows;
   };
 
-  it("is one fact a moment, whoever takes it, and holds what costs other than before", async () => {
+  it("is one fact per time, whoever takes it, with the floors that changed", async () => {
     await tell([]);
     await derive();
     const cheapest = (contract: Address) =>
@@ -232,7 +232,7 @@ describe("a snapshot", () => {
     const [first, ...others] = await recorded();
     expect(others).toEqual([]);
     expect(first?.at.getTime()).toBe(lastMs);
-    const told = [kin, twin, punks, nfts.editions.address].map((one) => [
+    const told = [kin, kinSecond, punks, nfts.editions.address].map((one) => [
       one,
       String(cheapest(one)),
     ]);
@@ -246,7 +246,7 @@ describe("a snapshot", () => {
     expect(second?.floors).toEqual({});
   });
 
-  it("waits until there are tables to read", async () => {
+  it("waits until the tables it reads exist", async () => {
     await dropTarget(book.db, "floors");
     expect(await snapshotFloors(book.db, 1, lastMs)).toBe(false);
   });

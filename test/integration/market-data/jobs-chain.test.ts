@@ -32,7 +32,7 @@ describe("canonicalHashes", () => {
     expect([after.get(11n), after.get(12n)]).toEqual([null, null]);
   });
 
-  it("asks more blocks than one request holds", async () => {
+  it("fetches more blocks than one request holds", async () => {
     await client.mine({ blocks: 200 });
     const chain = openChainClient({ chainId: 1, rpcUrls: [anvil.rpcUrl] });
     const hashes = await fetchCanonicalHashes(chain, range(0n, 205));
@@ -47,7 +47,7 @@ describe("canonicalHashes", () => {
     expect(failure).not.toContain("secret-key");
   });
 
-  it("passes over RPCs that are down, refuse, or answer with something else", async () => {
+  it("skips RPCs that are down, refuse, or respond with something else", async () => {
     const broken = await Promise.all([
       serve(503, "try later"),
       serve(200, "<html>"),
@@ -58,7 +58,7 @@ describe("canonicalHashes", () => {
     const urls = [...broken, down].map(({ url }) => url);
     try {
       const alone = openChainClient({ chainId: 1, rpcUrls: urls });
-      await expect(fetchCanonicalHashes(alone, [1n])).rejects.toThrow(/503.*no JSON-RPC batch/s);
+      await expect(fetchCanonicalHashes(alone, [1n])).rejects.toThrow(/503.*not a JSON-RPC batch/s);
 
       const backed = openChainClient({ chainId: 1, rpcUrls: [...urls, anvil.rpcUrl] });
       const { hash } = await client.getBlock({ blockNumber: 1n });

@@ -169,14 +169,14 @@ async function expectHonestWords(): Promise<void> {
 }
 
 describe("describing contracts", () => {
-  it("bears with hostile ones, asked each by itself", async () => {
+  it("tolerates hostile ones, called one by one", async () => {
     await install();
     await move([...addresses.values()]);
     expect(await describePending(database.db, chain(), progress(), never)).toBe(names.length);
     await expectHonestWords();
   });
 
-  it("bears with hostile ones in the company of others, where Multicall3 stands", async () => {
+  it("tolerates hostile ones among others, called by Multicall3", async () => {
     await install();
     await place(client, multicall3, "Multicall3");
     await client.mine({ blocks: 1 });
@@ -186,7 +186,7 @@ describe("describing contracts", () => {
     await client.setCode({ address: multicall3, bytecode: "0x" });
   });
 
-  it("records the block it read at, and asks again when that block is dropped", async () => {
+  it("records the block it read at, and reads again when that block is retracted", async () => {
     await install();
     await move([address("honest721")]);
     await describePending(database.db, chain(), progress(), never);
@@ -207,7 +207,7 @@ describe("describing contracts", () => {
     expect(await describePending(database.db, chain(), progress(), never)).toBe(1);
   });
 
-  it("leaves a contract without code until it has some", async () => {
+  it("skips a contract without code until it has some", async () => {
     const later = addressOf(0x200);
     await move([later]);
     const asked = progress();
@@ -242,7 +242,7 @@ describe("describing contracts", () => {
     anvil = await startAnvil({ chainId: 1, port: Number(port) });
     client = connect(anvil);
     await install();
-    await expect.poll(() => readHead(database.db), { timeout: 30_000 }).toBe(2n);
+    await expect.poll(() => readHead(database.db), { timeout: 120_000 }).toBe(2n);
     // The collections have not read the description yet: it must not be made again.
     for (let rings = 0; rings < 5; rings++) wake.notify();
     await project(database.db, [target]);

@@ -59,7 +59,7 @@ describe("registering the curated collections", () => {
   const register = (...entries: CuratedCollection[]) =>
     registerCuratedCollections(database.db, entries, at);
 
-  it("appends an entry once, however often the file is read and in whatever order it names contracts", async () => {
+  it("appends an entry once, however often the file is read and in any order of contracts", async () => {
     expect(await register(apes, bears)).toBe(2);
     expect(await register(bears, { ...apes, contracts: apes.contracts.toReversed() })).toBe(0);
   });
@@ -132,14 +132,14 @@ describe("the jobs role", () => {
       first.ready.then(() => first),
       second.ready.then(() => second),
     ]);
-    await expect.poll(describedAfterFold, { timeout: 20_000 }).toEqual(apes.contracts);
+    await expect.poll(describedAfterFold, { timeout: 120_000 }).toEqual(apes.contracts);
 
     await install(bears.contracts);
     await leader.stop();
     const other = leader === first ? second : first;
     await other.ready;
     await expect
-      .poll(describedAfterFold, { timeout: 20_000 })
+      .poll(describedAfterFold, { timeout: 120_000 })
       .toEqual([...apes.contracts, ...bears.contracts]);
     const { rows } = await sql`
       select contract_id from log.fact where kind = ${kindLiteral("contract_described")} group by 1 having count(*) > 1`.execute(
@@ -148,7 +148,7 @@ describe("the jobs role", () => {
     expect(rows).toEqual([]);
   });
 
-  it("waits for the first derivation without an error, then tells the time", async () => {
+  it("waits for the first derivation without an error, then appends clock ticks", async () => {
     const lines: string[] = [];
     const role = await start([apes], anvil.rpcUrl, lines);
     await role.ready;
@@ -160,7 +160,7 @@ describe("the jobs role", () => {
 
     await prepareProjections(database.db, allProjections({ feeRecipient: addressOf(9) }), () => {});
 
-    await expect.poll(() => readClock(database.db), { timeout: 20_000 }).toBeGreaterThan(0n);
+    await expect.poll(() => readClock(database.db), { timeout: 120_000 }).toBeGreaterThan(0n);
     expect(before).toBe(0n);
     expect(lines.filter((line) => line.includes('"level":50'))).toEqual([]);
     await Promise.all(running.map((one) => one.stop()));
@@ -169,7 +169,7 @@ describe("the jobs role", () => {
     }
   });
 
-  it("stops at once while a chain keeps it waiting", async () => {
+  it("stops at once while a chain does not respond", async () => {
     target = await createProjection(database.db, collectionsProjection);
     let ask = () => {};
     const asked = new Promise<void>((resolve) => {

@@ -111,7 +111,7 @@ describe("a token's metadata", () => {
     });
   });
 
-  it("stays when a later fetch fails, which is tried again soon", async () => {
+  it("stays when a later fetch fails, and is retried soon", async () => {
     await book.happens(ok("kept"), failed(1, { atHours: 800 }));
     expect(await tokenRow()).toMatchObject({
       status: "ok",
@@ -125,7 +125,7 @@ describe("a token's metadata", () => {
     expect(await tokenRow()).toMatchObject({ name: "kept", attempt: 2, dueAt: 801.5 });
   });
 
-  it("that cannot be had is asked for ever more rarely", async () => {
+  it("that cannot be fetched is retried ever more rarely", async () => {
     const dues: (number | undefined)[] = [];
     for (const attempt of [1, 2, 3, 4, 5, 6, 7]) {
       await book.happens(failed(attempt));
@@ -135,7 +135,7 @@ describe("a token's metadata", () => {
     expect(dues).toEqual([expect.closeTo(1 / 60), 0.5, 6, 24, 7 * 24, month, month]);
   });
 
-  it("that says the same again is only put off", async () => {
+  it("that is unchanged is only rescheduled", async () => {
     await book.happens(
       ok("same"),
       failed(1, { atHours: 9 }),
@@ -144,15 +144,15 @@ describe("a token's metadata", () => {
     expect(await tokenRow()).toMatchObject({ attempt: 0, updatedAt: 0, dueAt: 10 + month });
   });
 
-  it("is one row however often the same is appended", async () => {
+  it("is one row however often the same fact is appended", async () => {
     await book.happens(ok("once"), ok("once"), failed(1), failed(1));
     const { rows } = await sql`select from log.fact`.execute(db);
     expect(rows).toHaveLength(2);
   });
 });
 
-describe("what is pending", () => {
-  it("are tokens alive that no fact tells of, and their contracts", async () => {
+describe("pending fetches", () => {
+  it("are live tokens that were never fetched, and their contracts", async () => {
     const at = (log: number) => ({ at: block(1, 1), log });
     await book.happens(
       {
@@ -184,7 +184,7 @@ describe("what is pending", () => {
     expect(await dumpTable(db, "metadata.pending_contract")).toEqual([]);
   });
 
-  it("is taken in turns, so that a large contract keeps no small one waiting", async () => {
+  it("are taken in turns, so that a large contract does not delay small ones", async () => {
     const mint = (contract: typeof nft, count: bigint, log: number): Fact => ({
       ...transferred({ contract, to: alice, tokenId: 0n }, { at: block(1, 1), log }),
       kind: "erc721_consecutive_transfer",
@@ -358,7 +358,7 @@ describe("equal logs give equal rows", () => {
     expect(await stored()).toEqual(await foldedByHand());
   });
 
-  it("and a sample of them is verified by itself", async () => {
+  it("and a sample of them is verified separately", async () => {
     await writeHistory(9, 120);
     await project(db, await book.emptyTargets());
     const { compared, different } = await verify(db, metadataProjection, {

@@ -29,7 +29,7 @@ const sold: Sold[] = [];
 async function seed(): Promise<void> {
   const random = randomFrom(71);
   await reads.clear();
-  const families = [nfts.kin, nfts.twin, nfts.punks].map(({ address }) => address);
+  const families = [nfts.kin, nfts.kinSecond, nfts.punks].map(({ address }) => address);
   const tokens = families.flatMap((contract) =>
     Array.from({ length: 30 }, (_, id) => ({
       contract,
@@ -103,7 +103,7 @@ const asked = (traits: [string, string][]) =>
     .map(([type, value]) => `&traits[${encodeURIComponent(type)}]=${encodeURIComponent(value)}`)
     .join("");
 
-const kin = [nfts.kin.address, nfts.twin.address];
+const kin = [nfts.kin.address, nfts.kinSecond.address];
 const cases: [string, [string, string][], boolean][] = [
   ["one", [["fur", "Gold"]], true],
   ["one in another spelling", [["F U R", "Gold"]], true],

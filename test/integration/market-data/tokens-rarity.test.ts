@@ -22,10 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-const [kin, twin] = [nfts.kin.address, nfts.twin.address];
+const [kin, kinSecond] = [nfts.kin.address, nfts.kinSecond.address];
 const at = (log: number) => ({ at: block(1, 10 + log), log });
 const minted = (contract: typeof kin, tokenId: bigint, to = addressOf(77)) =>
-  transferred({ contract, tokenId, to }, at(Number(tokenId) + (contract === twin ? 100 : 0)));
+  transferred({ contract, tokenId, to }, at(Number(tokenId) + (contract === kinSecond ? 100 : 0)));
 const fur = (value: string | number, type = "Fur"): Attribute => ({ trait_type: type, value });
 
 /** A family of two contracts with nine tokens that can be ranked. */
@@ -35,15 +35,15 @@ async function openFamily(): Promise<void> {
   await reads.happens(
     ...collectionsRegistered(),
     ...[1n, 2n, 3n, 4n, 5n, 6n].map((id) => minted(kin, id)),
-    ...[1n, 2n, 3n, 4n, 5n].map((id) => minted(twin, id)),
-    minted(twin, 9n, dead),
+    ...[1n, 2n, 3n, 4n, 5n].map((id) => minted(kinSecond, id)),
+    minted(kinSecond, 9n, dead),
     ...[1n, 2n, 3n].map((id) => described(kin, id, [fur("Gold"), fur(1, "Level")])),
     described(kin, 4n, [fur(" gold ", "FUR")]),
     described(kin, 5n, [fur("Tan"), fur("Cap", "Hat")]),
-    ...[1n, 2n, 3n].map((id) => described(twin, id, [fur("Tan")])),
-    described(twin, 4n, []),
-    described(twin, 5n, null),
-    described(twin, 9n, [fur("Lost")]),
+    ...[1n, 2n, 3n].map((id) => described(kinSecond, id, [fur("Tan")])),
+    described(kinSecond, 4n, []),
+    described(kinSecond, 5n, null),
+    described(kinSecond, 9n, [fur("Lost")]),
   );
 }
 
@@ -54,12 +54,12 @@ async function readRanks(): Promise<Record<string, [rank: number, score: number]
       const { rank, score, of } = (rarity ?? {}) as { rank: number; score: number; of: number };
       if (rarity === null) return [];
       expect(of).toBe(9);
-      return [[`${contract === kin ? "kin" : "twin"} ${tokenId}`, [rank, score]]];
+      return [[`${contract === kin ? "kin" : "kinSecond"} ${tokenId}`, [rank, score]]];
     }),
   );
 }
 
-it("ranks the tokens alive of a whole family by their traits, numbers left out", async () => {
+it("ranks the live tokens of all contracts of a collection by their traits, without numbers", async () => {
   await openFamily();
   await reads.rank();
   const expected = rankTokens([[0], [0], [0], [0], [1, 2], [1], [1], [1], []], {
@@ -73,10 +73,10 @@ it("ranks the tokens alive of a whole family by their traits, numbers left out",
     "kin 3",
     "kin 4",
     "kin 5",
-    "twin 1",
-    "twin 2",
-    "twin 3",
-    "twin 4",
+    "kinSecond 1",
+    "kinSecond 2",
+    "kinSecond 3",
+    "kinSecond 4",
   ];
   const ranks = await readRanks();
   expect(Object.keys(ranks).toSorted()).toEqual(names);
@@ -88,7 +88,7 @@ it("ranks the tokens alive of a whole family by their traits, numbers left out",
   expect(order).toEqual(order.toSorted((a, b) => a - b));
 });
 
-it("ranks anew when traits, owners or the family change, and not otherwise", async () => {
+it("is recomputed when traits, owners or the contracts of the collection change, and not otherwise", async () => {
   await openFamily();
   const stale = async () => (await readOutdatedRankings(reads.db)).length;
   expect(await stale()).toBe(1);
@@ -103,11 +103,11 @@ it("ranks anew when traits, owners or the family change, and not otherwise", asy
   expect(await stale()).toBe(1);
   await reads.rank();
   expect(Object.keys(await readRanks())).toHaveLength(9);
-  await reads.happens(described(twin, 4n, [fur("Gold")]));
+  await reads.happens(described(kinSecond, 4n, [fur("Gold")]));
   expect(await stale()).toBe(1);
 });
 
-it("is kept by a job that is rung when the tables have moved", async () => {
+it("is updated by a job that is signalled when the tables have changed", async () => {
   await openFamily();
   const [wake, end] = [createSignal(), new AbortController()];
   const job = runRarityRanking({
@@ -116,11 +116,11 @@ it("is kept by a job that is rung when the tables have moved", async () => {
     logger: pino({ level: "silent" }),
     signal: end.signal,
   });
-  await expect.poll(async () => Object.keys(await readRanks()).length, { timeout: 20_000 }).toBe(9);
-  await reads.happens(described(twin, 4n, [fur("Blue")]));
+  await expect.poll(async () => Object.keys(await readRanks()).length, { timeout: 120_000 }).toBe(9);
+  await reads.happens(described(kinSecond, 4n, [fur("Blue")]));
   wake.notify();
   await expect
-    .poll(async () => (await readRanks())["twin 4"]?.[0], { timeout: 20_000 })
+    .poll(async () => (await readRanks())["kinSecond 4"]?.[0], { timeout: 120_000 })
     .toBeLessThan(3);
   end.abort();
   wake.notify();

@@ -72,7 +72,7 @@ function inOrder(tokens: readonly Known[], sort: string): Known[] {
 const [alice = dead] = holders;
 const families: [string, Hex[]][] = [
   ["punks", [nfts.punks.address]],
-  [nfts.twin.address, [nfts.kin.address, nfts.twin.address]],
+  [nfts.kinSecond.address, [nfts.kin.address, nfts.kinSecond.address]],
   ["EDITIONS", [nfts.editions.address]],
 ];
 const filters: [string, (token: Known) => boolean][] = [
@@ -186,7 +186,7 @@ async function lookAtAll(): Promise<string[]> {
 }
 
 describe("a list of tokens", () => {
-  it("tells of tokens of every fate what is known of them", async () => {
+  it("shows the details of tokens in every state", async () => {
     const seen = new Set<string>();
     for (const seed of [21, 22]) {
       await reads.playMarket(seed, 40);
@@ -204,9 +204,9 @@ describe("a list of tokens", () => {
     ]);
   });
 
-  it("is walked to its end while it changes: nothing unchanged is lost or told twice", async () => {
+  it("is paged to its end while it changes: no unchanged token is missing or repeated", async () => {
     const market = await reads.playMarket(31, 40);
-    const kin: Hex[] = [nfts.kin.address, nfts.twin.address];
+    const kin: Hex[] = [nfts.kin.address, nfts.kinSecond.address];
     for (const [sort, { value }] of Object.entries(sorts)) {
       const moment = market.now();
       reads.at(moment);
@@ -237,7 +237,7 @@ describe("a list of tokens", () => {
     }
   });
 
-  it("refuses cursors of another sort or filter, and what it does not understand", async () => {
+  it("refuses cursors of another sort or filter, and invalid parameters", async () => {
     await reads.playMarket(41, 20);
     const path = "/v1/collections/kin/tokens";
     const { meta } = await reads.list(`${path}?sort=price_asc&per_page=2`);

@@ -109,7 +109,7 @@ describe("the traits of a collection", () => {
         const live = await readLive(reads.db, now);
         for (const [slug, contracts] of [
           ["punks", [nfts.punks.address]],
-          ["kin", [nfts.kin.address, nfts.twin.address]],
+          ["kin", [nfts.kin.address, nfts.kinSecond.address]],
           ["editions", [nfts.editions.address]],
         ] as [string, Hex[]][]) {
           const fresh = await reads.another(now);
@@ -137,7 +137,7 @@ describe("the traits of a collection", () => {
     },
   );
 
-  it("are found by type in any case, with floors in dollars, and kept for a minute", async () => {
+  it("are found by type in any case, with floors in dollars, and cacheable for a minute", async () => {
     await reads.clear();
     const [owner, contract] = [addressOf(900), nfts.punks.address];
     const at = (log: number) => ({ at: block(1, 5), log });

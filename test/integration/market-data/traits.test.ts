@@ -128,19 +128,19 @@ describe("traits", () => {
     const live = await dump("traits");
     expect(live.listed_token_trait?.length).toBeGreaterThan(0);
 
-    const beside = await createProjection(book.db, traits, "traits_beside");
-    await project(book.db, [beside], 1_000_000);
-    expect(await dump("traits_beside")).toEqual(live);
+    const shadow = await createProjection(book.db, traits, "traits_shadow");
+    await project(book.db, [shadow], 1_000_000);
+    expect(await dump("traits_shadow")).toEqual(live);
 
     await deriveInBulk(book.db, { projection: traits, schema: "traits_bulk" });
     expect(await dump("traits_bulk")).toEqual(live);
-    for (const schema of ["traits_beside", "traits_bulk"]) {
+    for (const schema of ["traits_shadow", "traits_bulk"]) {
       await sql`drop schema ${sql.id(schema)} cascade`.execute(book.db);
       await sql`delete from engine.checkpoint where projection = ${schema}`.execute(book.db);
     }
   });
 
-  it("follow listings that came where they stand in another transaction", async () => {
+  it("follow listings that were applied in another transaction", async () => {
     await playMarket(6, 40, async () => {});
     const live = await dump("traits");
     const before = await book.emptyTargets();

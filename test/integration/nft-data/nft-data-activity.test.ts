@@ -2,13 +2,13 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { block } from "../../support/database/given.ts";
-import { type NftDataStage, openNftDataStage } from "../../support/http/nft-data-stage.ts";
+import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
 import { dead, holders, nfts } from "../../support/market-data/token-market.ts";
 import { counterRaised, transferred } from "../../support/orders/order-facts.ts";
 
-let stage: NftDataStage;
+let stage: NftDataFixture;
 beforeAll(async () => {
-  stage = await openNftDataStage();
+  stage = await openNftDataFixture();
 });
 afterAll(() => stage?.close());
 
@@ -98,7 +98,7 @@ const known = ({ type, from, to, price, hash, at, contract, token }: Known) => {
 };
 
 const [alice = dead, bob = dead] = holders;
-const kin: (string | null)[] = [nfts.kin.address, nfts.twin.address];
+const kin: (string | null)[] = [nfts.kin.address, nfts.kinSecond.address];
 const has = (wallet: string) => (one: Known) => one.from === wallet || one.to === wallet;
 const isOf = (types: string) => (one: Known) => types.split(",").includes(one.type);
 
@@ -109,7 +109,7 @@ const lists: [string, (one: Known) => boolean][] = [
   ["/api/activity?type=mint,offer", isOf("mint,offer")],
   ["/api/activity?type=burn", isOf("burn")],
   ["/api/activity?type=cancel", isOf("cancel")],
-  [`/api/activity?collection=${nfts.twin.address}`, ({ contract }) => kin.includes(contract)],
+  [`/api/activity?collection=${nfts.kinSecond.address}`, ({ contract }) => kin.includes(contract)],
   [
     `/api/activity?collection=${nfts.editions.address.toUpperCase().replace("0X", "0x")}&type=transfer,listing`,
     (one) => one.contract === nfts.editions.address && isOf("transfer,listing")(one),

@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { nftDataEndpoints } from "../../spec/nft-data-endpoints.ts";
-import { base, type NftDataStage, openNftDataStage } from "../../support/http/nft-data-stage.ts";
+import { base, type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
 import { holders, nfts } from "../../support/market-data/token-market.ts";
 
-let stage: NftDataStage;
+let stage: NftDataFixture;
 beforeAll(async () => {
-  stage = await openNftDataStage();
+  stage = await openNftDataFixture();
   await stage.playMarket(41, 25);
 });
 afterAll(() => stage?.close());
@@ -109,7 +109,7 @@ describe("any request", () => {
 
   it("that sends something is answered as documented and never with a fault", async () => {
     const writes = nftDataEndpoints.filter(({ method }) => method === "post");
-    const address = fc.constantFrom(nfts.kin.address, nfts.twin.address, ...holders);
+    const address = fc.constantFrom(nfts.kin.address, nfts.kinSecond.address, ...holders);
     const likely = fc.record(
       {
         addresses: fc.oneof(fc.array(address, { maxLength: 12 }), fc.array(hostile), hostile),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { snake } from "../../../api/serve/nft-data/views/snake.ts";
 import { addressOf } from "../../support/database/given.ts";
-import { type NftDataStage, openNftDataStage } from "../../support/http/nft-data-stage.ts";
+import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
 import {
   dead,
   holders,
@@ -13,9 +13,9 @@ import {
   traitsAmong,
 } from "../../support/market-data/token-market.ts";
 
-let stage: NftDataStage;
+let stage: NftDataFixture;
 beforeAll(async () => {
-  stage = await openNftDataStage();
+  stage = await openNftDataFixture();
   await stage.playMarket(31, 40);
 });
 afterAll(() => stage?.close());
@@ -65,7 +65,7 @@ describe("collections", () => {
   });
 
   it("is found by any address of its family", async () => {
-    expect(await stage.data(`/api/collections/${nfts.twin.address}`)).toEqual(
+    expect(await stage.data(`/api/collections/${nfts.kinSecond.address}`)).toEqual(
       await stage.data(`/api/collections/${nfts.kin.address}`),
     );
   });
@@ -203,7 +203,7 @@ function holdersAmong(held: readonly Held[], contracts: readonly string[]) {
 
 describe("holders", () => {
   it.each(families)("of %s are all who hold a token, most token ids first", async (family) => {
-    const contracts = family === nfts.kin.address ? [family, nfts.twin.address] : [family];
+    const contracts = family === nfts.kin.address ? [family, nfts.kinSecond.address] : [family];
     const path = `/api/collections/${family}/holders`;
 
     const rows = await stage.walk(path, 100);
@@ -230,9 +230,9 @@ describe("a wallet's tokens", () => {
         ).toEqual(token);
       }
       const kin = rows.filter(({ contract }) =>
-        [nfts.kin.address, nfts.twin.address].some((one) => one === contract),
+        [nfts.kin.address, nfts.kinSecond.address].some((one) => one === contract),
       );
-      const path = `/api/wallets/${wallet}/tokens?collection=${nfts.twin.address}`;
+      const path = `/api/wallets/${wallet}/tokens?collection=${nfts.kinSecond.address}`;
       expect(await stage.walk(path, 3)).toEqual(kin);
     },
   );
@@ -253,7 +253,7 @@ describe("a batch", () => {
     const asked = [
       nfts.kin.address,
       ...unknown(6),
-      nfts.twin.address,
+      nfts.kinSecond.address,
       nfts.kin.address,
       nfts.editions.address,
     ];

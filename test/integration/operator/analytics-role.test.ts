@@ -127,7 +127,7 @@ describe("op analysts", () => {
       join(folder, "password"),
     );
 
-    expect([code, words]).toEqual([1, expect.stringContaining("an administrator of it runs")]);
+    expect([code, words]).toEqual([1, expect.stringContaining("an administrator must run")]);
     expect(out).toContain('create role "someone_else" login');
     expect(out).toContain('grant select on all tables in schema analytics to "someone_else";');
     expect(out).not.toContain("SCRAM");

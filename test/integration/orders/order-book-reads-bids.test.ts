@@ -32,10 +32,10 @@ import {
   special,
 } from "../../support/orders/seeded-orders.ts";
 
-const [punks, kin, twin, editions] = [
+const [punks, kin, kinSecond, editions] = [
   nfts.punks.address,
   nfts.kin.address,
-  nfts.twin.address,
+  nfts.kinSecond.address,
   nfts.editions.address,
 ];
 
@@ -53,7 +53,7 @@ describe("GET /v1/bids", () => {
     ...filters,
     ["kind=collection", every(active, ofChain(1), isCollection)],
     ["kind=single-token", every(active, ofChain(1), isItem)],
-    ["kind=collection&collection=kin", every(active, on(kin, twin), isCollection)],
+    ["kind=collection&collection=kin", every(active, on(kin, kinSecond), isCollection)],
     ["kind=collection&collection=punks&token_id=1", none],
     [`kind=single-token&maker=${makers.of(0)}`, every(active, isItem, by(makers.of(0)))],
   ]);
@@ -177,8 +177,8 @@ describe("GET /v1/bids/best", () => {
       );
     // Token 6 was minted in the second contract of the collection only.
     for (const [key, contract] of [
-      ["kin", twin],
-      [twin, twin],
+      ["kin", kinSecond],
+      [kinSecond, kinSecond],
       [kin, kin],
     ] as const) {
       expect(await reads.one(`/v1/bids/best?collection=${key}&tokenId=6`)).toMatchObject({

@@ -28,11 +28,11 @@ export type Attribute = {
 
 type Contract = { address: Address; standard: "erc721" | "erc1155" };
 
-/** `twin` is a second contract of the family whose primary is `kin`: they share token ids. */
+/** `kinSecond` is a second contract of the collection whose primary contract is `kin`: they share token ids. */
 export const nfts = {
   punks: { address: addressOf(1), standard: "erc721" },
   kin: { address: addressOf(2), standard: "erc721" },
-  twin: { address: addressOf(3), standard: "erc721" },
+  kinSecond: { address: addressOf(3), standard: "erc721" },
   editions: { address: addressOf(4), standard: "erc1155" },
 } satisfies Record<string, Contract>;
 const contracts = Object.values(nfts) as Contract[];
@@ -41,19 +41,19 @@ export const holders = [1, 2, 3, 4].map((index) => addressOf(200 + index));
 export const dead: Address = "0x000000000000000000000000000000000000dead";
 
 export function collectionsRegistered(): Observation[] {
-  const families = { punks: [nfts.punks], kin: [nfts.kin, nfts.twin], editions: [nfts.editions] };
-  return Object.entries(families).map(([slug, family]) => ({
+  const collections = { punks: [nfts.punks], kin: [nfts.kin, nfts.kinSecond], editions: [nfts.editions] };
+  return Object.entries(collections).map(([slug, own]) => ({
     kind: "collection_registered",
     chainId: 1,
-    contract: family[0]?.address ?? nfts.punks.address,
+    contract: own[0]?.address ?? nfts.punks.address,
     identity: keccak256(stringToHex(`registered ${slug}`)),
     recordedAt: new Date(Number(receivedAt) * 1000),
     payload: {
       slug,
       name: slug.toUpperCase(),
       verified: true,
-      primary: family[0]?.address,
-      contracts: family.map(({ address }) => address),
+      primary: own[0]?.address,
+      contracts: own.map(({ address }) => address),
     },
   }));
 }

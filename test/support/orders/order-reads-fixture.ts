@@ -152,10 +152,10 @@ export const priced =
   ({ priceWei }) =>
     priceWei >= fromWei && priceWei <= toWei;
 
-const [punks, kin, twin, editions] = [
+const [punks, kin, kinSecond, editions] = [
   nfts.punks.address,
   nfts.kin.address,
-  nfts.twin.address,
+  nfts.kinSecond.address,
   nfts.editions.address,
 ];
 const upperCase = (address: Address) => `0x${address.slice(2).toUpperCase()}`;
@@ -166,12 +166,12 @@ export const filters: [string, OrderPredicate][] = [
   ["chainId=33139", every(active, ofChain(33139))],
   ["collection=punks", every(active, on(punks))],
   [`collection=${upperCase(punks)}`, every(active, on(punks))],
-  ["collection=KIN", every(active, on(kin, twin))],
-  [`collection=${twin}`, every(active, on(kin, twin))],
+  ["collection=KIN", every(active, on(kin, kinSecond))],
+  [`collection=${kinSecond}`, every(active, on(kin, kinSecond))],
   ["collection=editions&token_id=2", every(active, on(editions), ofToken(2n))],
-  [`collection=${twin}&token_id=6`, every(active, on(twin), ofToken(6n))],
+  [`collection=${kinSecond}&token_id=6`, every(active, on(kinSecond), ofToken(6n))],
   [`maker=${upperCase(makers.of(1))}`, every(active, ofChain(1), by(makers.of(1)))],
-  [`maker=${makers.of(1)}&collection=kin`, every(active, on(kin, twin), by(makers.of(1)))],
+  [`maker=${makers.of(1)}&collection=kin`, every(active, on(kin, kinSecond), by(makers.of(1)))],
   ["status=inactive", every(inactive, ofChain(1))],
   [`status=inactive&maker=${pauper}`, every(inactive, by(pauper))],
   [`status=inactive&collection=punks`, every(inactive, on(punks))],

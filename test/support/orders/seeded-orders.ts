@@ -27,11 +27,11 @@ import { givenPartnerOrder, partnerListingOf, seen, zeroConduit } from "./partne
 
 type Contract = { address: Address; chainId: ChainId; standard: "erc721" | "erc1155" };
 
-/** `twin` is the second contract of the collection with primary `kin`; `mirror` is on two chains and unregistered. */
+/** `kinSecond` is the second contract of the collection with primary `kin`; `mirror` is on two chains and unregistered. */
 export const nfts = {
   punks: { address: addressOf(1), chainId: 1, standard: "erc721" },
   kin: { address: addressOf(2), chainId: 1, standard: "erc721" },
-  twin: { address: addressOf(3), chainId: 1, standard: "erc721" },
+  kinSecond: { address: addressOf(3), chainId: 1, standard: "erc721" },
   editions: { address: addressOf(4), chainId: 1, standard: "erc1155" },
   apes: { address: addressOf(5), chainId: 33139, standard: "erc721" },
   mirror: { address: addressOf(6), chainId: 1, standard: "erc721" },
@@ -107,7 +107,7 @@ function seeded(
   };
 }
 
-const traded = [nfts.punks, nfts.kin, nfts.twin, nfts.editions];
+const traded = [nfts.punks, nfts.kin, nfts.kinSecond, nfts.editions];
 const contractOf = (index: number) => traded[index % traded.length] ?? nfts.punks;
 const endOf = (index: number) => (index % 11 === 0 ? earlyEnd : receivedAt + 86_400n);
 /** Not in the order of submission, and several at once. */
@@ -239,7 +239,7 @@ export async function seedOrders(db: Database) {
   await appendEvents(db, accountEvents());
   await appendObservations(db, [
     registered("punks", [nfts.punks]),
-    registered("kin", [nfts.kin, nfts.twin]),
+    registered("kin", [nfts.kin, nfts.kinSecond]),
     registered("editions", [nfts.editions]),
     registered("apes", [nfts.apes]),
     ...[...listings, ...bids].map(({ fact }) => fact),
