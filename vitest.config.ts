@@ -1,7 +1,15 @@
 import { defineConfig } from "vitest/config";
+import { SlowestFirst } from "./test/support/processes/slowest-first.ts";
 
 /** Files of a worker share their modules: the application is loaded once per worker, not once per file. */
 const shared = { env: { TZ: "UTC" }, clearMocks: true, isolate: false };
+
+/** Ends what hangs; a machine at eight times its load must not reach it. */
+const timeouts = {
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
+  expect: { poll: { timeout: 60_000 } },
+};
 
 /** Files that wait for databases, chains and processes: two cores carry three at a time. */
 const processes = {
@@ -17,6 +25,7 @@ const processes = {
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: SlowestFirst },
     projects: [
       {
         test: {
@@ -25,6 +34,7 @@ export default defineConfig({
           include: ["{abis,projections,api}/**/*.test.ts"],
           pool: "threads",
           maxWorkers: 2,
+          testTimeout: 30_000,
         },
       },
       {
@@ -32,8 +42,7 @@ export default defineConfig({
           ...processes,
           name: "integration",
           include: ["devnet/**/*.test.ts", "test/integration/**/*.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          ...timeouts,
         },
       },
       {
@@ -41,8 +50,7 @@ export default defineConfig({
           ...processes,
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          testTimeout: 240_000,
-          hookTimeout: 240_000,
+          ...timeouts,
         },
       },
       {

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { accounts } from "./accounts.ts";
 import { type Anvil, startAnvil } from "./anvil.ts";
 import { connect } from "./client.ts";
-import { keepUpWithClock } from "./clock.ts";
+import { syncWithClock } from "./clock.ts";
 import { collectionAbi } from "./contracts/abis.ts";
 import { contracts } from "./contracts/addresses.ts";
 import { installContracts } from "./install.ts";
@@ -56,7 +56,7 @@ async function readChain() {
 }
 
 describe("a local chain with a state file", () => {
-  it("is the same chain after a stop, and goes on from there", { timeout: 30_000 }, async () => {
+  it("is the same chain after a stop, and goes on from there", { timeout: 120_000 }, async () => {
     await installContracts(connect(anvil));
     await mintPunk();
     const before = await readChain();
@@ -67,12 +67,12 @@ describe("a local chain with a state file", () => {
     expect((await readChain()).logs).toHaveLength(before.logs.length + 1);
   });
 
-  it("is the same chain after the node was killed", { timeout: 30_000 }, async () => {
+  it("is the same chain after the node was killed", { timeout: 120_000 }, async () => {
     await installContracts(connect(anvil));
     await mintPunk();
     const before = await readChain();
     const minedAt = Date.now();
-    await vi.waitUntil(async () => (await lastKept()) > minedAt, { timeout: 5_000, interval: 50 });
+    await vi.waitUntil(async () => (await lastKept()) > minedAt, { timeout: 120_000, interval: 50 });
     process.kill(anvil.pid, "SIGKILL");
     await anvil.exited;
     anvil = await startAnvil({ chainId: 33139, stateFile, slotsInAnEpoch: 2 });
@@ -87,7 +87,7 @@ const lastKept = () =>
   );
 
 describe("a local chain", () => {
-  it("ends when the process that started it is killed", { timeout: 30_000 }, async () => {
+  it("ends when the process that started it is killed", { timeout: 120_000 }, async () => {
     const module = new URL("./anvil.ts", import.meta.url).href;
     const script = `const { startAnvil } = await import(${JSON.stringify(module)});
       process.stdout.write((await startAnvil({ chainId: 1 })).rpcUrl);`;
@@ -97,7 +97,7 @@ describe("a local chain", () => {
     const [rpcUrl] = (await once(parent.stdout.setEncoding("utf8"), "data")) as [string];
     expect(await answers(rpcUrl)).toBe(true);
     parent.kill("SIGKILL");
-    await vi.waitUntil(async () => !(await answers(rpcUrl)), { timeout: 5_000, interval: 20 });
+    await vi.waitUntil(async () => !(await answers(rpcUrl)), { timeout: 120_000, interval: 20 });
   });
 });
 
@@ -130,7 +130,7 @@ describe("starting a local chain", () => {
   it("behind the clock is brought up to it, so that orders that begin now are filled", async () => {
     const slow = await startAnvil({ chainId: 1, timestamp: seconds() - 1 });
     const client = connect(slow);
-    await keepUpWithClock(client);
+    await syncWithClock(client);
     const before = seconds();
     await client.mine({ blocks: 1 });
     const { timestamp } = await client.getBlock();

@@ -60,15 +60,15 @@ describe("the local chains", () => {
         (head) => head > heads[0],
         () => false,
       );
-    await expect.poll(laterHeads, { timeout: 20_000, interval: 100 }).toBe(true);
+    await expect.poll(laterHeads, { timeout: 120_000, interval: 100 }).toBe(true);
     const fillsSince = () => countFills(apeChain, heads[1] + 1n);
-    await expect.poll(fillsSince, { timeout: 40_000, interval: 250 }).toBeGreaterThan(0);
+    await expect.poll(fillsSince, { timeout: 120_000, interval: 250 }).toBeGreaterThan(0);
     const shownOf =
       ({ port }: { port: number }) =>
       () =>
         countShown(port);
     for (const partner of Object.values(ready.partners))
-      await expect.poll(shownOf(partner), { timeout: 40_000 }).toBeGreaterThan(0);
+      await expect.poll(shownOf(partner), { timeout: 120_000 }).toBeGreaterThan(0);
     const toldAt = Date.now();
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([0, null]);

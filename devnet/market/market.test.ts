@@ -11,11 +11,11 @@ import { type Anvil, startAnvil } from "../anvil.ts";
 import { connect, type DevnetClient } from "../client.ts";
 import { contracts } from "../contracts/addresses.ts";
 import { installContracts } from "../install.ts";
-import { type Actors, gatherActors } from "./actors.ts";
+import { type Actors, createActors } from "./actors.ts";
 import { seededRandom } from "./random.ts";
 import { historySeconds, isSeeded, seedMarket } from "./seed.ts";
 import { sendAsMined } from "./sending.ts";
-import { keepTrading } from "./trading.ts";
+import { runTrading } from "./trading.ts";
 
 const nowSeconds = () => Math.floor(Date.now() / 1000);
 
@@ -135,7 +135,7 @@ describe("a market without a history", () => {
     chain = await openChain(33139);
     const { client } = chain;
     const random = seededRandom(1);
-    actors = gatherActors({ chainId: 33139, client, random, sending: sendAsMined(client) });
+    actors = createActors({ chainId: 33139, client, random, sending: sendAsMined(client) });
     await actors.alice.approves(contracts.punks);
     await actors.alice.approves(contracts.editions);
   });
@@ -209,7 +209,7 @@ describe("keepTrading", () => {
     const stopping = new AbortController();
     await client.setCode({ address, bytecode: "0x" });
     let failures = 0;
-    const trading = keepTrading(client, {
+    const trading = runTrading(client, {
       chainId: 1,
       everyMs: 5,
       signal: stopping.signal,
@@ -218,10 +218,10 @@ describe("keepTrading", () => {
       },
     });
 
-    await expect.poll(() => failures, { timeout: 10_000 }).toBeGreaterThan(1);
+    await expect.poll(() => failures, { timeout: 120_000 }).toBeGreaterThan(1);
     await client.setCode({ address, bytecode: exchange ?? "0x" });
     await expect
-      .poll(async () => (await readFills(client)).length, { timeout: 10_000 })
+      .poll(async () => (await readFills(client)).length, { timeout: 120_000 })
       .toBeGreaterThan(history);
 
     stopping.abort();

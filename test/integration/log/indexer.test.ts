@@ -31,7 +31,7 @@ const played = [
   ...["ConduitApproval:ApprovalForAll", "ExchangeApproval:Approval", "Conduit:ChannelUpdated"],
   ...["WrappedNative:Deposit", "WrappedNative:Transfer"],
 ];
-const patience = { timeout: 25_000, interval: 250 };
+const patience = { timeout: 120_000, interval: 250 };
 
 let directory: string;
 let ethereum: LocalChain;

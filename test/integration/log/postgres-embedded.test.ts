@@ -159,7 +159,7 @@ describe("embedded PostgreSQL", () => {
     await second.stop();
   });
 
-  it("has in memory after a start what it had before", { timeout: 60_000 }, async () => {
+  it("has in memory after a start what it had before", { timeout: 120_000 }, async () => {
     const dataDir = join(directory, "data");
     const first = await start(dataDir, true);
     await query(first.url, "create extension pg_buffercache");
@@ -174,7 +174,7 @@ describe("embedded PostgreSQL", () => {
     const second = await start(dataDir, true);
 
     await vi.waitUntil(async () => `${await query(second.url, cached)}` === `${before}`, {
-      timeout: 20_000,
+      timeout: 120_000,
       interval: 100,
     });
     await second.stop();

@@ -121,7 +121,7 @@ it.each(["ownership", "listings", "bids"])(
         session,
       );
       await vi.waitFor(async () => expect(await positionOf(`${name}_next`)).toBeGreaterThan(0n), {
-        timeout: 20_000,
+        timeout: 120_000,
       });
       child.kill("SIGKILL");
       await once(child, "exit");

@@ -433,7 +433,7 @@ describe("a pause", () => {
     const bid = await bob.offers(punk(11n), { priceWei: 20_000n });
     await operate(stand.databaseUrl, "pause", "listings");
     await expect
-      .poll(() => list(order), { timeout: 10_000 })
+      .poll(() => list(order), { timeout: 120_000 })
       .toMatchObject({
         status: 503,
         code: "listings_paused",
@@ -445,7 +445,7 @@ describe("a pause", () => {
     );
     expect((await offer(bid)).code).not.toBe("offers_paused");
     await operate(stand.databaseUrl, "resume", "listings");
-    await expect.poll(() => list(order), { timeout: 10_000 }).toMatchObject({ status: 201 });
+    await expect.poll(() => list(order), { timeout: 120_000 }).toMatchObject({ status: 201 });
   });
 
   it("of offers rejects them", async () => {
@@ -453,7 +453,7 @@ describe("a pause", () => {
     const bid = await bob.offers(punk(12n), { priceWei: 20_000n });
     await setPaused(stand.db, "offers", true);
     await expect
-      .poll(() => offer(bid), { timeout: 10_000 })
+      .poll(() => offer(bid), { timeout: 120_000 })
       .toMatchObject({
         status: 503,
         code: "offers_paused",
