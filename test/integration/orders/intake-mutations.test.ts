@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit, seaport, wrappedNative } from "../../../abis/deployments.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { IntakeCode } from "../../../projections/domain/orders/intake-codes.ts";
+import type { IntakeCode } from "../../../projections/domain/intake/intake-codes.ts";
 import type {
   ConsiderationItem,
   OrderComponents,
