@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { dumpTable, project, setBlocks } from "../../support/database/given.ts";
-import { familiesFromBooks } from "../../support/market-data/stats-from-books.ts";
+import { computeExpectedStats } from "../../support/market-data/expected-stats.ts";
 import {
   blocks,
   opening,
@@ -11,7 +11,7 @@ import {
   statsProjections,
   story,
   tellStory,
-} from "../../support/market-data/stats-story.ts";
+} from "../../support/market-data/stats-scenario.ts";
 import { type Fact, openProjectedLog } from "../../support/orders/projected-log.ts";
 
 const tables = [
@@ -58,11 +58,11 @@ describe("figures of collections", () => {
         await tell(steps, async () => {
           if (targets.length === 0) targets = await book.emptyTargets();
           await project(book.db, targets);
-          const { rows } = await sql<{ family: unknown }>`
-            select to_jsonb(f) || to_jsonb(h) as family
+          const { rows } = await sql<{ stats: unknown }>`
+            select to_jsonb(f) || to_jsonb(h) as stats
             from collection_stats.collection f full join collection_stats.holder_stats h using (collection_id)
             order by collection_id`.execute(book.db);
-          expect(rows.map(({ family }) => family)).toEqual(await familiesFromBooks(book.db));
+          expect(rows.map(({ stats }) => stats)).toEqual(await computeExpectedStats(book.db));
         });
       }),
       { numRuns: 4, endOnFailure: true },

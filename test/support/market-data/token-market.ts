@@ -17,7 +17,7 @@ import {
   ticked,
   transferred,
 } from "../orders/order-facts.ts";
-import { seen, partnerListingOf, withdrawn } from "../orders/partner-orders.ts";
+import { partnerListingOf, seen, withdrawn } from "../orders/partner-orders.ts";
 import type { Fact } from "../orders/projected-log.ts";
 
 export type Attribute = {
@@ -41,7 +41,11 @@ export const holders = [1, 2, 3, 4].map((index) => addressOf(200 + index));
 export const dead: Address = "0x000000000000000000000000000000000000dead";
 
 export function collectionsRegistered(): Observation[] {
-  const collections = { punks: [nfts.punks], kin: [nfts.kin, nfts.kinSecond], editions: [nfts.editions] };
+  const collections = {
+    punks: [nfts.punks],
+    kin: [nfts.kin, nfts.kinSecond],
+    editions: [nfts.editions],
+  };
   return Object.entries(collections).map(([slug, own]) => ({
     kind: "collection_registered",
     chainId: 1,
@@ -59,7 +63,7 @@ export function collectionsRegistered(): Observation[] {
 }
 
 let told = 0;
-/** What a token's document said; without attributes, that it could not be had. */
+/** A metadata fetch; without attributes, a failed one. */
 export function described(
   contract: Address,
   tokenId: bigint,
@@ -81,13 +85,13 @@ export function described(
 
 const at = (second: number) => new Date((Number(receivedAt) + second) * 1000);
 
-/** What a market does next: facts, or a block that is dropped or comes back. */
+/** The next step of the market: facts, or a block that is retracted or readopted. */
 export type MarketStep = { facts: Fact[] } | { drop: Block } | { restore: Block };
 
 /** A market in which anything may happen to a few tokens. Its time goes on from `receivedAt`. */
 export function openTokenMarket(random: Random) {
   const orders: GivenOrder[] = [];
-  /** Who was given a token last; a block that is dropped may say otherwise. */
+  /** The last receiver of a token, disregarding retracted blocks. */
   const receivers = new Map<string, Address>();
   const dropped: Block[] = [];
   let height = 10;
@@ -259,7 +263,7 @@ function randomAttributes(random: Random): Attribute[] {
     .map((make) => make());
 }
 
-/** The traits among a token's attributes, of those told twice the first. `same` is equal in all spellings of the type. */
+/** The traits among a token's attributes, of repeated ones the first. `same` is equal in all spellings of the type. */
 export function traitsAmong(
   attributes: readonly { trait_type: string; value: unknown }[],
 ): { same: string; type: string; value: unknown }[] {

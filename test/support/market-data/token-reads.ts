@@ -38,7 +38,7 @@ const List = z.object({
 
 export type TokenReads = Awaited<ReturnType<typeof openTokenReads>>;
 
-/** The API over a log and the projections that tokens are read from, at a moment that `at` sets. */
+/** The API over a log and the projections that tokens are read from, at a time set by `at`. */
 export async function openTokenReads() {
   const book = await openProjectedLog([
     ownershipProjection,
@@ -99,7 +99,7 @@ export async function openTokenReads() {
       const failure = z.looseObject({ code: z.string() }).parse(answer.body);
       expect([answer.status, failure.code], path).toEqual([status, code]);
     },
-    /** The API of another process, which has kept nothing yet. */
+    /** The API of another process, with empty caches. */
     async another(moment: bigint) {
       const db = openDatabase({ url: book.url, applicationName: "another", onIdleError: () => {} });
       const other = await open(db, () => moment);

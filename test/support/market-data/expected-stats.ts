@@ -2,18 +2,18 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 
 /**
- * Rows of `collection_stats.collection`, each with that of `held`, told from scratch, without its tables: a loop over
- * everything the books, owners, sales, prices and snapshots hold.
+ * Expected rows of `collection_stats.collection`, each with that of `holder_stats`, computed from all orders, owners,
+ * sales, prices and snapshots.
  */
-export async function familiesFromBooks(db: Database): Promise<unknown[]> {
-  const { rows } = await sql<{ family: unknown }>`
+export async function computeExpectedStats(db: Database): Promise<unknown[]> {
+  const { rows } = await sql<{ stats: unknown }>`
     with clock as (
       select chain_id, max(taken_at) as taken_at from floors.snapshot group by chain_id
-    ), made as (
+    ), own as (
       select c.collection_id, c.chain_id, c.verified,
              array(select contract_id from collections.contract m where m.collection_id = c.collection_id) as contracts
       from collections.collection c
-    ), told as (
+    ), sale as (
       select s.contract_id, date_trunc('hour', s.timestamp, 'UTC') as hour,
              case when n.ours then s.total_wei else 0 end as wei, (p.price is not null and n.ours)::int as priced,
              case when n.ours then coalesce(div(s.total_wei * p.price, 1000000000000000000), 0) else 0 end as usd
@@ -58,7 +58,7 @@ export async function familiesFromBooks(db: Database): Promise<unknown[]> {
                coalesce(sum(t.priced), 0) as priced, coalesce(sum(t.usd), 0) as usd
         from (values ('24h', 24), ('7d', 168), ('30d', 720), ('all', null)) period (name, hours)
         left join clock k on k.chain_id = f.chain_id
-        left join told t on t.contract_id = any (f.contracts)
+        left join sale t on t.contract_id = any (f.contracts)
           and (period.hours is null
                or t.hour > date_trunc('hour', k.taken_at, 'UTC') - period.hours * interval '1 hour')
         group by period.name
@@ -77,13 +77,13 @@ export async function familiesFromBooks(db: Database): Promise<unknown[]> {
               where x.contract_id = any (f.contracts) and x.valid_from <= s.taken_at
                 and (x.valid_until is null or x.valid_until > s.taken_at)) was))
       from (values ('24h', 24), ('7d', 168), ('30d', 720)) period (name, hours)
-    ) as family
-    from made f
+    ) as stats
+    from own f
     order by f.collection_id`.execute(db);
-  return rows.map(({ family }) => family);
+  return rows.map(({ stats }) => stats);
 }
 
-/** Of family `f`. */
+/** SQL: the cheapest listing of collection `f`. */
 function cheapest(condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(
     select jsonb_build_object('priceWei', unit_price_wei::text, 'orderHash', '0x' || encode(order_hash, 'hex'),

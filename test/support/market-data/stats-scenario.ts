@@ -24,7 +24,7 @@ import {
   ticked,
   transferred,
 } from "../orders/order-facts.ts";
-import { givenPartnerOrder, seen, partnerListingOf, withdrawn } from "../orders/partner-orders.ts";
+import { givenPartnerOrder, partnerListingOf, seen, withdrawn } from "../orders/partner-orders.ts";
 import type { Fact } from "../orders/projected-log.ts";
 
 const read = [
@@ -38,7 +38,7 @@ const read = [
 ];
 export const statsProjections = [...read, collectionStatsProjection(read)];
 
-/** `units` is an ERC-1155; the first two are at times a family. */
+/** `units` is an ERC-1155; the first two are sometimes one collection. */
 const contracts = [1, 2, 3].map(addressOf);
 const units = addressOf(3);
 const makers = [50, 51, 52].map(addressOf);
@@ -242,7 +242,9 @@ function factsOf(
     }
     case "hide": {
       const order = orders.at(step.order % Math.max(orders.length, 1));
-      return order?.terms.side === "ask" ? [withdrawn(partnerListingOf(partnerOf(step), order))] : [];
+      return order?.terms.side === "ask"
+        ? [withdrawn(partnerListingOf(partnerOf(step), order))]
+        : [];
     }
     case "fill":
     case "cancel": {
@@ -286,7 +288,7 @@ function factsOf(
 
 type Snapshot = { takenAtMs: number; floors: ReadonlyMap<Address, bigint> };
 
-/** The next moment's; now and then one comes late. */
+/** The next snapshot; sometimes a late one. */
 function snapshotOf(
   { moment, price }: { moment: number; price: number },
   snapshots: Snapshot[],
