@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import { partnerNames, partners } from "./partners.ts";
 
-/** How a marketplace shows in an exchange event or in the transaction that caused it. */
+/** What identifies a marketplace in an exchange event or in its transaction. */
 export type Marketplace = {
   /** Its name on the wire. The operator's own is `native`; its fee recipient is configuration. */
   readonly wire: string;

@@ -1,59 +1,60 @@
 import type { EventKey, EventRow } from "./read-events.ts";
-import type { Found } from "./read-filter.ts";
+import type { ScanResult } from "./read-filter.ts";
 import type { OrderRow } from "./read-orders.ts";
 
-/** How far both sources have been told: what is older comes next. */
+/** The last row of each source that was returned; older rows come next. */
 export type ActivityKey = { event: EventKey; order: bigint };
 
 export type ActivityRow = { event: EventRow } | { order: OrderRow };
 
 type Source<Row, Key> = {
-  found: Found<Row, Key>;
+  found: ScanResult<Row, Key>;
   wrap: (row: Row) => ActivityRow;
   keyOf: (row: Row) => Key;
-  /** The place before which a row comes next. */
+  /** The key before which the row comes first. */
   before: (row: Row) => Key;
-  /** Before which nothing comes. */
+  /** The key before which there are no rows. */
   end: Key;
 };
 
-/** What comes next of a source; `row` is null where its rows end and more may follow. */
+/** The next row of a source; `row` is null where the scan stopped and more may follow. */
 type Head = { at: Date; row: ActivityRow | null };
 
 /**
- * Rows of both sources by time, newest first, an event before an order of the same moment; and the key of those that
- * follow, null: there are none. Each source keeps its own order, so that nothing is lost or repeated whatever its times
- * are. Of each `limit` + 1 rows are needed.
+ * Rows of both sources by time, newest first, an event before an order of the same time, and the key of the next page,
+ * null: there is none. Each source stays in its own order, so that no row is lost or repeated whatever the times are.
+ * Needs `limit` + 1 rows of each.
  */
 export function mergeActivity(
-  events: Found<EventRow, EventKey>,
-  orders: Found<OrderRow, bigint>,
+  events: ScanResult<EventRow, EventKey>,
+  orders: ScanResult<OrderRow, bigint>,
   { limit, since }: { limit: number; since: Date | null },
 ): { rows: ActivityRow[]; next: ActivityKey | null } {
   const [ofEvents, ofOrders] = [eventSource(events), orderSource(orders)];
   const rows: ActivityRow[] = [];
-  let [told, taken] = [0, 0];
-  const heads = () => [nextOf(ofEvents, told, since), nextOf(ofOrders, taken, since)] as const;
+  let [eventCount, orderCount] = [0, 0];
+  const heads = () =>
+    [headOf(ofEvents, eventCount, since), headOf(ofOrders, orderCount, since)] as const;
   let [event, order] = heads();
   while (rows.length < limit) {
-    const head = newer(event, order);
+    const head = newerHead(event, order);
     if (head === null || head.row === null) break;
     rows.push(head.row);
-    if (head === event) told += 1;
-    else taken += 1;
+    if (head === event) eventCount += 1;
+    else orderCount += 1;
     [event, order] = heads();
   }
   const isOver = event === null && order === null;
-  const next = { event: keyAfter(ofEvents, told), order: keyAfter(ofOrders, taken) };
+  const next = { event: keyAfter(ofEvents, eventCount), order: keyAfter(ofOrders, orderCount) };
   return { rows, next: isOver ? null : next };
 }
 
-function newer(event: Head | null, order: Head | null): Head | null {
+function newerHead(event: Head | null, order: Head | null): Head | null {
   if (event === null || order === null) return event ?? order;
   return event.at >= order.at ? event : order;
 }
 
-function eventSource(found: Found<EventRow, EventKey>): Source<EventRow, EventKey> {
+function eventSource(found: ScanResult<EventRow, EventKey>): Source<EventRow, EventKey> {
   const keyOf = ({ blockId, logIndex, subIndex }: EventKey) => ({ blockId, logIndex, subIndex });
   return {
     found,
@@ -64,7 +65,7 @@ function eventSource(found: Found<EventRow, EventKey>): Source<EventRow, EventKe
   };
 }
 
-function orderSource(found: Found<OrderRow, bigint>): Source<OrderRow, bigint> {
+function orderSource(found: ScanResult<OrderRow, bigint>): Source<OrderRow, bigint> {
   return {
     found,
     wrap: (order) => ({ order }),
@@ -74,7 +75,7 @@ function orderSource(found: Found<OrderRow, bigint>): Source<OrderRow, bigint> {
   };
 }
 
-function nextOf<Row extends { at: Date }, Key>(
+function headOf<Row extends { at: Date }, Key>(
   { found, wrap }: Source<Row, Key>,
   index: number,
   since: Date | null,
@@ -85,8 +86,8 @@ function nextOf<Row extends { at: Date }, Key>(
   return { at, row: row === undefined ? null : wrap(row) };
 }
 
-function keyAfter<Row, Key>({ found, keyOf, before, end }: Source<Row, Key>, told: number): Key {
-  const [last, first] = [found.rows[told - 1], found.rows[told]];
+function keyAfter<Row, Key>({ found, keyOf, before, end }: Source<Row, Key>, count: number): Key {
+  const [last, first] = [found.rows[count - 1], found.rows[count]];
   if (first === undefined && found.stoppedAt !== null) return found.stoppedAt.key;
   if (last !== undefined) return keyOf(last);
   return first === undefined ? end : before(first);

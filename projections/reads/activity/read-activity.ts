@@ -7,13 +7,13 @@ import { readOrders } from "./read-orders.ts";
 export type ActivitySlice = {
   limit: number;
   after: ActivityKey | null;
-  /** The oldest moment that is told. */
+  /** Older events and orders are not returned. */
   since: Date | null;
 };
 
 /**
- * What happened on a chain and the orders that were taken in, newest first, of one moment. A page may be short, or
- * empty, with more to follow: of what is rare a bounded part of the history is looked through for each.
+ * Events of a chain and submitted orders, newest first, of one snapshot. A page may be short or empty with more to
+ * follow: for rare rows each page scans a bounded part of the history.
  */
 export async function readActivity(
   db: Database,

@@ -7,19 +7,19 @@ import { saleUsdE8 } from "../../sql/usd.ts";
 import { collectionJoins } from "../orders/order-columns.ts";
 import {
   type ActivityFilter,
-  allEventTypes,
+  cutAtStop,
   type EventType,
+  eventTypeCount,
   eventTypesOf,
-  type Found,
-  isOneWalk,
-  mostLooked,
-  upTo,
+  isSingleScan,
+  maxScannedRows,
+  type ScanResult,
 } from "./read-filter.ts";
 
-/** An event's place in the order of its chain. */
+/** An event's position in the order of its chain. */
 export type EventKey = { blockId: bigint; logIndex: number; subIndex: number };
 
-/** Something that happened on a chain. Wei of `priceWei` are per unit; what a cancel is about is known of our orders. */
+/** An event of a chain. Wei of `priceWei` are per unit; a cancel has a token if the order was submitted here. */
 export type EventRow = EventKey & {
   type: EventType;
   at: Date;
@@ -42,12 +42,12 @@ export type EventRow = EventKey & {
   blockHash: Hex;
 };
 
-/** Events newest first, after a place. */
+/** Events newest first, after a key. */
 export async function readEvents(
   session: Session,
   filter: ActivityFilter,
   { after, limit }: { after: EventKey | null; limit: number },
-): Promise<Found<EventRow, EventKey>> {
+): Promise<ScanResult<EventRow, EventKey>> {
   if (eventTypesOf(filter).length === 0) return { rows: [], stoppedAt: null };
   const { rows } = await sql<EventRow>`
     with page as materialized (
@@ -67,9 +67,9 @@ export async function readEvents(
     left join sales.sale s on o.type = 'sale' and s.block_id = o.block_id
       and s.transaction_index = o.transaction_index and s.ordinal = o.sub_index
     order by o.block_id desc, o.log_index desc, o.sub_index desc`.execute(session);
-  const isFull = rows.length === limit && isOneWalk(filter, true);
-  if (isFull || !isPicky(filter)) return { rows, stoppedAt: null };
-  return upTo(rows, limit, isBelow, await readStop(session, filter, after));
+  const isFull = rows.length === limit && isSingleScan(filter, true);
+  if (isFull || !skipsRows(filter)) return { rows, stoppedAt: null };
+  return cutAtStop(rows, limit, isOlder, await readStop(session, filter, after));
 }
 
 const columns = sql`
@@ -83,44 +83,44 @@ const columns = sql`
 
 const newestFirst = sql`order by e.block_id desc, e.log_index desc, e.sub_index desc`;
 
-/** Components that are equal on two chains have one hash. */
+/** The submitted order of a cancel. Orders of two chains may have the same hash. */
 function cancelledOrder({ chainId }: ActivityFilter): RawBuilder<unknown> {
   return sql`
     select f.contract_id, f.token_id from log.fact f join log.contract k using (contract_id)
     where f.order_hash = page.order_hash and f.kind = ${kindLiteral("order_submitted")} and k.chain_id = ${chainId} limit 1`;
 }
 
-/** Whether rows of the walked indexes may be left out. */
-function isPicky(filter: ActivityFilter): boolean {
-  return filter.wallet !== null || eventTypesOf(filter).length < allEventTypes;
+/** Whether the filter skips rows of the scanned indexes. */
+function skipsRows(filter: ActivityFilter): boolean {
+  return filter.wallet !== null || eventTypesOf(filter).length < eventTypeCount;
 }
 
-/** The first rows that match, of each index that holds some of them. */
+/** The first matching rows of each index that has some of them. */
 function matching(
   filter: ActivityFilter,
   after: EventKey | null,
   limit: number,
 ): RawBuilder<unknown> {
-  const wanted = sql`e.type = any (${eventTypesOf(filter)}::text[])`;
-  return ofWalks(filter, after, (walk, isWanted) =>
-    isPicky(filter)
+  const ofType = sql`e.type = any (${eventTypesOf(filter)}::text[])`;
+  return scansOf(filter, after, (scan, matches) =>
+    skipsRows(filter)
       ? sql`
-        select * from (${walk} ${newestFirst} limit ${mostLooked}) e
-        where ${wanted} and ${isWanted} ${newestFirst} limit ${limit}`
-      : sql`${walk} ${newestFirst} limit ${limit}`,
+        select * from (${scan} ${newestFirst} limit ${maxScannedRows}) e
+        where ${ofType} and ${matches} ${newestFirst} limit ${limit}`
+      : sql`${scan} ${newestFirst} limit ${limit}`,
   );
 }
 
-/** Where the walks have ended that were given up: nothing older has been looked at. */
+/** Where the scans stopped that reached their limit: no older row was read. */
 async function readStop(
   session: Session,
   filter: ActivityFilter,
   after: EventKey | null,
 ): Promise<{ key: EventKey; at: Date } | null> {
-  const ends = ofWalks(
+  const ends = scansOf(
     filter,
     after,
-    (walk) => sql`${walk} ${newestFirst} offset ${mostLooked - 1} limit 1`,
+    (scan) => sql`${scan} ${newestFirst} offset ${maxScannedRows - 1} limit 1`,
   );
   const { rows } = await sql<EventKey & { at: Date }>`
     select e.block_id as "blockId", e.log_index as "logIndex", e.sub_index as "subIndex", b.timestamp as at
@@ -131,44 +131,44 @@ async function readStop(
   return { key, at };
 }
 
-type MadeOf = (walk: RawBuilder<unknown>, isWanted: RawBuilder<unknown>) => RawBuilder<unknown>;
+type BuildQuery = (scan: RawBuilder<unknown>, matches: RawBuilder<unknown>) => RawBuilder<unknown>;
 
-/** What is made of a walk over an index, for each that the filter needs; their rows are different ones. */
-function ofWalks(
+/** SQL: union of what `make` builds from each index scan that the filter needs. The scans share no rows. */
+function scansOf(
   filter: ActivityFilter,
   after: EventKey | null,
-  make: MadeOf,
+  make: BuildQuery,
 ): RawBuilder<unknown> {
   const { wallet, contractIds } = filter;
-  const walk = (where: RawBuilder<unknown>) => sql`
-    select e.* from activity.event e where ${where} ${beyond(filter, after)}`;
-  if (wallet !== null) return ofWallet(wallet, contractIds, walk, make);
-  if (contractIds === null) return make(walk(sql`true`), sql`true`);
+  const scan = (where: RawBuilder<unknown>) => sql`
+    select e.* from activity.event e where ${where} ${afterKey(filter, after)}`;
+  if (wallet !== null) return walletScans(wallet, contractIds, scan, make);
+  if (contractIds === null) return make(scan(sql`true`), sql`true`);
   return sql`
-    select e.* from unnest(${contractIds}::int[]) family (contract_id)
-    cross join lateral (${make(walk(sql`e.contract_id = family.contract_id`), sql`true`)}) e`;
+    select e.* from unnest(${contractIds}::int[]) one (contract_id)
+    cross join lateral (${make(scan(sql`e.contract_id = one.contract_id`), sql`true`)}) e`;
 }
 
-/** What a wallet sends to itself is told once. */
-function ofWallet(
+/** A transfer of a wallet to itself is in one of the two scans only. */
+function walletScans(
   wallet: Hex,
   contractIds: readonly number[] | null,
-  walk: (where: RawBuilder<unknown>) => RawBuilder<unknown>,
-  make: MadeOf,
+  scan: (where: RawBuilder<unknown>) => RawBuilder<unknown>,
+  make: BuildQuery,
 ): RawBuilder<unknown> {
   const owner = sql`decode(${wallet.slice(2)}, 'hex')`;
-  const ofFamily =
+  const ofCollection =
     contractIds === null ? sql`true` : sql`e.contract_id = any (${contractIds}::int[])`;
-  const given = make(walk(sql`e.from_address = ${owner} and e.type <> 'mint'`), ofFamily);
-  const taken = make(
-    walk(sql`e.to_address = ${owner} and e.type <> 'burn'`),
-    sql`${ofFamily} and e.from_address <> ${owner}`,
+  const sent = make(scan(sql`e.from_address = ${owner} and e.type <> 'mint'`), ofCollection);
+  const received = make(
+    scan(sql`e.to_address = ${owner} and e.type <> 'burn'`),
+    sql`${ofCollection} and e.from_address <> ${owner}`,
   );
-  return sql`select * from (${given}) given union all select * from (${taken}) taken`;
+  return sql`select * from (${sent}) sent union all select * from (${received}) received`;
 }
 
-/** Of the chain, and after the place. A second upper bound would make an index scan begin there. */
-function beyond({ chainId }: ActivityFilter, after: EventKey | null): RawBuilder<unknown> {
+/** Of the chain, and after the key. A second upper bound would make an index scan begin there. */
+function afterKey({ chainId }: ActivityFilter, after: EventKey | null): RawBuilder<unknown> {
   const { from, to } = blockIdRange(chainId);
   const below =
     after === null
@@ -178,8 +178,8 @@ function beyond({ chainId }: ActivityFilter, after: EventKey | null): RawBuilder
   return sql`and e.block_id >= ${from} and ${below}`;
 }
 
-/** Whether a place is older than another. */
-function isBelow(row: EventKey, key: EventKey): boolean {
+/** Whether a row is older than a key. */
+function isOlder(row: EventKey, key: EventKey): boolean {
   if (row.blockId !== key.blockId) return row.blockId < key.blockId;
   return row.logIndex === key.logIndex ? row.subIndex < key.subIndex : row.logIndex < key.logIndex;
 }

@@ -5,15 +5,15 @@ import { kindLiteral } from "../../log/fact-kind-sql.ts";
 import { collectionJoins } from "../orders/order-columns.ts";
 import {
   type ActivityFilter,
-  type Found,
-  isOneWalk,
-  mostLooked,
+  cutAtStop,
+  isSingleScan,
+  maxScannedRows,
   type OrderType,
   orderTypesOf,
-  upTo,
+  type ScanResult,
 } from "./read-filter.ts";
 
-/** An order that was taken in. Wei of `priceWei` are per unit. */
+/** A submitted order. Wei of `priceWei` are per unit. */
 export type OrderRow = {
   position: bigint;
   type: OrderType;
@@ -34,12 +34,12 @@ export type OrderRow = {
   endTime: bigint;
 };
 
-/** Orders as they were taken in, newest first, before a position. */
+/** Orders as they were submitted, newest first, before a position. */
 export async function readOrders(
   session: Session,
   filter: ActivityFilter,
   { before, limit }: { before: bigint | null; limit: number },
-): Promise<Found<OrderRow, bigint>> {
+): Promise<ScanResult<OrderRow, bigint>> {
   if (orderTypesOf(filter).length === 0) return { rows: [], stoppedAt: null };
   const { rows } = await sql<OrderRow>`
     select o.position, ${type} as type, o.recorded_at as at, traded.address as contract,
@@ -50,8 +50,8 @@ export async function readOrders(
            o.order_hash as "orderHash", (o.payload #>> '{components,endTime}')::numeric as "endTime"
     from (select * from (${matching(filter, before, limit)}) f ${newestFirst} limit ${limit}) o ${collectionJoins}
     order by o.position desc`.execute(session);
-  if (rows.length === limit && isOneWalk(filter, false)) return { rows, stoppedAt: null };
-  return upTo(
+  if (rows.length === limit && isSingleScan(filter, false)) return { rows, stoppedAt: null };
+  return cutAtStop(
     rows,
     limit,
     ({ position }, key) => position < key,
@@ -70,14 +70,14 @@ function matching(
 ): RawBuilder<unknown> {
   const sides = orderTypesOf(filter).map((one) => (one === "offer" ? "bid" : "ask"));
   const { chainId, contractIds } = filter;
-  const ofFamily =
+  const ofCollection =
     contractIds === null ? sql`true` : sql`f.contract_id = any (${contractIds}::int[])`;
-  return ofWalks(
+  return scansOf(
     filter,
     before,
-    (walk) => sql`
-      select f.* from (${walk} ${newestFirst} limit ${mostLooked}) f
-      where f.payload #>> '{terms,side}' = any (${sides}::text[]) and ${ofFamily}
+    (scan) => sql`
+      select f.* from (${scan} ${newestFirst} limit ${maxScannedRows}) f
+      where f.payload #>> '{terms,side}' = any (${sides}::text[]) and ${ofCollection}
         and exists (
           select from log.contract k where k.contract_id = f.contract_id and k.chain_id = ${chainId} offset 0
         )
@@ -85,16 +85,16 @@ function matching(
   );
 }
 
-/** Where the walks have ended that were given up: nothing older has been looked at. */
+/** Where the scans stopped that reached their limit: no older row was read. */
 async function readStop(
   session: Session,
   filter: ActivityFilter,
   before: bigint | null,
 ): Promise<{ key: bigint; at: Date } | null> {
-  const ends = ofWalks(
+  const ends = scansOf(
     filter,
     before,
-    (walk) => sql`${walk} ${newestFirst} offset ${mostLooked - 1} limit 1`,
+    (scan) => sql`${scan} ${newestFirst} offset ${maxScannedRows - 1} limit 1`,
   );
   const { rows } = await sql<{ key: bigint; at: Date }>`
     select f.position as key, (select recorded_at from log.fact where position = f.position) as at
@@ -102,18 +102,18 @@ async function readStop(
   return rows[0] ?? null;
 }
 
-/** What is made of a walk over an index, for each that the filter needs. */
-function ofWalks(
+/** SQL: union of what `make` builds from each index scan that the filter needs. */
+function scansOf(
   { wallet, contractIds }: ActivityFilter,
   before: bigint | null,
-  make: (walk: RawBuilder<unknown>) => RawBuilder<unknown>,
+  make: (scan: RawBuilder<unknown>) => RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   const older = before === null ? sql`` : sql`and f.position < ${before}`;
-  const walk = (where: RawBuilder<unknown>) => sql`
+  const scan = (where: RawBuilder<unknown>) => sql`
     select f.* from log.fact f where f.kind = ${kindLiteral("order_submitted")} and ${where} ${older}`;
-  if (wallet !== null) return make(walk(sql`f.from_address = decode(${wallet.slice(2)}, 'hex')`));
-  if (contractIds === null) return make(walk(sql`true`));
+  if (wallet !== null) return make(scan(sql`f.from_address = decode(${wallet.slice(2)}, 'hex')`));
+  if (contractIds === null) return make(scan(sql`true`));
   return sql`
-    select f.* from unnest(${contractIds}::int[]) family (contract_id)
-    cross join lateral (${make(walk(sql`f.contract_id = family.contract_id`))}) f`;
+    select f.* from unnest(${contractIds}::int[]) one (contract_id)
+    cross join lateral (${make(scan(sql`f.contract_id = one.contract_id`))}) f`;
 }

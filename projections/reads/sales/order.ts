@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
-/** Place of a sale in the order of its chain. */
+/** Position of a sale in the order of its chain. */
 export type SaleKey = { blockId: bigint; transactionIndex: number; ordinal: number };
 
 export const newestFirst = sql`order by s.block_id desc, s.transaction_index desc, s.ordinal desc`;

@@ -18,7 +18,7 @@ export type SalesFilter = {
 
 type Slice = { limit: number; offset: number; after: SaleKey | null };
 
-/** Sales newest first, and how many the filter matches, of one moment. */
+/** Sales newest first, and how many the filter matches, of one snapshot. */
 export async function readSales(
   db: Database,
   filter: SalesFilter,
@@ -48,7 +48,7 @@ function pageOf(filter: SalesFilter, slice: Slice): RawBuilder<unknown> {
   const older = olderThan(after);
   if (contractIds === null) {
     const chain = blockIdRange(chainId);
-    // A second upper bound beside the cursor's would make the index scan start there and walk the whole depth.
+    // A second upper bound beside the cursor's would make the index scan start there and read all rows up to the cursor.
     const below = after === null ? sql`and s.block_id < ${chain.to}` : older;
     return sql`
       select s.* from sales.sale s
@@ -59,10 +59,10 @@ function pageOf(filter: SalesFilter, slice: Slice): RawBuilder<unknown> {
   // Each contract's own index gives its newest; their union is sorted again.
   return sql`
     select s.*
-    from unnest(${contractIds}::int[]) wanted (contract_id)
+    from unnest(${contractIds}::int[]) one (contract_id)
     cross join lateral (
       select s.* from sales.sale s
-      where s.contract_id = wanted.contract_id ${ofToken} ${older}
+      where s.contract_id = one.contract_id ${ofToken} ${older}
       ${newestFirst} limit ${limit + offset}
     ) s
     ${newestFirst} limit ${limit} offset ${offset}`;

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import { saleUsdE8 } from "../../sql/usd.ts";
 
-/** A sale and what names its collection. Wei of `price` per unit, of `total` for the row. */
+/** A sale and the names of its collection. Wei of `price` per unit, of `total` for the row. */
 export type SaleRow = {
   blockId: bigint;
   transactionIndex: number;
@@ -14,7 +14,7 @@ export type SaleRow = {
   priceWei: bigint;
   totalWei: bigint;
   currency: Hex;
-  /** Of one unit at the coin's last price before the sale, in 10⁻⁸; null: it had none, or another currency was paid. */
+  /** Of one unit at the coin's last price before the sale, in 10⁻⁸; null: no price, or another currency. */
   priceUsdE8: bigint | null;
   seller: Hex;
   buyer: Hex;
@@ -38,7 +38,7 @@ export type SaleRow = {
   collectionName: string | null;
 };
 
-/** Columns of `SaleRow`, of a row `s` of sales.sale joined with `naming`. */
+/** Columns of `SaleRow`, of a row `s` of sales.sale joined with `saleNames`. */
 export const saleColumns = sql`
   s.block_id as "blockId", s.transaction_index as "transactionIndex", s.ordinal,
   s.sale_id as "saleId", s.chain_id as "chainId", s.token_id as "tokenId", s.quantity,
@@ -51,7 +51,7 @@ export const saleColumns = sql`
   traded.address as contract, coalesce(main.address, traded.address) as "collectionAddress",
   c.slug as "collectionSlug", c.name as "collectionName"`;
 
-/** Names the contract and the collection of row `s`. */
+/** SQL: joins the contract and the collection of row `s`. */
 export const saleNames = sql`
   left join log.contract traded on traded.contract_id = s.contract_id
   left join collections.contract m on m.contract_id = s.contract_id

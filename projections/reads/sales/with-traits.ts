@@ -4,7 +4,7 @@ import { tokensIn } from "../../sql/token-bits.ts";
 import { chunksWithTraits, hasTraits, type TraitKeys } from "../traits/token-bitmaps.ts";
 import { newestFirst, olderThan, type SaleKey } from "./order.ts";
 
-type Asked = {
+type TraitSalesFilter = {
   chainId: number;
   contractIds: readonly number[];
   tokenId: bigint | null;
@@ -12,15 +12,15 @@ type Asked = {
 };
 
 /**
- * CTEs `counted` (total) and `page` (rows of sales.sale) of the sales of tokens with all the traits. How many there are is
- * read off bits: of each chunk of ids those with the traits, and the binary digits of what each has been sold.
+ * CTEs `counted` (total) and `page` (rows of sales.sale) of the sales of tokens with all the traits. The total comes from
+ * bitmaps: of each chunk of ids the tokens with the traits, and the bit-sliced sale counts.
  */
 export function salesWithTraits(
-  asked: Asked,
+  filter: TraitSalesFilter,
   { limit, offset, after }: { limit: number; offset: number; after: SaleKey | null },
 ): RawBuilder<unknown> {
-  const { contractIds, tokenId, traitKeys } = asked;
-  const wanted = anyValue(limit + offset, "bigint");
+  const { contractIds, tokenId, traitKeys } = filter;
+  const rowCount = anyValue(limit + offset, "bigint");
   const key = sql`s.block_id, s.transaction_index, s.ordinal`;
   const ofToken = tokenId === null ? sql`` : sql`and s.token_id = ${anyValue(tokenId, "numeric")}`;
   return sql`
@@ -36,38 +36,41 @@ export function salesWithTraits(
     counted as materialized (
       select coalesce(sum(sales), 0)::bigint as total, coalesce(sum(bit_count(bits)), 0) as tokens from sold
     ),
-    place as materialized (
+    keys as materialized (
       select * from (
         select ${key} from (${tokensIn(sql`sold`)}) t cross join lateral (
           select ${key} from sales.sale s
           where s.contract_id = t.contract_id and s.token_id = t.token_id ${olderThan(after)}
-          ${newestFirst} limit ${wanted}
-        ) s where ${areFew(asked, wanted)}
+          ${newestFirst} limit ${rowCount}
+        ) s where ${hasFewTokens(filter, rowCount)}
         union all
-        select ${key} from unnest(${anyValue(contractIds, "int[]")}) wanted (contract_id) cross join lateral (
+        select ${key} from unnest(${anyValue(contractIds, "int[]")}) one (contract_id) cross join lateral (
           select ${key} from sales.sale s
-          where s.contract_id = wanted.contract_id ${ofToken} ${olderThan(after)} and ${hasTraits("s", traitKeys)}
-          ${newestFirst} limit ${wanted}
-        ) s where not ${areFew(asked, wanted)}
+          where s.contract_id = one.contract_id ${ofToken} ${olderThan(after)} and ${hasTraits("s", traitKeys)}
+          ${newestFirst} limit ${rowCount}
+        ) s where not ${hasFewTokens(filter, rowCount)}
       ) s
       ${newestFirst} limit ${anyValue(limit, "bigint")} offset ${anyValue(offset, "bigint")}
     ),
     page as (
-      select s.* from place cross join lateral (
+      select s.* from keys cross join lateral (
         select s.* from sales.sale s
-        where s.block_id = place.block_id and s.transaction_index = place.transaction_index
-          and s.ordinal = place.ordinal offset 0
+        where s.block_id = keys.block_id and s.transaction_index = keys.transaction_index
+          and s.ordinal = keys.ordinal offset 0
       ) s
     )`;
 }
 
 /**
- * Of few tokens the newest sales of each are sorted. Of many, a walk over all sales of the contracts meets enough of
- * theirs sooner: a look at a token costs as much as at two sales.
+ * Few tokens: the newest sales of each are sorted. Many: a scan over all sales of the contracts finds enough matching ones
+ * sooner; checking a token costs as much as two sales.
  */
-function areFew({ chainId, contractIds }: Asked, wanted: RawBuilder<unknown>): RawBuilder<unknown> {
+function hasFewTokens(
+  { chainId, contractIds }: TraitSalesFilter,
+  rowCount: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   return sql`(
-    select 2 * counted.tokens * counted.total <= ${wanted} * (
+    select 2 * counted.tokens * counted.total <= ${rowCount} * (
       select coalesce(sum(sales), 0) from sales.total
       where chain_id = ${chainId} and contract_id = any (${anyValue(contractIds, "int[]")}::int[])
     )
