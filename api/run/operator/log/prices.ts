@@ -58,11 +58,11 @@ const isFailed = ({ appended, missing, failures }: BackfillProgress): boolean =>
 
 const reportHours =
   (progress: Progress, coin: Coin) =>
-  ({ hours, known, appended, missing }: BackfillProgress): void =>
-    progress.report({ task: coin, done: known + appended + missing, total: hours, unit: "hours" });
+  ({ hours, held, appended, missing }: BackfillProgress): void =>
+    progress.report({ task: coin, done: held + appended + missing, total: hours, unit: "hours" });
 
-function lineOf({ type, appended, known, missing, failures }: { type: Coin } & BackfillProgress) {
+function lineOf({ type, appended, held, missing, failures }: { type: Coin } & BackfillProgress) {
   const without = missing === 0 ? "" : `, ${missing} without agreement of two exchanges`;
   const wrong = failures.length === 0 ? "" : ` (${failures.join("; ")})`;
-  return `${type}: ${appended} hourly prices appended, ${known} already recorded${without}${wrong}`;
+  return `${type}: ${appended} hourly prices appended, ${held} already recorded${without}${wrong}`;
 }
