@@ -1,7 +1,7 @@
 import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "../../projections/database.ts";
-import { type FeedReader, gatherReaders } from "./feed-crowd.ts";
+import { type FeedReader, gatherReaders } from "./feed-subscribers.ts";
 import { keepAppending, makeCheckpoints } from "./feed-events.ts";
 import { type FeedServer, startFeedServer } from "./feed-server.ts";
 import { type Figure, medianFigure, percentileFigures } from "./figure.ts";

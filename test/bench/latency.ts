@@ -2,12 +2,12 @@ import { Agent, get } from "node:http";
 import { json } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Hex } from "viem";
-import { gatherActors } from "../../devnet/market/actors.ts";
-import type { Venue } from "../../devnet/market/party.ts";
+import { createActors } from "../../devnet/market/actors.ts";
+import type { MarketContext } from "../../devnet/market/signer.ts";
 import { seededRandom } from "../../devnet/market/random.ts";
 import type { Sending } from "../../devnet/market/sending.ts";
-import { sellsToken } from "../../devnet/market/trade-episodes.ts";
-import { keepTrading } from "../../devnet/market/trading.ts";
+import { sellsToken } from "../../devnet/market/trade-scenarios.ts";
+import { runTrading } from "../../devnet/market/trading.ts";
 import type { Market } from "../support/chain/market.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { type Installation, withInstallation } from "./installation.ts";
@@ -35,7 +35,7 @@ export function run(): Promise<Figure[]> {
     const over = new AbortController();
     const { client } = installation.apechain;
     await client.setIntervalMining({ interval: 1 });
-    const others = keepTrading(client, { chainId: 33139, everyMs: 1_000, signal: over.signal });
+    const others = runTrading(client, { chainId: 33139, everyMs: 1_000, signal: over.signal });
     try {
       const on = await measure(installation, "websocket");
       const off = await measure(installation, "polling");
@@ -84,11 +84,11 @@ async function timeSales({ client }: Market, baseUrl: string): Promise<number[]>
       return client.getTransactionReceipt({ hash });
     },
   };
-  const venue: Venue = { chainId: 1, client, random, sending };
-  const actors = gatherActors(venue);
+  const marketContext: MarketContext = { chainId: 1, client, random, sending };
+  const actors = createActors(marketContext);
   for (let sale = 0; sale < warmUps + samples; sale += 1) {
     await delay(pauseMs.least + random.below(pauseMs.span));
-    await sellsToken(venue, actors);
+    await sellsToken(marketContext, actors);
   }
   agent.destroy();
   return durationsMs.slice(warmUps);

@@ -1,5 +1,5 @@
 import { type Figure, medianFigure } from "./figure.ts";
-import type { Asker } from "./market-asker.ts";
+import type { Asker } from "./market-client.ts";
 import type { Asked, Sample } from "./market-lists.ts";
 
 const PAGE = 100;

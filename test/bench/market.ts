@@ -1,7 +1,7 @@
 import { loadavg } from "node:os";
 import type { Figure } from "./figure.ts";
 import { percentileFigures } from "./figure.ts";
-import { type Asker, openAsker } from "./market-asker.ts";
+import { type Asker, openAsker } from "./market-client.ts";
 import { withMarket } from "./market-data.ts";
 import { measureDepth } from "./market-depth.ts";
 import { measureHttp } from "./market-http.ts";
