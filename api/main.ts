@@ -10,6 +10,6 @@ if (major === 20 && process.send === undefined) {
   process.stderr.write("Node 20 gets no security fixes any more; Node 24 is recommended\n");
 }
 
-// Behind the check: an old Node could not even load it.
+// After the check: an old Node cannot load this module.
 const { run } = await import("./run/supervisor/command-line.ts");
 process.exit(await run(process.argv.slice(2)));

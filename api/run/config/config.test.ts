@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ConfigurationError, readConfig } from "./config.ts";
-import { renderExample, renderInForce, renderTable } from "./render.ts";
+import { renderDocument, renderExample, renderInEffect } from "./render.ts";
 
 const feeRecipient = "0x00000000000000000000000000000000000fee01";
 const chainsOf = (variables: Record<string, string>) => readConfig(variables).chains;
@@ -43,7 +43,7 @@ describe("the configuration", () => {
     });
   });
 
-  it("asks the public exchanges for prices, or those named and no others, or none", () => {
+  it("fetches prices from the public exchanges, or only from those named, or from none", () => {
     const feedsOf = (urls: string) => readConfig({ PRICE_FEED_URLS: urls }).prices.feeds;
 
     expect(readConfig({}).prices.feeds.map(({ name }) => name)).toEqual([
@@ -67,7 +67,7 @@ describe("the configuration", () => {
     }
   });
 
-  it("believes no proxy, or as many as are named, or those of networks", () => {
+  it("trusts no proxy, a number of proxies, or those of networks", () => {
     const trusted = (text: string) => readConfig({ TRUST_PROXY: text }).access.trustProxy;
 
     expect(readConfig({}).access.trustProxy).toEqual([]);
@@ -85,7 +85,7 @@ describe("the configuration", () => {
     }
   });
 
-  it("sends mail through a server where one is named with a sender, and else not at all", () => {
+  it("sends mail only through a server that is set together with a sender", () => {
     const server = { SMTP_URL: "smtps://me:hunter2@mail.example" };
     const mailOf = (from: string) => readConfig({ ...server, MAIL_FROM: from }).mail;
 
@@ -95,14 +95,14 @@ describe("the configuration", () => {
     }
     expect(problemsOf(server)).toEqual([expect.stringMatching(/^MAIL_FROM: .*SMTP_URL is set/)]);
     expect(problemsOf({ ...server, MAIL_FROM: "nobody" })).toHaveLength(1);
-    expect(JSON.stringify(renderInForce(server))).not.toContain("hunter2");
+    expect(JSON.stringify(renderInEffect(server))).not.toContain("hunter2");
   });
 
   it("counts an empty value as absent", () => {
     expect(readConfig({ RPC_URL_1: "", DATABASE_URL: " " })).toEqual(readConfig({}));
   });
 
-  it("indexes wrapped-native events of Ethereum only where asked to, or on a local chain", () => {
+  it("indexes wrapped-native events of Ethereum only on request, or on a local chain", () => {
     const real = { RPC_URL_1: "https://rpc.example", FEE_RECIPIENT: feeRecipient };
 
     expect(chainsOf({})[0]?.wrappedNativeEvents).toBe("all");
@@ -122,7 +122,7 @@ describe("the configuration", () => {
     });
 
     expect(problems).toEqual([
-      "RPC_URL_137: no such chain; the chains are 1 and 33139",
+      "RPC_URL_137: unknown chain; known chains are 1 and 33139",
       'PORT: expected a port number, 1 to 65535, got "http". Example: PORT=4000',
       expect.stringMatching(
         /^COLLECTIONS_1: expected addresses, comma-separated, or \*, got "0x12"/,
@@ -132,7 +132,7 @@ describe("the configuration", () => {
     ]);
   });
 
-  it("names the setting that another one calls for", () => {
+  it("names the setting that another one requires", () => {
     const problems = problemsOf({
       RPC_URL_1: "https://rpc.example",
       WS_URL_33139: "wss://rpc.example",
@@ -146,7 +146,7 @@ describe("the configuration", () => {
     ]);
   });
 
-  it("prints no key and no password, neither in a problem nor in what is in force", () => {
+  it("prints no key and no password, neither in a problem nor among the settings in effect", () => {
     const secrets = {
       DATABASE_URL: "mysql://me:hunter2@db.example/orders",
       RPC_URL_1: "ftp://rpc.example/v2/hunter2",
@@ -160,15 +160,15 @@ describe("the configuration", () => {
 
     expect(problemsOf(secrets)).toHaveLength(4);
     expect(problemsOf(secrets).join()).not.toContain("hunter2");
-    expect(JSON.stringify(renderInForce(right))).not.toContain("hunter2");
-    expect(renderInForce(right)).toContainEqual({
+    expect(JSON.stringify(renderInEffect(right))).not.toContain("hunter2");
+    expect(renderInEffect(right)).toContainEqual({
       name: "DATABASE_URL",
       value: "postgres://***@db.example/orders",
       isDefault: false,
     });
   });
 
-  it("asks no partner marketplace but those whose address is named", () => {
+  it("uses only partner marketplaces whose URL is set", () => {
     const partnersOf = (variables: Record<string, string>) => readConfig(variables).partners;
 
     expect(partnersOf({})).toMatchObject({ opensea: null, magiceden: null });
@@ -181,11 +181,11 @@ describe("the configuration", () => {
       ...{ url: "https://b.example/v3/rtp", key: null, requestsPerMinute: 600 },
     });
     expect(problemsOf({ PARTNER_A_KEY: "hunter2", PARTNER_B_RATE_LIMIT: "1" })).toEqual([
-      expect.stringContaining("PARTNER_B_RATE_LIMIT: expected requests a minute"),
+      expect.stringContaining("PARTNER_B_RATE_LIMIT: expected requests per minute"),
       expect.stringMatching(/^PARTNER_A_URL: expected .* since PARTNER_A_KEY is set/),
     ]);
     const keys = { PARTNER_A_URL: "https://a.example/hunter2", PARTNER_A_KEY: "hunter2" };
-    expect(JSON.stringify(renderInForce(keys))).not.toContain("hunter2");
+    expect(JSON.stringify(renderInEffect(keys))).not.toContain("hunter2");
   });
 
   it("names what is wrong with the file of curated collections", () => {
@@ -213,10 +213,7 @@ describe("the documents made from the configuration", () => {
     expect(readFileSync(join(root, ".env.example"), "utf8")).toBe(renderExample());
   });
 
-  it("keeps the README's table as `op config --table` prints it", () => {
-    const readme = readFileSync(join(root, "README.md"), "utf8");
-    const [, rest = ""] = readme.split("<!-- configuration -->");
-
-    expect(rest.split("<!-- /configuration -->")[0]?.trim()).toBe(renderTable());
+  it("keeps docs/configuration.md as `op config --table` prints it", () => {
+    expect(readFileSync(join(root, "docs/configuration.md"), "utf8")).toBe(renderDocument());
   });
 });

@@ -13,12 +13,12 @@ export type ChainConfig = {
   chainId: ChainId;
   rpcUrls: string[];
   wsUrl: string | null;
-  /** Null: each source from its own beginning. */
+  /** Null: each source from its own first block. */
   startBlock: number | null;
-  /** Blocks that one `eth_getLogs` asks for; null: found out by trying. */
+  /** Block range of one `eth_getLogs`; null: adapted to what the RPC accepts. */
   logsBlockRange: number | null;
   finalityBlocks: number;
-  /** Every collection seen, or the curated ones and these. */
+  /** Every collection, or the curated ones and these. */
   collections: "all" | Address[];
   /** Whether deposits, withdrawals and transfers of the wrapped native currency are indexed. */
   wrappedNativeEvents: "all" | "none";
@@ -36,60 +36,60 @@ export type Config = {
   /** `url` is null where PostgreSQL is embedded. */
   database: { url: string | null; readUrl: string | null };
   dataDir: string;
-  /** No RPC is named: the supervisor starts local chains and names theirs to the roles. */
+  /** No RPC is set: the supervisor starts local chains and passes their URLs to the roles. */
   localChains: boolean;
   devnet: { market: boolean };
-  /** The chains served. `rpcUrls` is empty before the local chains have started. */
+  /** The configured chains. `rpcUrls` is empty until the local chains have started. */
   chains: ChainConfig[];
   curated: { file: string; collections: CuratedCollection[] };
-  /** `recipient` is null before the local chains have named theirs. */
+  /** `recipient` is null until the local chains have started. */
   fees: { bps: number; recipient: Address | null };
-  /** `enabled`: the parts of the market that are open until an operator says otherwise. */
+  /** `enabled`: initial state of the switches that `op pause` and `op resume` change. */
   market: {
     prefix: string;
     conduitKey: Hex;
     enabled: { listings: boolean; offers: boolean; buying: boolean };
   };
   access: {
-    /** Requests a minute; 0: as many as one likes. */
+    /** Requests per minute; 0: unlimited. */
     limits: { keyless: number; instant: number; permanent: number; account: number };
-    /** Whether instant keys are given out until an operator says otherwise. */
+    /** Whether instant keys are issued; initial state of a switch. */
     instantKeys: boolean;
-    /** How many proxies stand before the API, or their addresses and networks. */
+    /** The number of proxies in front of the API, or their addresses and networks. */
     trustProxy: number | readonly string[];
   };
-  /** Where mail is sent through, and its sender; null: it is written to the log. */
+  /** SMTP server and sender; null: mail is written to the log. */
   mail: { url: string; from: string } | null;
-  /** Between two looks at the chain for what events do not tell of orders. */
+  /** Seconds between two checks of open orders on the chain. */
   checkIntervalSeconds: number;
   /** Other marketplaces whose listings are shown and bought; null: that one is off. */
   partners: PartnerConfigs & {
     /** Between two polls for a collection's new listings. */
     intervalSeconds: number;
   };
-  /** Exchanges that are asked what coins are worth. */
+  /** Exchanges for coin prices. */
   prices: { feeds: readonly PriceFeed[] };
-  /** Where documents are asked for that have no address of their own. */
+  /** Gateways for documents without an HTTP URL. */
   metadata: { ipfsGateways: readonly string[]; arweaveGateway: string };
   log: { level: "trace" | "debug" | "info" | "warn" | "error"; format: "pretty" | "json" };
 };
 
-/** Exit code of a configuration that cannot be used (sysexits' EX_CONFIG). A restart does not cure it. */
+/** Exit code of a configuration error (EX_CONFIG of sysexits.h). A restart does not help. */
 export const configurationExitCode = 78;
 
 const defaultCuratedFile = resolve(import.meta.dirname, "../../../abis/curated-collections.json");
 
-/** The process's environment and what `.env` adds to it. */
+/** The environment of the process, completed from `.env`. */
 export function readEnvironment(): Record<string, string | undefined> {
   try {
     process.loadEnvFile();
   } catch {
-    // There is no .env: the environment alone configures.
+    // There is no .env.
   }
   return { ...process.env };
 }
 
-/** Everything wrong with a configuration, one line per setting, in the words an operator reads. */
+/** All problems of a configuration, one line per setting, as text for operators. */
 export class ConfigurationError extends Error {
   readonly problems: string[];
 
@@ -101,11 +101,11 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Checks the whole environment and shapes it by topic. Throws every problem at once, secrets unprinted. */
+/** Validates the whole environment and groups it by topic. Throws all problems at once, with secrets masked. */
 export function readConfig(variables: Record<string, string | undefined>): Config {
   const named = withoutBlanks(variables);
   const parsed = Environment.safeParse(named);
-  const problems = unknownChains(named);
+  const problems = settingsOfUnknownChains(named);
   if (!parsed.success) {
     const names = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
     problems.push(...[...names].map((name) => badValue(name, named[name])));
@@ -122,15 +122,15 @@ export function readConfig(variables: Record<string, string | undefined>): Confi
 }
 
 function withoutBlanks(variables: Record<string, string | undefined>): Record<string, string> {
-  const kept: Record<string, string> = {};
+  const named: Record<string, string> = {};
   for (const [name, value] of Object.entries(variables)) {
     const trimmed = value?.trim();
-    if (trimmed) kept[name] = trimmed;
+    if (trimmed) named[name] = trimmed;
   }
-  return kept;
+  return named;
 }
 
-function unknownChains(named: Record<string, string>): string[] {
+function settingsOfUnknownChains(named: Record<string, string>): string[] {
   return Object.keys(named)
     .filter((name) =>
       /^(RPC_URL|WS_URL|START_BLOCK|LOGS_BLOCK_RANGE|COLLECTIONS|FINALITY|WRAPPED_NATIVE_EVENTS)_\d+$/.test(
@@ -138,7 +138,7 @@ function unknownChains(named: Record<string, string>): string[] {
       ),
     )
     .filter((name) => !Object.hasOwn(Environment.shape, name))
-    .map((name) => `${name}: no such chain; the chains are ${chainIds.join(" and ")}`);
+    .map((name) => `${name}: unknown chain; known chains are ${chainIds.join(" and ")}`);
 }
 
 function badValue(name: string, value: string | undefined): string {
@@ -149,21 +149,21 @@ function badValue(name: string, value: string | undefined): string {
 
 function missingCompanions(named: Record<string, string>): string[] {
   const problems: string[] = [];
-  const demand = (name: string, companion: string) => {
+  const requireWith = (name: string, companion: string) => {
     if (named[name] || !named[companion]) return;
     const { expectation, example } = about(name);
     problems.push(
       `${name}: expected ${expectation}, since ${companion} is set. Example: ${name}=${example}`,
     );
   };
-  for (const chainId of chainIds) demand(`RPC_URL_${chainId}`, `WS_URL_${chainId}`);
-  demand(
+  for (const chainId of chainIds) requireWith(`RPC_URL_${chainId}`, `WS_URL_${chainId}`);
+  requireWith(
     "FEE_RECIPIENT",
     chainIds.map((chainId) => `RPC_URL_${chainId}`).find((name) => named[name]) ?? "",
   );
-  demand("DATABASE_URL", "DATABASE_READ_URL");
-  for (const [name, companion] of partnerSettingDependencies) demand(name, companion);
-  demand("MAIL_FROM", "SMTP_URL");
+  requireWith("DATABASE_URL", "DATABASE_READ_URL");
+  for (const [name, companion] of partnerSettingDependencies) requireWith(name, companion);
+  requireWith("MAIL_FROM", "SMTP_URL");
   return problems;
 }
 
@@ -248,7 +248,7 @@ function shapeChain(env: Environment, chainId: ChainId, local: boolean): ChainCo
   };
 }
 
-/** A listener on every address is reached by name. */
+/** A server that listens on all addresses is reached as localhost. */
 const publicHost = (host: string): string =>
   ["0.0.0.0", "[::]"].includes(host) ? "localhost" : host;
 const withoutSlash = (url: string): string => url.replace(/\/+$/, "");

@@ -9,12 +9,12 @@ const Collection = z.strictObject({
   slug: z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
   name: z.string().min(1),
   verified: z.boolean(),
-  /** The contract that stands for the collection; one of `contracts`. */
+  /** The primary contract of the collection; one of `contracts`. */
   primary: address,
   contracts: z.array(address).min(1),
-  /** Block of the first deployment, where it lies before the chain's start block. */
+  /** Block of the first deployment, if it is before the chain's start block. */
   fromBlock: z.number().int().min(0).optional(),
-  /** The creator fee of contracts that tell none themselves (ERC-2981). */
+  /** The creator fee of contracts without ERC-2981. */
   royalty: z
     .strictObject({ recipient: address, bps: z.number().int().min(1).max(10_000) })
     .optional(),
@@ -35,7 +35,7 @@ const CuratedFile = z
     },
   );
 
-/** The curated collections, or what is wrong with their file. */
+/** Reads the curated collections; `fault`: why the file is invalid. */
 export function readCurated(
   path: string,
 ): { collections: CuratedCollection[] } | { fault: string } {

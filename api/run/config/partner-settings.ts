@@ -69,7 +69,7 @@ function urlSetting(name: PartnerName) {
     meaning: `base URL of ${api}, whose listings are synced`,
     expectation: "an http or https URL",
     example: exampleUrl,
-    fallback: "absent: off; local chains: a stand-in",
+    fallback: "absent: off; local chains: a simulated one",
     secret: true,
   });
 }
@@ -90,15 +90,15 @@ function streamUrlSetting(name: PartnerName, example: string) {
     meaning: `websocket of the event stream of ${displayName}`,
     expectation: `a ws or wss URL, together with ${alias.toUpperCase()}_URL`,
     example,
-    fallback: "absent: new listings are found by polling; local chains: a stand-in",
+    fallback: "absent: new listings are found by polling; local chains: a simulated one",
     secret: true,
   });
 }
 
 function rateLimitSetting(who: string) {
   return setting(wholeNumber(6, 1_000_000).default(120), {
-    meaning: `maximum requests a minute that each process makes to ${who}, plus half as many for buyers and sellers`,
-    expectation: "requests a minute, from 6",
+    meaning: `maximum requests per minute that each process makes to ${who}, plus half as many for buyers and sellers`,
+    expectation: "requests per minute, from 6",
     example: "120",
   });
 }

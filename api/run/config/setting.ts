@@ -2,16 +2,16 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { parseFeed } from "../../work/prices/feeds.ts";
 
-/** What an operator is told about a setting; the table, `.env.example` and the problems are made from it. */
+/** The description of a setting, from which its documentation, `.env.example` and error messages are generated. */
 type Setting = {
-  /** What it is for. */
+  /** Its purpose. */
   meaning: string;
-  /** What a right value looks like, after "expected". */
+  /** The form of a valid value, as text after "expected". */
   expectation: string;
   example: string;
-  /** The default in words, where it is not a plain value. */
+  /** The default as text, where it is not a plain value. */
   fallback?: string;
-  /** Never printed whole: it holds, or may hold, a key or a password. */
+  /** Printed masked: it may contain a key or a password. */
   secret?: boolean;
 };
 
@@ -29,7 +29,7 @@ export function aboutSetting(name: string, schema: z.ZodType): Setting {
   return about;
 }
 
-/** Splits at commas; empty parts do not count. */
+/** Splits at commas and drops empty parts. */
 const parts = (text: string): string[] =>
   text
     .split(",")
@@ -52,13 +52,13 @@ export const urlList = (...protocols: string[]) =>
     .transform(parts)
     .pipe(z.array(urlOf(...protocols)).min(1));
 
-const takenPaths = ["v1", "docs", "assets", "healthz", "readyz", "metrics", "developers"];
+const reservedPaths = ["v1", "docs", "assets", "healthz", "readyz", "metrics", "developers"];
 
-/** One part of a path that nothing else is served under. */
+/** One path segment that no other route uses. */
 export const pathSegment = z
   .string()
   .regex(/^[a-z0-9](-?[a-z0-9]){0,30}$/)
-  .refine((text) => !takenPaths.includes(text));
+  .refine((text) => !reservedPaths.includes(text));
 
 /** `none`, or exchanges as `name=url`, each once. */
 export const priceFeedList = z
@@ -93,7 +93,7 @@ export const collectionList = z.union([
   z.string().transform(parts).pipe(z.array(address)),
 ]);
 
-/** `none`, how many proxies stand one behind the other, or addresses and networks of theirs. */
+/** `none`, the number of proxies in a chain, or their addresses and networks. */
 export const trustedProxies = z.union([
   z.literal("none").transform((): string[] => []),
   wholeNumber(1, 32),
@@ -116,7 +116,7 @@ export const onOff = z
   .enum(["on", "off", "true", "false"])
   .transform((text) => text === "on" || text === "true");
 
-/** Scheme and host of an address stay readable; user, path and query may be keys. */
+/** Masks user, path and query of a URL, which may contain keys. */
 export function maskUrl(text: string): string {
   if (!URL.canParse(text)) return "***";
   const { protocol, host, pathname, search, username } = new URL(text);

@@ -52,7 +52,11 @@ type AuditContext = AuditOptions & { client: ChainClient; filters: SourceFilter[
  */
 export async function auditChain(options: AuditOptions): Promise<Audit> {
   const { db, chain, sources, onProgress } = options;
-  const work = { ...options, client: openChainClient(chain), filters: sourceFilters(sources.sources) };
+  const work = {
+    ...options,
+    client: openChainClient(chain),
+    filters: sourceFilters(sources.sources),
+  };
   const resumePoint = openResumePoint<AuditState>(db, chain.chainId, commandOf(options));
   let audit = (await resumePoint.read()) ?? {
     ...(await startAudit(work)),

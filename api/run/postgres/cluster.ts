@@ -7,13 +7,13 @@ import { text } from "node:stream/consumers";
 import { type Binaries, isOpenToAll } from "./binaries.ts";
 import { processesIn, signal, waitUntil } from "./processes.ts";
 
-/** Who the server runs as: PostgreSQL refuses root. Absent where this process is no root. */
+/** The user that the server runs as: PostgreSQL does not run as root. Absent when this process is not root. */
 export type ServerUser = { uid: number; gid: number };
 
 const nobody: ServerUser = { uid: 65534, gid: 65534 };
 const minimalEnvironment = { PATH: "/usr/bin:/bin", TZ: "UTC" };
 
-/** What `DATA_DIR` holds of the server. */
+/** The server's files in `DATA_DIR`. */
 export function clusterPaths(dataDir: string) {
   return {
     cluster: join(dataDir, "postgres"),
@@ -26,7 +26,7 @@ export function clusterPaths(dataDir: string) {
 
 type Paths = ReturnType<typeof clusterPaths>;
 
-/** Root lends the server the existing cluster's owner, or nobody. */
+/** For root: the owner of the existing cluster, or nobody. */
 export async function serverUser({ cluster }: Paths): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   if (!existsSync(cluster)) return nobody;
@@ -35,15 +35,15 @@ export async function serverUser({ cluster }: Paths): Promise<ServerUser | undef
 }
 
 /**
- * How the server is told its directory. Started inside it, it needs no right to walk there: so an
- * unprivileged server can work below a folder that only root may enter.
+ * The server's data directory as an argument. Started in it, the server needs no access to the folders above it, which
+ * only root may be able to enter.
  */
 export function directoryArgument(directory: string): string {
-  const canWalk = process.getuid?.() !== 0 || isOpenToAll(join(directory, ".."));
-  return canWalk ? directory : "/proc/self/cwd";
+  const canEnter = process.getuid?.() !== 0 || isOpenToAll(join(directory, ".."));
+  return canEnter ? directory : "/proc/self/cwd";
 }
 
-/** Makes the cluster unless there is one. A start that was cut off leaves nothing that counts as one. */
+/** Creates the cluster unless it exists. An interrupted start leaves only an unfinished one. */
 export async function ensureCluster(
   paths: Paths,
   binaries: Binaries,
@@ -93,25 +93,25 @@ async function runInitdb(
     child.once("exit", resolve);
   });
   const [complaint, code] = await Promise.all([child.stderr ? text(child.stderr) : "", exited]);
-  if (code !== 0) throw new Error(`PostgreSQL could not make ${directory}: ${complaint.trim()}`);
+  if (code !== 0) throw new Error(`initdb failed in ${directory}: ${complaint.trim()}`);
 }
 
 async function assertVersion(cluster: string, { major }: Binaries): Promise<void> {
-  const made = (await readFile(join(cluster, "PG_VERSION"), "utf8")).trim();
-  if (made === major) return;
+  const created = (await readFile(join(cluster, "PG_VERSION"), "utf8")).trim();
+  if (created === major) return;
   throw new Error(
-    `${cluster} was made by PostgreSQL ${made}; this version carries ${major}. ` +
-      "Dump it with the old one and restore, or delete it: what the chains hold is indexed anew",
+    `${cluster} was created by PostgreSQL ${created}; this version includes ${major}. ` +
+      "Dump it with the old version and restore it, or delete it: the chains are then indexed again",
   );
 }
 
-/** Ends a server that an earlier run left behind, and whatever still works in its directory. */
+/** Ends all server processes that an earlier run left in the directory. Returns whether there were any. */
 export async function stopProcessesIn(directory: string): Promise<boolean> {
   const pidFile = join(directory, "postmaster.pid");
   const mainPid = readPidFile(directory)?.pid;
   const remaining = () => processesIn(directory, mainPid);
   if (remaining().length === 0) {
-    // The system may have given the noted id to a stranger, for whom the server would wait in vain.
+    // Another process may have the stored id by now; the server would wait for it.
     await rm(pidFile, { force: true });
     return false;
   }
@@ -124,7 +124,7 @@ export async function stopProcessesIn(directory: string): Promise<boolean> {
   return true;
 }
 
-/** What a running server notes in its directory. */
+/** The process id, port and state that a running server writes to its directory. */
 export function readPidFile(directory: string) {
   try {
     const lines = readFileSync(join(directory, "postmaster.pid"), "utf8").split("\n");
@@ -138,7 +138,7 @@ export function readPidFile(directory: string) {
   }
 }
 
-/** A log that stays small: the last one is kept beside it. */
+/** Opens the server log. At 10 MB it is rotated; one old file is kept. */
 export async function openServerLog({ log }: Paths) {
   const size = await stat(log).then(
     (stats) => stats.size,

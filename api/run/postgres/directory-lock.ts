@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { startTimeOf } from "./processes.ts";
 
-/** A process, so named that a later one with the same id is not taken for it. */
+/** A process id and its start time: a later process with the same id is not mistaken for it. */
 export type ProcessIdentity = { pid: number; startTime: string | undefined };
 
 export const thisProcess = (): ProcessIdentity => ({
@@ -11,18 +11,18 @@ export const thisProcess = (): ProcessIdentity => ({
 export const isAlive = ({ pid, startTime }: ProcessIdentity): boolean =>
   startTime !== undefined && startTimeOf(pid) === startTime;
 
-/** Another living process runs the server of the directory. */
+/** Another running process has locked the directory. */
 export class DirectoryInUseError extends Error {}
 
 /**
- * Makes this process the one that runs the server of a directory, until it lets go or dies.
- * The note names the process by id and birth, so that one left by a killed process claims nothing.
+ * Locks a directory for this process until the returned function is called or the process exits. The file names the
+ * process by id and start time, so that the file of a killed process does not lock anything.
  */
 export function lockDirectory(file: string): () => void {
-  const note = JSON.stringify(thisProcess());
+  const identity = JSON.stringify(thisProcess());
   for (let attempt = 1; ; attempt += 1) {
     try {
-      writeFileSync(file, note, { flag: "wx", mode: 0o600 });
+      writeFileSync(file, identity, { flag: "wx", mode: 0o600 });
       return () => rmSync(file, { force: true });
     } catch (error) {
       const owner = readOwner(file);
@@ -37,7 +37,7 @@ export function lockDirectory(file: string): () => void {
   }
 }
 
-/** The living process that claims the directory. */
+/** The running process that has locked the directory. */
 function readOwner(file: string): ProcessIdentity | undefined {
   try {
     const owner = JSON.parse(readFileSync(file, "utf8")) as ProcessIdentity;

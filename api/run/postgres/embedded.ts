@@ -22,9 +22,9 @@ export type EmbeddedPostgres = {
   url: string;
   port: number;
   pid: number;
-  /** Settles, in words, when the server is gone, for whatever reason. */
+  /** Resolves with the exit code or signal when the server has exited. */
   exited: Promise<string>;
-  /** Fast shutdown: open transactions are rolled back, what was committed is kept. */
+  /** Fast shutdown: open transactions are rolled back. */
   stop(timeoutMs?: number): Promise<void>;
 };
 
@@ -33,7 +33,7 @@ type EmbeddedPostgresOptions = {
   logger: Logger;
   /** The port to keep across a restart; a free one when absent. */
   port?: number;
-  /** Told of the server's process before it is ready. */
+  /** Called with the id of the server's process before it is ready. */
   onSpawn?: (pid: number) => void;
   /** False for tests: a crash of the machine may lose data. */
   durable?: boolean;
@@ -53,7 +53,7 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
     const binaries = await locateBinaries(user !== undefined);
     await ensureCluster(paths, binaries, user, durable);
     if (await stopProcessesIn(paths.cluster)) {
-      options.logger.warn("stopped a PostgreSQL that an earlier run had left behind");
+      options.logger.warn("leftover PostgreSQL server stopped");
     }
     const port = options.port ?? (await freePort());
     const log = await openServerLog(paths);
@@ -63,7 +63,7 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
       {
         ...user,
         cwd: paths.cluster,
-        // Its own group: Ctrl-C on the terminal reaches the supervisor alone, which stops it last.
+        // Its own process group: Ctrl-C reaches only the supervisor, which stops the server last.
         detached: true,
         env: { PATH: "/usr/bin:/bin", TZ: "UTC" },
         stdio: ["ignore", log.fd, log.fd],
@@ -92,14 +92,14 @@ async function urlOf(passwordFile: string, port: number): Promise<string> {
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }
 
-/** Bytes that this machine, or the container, has. */
+/** Memory of the machine or the container, in bytes. */
 const availableMemory = () => Math.min(totalmem(), process.constrainedMemory() || totalmem());
 
-/** What was in memory is noted every five minutes and at the end, and read back at the start: lists are as fast as before. */
+/** pg_prewarm saves the list of cached pages every five minutes and loads them at the start: lists are fast after a restart. */
 const durableSettings = { shared_preload_libraries: "pg_prewarm" };
 const temporarySettings = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
 
-/** A quarter of the memory is shared, and touched as data come: books that do not fit cost a copy a page. */
+/** A quarter of the memory is shared buffers: an order book that does not fit costs one copy per page. */
 function settings(port: number, durable: boolean): string[] {
   const sharedMb = Math.min(durable ? 4096 : 128, Math.floor(availableMemory() / 4 / 2 ** 20));
   const values: Record<string, string> = {
@@ -113,13 +113,13 @@ function settings(port: number, durable: boolean): string[] {
     maintenance_work_mem: "256MB",
     max_wal_size: "4GB",
     min_wal_size: "256MB",
-    // No standby copies this server, so what is built in one transaction needs no write-ahead log: an index of a
-    // rebuild costs a third of what it costs with compressed pages in it.
+    // Without a standby, tables built in one transaction need no write-ahead log: an index of a rebuild takes a third of
+    // the time.
     wal_level: "minimal",
     max_wal_senders: "0",
     wal_compression: "off",
     checkpoint_timeout: "15min",
-    // Tables grow from nothing within seconds; a plan made for an empty one is replaced once it is analyzed.
+    // Tables grow from empty within seconds; autovacuum analyzes them soon, so that plans for empty tables are replaced.
     autovacuum_naptime: "5s",
     random_page_cost: "1.1",
     jit: "off",

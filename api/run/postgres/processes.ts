@@ -4,12 +4,12 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const onLinux = process.platform === "linux";
 
-/** When a process was born, in the system's own words: with its id, a name that is not given twice. */
+/** Start time of a process, as the system reports it; with the id it identifies a process. Undefined when it has exited. */
 export function startTimeOf(pid: number): string | undefined {
   try {
     if (!onLinux) return ps(pid, "lstart") || undefined;
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The command's name may hold spaces and brackets; the fields behind it do not.
+    // The command name may contain spaces and brackets; the fields after it do not.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" ? undefined : fields[19];
   } catch {
@@ -18,8 +18,8 @@ export function startTimeOf(pid: number): string | undefined {
 }
 
 /**
- * Processes of a database server working in a directory: every one of them stays in it from its
- * start. Without /proc the server's main process alone is found, by what it left in the directory.
+ * Processes of a database server in a directory: their working directory is that directory. Without /proc only the
+ * server's main process is found, by its id in the directory.
  */
 export function processesIn(directory: string, mainPid: number | undefined): number[] {
   if (!onLinux) {
@@ -36,7 +36,7 @@ function hasWorkingDirectory(pid: string, directory: string): boolean {
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === directory;
   } catch {
-    // It ended, or belongs to somebody else.
+    // It has exited, or belongs to another user.
     return false;
   }
 }
@@ -49,7 +49,7 @@ function ps(pid: number, column: string): string {
   }
 }
 
-/** Sends a signal; a process that is gone is no fault. */
+/** Sends a signal; a process that has exited is not an error. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -58,7 +58,7 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Asks again until the answer is yes or the time is over; says which. */
+/** Polls until the condition is true or the time is over. Returns whether it became true. */
 export async function waitUntil(condition: () => boolean, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while (!condition()) {

@@ -1,5 +1,5 @@
 import { readConfig, readEnvironment } from "../../config/config.ts";
-import { renderExample, renderInForce, renderTable } from "../../config/render.ts";
+import { renderDocument, renderExample, renderInEffect } from "../../config/render.ts";
 
 type Options = { json?: boolean; table?: boolean; example?: boolean };
 
@@ -8,11 +8,11 @@ export function config(options: Options): void {
 }
 
 function text({ json, table, example }: Options): string {
-  if (table) return renderTable();
+  if (table) return renderDocument();
   if (example) return renderExample();
   const environment = readEnvironment();
   readConfig(environment);
-  const settings = renderInForce(environment);
+  const settings = renderInEffect(environment);
   if (json) return JSON.stringify(settings);
   return settings
     .map(
