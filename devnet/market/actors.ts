@@ -2,33 +2,33 @@ import { accounts } from "../accounts.ts";
 import { contracts } from "../contracts/addresses.ts";
 import { bidding } from "./bidding.ts";
 import { holdings } from "./holdings.ts";
-import { orderUpkeep } from "./order-upkeep.ts";
-import { type Party, person, type Venue, wallet } from "./party.ts";
-import { purse } from "./purse.ts";
+import { orderManagement } from "./order-management.ts";
 import { selling } from "./selling.ts";
+import { accountSigner, type MarketContext, type Signer, walletSigner } from "./signer.ts";
+import { wrappedCurrency } from "./wrapped-currency.ts";
 
-/** Everybody on a venue. `wallet` is a contract that signs with alice's key (EIP-1271). */
-export function gatherActors(venue: Venue) {
-  const play = (party: Party) => ({
-    address: party.address,
-    ...holdings(party),
-    ...purse(venue, party),
-    ...selling(venue, party),
-    ...bidding(venue, party),
-    ...orderUpkeep(party),
+/** All actors of a chain. `wallet` is a contract that signs with alice's key (EIP-1271). */
+export function createActors(market: MarketContext) {
+  const createActor = (signer: Signer) => ({
+    address: signer.address,
+    ...holdings(signer),
+    ...wrappedCurrency(market, signer),
+    ...selling(market, signer),
+    ...bidding(market, signer),
+    ...orderManagement(signer),
   });
-  const alice = person(venue, accounts.alice);
+  const alice = accountSigner(market, accounts.alice);
   return {
-    alice: play(alice),
-    bob: play(person(venue, accounts.bob)),
-    carol: play(person(venue, accounts.carol)),
-    dave: play(person(venue, accounts.dave)),
-    erin: play(person(venue, accounts.erin)),
-    frank: play(person(venue, accounts.frank)),
-    grace: play(person(venue, accounts.grace)),
-    wallet: play(wallet(contracts.smartWallet, alice)),
+    alice: createActor(alice),
+    bob: createActor(accountSigner(market, accounts.bob)),
+    carol: createActor(accountSigner(market, accounts.carol)),
+    dave: createActor(accountSigner(market, accounts.dave)),
+    erin: createActor(accountSigner(market, accounts.erin)),
+    frank: createActor(accountSigner(market, accounts.frank)),
+    grace: createActor(accountSigner(market, accounts.grace)),
+    wallet: createActor(walletSigner(contracts.smartWallet, alice)),
   };
 }
 
-export type Actors = ReturnType<typeof gatherActors>;
+export type Actors = ReturnType<typeof createActors>;
 export type Actor = Actors["alice"];

@@ -8,89 +8,89 @@ import type { Nft } from "../../projections/domain/seaport/listing-components.ts
 import { matchBidWithMirror } from "../../projections/domain/seaport/mirror-order.ts";
 import type { SignedOrder } from "../../projections/domain/seaport/order-components.ts";
 import { type Tag, tagCalldata } from "./marketplace-tag.ts";
-import type { Party, Venue } from "./party.ts";
 import { readPrice, readTerms, signOrder } from "./signed-orders.ts";
+import type { MarketContext, Signer } from "./signer.ts";
 
 /** `priceWei` is per unit. */
-type Offer = { priceWei: bigint; quantity?: bigint };
-type CollectionOffer = Offer & {
+type ItemOffer = { priceWei: bigint; quantity?: bigint };
+type CollectionOffer = ItemOffer & {
   standard: Nft["standard"];
   contract: Address;
-  /** Only these ids; absent: every id. */
+  /** The ids it is limited to; default: every id. */
   tokenIds?: readonly bigint[];
 };
 type Acceptance = {
   tokenId: bigint;
   units?: bigint;
-  /** The ids the bid was limited to. */
+  /** The ids the bid is limited to, for its Merkle proof. */
   tokenIds?: readonly bigint[];
   through?: Tag;
 };
 
-/** A mirror order is good for half an hour. */
+/** How long the seller's mirror order is valid. */
 const mirrorSeconds = 30n * 60n;
 
 /** Bidding and selling into bids. */
-export function bidding(venue: Venue, party: Party) {
-  const currency = wrappedNative[venue.chainId];
+export function bidding(market: MarketContext, signer: Signer) {
+  const currency = wrappedNative[market.chainId];
   const exchange = seaport["1.6"];
   return {
-    offers: async (wanted: Nft, { priceWei, quantity = 1n }: Offer): Promise<SignedOrder> => {
+    offers: async (wanted: Nft, { priceWei, quantity = 1n }: ItemOffer): Promise<SignedOrder> => {
       const [terms, price] = await Promise.all([
-        readTerms(venue, party.address),
-        readPrice(venue, wanted, priceWei),
+        readTerms(market, signer.address),
+        readPrice(market, wanted, priceWei),
       ]);
       return signOrder(
-        venue,
-        party,
-        bidComponents({ ...terms, wanted, quantity, price, currency }),
+        market,
+        signer,
+        bidComponents({ ...terms, nft: wanted, quantity, price, currency }),
       );
     },
 
     offersForCollection: async (offer: CollectionOffer): Promise<SignedOrder> => {
       const { standard, contract, tokenIds, priceWei, quantity = 1n } = offer;
       const [terms, price] = await Promise.all([
-        readTerms(venue, party.address),
-        readPrice(venue, { contract, tokenId: tokenIds?.[0] ?? 0n }, priceWei),
+        readTerms(market, signer.address),
+        readPrice(market, { contract, tokenId: tokenIds?.[0] ?? 0n }, priceWei),
       ]);
       const criteria = tokenIds === undefined ? 0n : criteriaRoot(tokenIds);
       const wanted = { standard, contract, criteria };
       return signOrder(
-        venue,
-        party,
-        bidComponents({ ...terms, wanted, quantity, price, currency }),
+        market,
+        signer,
+        bidComponents({ ...terms, nft: wanted, quantity, price, currency }),
       );
     },
 
-    /** Sells into an offer for one token, by the basic order. */
+    /** Sells into a bid for one token with `fulfillBasicOrder`. */
     accepts: async (bid: SignedOrder, through?: Tag) => {
       const data = encodeFunctionData({
         abi: seaportFunctions,
         functionName: "fulfillBasicOrder_efficient_6GL6yc",
         args: [basicOrderForItemBid(bid, commonConduit.key)],
       });
-      return party.transact({ to: exchange, data: tagCalldata(data, through) });
+      return signer.transact({ to: exchange, data: tagCalldata(data, through) });
     },
 
-    /** Sells into an offer for a collection, matched with the seller's mirror of it. */
+    /** Sells into a collection bid by matching it with the seller's mirror order. */
     acceptsForCollection: async (bid: SignedOrder, acceptance: Acceptance) => {
       const { tokenId, units = 1n, tokenIds, through } = acceptance;
-      const startTime = await venue.sending.now();
+      const startTime = await market.sending.now();
       const matched = matchBidWithMirror(bid, {
-        seller: party.address,
+        seller: signer.address,
         tokenId,
         units,
         criteriaProof: tokenIds === undefined ? [] : criteriaProof(tokenIds, tokenId),
         startTime,
         endTime: startTime + mirrorSeconds,
-        salt: venue.random.between(0n, 2n ** 128n),
+        salt: market.random.between(0n, 2n ** 128n),
       });
       const data = encodeFunctionData({
         abi: seaportFunctions,
         functionName: "matchAdvancedOrders",
         args: [matched.orders, matched.criteriaResolvers, matched.fulfillments, matched.recipient],
       });
-      return party.transact({ to: exchange, data: tagCalldata(data, through) });
+      return signer.transact({ to: exchange, data: tagCalldata(data, through) });
     },
   };
 }

@@ -1,6 +1,6 @@
 import { parseAbi } from "viem";
 
-/** What the local collections offer beyond the standards: anybody may mint, and ERC-2981. */
+/** Functions of the local collections beyond the token standards: anyone may mint, and ERC-2981. */
 export const collectionAbi = parseAbi([
   "function mint(address to, uint256 id)",
   "function mintBatch(address to, uint256 fromId, uint256 count)",

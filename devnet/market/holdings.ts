@@ -3,14 +3,14 @@ import { commonConduit } from "../../abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
 import { collectionAbi, editionsAbi } from "./fixture-abis.ts";
-import type { Party } from "./party.ts";
+import type { Signer } from "./signer.ts";
 
 type Holder = { address: Address };
 type Editions = { contract: Address; tokenIds: readonly bigint[]; units: bigint };
 
 /** Minting, moving, burning and approving tokens. */
-export function holdings(party: Party) {
-  const { address, transact } = party;
+export function holdings(signer: Signer) {
+  const { address, transact } = signer;
   const approve = (contract: Address, approved: boolean) =>
     transact({
       to: contract,
@@ -25,7 +25,7 @@ export function holdings(party: Party) {
       transact({ to: nft.contract, data: mintData(address, nft, units) }),
 
     /** `count` tokens of an ERC-721, one `Transfer` each. */
-    mintsRun: (contract: Address, fromId: bigint, count: bigint) =>
+    mintsRange: (contract: Address, fromId: bigint, count: bigint) =>
       transact({
         to: contract,
         data: encodeFunctionData({
@@ -73,7 +73,7 @@ export function holdings(party: Party) {
     burns: (nft: Nft, units = 1n) =>
       transact({ to: nft.contract, data: burnData(address, nft, units) }),
 
-    /** Lets the common conduit move the contract's tokens. */
+    /** Approves the common conduit for the contract's tokens. */
     approves: (contract: Address) => approve(contract, true),
     revokes: (contract: Address) => approve(contract, false),
   };

@@ -37,7 +37,7 @@ const readLogs = (client: DevnetClient) => client.getLogs({ fromBlock: 0n });
 const readFills = async (client: DevnetClient) =>
   parseEventLogs({ abi: seaportEvents, eventName: "OrderFulfilled", logs: await readLogs(client) });
 
-/** The price of each fill in order, whatever block it was in. */
+/** The amounts of each fill, in order. */
 const readPrices = async (client: DevnetClient) =>
   (await readFills(client)).map(({ args }) =>
     [...args.offer, ...args.consideration].map((item) => item.amount),
@@ -92,7 +92,7 @@ describe.each([1, 33139] as const)("the seeded market of chain %i", (chainId) =>
     expect(Number(head.timestamp - firstSale.timestamp)).toBeGreaterThan(historySeconds / 2);
   });
 
-  it("knows that its history is whole", async () => {
+  it("is recognized as completely seeded", async () => {
     expect(await isSeeded(chain.client)).toBe(true);
   });
 
@@ -102,18 +102,18 @@ describe.each([1, 33139] as const)("the seeded market of chain %i", (chainId) =>
       client.getBalance({ address: accounts.feeRecipient }),
       wrappedBalance(client, chainId, accounts.feeRecipient),
     ]);
-    const owed = (await readFills(client)).flatMap(({ args }) =>
+    const expectedFees = (await readFills(client)).flatMap(({ args }) =>
       args.consideration
         .filter(({ recipient }) => isAddressEqual(recipient, accounts.feeRecipient))
         .map(({ amount }) => amount),
     );
 
-    expect(paid[0] + paid[1]).toBe(owed.reduce((sum, amount) => sum + amount, 0n));
+    expect(paid[0] + paid[1]).toBe(expectedFees.reduce((sum, amount) => sum + amount, 0n));
   });
 });
 
 describe("a seed", () => {
-  it("gives the same sale prices again, and another seed gives others", async () => {
+  it("gives the same sale prices again; another seed gives different ones", async () => {
     const chains = await Promise.all([openSeeded(1, 7), openSeeded(1, 7), openSeeded(1, 8)]);
     const [first, again, other] = await Promise.all(chains.map(({ client }) => readPrices(client)));
     await Promise.all(chains.map(({ anvil }) => anvil.stop()));
@@ -162,7 +162,7 @@ describe("a market without a history", () => {
     );
   });
 
-  it("fills an edition in parts that add up to a fraction of it", async () => {
+  it("fills part of an ERC-1155 listing in several fills", async () => {
     await actors.alice.mints(edition, 20n);
     const order = await actors.alice.lists(edition, { priceWei, quantity: 20n });
 
@@ -175,7 +175,7 @@ describe("a market without a history", () => {
     expect(await readUnits(chain.client, actors.dave.address, edition.tokenId)).toBe(7n);
   });
 
-  it("leaves the seller of an offer for a collection the price less fee and royalty, to the wei", async () => {
+  it("pays the seller into a collection bid exactly the price less fee and royalty", async () => {
     const quantity = 3n;
     await actors.alice.mints(edition, 2n);
     await actors.bob.wraps(priceWei * quantity);
@@ -189,7 +189,7 @@ describe("a market without a history", () => {
     expect(await wrappedBalance(chain.client, 33139, actors.alice.address)).toBe(2n * netWei);
   });
 
-  it("refuses to fill a cancelled listing and says who asked for what", async () => {
+  it("reverts the fill of a cancelled listing with sender, contract and selector in the error", async () => {
     await actors.alice.mints(punk);
     const order = await actors.alice.lists(punk, { priceWei });
     await actors.alice.cancels(order);
@@ -200,8 +200,8 @@ describe("a market without a history", () => {
   });
 });
 
-describe("keepTrading", () => {
-  it("goes on after episodes that failed", async () => {
+describe("runTrading", () => {
+  it("continues after failed scenarios", async () => {
     const { anvil, client } = await openSeeded(1, 7);
     const address = seaport["1.6"];
     const exchange = await client.getCode({ address });

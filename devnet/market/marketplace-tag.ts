@@ -1,7 +1,7 @@
 import { concatHex, type Hex } from "viem";
 import { marketplaces } from "../../projections/domain/marketplaces.ts";
 
-/** Four bytes after the calldata that name the marketplace a fill came through; the exchange ignores them. */
+/** Four bytes after the calldata that identify the marketplace of a fill; the exchange ignores them. */
 export type Tag = Hex;
 
 /** The tags that known marketplaces append. */

@@ -1,13 +1,13 @@
-/** Repeatable choices: the same seed gives the same sequence. */
+/** Pseudo-random choices: the same seed gives the same sequence. */
 export type Random = {
-  /** From 0 up to but without `bound`. */
+  /** An integer from 0 to `bound - 1`. */
   below(bound: number): number;
   /** Both ends included. */
   between(low: bigint, high: bigint): bigint;
   pick<Choice>(choices: readonly [Choice, ...Choice[]]): Choice;
 };
 
-/** Mulberry32: 32 bits of state, enough for a market that only has to look lively. */
+/** Mulberry32: 32 bits of state are enough for varied trades. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

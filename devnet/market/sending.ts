@@ -3,19 +3,19 @@ import type { DevnetClient } from "../client.ts";
 
 export type Call = { to: Address; data?: Hex; value?: bigint };
 
-/** How transactions reach a chain, and which time it has for the orders signed now. */
+/** How transactions are sent, and the chain's time for orders signed now. */
 export type Sending = {
-  /** Resolves when the transaction is mined; throws when the node or the contract refuses it. */
+  /** Resolves when the transaction is mined; throws when the node rejects it or it reverts. */
   send(from: LocalAccount, call: Call): Promise<TransactionReceipt>;
   /** Unix seconds. */
   now(): Promise<bigint>;
 };
 
-/** Above what the largest action needs; asking the node for an estimate would cost a round trip each. */
+/** More than the largest transaction needs; `eth_estimateGas` would cost a round trip each. */
 const gas = 1_500_000n;
 const fees = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
-/** Sends as the chain mines: at once, or with its next interval. */
+/** Sends at the present; the node mines at once or at its interval. */
 export function sendAsMined(client: DevnetClient): Sending {
   return {
     send: (from, call) => sendAndAwait(client, from, call),
@@ -23,7 +23,7 @@ export function sendAsMined(client: DevnetClient): Sending {
   };
 }
 
-/** Sends each transaction as a block of its own at the time that `nextTime` gives, for a history made afterwards. */
+/** Sends each transaction in a block of its own with the timestamp `nextTime()`, to create a history in the past. */
 export function sendInThePast(client: DevnetClient, nextTime: () => bigint): Sending {
   let time = nextTime();
   return {

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { seaport } from "../../abis/deployments.ts";
 import { seaportFunctions } from "../../abis/seaport.ts";
-import type { OrderTerms } from "../../projections/domain/seaport/listing-components.ts";
+import type { MakerChoices } from "../../projections/domain/seaport/listing-components.ts";
 import type {
   OrderComponents,
   SignedOrder,
@@ -14,16 +14,16 @@ import {
 import type { Price } from "../../projections/domain/seaport/price-legs.ts";
 import { accounts } from "../accounts.ts";
 import { collectionAbi } from "./fixture-abis.ts";
-import type { Party, Venue } from "./party.ts";
+import type { MarketContext, Signer } from "./signer.ts";
 
 const serviceFee = { recipient: accounts.feeRecipient, bps: 100 };
 const lifetimeSeconds = 30n * 24n * 60n * 60n;
 
-/** Terms an order gets when its maker cares only for the price: valid at once, for thirty days. */
+/** Default terms of an order: valid from now for thirty days. */
 export async function readTerms(
-  { client, sending, random }: Venue,
+  { client, sending, random }: MarketContext,
   maker: Address,
-): Promise<OrderTerms> {
+): Promise<MakerChoices> {
   const [counter, startTime] = await Promise.all([
     client.readContract({
       address: seaport["1.6"],
@@ -37,18 +37,18 @@ export async function readTerms(
   return { maker, counter, salt, startTime, endTime: startTime + lifetimeSeconds };
 }
 
-/** The price with a marketplace's fee, the service's unless told, and the royalty the contract asks for. */
+/** The price with a marketplace's fee (default: the service's) and the contract's ERC-2981 royalty. */
 export async function readPrice(
-  venue: Venue,
+  market: MarketContext,
   nft: { contract: Address; tokenId: bigint },
   unitPriceWei: bigint,
   fee: Price["fee"] = serviceFee,
 ): Promise<Price> {
-  return { unitPriceWei, fee, royalty: await readRoyalty(venue, nft, unitPriceWei) };
+  return { unitPriceWei, fee, royalty: await readRoyalty(market, nft, unitPriceWei) };
 }
 
 async function readRoyalty(
-  { client }: Venue,
+  { client }: MarketContext,
   { contract, tokenId }: { contract: Address; tokenId: bigint },
   priceWei: bigint,
 ): Promise<Price["royalty"]> {
@@ -62,8 +62,8 @@ async function readRoyalty(
 }
 
 export async function signOrder(
-  { chainId }: Venue,
-  maker: Party,
+  { chainId }: MarketContext,
+  maker: Signer,
   components: OrderComponents,
 ): Promise<SignedOrder> {
   const digest = signingDigest(orderHash(components), exchangeDomain(chainId));

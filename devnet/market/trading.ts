@@ -1,34 +1,34 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ChainId } from "../../abis/deployments.ts";
 import type { DevnetClient } from "../client.ts";
-import { gatherActors } from "./actors.ts";
-import type { Venue } from "./party.ts";
-import { drawEpisode } from "./programme.ts";
+import { createActors } from "./actors.ts";
 import { seededRandom } from "./random.ts";
+import { pickScenario } from "./scenario-selection.ts";
 import { sendAsMined } from "./sending.ts";
+import type { MarketContext } from "./signer.ts";
 
 type TradingOptions = {
   chainId: ChainId;
-  /** Least time from one episode's end to the next one's start. */
+  /** Pause between the end of a scenario and the start of the next. */
   everyMs: number;
   signal: AbortSignal;
-  /** Told of an episode that failed; trading goes on. */
+  /** Called with a scenario's error; trading continues. */
   onFailure?: (error: unknown) => void;
 };
 
 /**
- * Plays one episode after the other on a seeded chain until told to stop; never two at once, so a slow
- * chain slows the market and nothing piles up.
+ * Runs scenarios one after the other on a seeded chain until `signal` aborts. Never two at once, so that a slow
+ * chain slows trading and nothing queues up.
  */
-export async function keepTrading(client: DevnetClient, options: TradingOptions): Promise<void> {
+export async function runTrading(client: DevnetClient, options: TradingOptions): Promise<void> {
   const { chainId, everyMs, signal, onFailure } = options;
-  // Seeded by the head: a market that starts again does not repeat the trades it has made.
+  // Seeded by the head, so that a restart does not repeat earlier trades.
   const seed = await readHeadSeed(client).catch(() => 0);
   const random = seededRandom(seed ^ chainId);
-  const venue: Venue = { chainId, client, random, sending: sendAsMined(client) };
-  const actors = gatherActors(venue);
+  const market: MarketContext = { chainId, client, random, sending: sendAsMined(client) };
+  const actors = createActors(market);
   while (!signal.aborted) {
-    await drawEpisode(random)(venue, actors).catch(onFailure ?? (() => {}));
+    await pickScenario(random)(market, actors).catch(onFailure ?? (() => {}));
     await delay(everyMs, undefined, { signal }).catch(() => {});
   }
 }

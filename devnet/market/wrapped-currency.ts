@@ -1,10 +1,10 @@
 import { type Address, encodeFunctionData } from "viem";
 import { seaport, wrappedNative } from "../../abis/deployments.ts";
 import { erc20Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
-import type { Party, Venue } from "./party.ts";
+import type { MarketContext, Signer } from "./signer.ts";
 
-/** Wrapped native currency, which bids are paid in. */
-export function purse({ chainId }: Venue, { transact }: Party) {
+/** Wrapping, sending and allowing the wrapped native currency that bids are paid in. */
+export function wrappedCurrency({ chainId }: MarketContext, { transact }: Signer) {
   const currency = wrappedNative[chainId];
   return {
     wraps: (wei: bigint) =>
@@ -30,7 +30,7 @@ export function purse({ chainId }: Venue, { transact }: Party) {
         }),
       }),
 
-    /** Lets the exchange itself spend exactly this much; 0 takes it back. */
+    /** Sets the exchange's allowance to exactly this amount. */
     allows: (wei: bigint) =>
       transact({
         to: currency,

@@ -3,14 +3,14 @@ import { seaport } from "../../abis/deployments.ts";
 import { seaportFunctions } from "../../abis/seaport.ts";
 import { orderParameters } from "../../projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "../../projections/domain/seaport/order-components.ts";
-import type { Party } from "./party.ts";
+import type { Signer } from "./signer.ts";
 
-/** What makers tell the exchange about orders of their own. */
-export function orderUpkeep(party: Party) {
+/** Transactions that makers send to the exchange about their own orders. */
+export function orderManagement(signer: Signer) {
   const exchange = seaport["1.6"];
   return {
     cancels: (...orders: SignedOrder[]) =>
-      party.transact({
+      signer.transact({
         to: exchange,
         data: encodeFunctionData({
           abi: seaportFunctions,
@@ -19,16 +19,16 @@ export function orderUpkeep(party: Party) {
         }),
       }),
 
-    /** Ends every order signed so far. */
+    /** Cancels every order signed so far. */
     incrementsCounter: () =>
-      party.transact({
+      signer.transact({
         to: exchange,
         data: encodeFunctionData({ abi: seaportFunctions, functionName: "incrementCounter" }),
       }),
 
-    /** Has the exchange check the signature ahead of the fill. */
+    /** Stores the signature's validity on chain before the fill. */
     validates: ({ components, signature }: SignedOrder) =>
-      party.transact({
+      signer.transact({
         to: exchange,
         data: encodeFunctionData({
           abi: seaportFunctions,

@@ -11,34 +11,34 @@ import { smartWalletAbi } from "./fixture-abis.ts";
 import type { Random } from "./random.ts";
 import type { Call, Sending } from "./sending.ts";
 
-/** Where trading happens, and with which dice. */
-export type Venue = {
+/** The chain on which actors trade, and the source of random choices. */
+export type MarketContext = {
   chainId: ChainId;
   client: DevnetClient;
   sending: Sending;
   random: Random;
 };
 
-/** Somebody who owns, signs and sends. */
-export type Party = {
+/** An account that owns tokens, signs orders and sends transactions. */
+export type Signer = {
   address: Address;
   /** Signs a digest as it is, without a prefix. */
   sign(digest: Hex): Promise<Hex>;
   transact(call: Call): Promise<TransactionReceipt>;
 };
 
-export function person(venue: Venue, account: LocalAccount): Party {
+export function accountSigner(market: MarketContext, account: LocalAccount): Signer {
   if (account.sign === undefined) throw new TypeError(`${account.address} cannot sign a digest`);
   const sign = account.sign;
   return {
     address: account.address,
     sign: (digest) => sign({ hash: digest }),
-    transact: (call) => venue.sending.send(account, call),
+    transact: (call) => market.sending.send(account, call),
   };
 }
 
-/** A contract that acts at its owner's word and pays from its own balance; his signatures are its own (EIP-1271). */
-export function wallet(address: Address, owner: Party): Party {
+/** A contract whose owner sends and signs for it (EIP-1271); it pays from its own balance. */
+export function walletSigner(address: Address, owner: Signer): Signer {
   return {
     address,
     sign: owner.sign,

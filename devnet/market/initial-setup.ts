@@ -1,25 +1,31 @@
 import { type Address, parseEther } from "viem";
 import { contracts } from "../contracts/addresses.ts";
 import type { Actor, Actors } from "./actors.ts";
-import type { Venue } from "./party.ts";
-import { consecutiveRun, editionIds, editionUnits, familyRuns, punkRun } from "./stock.ts";
+import {
+  consecutiveRange,
+  editionIds,
+  editionUnits,
+  multiContractRanges,
+  punkRange,
+} from "./seed-tokens.ts";
+import type { MarketContext } from "./signer.ts";
 
-const purseWei = parseEther("1000000");
+const initialBalanceWei = parseEther("1000000");
 
-/** Mints the stock, funds everybody and opens the conduit for the traded contracts. */
-export async function holdOpeningDay(venue: Venue, actors: Actors): Promise<void> {
+/** Mints the tokens, funds every actor and approves the conduit for the traded contracts. */
+export async function setUpMarket(market: MarketContext, actors: Actors): Promise<void> {
   const { wallet, ...traders } = actors;
   const people = Object.values(traders);
   for (const { address } of [...people, wallet]) {
-    await venue.client.setBalance({ address, value: purseWei });
+    await market.client.setBalance({ address, value: initialBalanceWei });
   }
-  for (const run of [punkRun, ...familyRuns]) {
-    const share = run.count / BigInt(people.length);
+  for (const range of [punkRange, ...multiContractRanges]) {
+    const share = range.count / BigInt(people.length);
     for (const [index, person] of people.entries()) {
-      await person.mintsRun(run.contract, run.firstId + BigInt(index) * share, share);
+      await person.mintsRange(range.contract, range.firstId + BigInt(index) * share, share);
     }
   }
-  await actors.grace.mintsConsecutive(consecutiveRun.contract, consecutiveRun.count);
+  await actors.grace.mintsConsecutive(consecutiveRange.contract, consecutiveRange.count);
   for (const person of people) {
     await person.mintsEditions({
       contract: contracts.editions,
