@@ -72,7 +72,10 @@ describe("a local chain with a state file", () => {
     await mintPunk();
     const before = await readChain();
     const minedAt = Date.now();
-    await vi.waitUntil(async () => (await lastKept()) > minedAt, { timeout: 120_000, interval: 50 });
+    await vi.waitUntil(async () => (await lastKept()) > minedAt, {
+      timeout: 120_000,
+      interval: 50,
+    });
     process.kill(anvil.pid, "SIGKILL");
     await anvil.exited;
     anvil = await startAnvil({ chainId: 33139, stateFile, slotsInAnEpoch: 2 });

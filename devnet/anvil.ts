@@ -2,7 +2,7 @@ import type { ChainId } from "../abis/deployments.ts";
 import { spawnAnvil } from "./anvil-process.ts";
 import { keepState, unpackState } from "./anvil-state.ts";
 import { connect } from "./client.ts";
-import { keepUpWithClock } from "./clock.ts";
+import { syncWithClock } from "./clock.ts";
 
 /** A running local chain. It mines one block per transaction until told otherwise. */
 export type Anvil = {
@@ -37,7 +37,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     const rpcUrl = `http://${address}`;
     const client = connect({ chainId, rpcUrl });
     assertChainId(chainId, await client.getChainId());
-    if (options.timestamp === undefined) await keepUpWithClock(client);
+    if (options.timestamp === undefined) await syncWithClock(client);
     const keeper = stateFile === undefined ? undefined : keepState(client, stateFile);
     void node.exited.then(() => keeper?.abandon());
     const stop = async () => {

@@ -6,7 +6,7 @@ import { type Anvil, startAnvil } from "./anvil.ts";
 import { connect } from "./client.ts";
 import { installContracts } from "./install.ts";
 import { historySeconds, isSeeded, seedMarket } from "./market/seed.ts";
-import { keepTrading } from "./market/trading.ts";
+import { runTrading } from "./market/trading.ts";
 
 const blockSeconds = 2;
 const tradeEveryMs = 2_000;
@@ -74,7 +74,7 @@ async function bringUp(options: LocalChainOptions, stopping: AbortSignal): Promi
     const ended = new AbortController();
     void anvil.exited.then(() => ended.abort());
     const signal = AbortSignal.any([stopping, ended.signal]);
-    void keepTrading(client, { chainId: options.chainId, everyMs: tradeEveryMs, signal });
+    void runTrading(client, { chainId: options.chainId, everyMs: tradeEveryMs, signal });
   }
   return anvil;
 }

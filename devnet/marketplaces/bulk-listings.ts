@@ -20,8 +20,8 @@ import {
   orderTypes,
 } from "../../projections/domain/seaport/order-components.ts";
 import { exchangeDomain, signingDigest } from "../../projections/domain/seaport/order-hash.ts";
+import type { ListingStore } from "./listing-store.ts";
 import { type PartnerName, partnerComponents } from "./make-partner-listing.ts";
-import type { ShownBook } from "./shown-book.ts";
 
 type Bulk = {
   partner: PartnerName;
@@ -38,7 +38,7 @@ const perSignature = 256;
 const lifetimeSeconds = 30 * 24 * 60 * 60;
 
 /** Listings that are signed but whose tokens nobody minted: what a sync has to read, and nothing more. */
-export async function addBulkListings(book: ShownBook, bulk: Bulk): Promise<void> {
+export async function addBulkListings(book: ListingStore, bulk: Bulk): Promise<void> {
   const { partner, chainId, contract, count, firstTokenId = 1n, maker, now } = bulk;
   const startTime = BigInt(now - 60);
   const terms = {

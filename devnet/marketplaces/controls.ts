@@ -3,8 +3,8 @@ import { z } from "zod";
 import { chainIds } from "../../abis/deployments.ts";
 import { accounts } from "../accounts.ts";
 import { Faults, withoutFaults } from "./faults.ts";
+import type { StoredListing } from "./listing-store.ts";
 import { presentWhole } from "./seaport-shapes.ts";
-import type { Shown } from "./shown-book.ts";
 import type { StandIn } from "./stand-in.ts";
 import type { Answer, Asked } from "./stand-in-server.ts";
 
@@ -91,13 +91,13 @@ function localAccount(address: Address): LocalAccount {
   return found;
 }
 
-function countByStatus(listings: Iterable<Shown>): Record<string, number> {
+function countByStatus(listings: Iterable<StoredListing>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of listings) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-const presentShown = ({ chainId, orderHash, status, remaining, order }: Shown) => ({
+const presentShown = ({ chainId, orderHash, status, remaining, order }: StoredListing) => ({
   ...{ chainId, orderHash, status, remaining: `${remaining}` },
   components: presentWhole(order.components),
 });

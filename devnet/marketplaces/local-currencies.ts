@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
-import type { Shown } from "./shown-book.ts";
+import type { StoredListing } from "./listing-store.ts";
 
 /** Symbols of a chain's native currency and of its wrapped form. */
 export const currencies: Record<ChainId, readonly [native: string, wrapped: string]> = {
@@ -8,7 +8,7 @@ export const currencies: Record<ChainId, readonly [native: string, wrapped: stri
   33139: ["APE", "WAPE"],
 };
 
-export const symbolOf = ({ chainId, order }: Shown): string => {
+export const symbolOf = ({ chainId, order }: StoredListing): string => {
   const [native, wrapped] = currencies[chainId];
   return order.components.consideration[0]?.token === zeroAddress ? native : wrapped;
 };

@@ -3,8 +3,8 @@ import { commonConduit, wrappedNative } from "../../abis/deployments.ts";
 import { erc721Abi } from "../../abis/tokens.ts";
 import {
   listingComponents,
+  type MakerChoices,
   type Nft,
-  type OrderTerms,
 } from "../../projections/domain/seaport/listing-components.ts";
 import {
   itemType,
@@ -13,8 +13,8 @@ import {
 } from "../../projections/domain/seaport/order-components.ts";
 import type { Price } from "../../projections/domain/seaport/price-legs.ts";
 import { signedZone } from "../contracts/addresses.ts";
-import { person, type Venue } from "../market/party.ts";
 import { readTerms, signOrder } from "../market/signed-orders.ts";
+import { accountSigner, type MarketContext } from "../market/signer.ts";
 import {
   partnerFeeBps,
   partnerFeeRecipients,
@@ -38,14 +38,17 @@ export type PartnerSale = {
 };
 
 /** Makes and signs a listing as the partner's own site does, and lets the common conduit move the token. */
-export async function makePartnerListing(venue: Venue, sale: PartnerSale): Promise<SignedOrder> {
-  const maker = person(venue, sale.maker);
+export async function makePartnerListing(
+  venue: MarketContext,
+  sale: PartnerSale,
+): Promise<SignedOrder> {
+  const maker = accountSigner(venue, sale.maker);
   await openConduit(venue, sale);
   const terms = await readTerms(venue, maker.address);
   return signOrder(venue, maker, partnerComponents(venue.chainId, terms, sale));
 }
 
-async function openConduit(venue: Venue, { maker, nft }: PartnerSale): Promise<void> {
+async function openConduit(venue: MarketContext, { maker, nft }: PartnerSale): Promise<void> {
   const args = [maker.address, commonConduit.address] as const;
   const asked = {
     address: nft.contract,
@@ -53,7 +56,7 @@ async function openConduit(venue: Venue, { maker, nft }: PartnerSale): Promise<v
     functionName: "isApprovedForAll",
   } as const;
   if (await venue.client.readContract({ ...asked, args })) return;
-  await person(venue, maker).transact({
+  await accountSigner(venue, maker).transact({
     to: nft.contract,
     data: encodeFunctionData({
       abi: erc721Abi,
@@ -68,8 +71,8 @@ const restricted = 2;
 
 /** The partner's form of a listing: `opensea` restricts it to its zone and tags the salt, `magiceden` leaves it open. */
 export function partnerComponents(
-  chainId: Venue["chainId"],
-  terms: OrderTerms,
+  chainId: MarketContext["chainId"],
+  terms: MakerChoices,
   sale: Omit<PartnerSale, "maker">,
 ): OrderComponents {
   const { partner, nft, priceWei, quantity = 1n, currency = "native", durationSeconds } = sale;

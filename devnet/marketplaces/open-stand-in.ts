@@ -1,9 +1,9 @@
 import type { ChainId } from "../../abis/deployments.ts";
 import { connect } from "../client.ts";
 import { control } from "./controls.ts";
+import { createListingStore } from "./listing-store.ts";
 import type { PartnerName } from "./make-partner-listing.ts";
 import type { StandInStream } from "./partner-a-stream.ts";
-import { openShownBook } from "./shown-book.ts";
 import { createStandIn, type StandIn, type StandInState } from "./stand-in.ts";
 import { fixtureCollections } from "./stand-in-collections.ts";
 import { type Answer, type Asked, startStandInServer } from "./stand-in-server.ts";
@@ -31,7 +31,7 @@ export async function openStandIn(
   const { chains = [], port = 0, apiKey, lookEveryMs = 0 } = options;
   const state: StandInState = {
     partner,
-    book: openShownBook(),
+    book: createListingStore(),
     collections: [...fixtureCollections],
     clients: new Map(chains.map((chain) => [chain.chainId, connect(chain)])),
   };

@@ -1,9 +1,9 @@
 import { seaport } from "../../abis/deployments.ts";
+import { type ListingChange, type StoredListing, totalWei } from "./listing-store.ts";
 import { symbolOf } from "./local-currencies.ts";
 import { openSeaChains, presentParameters } from "./partner-a-shapes.ts";
-import { type Shown, type ShownChange, totalWei } from "./shown-book.ts";
 
-export const eventNames: Record<ShownChange, string> = {
+export const eventNames: Record<ListingChange, string> = {
   listed: "item_listed",
   filled: "item_sold",
   cancelled: "item_cancelled",
@@ -12,7 +12,7 @@ export const eventNames: Record<ShownChange, string> = {
 };
 
 /** What is told of a listing, wrapped as it is sent. Orders that turn invalid or valid are told of by their hash alone. */
-export function presentEvent(shown: Shown, slug: string, event: string) {
+export function presentEvent(shown: StoredListing, slug: string, event: string) {
   const now = new Date().toISOString();
   const chain = openSeaChains[shown.chainId];
   const common = {
@@ -28,7 +28,7 @@ export function presentEvent(shown: Shown, slug: string, event: string) {
   return { event_type: event, version: 2, sent_at: now, payload };
 }
 
-function itemOf(shown: Shown, chain: string) {
+function itemOf(shown: StoredListing, chain: string) {
   const { components } = shown.order;
   const nftId = `${chain}/${shown.contract}/${shown.tokenId}`;
   const iso = (seconds: bigint) => new Date(Number(seconds) * 1_000).toISOString();

@@ -4,9 +4,9 @@ import { commonConduit, seaport } from "../../abis/deployments.ts";
 import { type AdvancedOrder, advancedOrder } from "../../projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "../../projections/domain/seaport/order-components.ts";
 import { accounts } from "../accounts.ts";
+import { type StoredListing, totalWei } from "./listing-store.ts";
 import { chainNamed, presentParameters } from "./partner-a-shapes.ts";
 import { presentItem } from "./seaport-shapes.ts";
-import { type Shown, totalWei } from "./shown-book.ts";
 import type { StandInState } from "./stand-in.ts";
 import type { Answer, Asked } from "./stand-in-server.ts";
 import { authorizeFill } from "./zone-authorization.ts";
@@ -62,10 +62,10 @@ export async function answerFulfillment({ book }: StandInState, asked: Asked): P
 
 const refuse = (error: string): Answer => ({ status: 400, body: { errors: [error] } });
 
-const currencyOf = ({ order }: Shown) =>
+const currencyOf = ({ order }: StoredListing) =>
   order.components.consideration[0]?.itemType === 0 ? "native" : "wrapped";
 
-function whyNot(shown: Shown, units: bigint, now: number): string | undefined {
+function whyNot(shown: StoredListing, units: bigint, now: number): string | undefined {
   const { status, remaining, order } = shown;
   if (status !== "active") return `The order is ${status} and cannot be fulfilled`;
   if (order.components.endTime <= BigInt(now)) return "The order has expired";
@@ -82,7 +82,7 @@ function dearer(order: SignedOrder): SignedOrder {
 
 type Fill = { advanced: AdvancedOrder; recipient: Address; valueWei: bigint };
 
-function presentTransaction({ chainId }: Shown, { advanced, recipient, valueWei }: Fill) {
+function presentTransaction({ chainId }: StoredListing, { advanced, recipient, valueWei }: Fill) {
   const { parameters, numerator, denominator, signature, extraData } = advanced;
   const calldataSuffix: Hex = "0x360c6ebe";
   return {

@@ -7,8 +7,7 @@ import {
 } from "../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../projections/domain/seaport/order-hash.ts";
 import { signedZone } from "../contracts/addresses.ts";
-import { judgeMaker } from "./judge-maker.ts";
-import type { Shown } from "./shown-book.ts";
+import type { StoredListing } from "./listing-store.ts";
 import type { StandInState } from "./stand-in.ts";
 import {
   type CollectionFee,
@@ -16,6 +15,7 @@ import {
   partnerFeeRecipients,
   type StandInCollection,
 } from "./stand-in-collections.ts";
+import { validateMaker } from "./validate-maker.ts";
 
 const address = z
   .custom<Address>((text) => isAddress(`${text}`, { strict: false }), "is not an address")
@@ -58,7 +58,7 @@ type Submission = { chainId: ChainId; body: unknown; now: number };
 export async function takeListing(
   { book, collections, clients }: StandInState,
   { chainId, body, now }: Submission,
-): Promise<Shown | string[]> {
+): Promise<StoredListing | string[]> {
   const request = Request.safeParse(body);
   if (!request.success)
     return request.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
@@ -75,7 +75,7 @@ export async function takeListing(
   ];
   if (errors.length > 0) return errors;
   const order = { components, signature };
-  const complaints = await judgeMaker(order, { chainId, client: clients.get(chainId) });
+  const complaints = await validateMaker(order, { chainId, client: clients.get(chainId) });
   if (complaints.length > 0) return complaints;
   const hash = orderHash(components);
   if (book.find(chainId, hash) !== undefined) return [`Duplicate order: ${hash} is listed already`];

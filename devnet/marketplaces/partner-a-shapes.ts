@@ -1,10 +1,10 @@
 import { type Address, numberToHex, zeroAddress } from "viem";
 import { type ChainId, chainIds, seaport, wrappedNative } from "../../abis/deployments.ts";
 import { signedZone } from "../contracts/addresses.ts";
+import { presentedTerms } from "./corrupt-responses.ts";
+import { type StoredListing, totalWei } from "./listing-store.ts";
 import { currencies, symbolOf } from "./local-currencies.ts";
 import { presentCounter, presentItem } from "./seaport-shapes.ts";
-import { type Shown, totalWei } from "./shown-book.ts";
-import { toldTerms } from "./spoilt-answers.ts";
 import {
   partnerFeeBps,
   partnerFeeRecipients,
@@ -69,7 +69,7 @@ export const presentContract = ({
 });
 
 /** An order's parameters as pages and fulfilments carry them: the salt in hex, the counter beside them. */
-export function presentParameters({ order: { components } }: Shown) {
+export function presentParameters({ order: { components } }: StoredListing) {
   return {
     offerer: components.offerer,
     offer: components.offer.map(presentItem),
@@ -86,21 +86,21 @@ export function presentParameters({ order: { components } }: Shown) {
   };
 }
 
-const statuses: Record<Shown["status"], string> = {
+const statuses: Record<StoredListing["status"], string> = {
   active: "ACTIVE",
   filled: "FULFILLED",
   cancelled: "CANCELLED",
   withdrawn: "INACTIVE",
 };
 
-const statusAt = (shown: Shown, now: number): string =>
+const statusAt = (shown: StoredListing, now: number): string =>
   shown.status === "active" && shown.order.components.endTime <= BigInt(now)
     ? "EXPIRED"
     : statuses[shown.status];
 
 /** A listing without its signature, which comes with the fulfilment data alone. */
-export function presentListing(shown: Shown, asked: Asked) {
-  const { hash, wei } = toldTerms(shown, asked);
+export function presentListing(shown: StoredListing, asked: Asked) {
+  const { hash, wei } = presentedTerms(shown, asked);
   return {
     order_hash: hash,
     chain: openSeaChains[shown.chainId],
@@ -116,9 +116,9 @@ export function presentListing(shown: Shown, asked: Asked) {
 }
 
 /** The same listing as the older endpoint tells it. */
-export function presentOldListing(shown: Shown, asked: Asked) {
+export function presentOldListing(shown: StoredListing, asked: Asked) {
   const { components } = shown.order;
-  const { hash, wei } = toldTerms(shown, asked);
+  const { hash, wei } = presentedTerms(shown, asked);
   const [listedAt, endTime] = [shown.listedAt, Number(components.endTime)];
   const iso = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, -1);
   const account = (address: Address) => ({ user: null, profile_img_url: "", address, config: "" });

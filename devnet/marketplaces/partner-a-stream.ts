@@ -2,9 +2,9 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { isAddressEqual } from "viem";
 import { z } from "zod";
+import type { ListingChange, StoredListing } from "./listing-store.ts";
 import { eventNames, garbageOf, presentEvent } from "./partner-a-events.ts";
 import { stringifyBare } from "./seaport-shapes.ts";
-import type { Shown, ShownChange } from "./shown-book.ts";
 import type { StandInCollection } from "./stand-in-collections.ts";
 import type { StandInServer } from "./stand-in-server.ts";
 import { acceptWebSocket, type ServedSocket } from "./web-socket.ts";
@@ -27,7 +27,11 @@ export function openPartnerAStream({ collections }: Book, apiKey?: string) {
   let garbled = 0;
   let upgrades = 0;
 
-  function tell(shown: Shown, change: ShownChange, fault: StandInServer["faults"]["stream"]): void {
+  function tell(
+    shown: StoredListing,
+    change: ListingChange,
+    fault: StandInServer["faults"]["stream"],
+  ): void {
     if (sessions.size === 0 || fault === "losing") return;
     const slug = slugOf(collections, shown);
     if (slug === undefined) return;
@@ -87,7 +91,7 @@ export function openPartnerAStream({ collections }: Book, apiKey?: string) {
   };
 }
 
-const slugOf = (collections: Book["collections"], shown: Shown) =>
+const slugOf = (collections: Book["collections"], shown: StoredListing) =>
   collections.find(
     ({ chainId, contract }) =>
       chainId === shown.chainId && isAddressEqual(contract, shown.contract),

@@ -8,23 +8,23 @@ import { type Anvil, startAnvil } from "../anvil.ts";
 import { connect } from "../client.ts";
 import { contracts } from "../contracts/addresses.ts";
 import { installContracts } from "../install.ts";
-import { type Actors, gatherActors } from "../market/actors.ts";
-import { person, type Venue } from "../market/party.ts";
+import { type Actors, createActors } from "../market/actors.ts";
 import { seededRandom } from "../market/random.ts";
 import { sendAsMined } from "../market/sending.ts";
 import { signOrder } from "../market/signed-orders.ts";
+import { accountSigner, type MarketContext } from "../market/signer.ts";
+import type { StoredListing } from "./listing-store.ts";
 import { makePartnerListing } from "./make-partner-listing.ts";
 import { openPartnerA } from "./partner-a.ts";
 import { proposeFill } from "./propose-fill.fixture.ts";
 import { hasPublished, publishedSchema, readRecorded } from "./published-documents.fixture.ts";
 import { presentWhole } from "./seaport-shapes.ts";
-import type { Shown } from "./shown-book.ts";
 import type { StandIn } from "./stand-in.ts";
 
 const { alice, bob } = accounts;
 const chainId = 1;
 let anvil: Anvil;
-let venue: Venue;
+let venue: MarketContext;
 let actors: Actors;
 let partner: StandIn;
 let nextTokenId = 1n;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const client = connect(anvil);
   await installContracts(client);
   venue = { chainId, client, sending: sendAsMined(client), random: seededRandom(1) };
-  actors = gatherActors(venue);
+  actors = createActors(venue);
   partner = await openPartnerA({ chains: [anvil] });
 }, 60_000);
 afterAll(async () => {
@@ -146,7 +146,7 @@ describe("a listing posted to the partner", () => {
   it.each(changes)("%s is refused with the reason", async (_, change, reason) => {
     const { components } = await twin();
     const changed = { ...components, ...change(components) };
-    const order = await signOrder(venue, person(venue, alice), changed);
+    const order = await signOrder(venue, accountSigner(venue, alice), changed);
 
     const { status, body } = await post(order);
 
@@ -156,7 +156,7 @@ describe("a listing posted to the partner", () => {
 
   it("that somebody else signed is refused with the reason", async () => {
     const { components } = await twin();
-    const forged = await signOrder(venue, person(venue, bob), components);
+    const forged = await signOrder(venue, accountSigner(venue, bob), components);
 
     const { status, body } = await post(forged);
 
@@ -166,7 +166,7 @@ describe("a listing posted to the partner", () => {
 
 describe("the partner's lists", () => {
   it("give every open listing once over their pages, also while one is withdrawn and one comes", async () => {
-    const made: Shown[] = [];
+    const made: StoredListing[] = [];
     for (let count = 0; count < 5; count++) made.push(await aliceSells());
     const path = "/api/v2/listings/collection/punks/all?limit=2";
     const all = await walk(path, "next");

@@ -1,4 +1,6 @@
 import { seaport } from "../../abis/deployments.ts";
+import { corruptPage } from "./corrupt-responses.ts";
+import type { StoredListing } from "./listing-store.ts";
 import { openStandIn, type StandInOptions } from "./open-stand-in.ts";
 import { answerFulfillment } from "./partner-a-fulfillment.ts";
 import { takeListing } from "./partner-a-intake.ts";
@@ -11,8 +13,6 @@ import {
   presentOldListing,
 } from "./partner-a-shapes.ts";
 import { openPartnerAStream } from "./partner-a-stream.ts";
-import type { Shown } from "./shown-book.ts";
-import { spoilPage } from "./spoilt-answers.ts";
 import type { StandInState } from "./stand-in.ts";
 import type { Answer, Asked } from "./stand-in-server.ts";
 
@@ -63,7 +63,7 @@ function answerContract(state: StandInState, _: Asked, [chain = "", address]: re
   return found(presentContract(collection));
 }
 
-const isOpen = (shown: Shown, now: number) =>
+const isOpen = (shown: StoredListing, now: number) =>
   shown.status === "active" && shown.order.components.endTime > BigInt(now);
 
 function answerListings(
@@ -86,7 +86,7 @@ function answerListings(
   });
   const listings = page.listings.map((shown) => presentListing(shown, asked));
   return found({
-    listings: spoilPage(listings, asked),
+    listings: corruptPage(listings, asked),
     ...(page.next === undefined ? {} : { next: page.next }),
   });
 }
@@ -121,7 +121,7 @@ function answerOldListings({ book }: StandInState, asked: Asked, [chain = ""]: r
       (before === undefined || shown.listedAt < Number(before)),
   });
   const orders = page.listings.map((shown) => presentOldListing(shown, asked));
-  return found({ next: page.next ?? null, previous: null, orders: spoilPage(orders, asked) });
+  return found({ next: page.next ?? null, previous: null, orders: corruptPage(orders, asked) });
 }
 
 function answerOrder({ book }: StandInState, asked: Asked, path: readonly string[]): Answer {

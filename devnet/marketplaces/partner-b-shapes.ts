@@ -1,9 +1,9 @@
 import { type Address, zeroAddress } from "viem";
 import { type ChainId, chainIds, seaport } from "../../abis/deployments.ts";
+import { presentedTerms } from "./corrupt-responses.ts";
+import { type StoredListing, totalWei } from "./listing-store.ts";
 import { symbolOf } from "./local-currencies.ts";
 import { presentWhole } from "./seaport-shapes.ts";
-import { type Shown, totalWei } from "./shown-book.ts";
-import { toldTerms } from "./spoilt-answers.ts";
 import { partnerFeeRecipients } from "./stand-in-collections.ts";
 import type { Asked } from "./stand-in-server.ts";
 
@@ -13,28 +13,28 @@ const magicEdenChains: Record<ChainId, string> = { 1: "ethereum", 33139: "apecha
 export const chainCalled = (name: string): ChainId | undefined =>
   chainIds.find((chainId) => magicEdenChains[chainId] === name);
 
-const statuses: Record<Shown["status"], string> = {
+const statuses: Record<StoredListing["status"], string> = {
   active: "active",
   filled: "filled",
   cancelled: "cancelled",
   withdrawn: "inactive",
 };
 
-export const statusAt = (shown: Shown, now: number): string =>
+export const statusAt = (shown: StoredListing, now: number): string =>
   shown.status === "active" && shown.order.components.endTime <= BigInt(now)
     ? "expired"
     : statuses[shown.status];
 
 const iso = (seconds: number | bigint) => new Date(Number(seconds) * 1000).toISOString();
 
-const tokenOf = (shown: Shown): Address =>
+const tokenOf = (shown: StoredListing): Address =>
   shown.order.components.consideration[0]?.token ?? zeroAddress;
 
-const bpsOf = ({ order }: Shown, wei: bigint): number =>
+const bpsOf = ({ order }: StoredListing, wei: bigint): number =>
   Number((wei * 10_000n) / (totalWei(order) || 1n));
 
 /** Legs after the seller's: Magic Eden's own, and the creator's. */
-function feesOf(shown: Shown) {
+function feesOf(shown: StoredListing) {
   return shown.order.components.consideration.slice(1).map((leg) => ({
     bps: bpsOf(shown, leg.startAmount),
     kind: leg.recipient === partnerFeeRecipients.magiceden ? "marketplace" : "royalty",
@@ -47,10 +47,10 @@ const amount = (wei: bigint) => ({
 });
 
 /** A listing in Reservoir's form, times in unix seconds; raw data is the order itself with its signature. */
-export function presentOrder(shown: Shown, asked: Asked & { hasRawData: boolean }) {
+export function presentOrder(shown: StoredListing, asked: Asked & { hasRawData: boolean }) {
   const { order, contract, tokenId, quantity, remaining } = shown;
   const { components } = order;
-  const { hash: id, wei } = toldTerms(shown, asked);
+  const { hash: id, wei } = presentedTerms(shown, asked);
   const netWei = components.consideration[0]?.startAmount ?? 0n;
   const fees = feesOf(shown);
   const symbol = symbolOf(shown);
@@ -78,7 +78,7 @@ export function presentOrder(shown: Shown, asked: Asked & { hasRawData: boolean 
   };
 }
 
-function rawData({ order: { components, signature } }: Shown) {
+function rawData({ order: { components, signature } }: StoredListing) {
   const { startTime, endTime } = components;
   return {
     kind: "single-token",
@@ -88,9 +88,9 @@ function rawData({ order: { components, signature } }: Shown) {
 }
 
 /** A listing in the form that Magic Eden publishes. */
-export function presentAsk(shown: Shown, asked: Asked) {
+export function presentAsk(shown: StoredListing, asked: Asked) {
   const { order, chainId, contract, tokenId, quantity, remaining } = shown;
-  const { hash: id, wei } = toldTerms(shown, asked);
+  const { hash: id, wei } = presentedTerms(shown, asked);
   const symbol = symbolOf(shown);
   const fees = feesOf(shown);
   const sumOf = (kind: string) =>

@@ -11,7 +11,7 @@ import { type Anvil, startAnvil } from "../anvil.ts";
 import { connect, type DevnetClient } from "../client.ts";
 import { contracts } from "../contracts/addresses.ts";
 import { installContracts } from "../install.ts";
-import { type Actors, gatherActors } from "../market/actors.ts";
+import { type Actors, createActors } from "../market/actors.ts";
 import { seededRandom } from "../market/random.ts";
 import { sendAsMined } from "../market/sending.ts";
 import { openPartnerB } from "./partner-b.ts";
@@ -31,7 +31,7 @@ beforeAll(async () => {
   client = connect(anvil);
   await installContracts(client);
   const venue = { chainId, client, sending: sendAsMined(client), random: seededRandom(1) } as const;
-  actors = gatherActors(venue);
+  actors = createActors(venue);
   partner = await openPartnerB({ chains: [anvil], apiKey: "open-sesame" });
 }, 60_000);
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import type { Address } from "viem";
+import { corruptPage } from "./corrupt-responses.ts";
+import type { ListingSort, StoredListing } from "./listing-store.ts";
 import { openStandIn, type StandInOptions } from "./open-stand-in.ts";
 import { chainCalled, presentAsk, presentOrder, statusAt } from "./partner-b-shapes.ts";
-import type { Shown, ShownSort } from "./shown-book.ts";
-import { spoilPage } from "./spoilt-answers.ts";
 import type { StandInState } from "./stand-in.ts";
 import type { Answer, Asked } from "./stand-in-server.ts";
 
@@ -25,7 +25,7 @@ const refuse = (message: string): Answer => ({
   body: { statusCode: 400, error: "Bad Request", message },
 });
 
-const sorts: Record<string, ShownSort> = {
+const sorts: Record<string, ListingSort> = {
   createdAt: "created",
   updatedAt: "updated",
   price: "price",
@@ -47,7 +47,7 @@ type Filters = {
 const isIn = (wanted: readonly string[], value: string) =>
   wanted.length === 0 || wanted.some((other) => other.toLowerCase() === value.toLowerCase());
 
-function passes(shown: Shown, filters: Filters, now: number): boolean {
+function passes(shown: StoredListing, filters: Filters, now: number): boolean {
   if (filters.ids.length > 0) return isIn(filters.ids, shown.orderHash);
   const isStatus =
     filters.statuses.includes("any") || filters.statuses.includes(statusAt(shown, now));
@@ -90,7 +90,7 @@ function answerOrders({ book }: StandInState, asked: Asked, chain: string): Answ
   const orders = page.listings.map((shown) => presentOrder(shown, { ...asked, hasRawData }));
   return {
     status: 200,
-    body: { orders: spoilPage(orders, asked), continuation: page.next ?? null },
+    body: { orders: corruptPage(orders, asked), continuation: page.next ?? null },
   };
 }
 
@@ -124,7 +124,7 @@ function answerAsks({ book }: StandInState, asked: Asked): Answer {
   });
   const asks = page.listings.map((shown) => presentAsk(shown, asked));
   const continuation = page.next === undefined ? {} : { continuation: page.next };
-  return { status: 200, body: { asks: spoilPage(asks, asked), ...continuation } };
+  return { status: 200, body: { asks: corruptPage(asks, asked), ...continuation } };
 }
 
 const onlyOne = (contracts: readonly string[]): Address | undefined =>

@@ -3,11 +3,11 @@ import { isAddressEqual, type LocalAccount } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
 import { accounts } from "../accounts.ts";
 import { connect } from "../client.ts";
-import { gatherActors } from "../market/actors.ts";
-import type { Venue } from "../market/party.ts";
+import { createActors } from "../market/actors.ts";
 import { seededRandom } from "../market/random.ts";
+import { drawEdition, drawPriceWei, drawPunk } from "../market/seed-tokens.ts";
 import { sendAsMined } from "../market/sending.ts";
-import { drawEdition, drawPriceWei, drawPunk } from "../market/stock.ts";
+import type { MarketContext } from "../market/signer.ts";
 import { openPartnerA } from "./partner-a.ts";
 import { openPartnerB } from "./partner-b.ts";
 import type { StandIn } from "./stand-in.ts";
@@ -57,7 +57,7 @@ async function keepSelling(
   const { chainId } = chain;
   const client = connect(chain);
   const random = seededRandom(Date.now() ^ chainId);
-  const venue: Venue = { chainId, client, random, sending: sendAsMined(client) };
+  const venue: MarketContext = { chainId, client, random, sending: sendAsMined(client) };
   for (const partner of partners) {
     for (let made = 0; made < openingListings && !signal.aborted; made++)
       await sellOne(venue, partner, made === 0).catch(() => {});
@@ -72,8 +72,8 @@ async function keepSelling(
 }
 
 /** Something that a trader owns; Magic Eden's first ones are priced in the wrapped currency, OpenSea's are editions. */
-async function sellOne(venue: Venue, partner: StandIn, isSpecial: boolean): Promise<void> {
-  const actors = gatherActors(venue);
+async function sellOne(venue: MarketContext, partner: StandIn, isSpecial: boolean): Promise<void> {
+  const actors = createActors(venue);
   const isEdition = isSpecial && partner.partner === "opensea";
   const { nft, owner } = await (isEdition
     ? drawEdition(venue, actors, 4n)

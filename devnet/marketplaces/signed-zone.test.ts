@@ -12,13 +12,13 @@ import { type Anvil, startAnvil } from "../anvil.ts";
 import { connect, type DevnetClient } from "../client.ts";
 import { contracts, signedZone } from "../contracts/addresses.ts";
 import { installContracts } from "../install.ts";
-import { type Actors, gatherActors } from "../market/actors.ts";
+import { type Actors, createActors } from "../market/actors.ts";
 import { seededRandom } from "../market/random.ts";
 import { sendAsMined } from "../market/sending.ts";
+import type { StoredListing } from "./listing-store.ts";
 import { openPartnerA } from "./partner-a.ts";
 import { authorizationSeconds } from "./partner-a-fulfillment.ts";
 import { callOf, type ProposedFill, proposeFill } from "./propose-fill.fixture.ts";
-import type { Shown } from "./shown-book.ts";
 import type { StandIn } from "./stand-in.ts";
 
 const { alice, bob, carol } = accounts;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   client = connect(anvil);
   await installContracts(client);
   const venue = { chainId, client, sending: sendAsMined(client), random: seededRandom(1) } as const;
-  actors = gatherActors(venue);
+  actors = createActors(venue);
   partner = await openPartnerA({ chains: [anvil] });
 }, 60_000);
 afterAll(async () => {
@@ -42,13 +42,13 @@ afterAll(async () => {
   await anvil.stop();
 });
 
-async function aliceSells(): Promise<Shown> {
+async function aliceSells(): Promise<StoredListing> {
   const nft = { standard: "erc721", contract: contracts.punks, tokenId: nextTokenId++ } as const;
   await actors.alice.mints(nft);
   return partner.sell({ chainId, maker: alice, nft, priceWei: parseEther("2") });
 }
 
-const proposeTo = (buyer: typeof bob, { orderHash }: Shown, units?: number) =>
+const proposeTo = (buyer: typeof bob, { orderHash }: StoredListing, units?: number) =>
   proposeFill({
     ...{ url: partner.url, chain: "ape_chain", orderHash, buyer: buyer.address },
     ...(units === undefined ? {} : { units }),

@@ -3,22 +3,22 @@ import type { ChainId } from "../../abis/deployments.ts";
 import type { SignedOrder } from "../../projections/domain/seaport/order-components.ts";
 import { accounts } from "../accounts.ts";
 import type { DevnetClient } from "../client.ts";
-import type { Venue } from "../market/party.ts";
 import { seededRandom } from "../market/random.ts";
 import { sendAsMined } from "../market/sending.ts";
+import type { MarketContext } from "../market/signer.ts";
 import { addBulkListings } from "./bulk-listings.ts";
 import { type Faults, withoutFaults } from "./faults.ts";
-import { lookAtChain } from "./look-at-chain.ts";
+import type { ListingStatus, ListingStore, StoredListing } from "./listing-store.ts";
 import { makePartnerListing, type PartnerName, type PartnerSale } from "./make-partner-listing.ts";
 import type { StandInStream } from "./partner-a-stream.ts";
-import type { Shown, ShownBook, ShownStatus } from "./shown-book.ts";
+import { readMakerState } from "./read-maker-state.ts";
 import { know, type StandInCollection } from "./stand-in-collections.ts";
 import type { Remembered, StandInServer } from "./stand-in-server.ts";
 
 /** What a stand-in's own routes work on. */
 export type StandInState = {
   partner: PartnerName;
-  book: ShownBook;
+  book: ListingStore;
   collections: StandInCollection[];
   clients: ReadonlyMap<ChainId, DevnetClient>;
 };
@@ -42,7 +42,7 @@ export function createStandIn(state: StandInState, { server, stream }: Up, lookE
   const { partner, book, collections, clients } = state;
   const look = async (): Promise<void> => {
     for (const [chainId, client] of clients)
-      await lookAtChain(client, { chainId, book, now: server.now() });
+      await readMakerState(client, { chainId, book, now: server.now() });
   };
   const looking = keepLooking(look, lookEveryMs);
   return {
@@ -90,12 +90,12 @@ function failing(server: StandInServer) {
 
 /** What is listed. */
 function showing({ partner, book, collections, clients }: StandInState, server: StandInServer) {
-  const show = (chainId: ChainId, order: SignedOrder): Shown => {
+  const show = (chainId: ChainId, order: SignedOrder): StoredListing => {
     const [item] = order.components.offer;
     if (item !== undefined) know(collections, { chainId, contract: item.token });
     return book.add({ chainId, order, listedAt: server.now() });
   };
-  const turn = (from: ShownStatus, to: ShownStatus) => (chainId: ChainId, orderHash: Hex) => {
+  const turn = (from: ListingStatus, to: ListingStatus) => (chainId: ChainId, orderHash: Hex) => {
     const shown = book.find(chainId, orderHash);
     if (shown?.status !== from) return false;
     book.change(shown, { status: to }, server.now());
@@ -103,7 +103,7 @@ function showing({ partner, book, collections, clients }: StandInState, server: 
   };
   return {
     /** Makes, signs and shows a listing of a local maker's token. */
-    sell: async ({ chainId, ...sale }: StandInSale): Promise<Shown> => {
+    sell: async ({ chainId, ...sale }: StandInSale): Promise<StoredListing> => {
       const client = clients.get(chainId);
       if (client === undefined) throw new Error(`${partner} knows no chain ${chainId}`);
       const { creatorFees } = know(collections, { chainId, contract: sale.nft.contract });
@@ -127,7 +127,7 @@ function showing({ partner, book, collections, clients }: StandInState, server: 
 
 export type StandIn = ReturnType<typeof createStandIn>;
 
-const venueOn = (chainId: ChainId, client: DevnetClient): Venue => ({
+const venueOn = (chainId: ChainId, client: DevnetClient): MarketContext => ({
   chainId,
   client,
   sending: sendAsMined(client),

@@ -1,7 +1,4 @@
-import type {
-  ChainReading,
-  ReadingBasis,
-} from "../../../projections/facts/chain-reading.ts";
+import type { ChainReading, ReadingBasis } from "../../../projections/facts/chain-reading.ts";
 import { type CallOutcome, type ChainCall, callKey, executeCalls } from "./call-batch.ts";
 import {
   type ChainQuery,

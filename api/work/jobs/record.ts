@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
-import { reviewBasis } from "../../../projections/log/basis-review.ts";
+import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
 import {
   type RecorderPass,
   type Recording,
@@ -83,7 +83,7 @@ function createObservationCheck(options: RecorderOptions): () => void {
     checkedAt = performance.now();
     try {
       const current = { ...recording, now: () => new Date() };
-      const changed = await reviewBasis(db, current, finalityBlocks);
+      const changed = await checkObservationBlocks(db, current, finalityBlocks);
       if (changed > 0) onAppended(changed);
     } catch (error) {
       const { chainId } = recording;

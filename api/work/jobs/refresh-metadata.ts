@@ -12,7 +12,7 @@ import {
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import type { DocumentFetcher } from "../metadata/document-fetcher.ts";
-import { fetchDue, type FetchOutcome } from "../metadata/fetch-due.ts";
+import { type FetchOutcome, fetchDue } from "../metadata/fetch-due.ts";
 import { backOff } from "./back-off.ts";
 
 const pollMs = 2_000;
@@ -65,7 +65,10 @@ export async function runMetadataRefresh(options: RefreshOptions): Promise<void>
   }
 }
 
-async function refreshOnce(options: RefreshOptions, state: RefreshState): Promise<FetchOutcome | null> {
+async function refreshOnce(
+  options: RefreshOptions,
+  state: RefreshState,
+): Promise<FetchOutcome | null> {
   const { client, logger } = options;
   try {
     const outcome = await fetchPass(options, state);

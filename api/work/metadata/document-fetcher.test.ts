@@ -94,7 +94,7 @@ describe("a document", () => {
       "..\\api",
       "ipfs/../../x",
     ]) {
-      expect(await fetched(`ipfs://${path}`)).toBe("no gateway leads to it");
+      expect(await fetched(`ipfs://${path}`)).toBe("no gateway for the URI");
     }
     expect([...first.asked, ...second.asked]).toEqual([]);
   });
@@ -128,7 +128,7 @@ describe("no request leaves the public internet", () => {
       `http://localhost:${allowed.port}/`,
       `http://127.1:${first.port}`,
     ]) {
-      expect(await fetched(uri)).toMatch(/http: is not fetched/);
+      expect(await fetched(uri)).toMatch(/http: is not allowed/);
     }
     expect(await fetched(`https://127.0.0.1:${first.port}/ipfs/x`)).toMatch(/port/);
     expect([...first.asked, ...allowed.asked]).toEqual([]);
@@ -150,7 +150,7 @@ describe("no request leaves the public internet", () => {
   ])("whatever a host redirects to: %s", async (location) => {
     allowed.answers(redirects(location));
     expect(await fetched(`${allowed.origin}/`)).toMatch(
-      /not on the public internet|is not fetched|is not asked/,
+      /not on the public internet|is not allowed|is not allowed/,
     );
     expect(allowed.asked).toHaveLength(1);
   });
@@ -158,7 +158,7 @@ describe("no request leaves the public internet", () => {
   it("not even where a gateway redirects back to itself", async () => {
     first.answers(redirects(`${first.origin}/ipfs/other`));
     second.answers(redirects("/ipfs/other"));
-    expect(await fetched(`ipfs://${cid}`)).toMatch(/http: is not fetched; .*http: is not fetched/);
+    expect(await fetched(`ipfs://${cid}`)).toMatch(/http: is not allowed; .*http: is not allowed/);
     expect([first.asked.length, second.asked.length]).toEqual([1, 1]);
   });
 
@@ -190,7 +190,7 @@ describe("limits", () => {
     allowed.answers(hops(3));
     expect(await fetched(`${allowed.origin}/0`)).toBe("there");
     allowed.answers(hops(4));
-    expect(await fetched(`${allowed.origin}/0`)).toMatch(/redirects more than 3 times/);
+    expect(await fetched(`${allowed.origin}/0`)).toMatch(/more than 3 redirects/);
     expect(allowed.asked).toHaveLength(8);
   });
 
@@ -221,19 +221,19 @@ describe("limits", () => {
   it("neither silence nor a drip lasts longer than the time there is", async () => {
     const begun = performance.now();
     allowed.answers(() => undefined);
-    expect(await fetched(`${allowed.origin}/`)).toMatch(/took too long/);
+    expect(await fetched(`${allowed.origin}/`)).toMatch(/timeout/);
     allowed.answers((_request, response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write(" "), 50);
       response.on("close", () => clearInterval(timer));
     });
-    expect(await fetched(`${allowed.origin}/`)).toMatch(/took too long/);
+    expect(await fetched(`${allowed.origin}/`)).toMatch(/timeout/);
     expect(performance.now() - begun).toBeLessThan(3_000);
   });
 
   it("what is no HTTP, or encoded, is refused", async () => {
     allowed.answers(says("x", { "content-encoding": "gzip" }));
-    expect(await fetched(`${allowed.origin}/`)).toMatch(/encoded as gzip/);
+    expect(await fetched(`${allowed.origin}/`)).toMatch(/content-encoding gzip/);
 
     const noise = createSocketServer((socket) => {
       socket.on("error", () => undefined).end("\0".repeat(100_000));
@@ -282,10 +282,10 @@ describe("a host", () => {
   it("that does not answer three times is left alone for ever longer", async () => {
     const ask = () => fetched(`${allowed.origin}/`);
     allowed.answers(() => undefined);
-    for (let attempt = 0; attempt < 3; attempt++) expect(await ask()).toMatch(/took too long/);
+    for (let attempt = 0; attempt < 3; attempt++) expect(await ask()).toMatch(/timeout/);
     expect(await ask()).toBeUndefined();
     now += 60_000;
-    expect(await ask()).toMatch(/took too long/);
+    expect(await ask()).toMatch(/timeout/);
     now += 60_000;
     expect(await ask()).toBeUndefined();
     now += 60_000;

@@ -93,7 +93,8 @@ const busyStatuses = new Set([429, 503]);
 function faultOf({ statusCode, headers }: Response, limit: number): DocumentFault | null {
   if (busyStatuses.has(statusCode)) {
     const seconds = Number(header(headers["retry-after"]));
-    const retryAfter = Number.isFinite(seconds) && seconds > 0 ? { restMs: seconds * 1_000 } : {};
+    const retryAfter =
+      Number.isFinite(seconds) && seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {};
     return { fault: `HTTP ${statusCode}`, cause: "busy", ...retryAfter };
   }
   if (statusCode !== 200) return documentFault(`HTTP ${statusCode}`);

@@ -8,8 +8,8 @@ import { parseJsonDocument } from "../../../projections/domain/metadata/json-doc
 import { substituteId } from "../../../projections/domain/metadata/location.ts";
 import { parseUri } from "../../../projections/domain/metadata/media.ts";
 import {
-  parseTokenMetadata,
   imageMetadata,
+  parseTokenMetadata,
   type TokenMetadata,
 } from "../../../projections/domain/metadata/token-metadata.ts";
 import {

@@ -29,13 +29,20 @@ vi.mock("../../../api/work/marketplaces/partner-definitions.ts", async (importOr
   return { partnerDefinitions: { ...table.partnerDefinitions, example } };
 });
 
+const farFuture = 4_000_000_000n;
 const root = resolve(import.meta.dirname, "../../..");
 const guide = () => readFileSync(resolve(root, "docs/adding-a-partner.md"), "utf8");
 
 it("shows the listings of a partner added by a folder and two lines", async () => {
   const { carol } = makers;
   const terms = { contract: nfts.editions.address, standard: "erc1155", quantity: 1n } as const;
-  const order = givenPartnerOrder({ ...terms, maker: carol, tokenId: 91n, orderType: 1 });
+  const order = givenPartnerOrder({
+    ...terms,
+    maker: carol,
+    tokenId: 91n,
+    orderType: 1,
+    endTime: farFuture,
+  });
   const entry = { hash: order.orderHash, order: order.components, signature: partnerSignature };
   const server = createServer((_, response) => {
     response.end(
@@ -55,6 +62,7 @@ it("shows the listings of a partner added by a folder and two lines", async () =
     const sync = openSync(api.db, partner);
     await sync.enroll(nfts.editions.address);
     expect(await sync.run()).toBe("idle");
+    expect(sync.skipped).toEqual([]);
     await api.catchUp();
 
     const listing = {
@@ -63,8 +71,8 @@ it("shows the listings of a partner added by a folder and two lines", async () =
       orderHash: order.orderHash,
     };
     for (const marketplace of ["example", "partner_x"]) {
-      const { data } = await api.list(`/v1/listings?marketplace=${marketplace}`);
-      expect(data).toMatchObject([listing]);
+      const { data } = await api.list(`/v1/listings?marketplace=${marketplace}&status=inactive`);
+      expect(data).toMatchObject([{ ...listing, status: "inactive" }]);
     }
     expect(await api.one(`/v1/listings/${listing.askId}`)).toMatchObject(listing);
 

@@ -5,7 +5,7 @@ import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
 import { listingsProjection } from "../../../projections/listings/project.ts";
 import { factKind } from "../../../projections/log/fact-kind.ts";
-import { readFactsAfter } from "../../../projections/log/facts-behind.ts";
+import { readFactsAfter } from "../../../projections/log/provenance.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { readOrdersByStatus } from "../../../projections/reads/orders/read-orders-by-status.ts";
 import { type Market, openMarket } from "../../support/chain/market.ts";

@@ -5,12 +5,12 @@ import type { SignedOrder } from "../../projections/domain/seaport/order-compone
 import { orderHash } from "../../projections/domain/seaport/order-hash.ts";
 
 /** What happens to a listing. */
-export type ShownChange = "listed" | "filled" | "cancelled" | "withdrawn" | "restored";
+export type ListingChange = "listed" | "filled" | "cancelled" | "withdrawn" | "restored";
 
-export type ShownStatus = "active" | "filled" | "cancelled" | "withdrawn";
+export type ListingStatus = "active" | "filled" | "cancelled" | "withdrawn";
 
 /** A listing that a partner shows, or showed. Times are unix seconds. */
-export type Shown = {
+export type StoredListing = {
   readonly chainId: ChainId;
   readonly orderHash: Hex;
   readonly order: SignedOrder;
@@ -24,20 +24,20 @@ export type Shown = {
   /** Counts up with every listing. */
   readonly sequence: number;
   remaining: bigint;
-  status: ShownStatus;
+  status: ListingStatus;
   updatedAt: number;
   /** Counts up with every change of any listing. */
   changed: number;
 };
 
-export type ShownSort = "created" | "updated" | "price";
+export type ListingSort = "created" | "updated" | "price";
 
 type PageQuery = {
   chainId: ChainId;
   contract?: Address | undefined;
-  sort: ShownSort;
+  sort: ListingSort;
   isDescending: boolean;
-  keep: (shown: Shown) => boolean;
+  keep: (shown: StoredListing) => boolean;
   limit: number;
   /** Where the page before ended; text that this book did not give begins anew. */
   cursor: string | undefined;
@@ -52,35 +52,39 @@ type Addition = {
   listedAt: number;
 };
 
-const sortValue: Record<ShownSort, (shown: Shown) => bigint> = {
+const sortValue: Record<ListingSort, (shown: StoredListing) => bigint> = {
   created: (shown) => BigInt(shown.sequence),
   updated: (shown) => BigInt(shown.changed),
   price: (shown) => shown.unitPriceWei,
 };
 
 /** The listings of a partner, in memory. Pages neither repeat nor lose a listing that stays while they are read. */
-export function openShownBook() {
-  const byHash = new Map<Hex, Shown>();
-  const sorted = new Map<string, readonly Shown[]>();
-  const listeners = new Set<(shown: Shown, change: ShownChange) => void>();
+export function createListingStore() {
+  const byHash = new Map<Hex, StoredListing>();
+  const sorted = new Map<string, readonly StoredListing[]>();
+  const listeners = new Set<(shown: StoredListing, change: ListingChange) => void>();
   let counter = 0;
-  const tell = (shown: Shown, change: ShownChange) => {
+  const tell = (shown: StoredListing, change: ListingChange) => {
     for (const listener of listeners) listener(shown, change);
   };
 
   return {
     /** Is told of every change from here on. */
-    listen(listener: (shown: Shown, change: ShownChange) => void): void {
+    listen(listener: (shown: StoredListing, change: ListingChange) => void): void {
       listeners.add(listener);
     },
-    add(addition: Addition): Shown {
+    add(addition: Addition): StoredListing {
       const shown = shownOf(addition, ++counter);
       byHash.set(shown.orderHash, shown);
       sorted.clear();
       tell(shown, "listed");
       return shown;
     },
-    change(shown: Shown, to: { status: ShownStatus; remaining?: bigint }, at: number): void {
+    change(
+      shown: StoredListing,
+      to: { status: ListingStatus; remaining?: bigint },
+      at: number,
+    ): void {
       const { status, remaining = shown.remaining } = to;
       const before = shown.status;
       if (before === status && shown.remaining === remaining) return;
@@ -88,12 +92,12 @@ export function openShownBook() {
       sorted.delete("updated");
       if (before !== status) tell(shown, status === "active" ? "restored" : status);
     },
-    find: (chainId: ChainId, hash: string): Shown | undefined => {
+    find: (chainId: ChainId, hash: string): StoredListing | undefined => {
       const shown = byHash.get(hash.toLowerCase() as Hex);
       return shown?.chainId === chainId ? shown : undefined;
     },
-    all: (): Iterable<Shown> => byHash.values(),
-    page(query: PageQuery): { listings: readonly Shown[]; next: string | undefined } {
+    all: (): Iterable<StoredListing> => byHash.values(),
+    page(query: PageQuery): { listings: readonly StoredListing[]; next: string | undefined } {
       const listings = sorted.get(query.sort) ?? sort(byHash.values(), query.sort);
       sorted.set(query.sort, listings);
       const kept = takeFrom(listings, placeAfter(listings, query), query);
@@ -105,14 +109,14 @@ export function openShownBook() {
   };
 }
 
-export type ShownBook = ReturnType<typeof openShownBook>;
+export type ListingStore = ReturnType<typeof createListingStore>;
 
-function sort(listings: Iterable<Shown>, by: ShownSort): Shown[] {
+function sort(listings: Iterable<StoredListing>, by: ListingSort): StoredListing[] {
   const value = sortValue[by];
   return [...listings].sort((a, b) => Number(value(a) - value(b)) || a.sequence - b.sequence);
 }
 
-function shownOf(addition: Addition, sequence: number): Shown {
+function shownOf(addition: Addition, sequence: number): StoredListing {
   const { chainId, order, hash, isWatched = true, listedAt } = addition;
   const [item] = order.components.offer;
   if (item === undefined) throw new TypeError("A listing offers a token");
@@ -132,9 +136,13 @@ export const totalWei = ({ components }: SignedOrder): bigint =>
   components.consideration.reduce((sum, leg) => sum + leg.startAmount, 0n);
 
 /** Up to one more than the limit, which tells that there is a next page. */
-function takeFrom(listings: readonly Shown[], first: number, query: PageQuery): Shown[] {
+function takeFrom(
+  listings: readonly StoredListing[],
+  first: number,
+  query: PageQuery,
+): StoredListing[] {
   const { chainId, contract, isDescending, keep, limit } = query;
-  const kept: Shown[] = [];
+  const kept: StoredListing[] = [];
   const step = isDescending ? -1 : 1;
   for (let index = first; kept.length <= limit; index += step) {
     const shown = listings[index];
@@ -148,16 +156,16 @@ function takeFrom(listings: readonly Shown[], first: number, query: PageQuery): 
   return kept;
 }
 
-const cursorAt = (shown: Shown, sort: ShownSort) =>
+const cursorAt = (shown: StoredListing, sort: ListingSort) =>
   Buffer.from(`${sort}:${sortValue[sort](shown)}:${shown.sequence}`).toString("base64url");
 
 /** Index of the first listing beyond the cursor, by bisection. */
-function placeAfter(listings: readonly Shown[], query: PageQuery): number {
+function placeAfter(listings: readonly StoredListing[], query: PageQuery): number {
   const { cursor = "", sort, isDescending } = query;
   const [, cursorSort, value, sequence] =
     /^(\w+):(\d+):(\d+)$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
   if (cursorSort !== sort || value === undefined) return isDescending ? listings.length - 1 : 0;
-  const isBefore = (shown: Shown): boolean => {
+  const isBefore = (shown: StoredListing): boolean => {
     const difference = sortValue[sort](shown) - BigInt(value);
     if (difference !== 0n) return difference < 0n;
     return isDescending ? shown.sequence < Number(sequence) : shown.sequence <= Number(sequence);

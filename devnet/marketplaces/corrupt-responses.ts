@@ -1,10 +1,10 @@
 import type { Hex } from "viem";
-import { type Shown, totalWei } from "./shown-book.ts";
+import { type StoredListing, totalWei } from "./listing-store.ts";
 import type { Asked } from "./stand-in-server.ts";
 
 /** Hash and whole price of a listing as they are, or as the faults want them. */
-export function toldTerms(
-  shown: Shown,
+export function presentedTerms(
+  shown: StoredListing,
   { wrong }: Pick<Asked, "wrong">,
 ): { hash: Hex; wei: bigint } {
   const { orderHash } = shown;
@@ -17,7 +17,7 @@ export function toldTerms(
 }
 
 /** Every second entry spoilt, each in its own way, when the answers are to be malformed. */
-export function spoilPage<Entry extends object>(entries: readonly Entry[], { wrong }: Asked) {
+export function corruptPage<Entry extends object>(entries: readonly Entry[], { wrong }: Asked) {
   if (!wrong.includes("malformed")) return entries;
   const ways: readonly ((entry: Entry) => unknown)[] = [
     () => null,

@@ -17,7 +17,7 @@ import {
 import type { DevnetClient } from "../client.ts";
 
 /** Whether the maker signed, owns and approved what the order offers; without a chain only the signature is judged. */
-export async function judgeMaker(
+export async function validateMaker(
   order: SignedOrder,
   { chainId, client }: { chainId: ChainId; client: DevnetClient | undefined },
 ): Promise<string[]> {

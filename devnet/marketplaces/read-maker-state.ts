@@ -1,15 +1,15 @@
 import { type ChainId, multicall3, seaport } from "../../abis/deployments.ts";
 import { seaportFunctions } from "../../abis/seaport.ts";
 import type { DevnetClient } from "../client.ts";
-import type { Shown, ShownBook, ShownStatus } from "./shown-book.ts";
+import type { ListingStatus, ListingStore, StoredListing } from "./listing-store.ts";
 
 const exchange = { address: seaport["1.6"], abi: seaportFunctions } as const;
 const atOnce = 200;
 
 /** Tells the book which of its listings the chain has filled or cancelled, or fills no longer undone by a reorg. */
-export async function lookAtChain(
+export async function readMakerState(
   client: DevnetClient,
-  { chainId, book, now }: { chainId: ChainId; book: ShownBook; now: number },
+  { chainId, book, now }: { chainId: ChainId; book: ListingStore; now: number },
 ): Promise<void> {
   const watched = [...book.all()].filter(
     (shown) => shown.chainId === chainId && shown.isWatched && shown.status !== "withdrawn",
@@ -20,7 +20,7 @@ export async function lookAtChain(
 
 async function lookAt(
   client: DevnetClient,
-  { book, listings, now }: { book: ShownBook; listings: readonly Shown[]; now: number },
+  { book, listings, now }: { book: ListingStore; listings: readonly StoredListing[]; now: number },
 ): Promise<void> {
   const multicall = { multicallAddress: multicall3, allowFailure: false } as const;
   const [states, counters] = await Promise.all([
@@ -49,7 +49,7 @@ async function lookAt(
   }
 }
 
-function statusOf(remaining: bigint, isDead: boolean): ShownStatus {
+function statusOf(remaining: bigint, isDead: boolean): ListingStatus {
   if (remaining === 0n) return "filled";
   return isDead ? "cancelled" : "active";
 }
