@@ -1,4 +1,4 @@
-/** The direction of imports (README, "The house"). Data flows one way: chain → log → projections → api. */
+/** The direction of imports. Data flows one way: chain → log → projections → api. */
 const only = (name, from, allowed, comment) => ({
   name,
   comment,
@@ -9,14 +9,80 @@ const only = (name, from, allowed, comment) => ({
       ...allowed,
       "node_modules",
       "^node:",
-      "^(fs|path|os|net|http|https|dns|crypto|child_process|url|util|events|stream|timers|module|worker_threads|assert|zlib|buffer|perf_hooks|process|readline)(/|$)",
+      "^(fs|path|os|net|http|https|dns|crypto|child_process|url|util|events|stream|timers|module|worker_threads|assert|zlib|buffer|perf_hooks|process|readline|tty)(/|$)",
     ],
   },
 });
 
+/** Folders of projections/ that hold one projection each. */
+const projections = [
+  "activity",
+  "bids",
+  "coin-prices",
+  "collection-stats",
+  "collections",
+  "cross-listings",
+  "floors",
+  "listings",
+  "metadata",
+  "ownership",
+  "sales",
+  "traits",
+];
+
+/** Layers from the lowest to the highest: a folder imports from its own layer and from lower ones. */
+const projectionLayers = [
+  ["domain"],
+  ["database.ts", "introspection.ts"],
+  ["log"],
+  ["facts"],
+  ["sql"],
+  ["engine"],
+  ["exchanges", "order-state", "chain-readings"],
+  projections,
+  ["reads", "partner-sync"],
+  ["all.ts"],
+];
+const serveLayers = [
+  ["http"],
+  ["reference"],
+  ["keys"],
+  ["accounts"],
+  ["views"],
+  ["feed"],
+  ["v1"],
+  ["nft-data"],
+  ["developers"],
+  ["pages"],
+  ["status"],
+  ["app.ts"],
+];
+
+/** One rule per layer: it imports nothing of the layers above it. */
+function upward(root, layers) {
+  const pathOf = (names) =>
+    `${root}(${names.map((name) => (name.endsWith(".ts") ? name.replace(".", "\\.") : `${name}/`)).join("|")})`;
+  return layers.slice(0, -1).map((layer, index) => ({
+    name: `${layer[0].replace(".ts", "")}-imports-downward`,
+    comment: `${layer.join(", ")}: nothing above it in ${root}`,
+    severity: "error",
+    from: { path: pathOf(layer), pathNot: "\\.(test|fixture)\\.ts$" },
+    to: { path: pathOf(layers.slice(index + 1).flat()) },
+  }));
+}
+
 module.exports = {
   forbidden: [
     { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "no-mutual-folders",
+      comment:
+        "two folders that import each other are one folder, or one of them holds what is not its own",
+      scope: "folder",
+      severity: "error",
+      from: { path: "^(abis|api|projections|src|devnet)/" },
+      to: { circular: true },
+    },
     {
       name: "no-unresolvable",
       severity: "error",
@@ -27,27 +93,33 @@ module.exports = {
     only(
       "src-decodes-only",
       "^(src/|ponder\\.)",
-      ["^src/", "^abis/", "^ponder[.:/]"],
-      "Ponder stays quarantined",
+      ["^src/", "^abis/", "^projections/(domain|exchanges)/", "^ponder[.:/]"],
+      "Ponder's handlers record raw events",
     ),
+    ...upward("^projections/", projectionLayers),
+    {
+      name: "projections-meet-in-tables",
+      comment:
+        "a projection reads others' tables, never their code, so that each can be rebuilt alone",
+      severity: "error",
+      from: { path: `^projections/(${projections.join("|")})/`, pathNot: "\\.test\\.ts$" },
+      to: { path: `^projections/(${projections.join("|")})/`, pathNot: "^projections/$1/" },
+    },
     only(
-      "domain-is-pure",
-      "^projections/domain/",
-      ["^projections/domain/", "^abis/"],
-      "rules take values and return values",
-    ),
-    only(
-      "log-knows-domain",
-      "^projections/log/",
-      ["^projections/(log|domain)/", "^projections/database\\.ts$", "^abis/"],
-      "the log is below every projection",
-    ),
-    only(
-      "projections-know-log",
+      "projections-know-no-api",
       "^projections/",
       ["^projections/", "^abis/"],
-      "no network, environment or clock",
+      "projections read no network, environment or clock",
     ),
+    {
+      name: "projections-do-no-io",
+      comment: "projections read no clock, network or environment",
+      severity: "error",
+      from: { path: "^projections/", pathNot: "\\.test\\.ts$" },
+      to: { path: "^(express|undici|ponder|hono|http|https|net|child_process)$" },
+    },
+    ...upward("^api/", [["config.ts", "context.ts"], ["work"], ["serve"], ["run"]]),
+    ...upward("^api/serve/", serveLayers),
     only(
       "http-knows-no-domain",
       "^api/serve/http/",
@@ -55,15 +127,9 @@ module.exports = {
       "HTTP is about requests and answers, not about orders and tokens",
     ),
     only(
-      "chain-and-partners-below",
-      "^api/(chain|marketplaces|metadata)/",
-      ["^api/(chain|marketplaces|metadata)/", "^api/config\\.ts$", "^projections/", "^abis/"],
-      "doors to the outside stand below the endpoints",
-    ),
-    only(
       "api-stays-inside",
       "^api/",
-      ["^api/", "^projections/", "^abis/"],
+      ["^api/", "^projections/", "^abis/", "^ponder\\.schema\\.ts$"],
       "nothing imports devnet, src or test",
     ),
     only(
@@ -72,23 +138,6 @@ module.exports = {
       ["^devnet/", "^abis/", "^projections/domain/"],
       "local chains are a stand-in for the outside world",
     ),
-    {
-      name: "projections-do-no-io",
-      comment: "folds read no clock, network or environment",
-      severity: "error",
-      from: { path: "^projections/", pathNot: "\\.test\\.ts$" },
-      to: { path: "^(express|undici|ponder|hono|http|https|net|child_process)$" },
-    },
-    {
-      name: "projection-reads-tables-not-functions",
-      comment: "projections meet in tables only, so that each can be rebuilt alone",
-      severity: "error",
-      from: { path: "^projections/(ownership|sales|activity|collections)/" },
-      to: {
-        path: "^projections/(ownership|sales|activity|collections)/",
-        pathNot: "^projections/$1/",
-      },
-    },
   ],
   options: {
     doNotFollow: { path: "node_modules" },

@@ -18,13 +18,13 @@ import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
 import { maskKeys } from "./keys/key-text.ts";
 import { mountNftData, type NftDataApi } from "./nft-data/mount.ts";
 import { answerHome } from "./pages/home.ts";
-import { mountReference } from "./pages/reference.ts";
+import { mountReference } from "./reference/mount-reference.ts";
 import { gaugeFeed } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
 import { gaugePartners } from "./status/partner-gauges.ts";
 import { answerHealth, answerReadiness } from "./status/readiness.ts";
 import type { StatusReader } from "./status/status-reader.ts";
-import type { Context, V1Route } from "./v1/context.ts";
+import type { Context, V1Route } from "./v1/routing/context.ts";
 import { routes as v1Routes } from "./v1/routes.ts";
 
 export type AppOptions = {

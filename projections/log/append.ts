@@ -12,7 +12,7 @@ export type Observation = {
   /** Content identity, 32 bytes: equal content is one fact, however often it is appended. */
   identity: Hex;
   recordedAt: Date;
-  /** The block an observation of the chain was made at. It is not believed while that block is dropped. */
+  /** The block an observation of the chain was made at. It is not effective while that block is retracted. */
   basis?: { number: bigint; hash: Hex; timestamp: Date };
   tokenId?: bigint;
   amount?: bigint;

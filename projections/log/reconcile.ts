@@ -3,8 +3,8 @@ export type CanonicalHashes = (numbers: readonly bigint[]) => Promise<Map<bigint
 
 export type PonderBlock = { number: bigint; hash: string; events: number };
 
-/** A block of the log. `dropped`: retracted, so that its facts do not count. */
-export type RecordedBlock = PonderBlock & { blockId: bigint; dropped: boolean };
+/** A block of the log. `isRetracted`: its facts are not effective. */
+export type RecordedBlock = PonderBlock & { blockId: bigint; isRetracted: boolean };
 
 export type Plan = {
   retract: bigint[];
@@ -16,9 +16,9 @@ export type Plan = {
 };
 
 /**
- * Compares Ponder's blocks of a range with the log's. What Ponder has dropped is only suspected: Ponder also drops rows
- * after a crash or behind a lagging node. The chain's own word retracts and re-adopts, and while it contradicts Ponder
- * nothing of the disputed heights is appended, so that never two branches count at once.
+ * Compares Ponder's blocks of a range with the log's. A block missing in Ponder is only suspected: Ponder also deletes
+ * rows after a crash or behind a lagging node. The chain's answer retracts and readopts, and while it contradicts Ponder
+ * nothing at the disputed heights is appended, so that two branches are never effective at once.
  */
 export async function reconcile(
   inPonder: readonly PonderBlock[],
@@ -27,8 +27,8 @@ export async function reconcile(
 ): Promise<Plan> {
   const ponder = new Map(inPonder.map((block) => [block.hash, block]));
   const log = new Map(inLog.map((block) => [block.hash, block]));
-  const suspects = inLog.filter((block) => !block.dropped && !ponder.has(block.hash));
-  const returning = inLog.filter((block) => block.dropped && ponder.has(block.hash));
+  const suspects = inLog.filter((block) => !block.isRetracted && !ponder.has(block.hash));
+  const returning = inLog.filter((block) => block.isRetracted && ponder.has(block.hash));
   const unseen = inPonder.filter((block) => block.events > (log.get(block.hash)?.events ?? 0));
 
   if (suspects.length + returning.length === 0) {
@@ -41,8 +41,8 @@ export async function reconcile(
   const retract = orphans(suspects, canonical);
   const unresolved = suspects.filter((block) => !retract.includes(block) && !stands(block));
   const readopt = returning.filter(stands);
-  // Pieces of a block that is dropped for good do not count; they are there should it come back.
-  const isDropped = ({ hash }: PonderBlock) => log.get(hash)?.dropped === true;
+  // Facts of a retracted block are not effective; they are appended in case it is readopted.
+  const isDropped = ({ hash }: PonderBlock) => log.get(hash)?.isRetracted === true;
   const append =
     unresolved.length > 0 ? [] : unseen.filter((block) => stands(block) || isDropped(block));
   const undecided = returning.filter(({ number }) => (canonical.get(number) ?? null) === null);

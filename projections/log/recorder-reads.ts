@@ -5,7 +5,7 @@ import { isFact } from "./ponder-events.ts";
 import type { PonderBlock, RecordedBlock } from "./reconcile.ts";
 
 /** How far Ponder and the recorder are on a chain. Event ids are Ponder's, sortable text. */
-export type Standing = {
+export type RecorderProgress = {
   schema: string;
   /** Ponder takes nothing back up to this id. */
   finalizedId: string;
@@ -23,7 +23,10 @@ export async function readPonderSchema(db: Database, chainId: number): Promise<s
 }
 
 /** Null while Ponder has no tables or no checkpoint for the chain. */
-export async function readStanding(db: Database, chainId: number): Promise<Standing | null> {
+export async function readRecorderProgress(
+  db: Database,
+  chainId: number,
+): Promise<RecorderProgress | null> {
   const schema = await readPonderSchema(db, chainId);
   if (schema === null || !(await hasTables(db, schema))) return null;
 
@@ -55,7 +58,7 @@ async function hasTables(db: Database, schema: string): Promise<boolean> {
 /** The id that ends a chunk of Ponder's finalized events, at most `events` of them. */
 export async function readChunkEnd(
   db: Database,
-  { schema, settledId, finalizedId }: Standing,
+  { schema, settledId, finalizedId }: RecorderProgress,
   events: number,
 ): Promise<string> {
   const { rows } = await sql<{ id: string }>`
@@ -81,7 +84,7 @@ export async function readPonderBlocks(
   return rows.map(({ number, hash, events }) => ({ number, hash, events: Number(events) }));
 }
 
-/** The log's blocks of a chain at heights in (after, upTo] that hold chain events or are dropped. */
+/** The log's blocks of a chain at heights in (after, upTo] that hold chain events or are retracted. */
 export async function readRecordedBlocks(
   db: Database,
   chainId: number,
@@ -91,16 +94,16 @@ export async function readRecordedBlocks(
   const from = firstBlockId(chainId, after + 1n);
   const to = upTo === null ? firstBlockId(chainId + 1, 0n) : firstBlockId(chainId, upTo + 1n);
   const { rows } = await sql<RecordedBlock & { events: bigint }>`
-    with dropped as (select block_id from log.retracted_blocks((select position from log.head)))
+    with retracted as (select block_id from log.retracted_blocks((select position from log.head)))
     select b.block_id as "blockId", b.number, b.hash, coalesce(counted.events, 0) as events,
-           b.block_id in (select block_id from dropped) as dropped
+           b.block_id in (select block_id from retracted) as "isRetracted"
     from (
       select f.block_id, count(*) filter (where f.sub_index = 0) as events
       from log.fact f
       where f.block_id >= ${from} and f.block_id < ${to} and f.log_index is not null
       group by f.block_id
     ) counted
-    full join (select block_id from dropped where block_id >= ${from} and block_id < ${to}) gone using (block_id)
+    full join (select block_id from retracted where block_id >= ${from} and block_id < ${to}) gone using (block_id)
     join log.block b using (block_id)`.execute(db);
   return rows.map((row) => ({ ...row, events: Number(row.events) }));
 }

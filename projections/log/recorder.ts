@@ -4,11 +4,11 @@ import { appendBlockStates } from "./block-states.ts";
 import { stageEvents } from "./ponder-events.ts";
 import { type CanonicalHashes, type Plan, type RecordedBlock, reconcile } from "./reconcile.ts";
 import {
+  type RecorderProgress,
   readChunkEnd,
   readPonderBlocks,
   readRecordedBlocks,
-  readStanding,
-  type Standing,
+  readRecorderProgress,
 } from "./recorder-reads.ts";
 import { appendStaged, openStage } from "./stage.ts";
 
@@ -39,7 +39,7 @@ export type Recording = {
  */
 export async function recordChain(db: Database, recording: Recording): Promise<RecorderPass> {
   const { chainId, canonicalHashes } = recording;
-  const standing = await readStanding(db, chainId);
+  const standing = await readRecorderProgress(db, chainId);
   if (standing === null) return { appended: 0, more: false, held: 0 };
 
   const isBacklog = standing.settledId < standing.finalizedId;
@@ -51,7 +51,7 @@ export async function recordChain(db: Database, recording: Recording): Promise<R
     canonicalHashes,
   );
   const settles = upTo !== null && plan.held === 0;
-  const appended = await carryOut(db, recording, standing, { plan, upTo, settles });
+  const appended = await executePlan(db, recording, standing, { plan, upTo, settles });
   return { appended, more: settles, held: plan.held };
 }
 
@@ -62,7 +62,7 @@ export async function recordChain(db: Database, recording: Recording): Promise<R
 async function recorded(
   db: Database,
   chainId: number,
-  { settledNumber }: Standing,
+  { settledNumber }: RecorderProgress,
   upTo: string | null,
 ): Promise<RecordedBlock[]> {
   if (upTo === null) return await readRecordedBlocks(db, chainId, settledNumber, null);
@@ -72,10 +72,10 @@ async function recorded(
 
 type Step = { plan: Plan; upTo: string | null; settles: boolean };
 
-async function carryOut(
+async function executePlan(
   db: Database,
   { chainId, now, fence }: Recording,
-  { schema, settledId }: Standing,
+  { schema, settledId }: RecorderProgress,
   { plan, upTo, settles }: Step,
 ): Promise<number> {
   const changes = plan.retract.length + plan.readopt.length + plan.append.length;

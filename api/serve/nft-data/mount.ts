@@ -3,7 +3,7 @@ import { sendText } from "../http/answer.ts";
 import { flatEnvelope } from "../http/envelope.ts";
 import { limitAddresses } from "../http/limit.ts";
 import { mountRoutes, servePath } from "../http/mount.ts";
-import { serveReference } from "../pages/reference.ts";
+import { serveReference } from "../reference/mount-reference.ts";
 import type { NftDataContext } from "./context.ts";
 import { describeNftData } from "./describe.ts";
 import { type BearerOptions, requireBearer } from "./require-bearer.ts";

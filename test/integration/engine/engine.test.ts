@@ -184,7 +184,7 @@ describe("a tick", () => {
 
     const old: Target = { ...target, projection: tokens("old") };
 
-    await expect(tick(db, [old])).rejects.toThrow("projection tokens holds rows of version 2");
+    await expect(tick(db, [old])).rejects.toThrow("projection tokens has tables of version 2");
     expect(await standing()).toEqual({ tokens: [2, 0n] });
   });
 

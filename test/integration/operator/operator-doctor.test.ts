@@ -27,8 +27,8 @@ it("op doctor names what is wrong with the server and the nodes, and nothing of 
   expect(faults.map(({ about, finding }) => `${about}: ${finding}`)).toEqual([
     "database: fsync is off",
     "database: full_page_writes is off",
-    "chain 1: rpc.invalid:8545 cannot be reached",
-    "chain 33139: 127.0.0.1:1 cannot be reached",
+    "chain 1: rpc.invalid:8545 is unreachable",
+    "chain 33139: 127.0.0.1:1 is unreachable",
   ]);
   expect(faults.every(({ advice }) => advice.length > 0)).toBe(true);
 });
@@ -49,7 +49,7 @@ it("op doctor finds tables that drifted, a rebuild begun, and schemas that serve
       expect.stringMatching(/^ownership: lacks index on token USING btree \(owner/),
       "sales: has sale.note text too many",
       "activity: holds rows of version 7000 or of other parameters",
-      "sales: sales_next was begun and stands at 0",
+      "sales: sales_next is rebuilt up to position 0",
       "ponder_1_bbbbbbbb: 0.0 MB, indexed under an earlier configuration",
     ]),
   );

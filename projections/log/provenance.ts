@@ -51,7 +51,7 @@ export async function readFactsBehind(
   { position, most }: { position: bigint; most: number },
 ): Promise<{ total: bigint; facts: PlacedFact[] }> {
   const { rows } = await sql<FlatFact & { total: bigint }>`
-    with dropped as materialized (select block_id from log.retracted_blocks(${position})),
+    with retracted as materialized (select block_id from log.retracted_blocks(${position})),
     chosen as materialized (select f.* from log.fact f where ${choice(about)})
     select ${placed}, d.block_id is null and f.position <= ${position} as counts,
            case when d.block_id is not null then (
@@ -59,7 +59,7 @@ export async function readFactsBehind(
              where s.block_id = f.block_id and s.kind = ${kindLiteral("block_retracted")} and s.position <= ${position}
            ) end as "droppedAt",
            count(*) over () as total
-    from chosen f ${joins} left join dropped d on d.block_id = f.block_id
+    from chosen f ${joins} left join retracted d on d.block_id = f.block_id
     order by f.block_id nulls last, f.log_index, f.sub_index, f.position
     limit ${most}`.execute(db);
   return { total: rows[0]?.total ?? 0n, facts: rows.map(placeFact) };
@@ -120,7 +120,7 @@ function choice(about: About): RawBuilder<unknown> {
     cross join lateral (
       select x.position from log.fact x
       where x.contract_id = one.contract_id and x.kind = of_kind.kind
-        and x.block_id not in (select block_id from dropped)
+        and x.block_id not in (select block_id from retracted)
       order by x.block_id, x.log_index, x.sub_index limit 1
     ) first)`;
 }

@@ -8,15 +8,15 @@ import { orphans } from "./reconcile.ts";
 import type { Recording } from "./recorder.ts";
 import { readIndexedBlocks } from "./status.ts";
 
-/** Blocks that one look asks the chain about at most. */
+/** Blocks that one pass asks the chain about at most. */
 const BLOCKS = 1_000;
 
 /**
- * Asks the chain about blocks that hold observations and no event: Ponder says nothing of them. Those it dropped are
- * retracted, those it took up again re-adopted. A block `finalityBlocks` below what is indexed is asked about for the
- * last time. Returns the number of blocks that changed.
+ * Checks the blocks that observations were made at against the chain, where Ponder has no event of them. Blocks that left
+ * the chain are retracted, those that returned readopted. A block `finalityBlocks` below the indexed height is checked for
+ * the last time. Returns the number of blocks that changed.
  */
-export async function reviewBasis(
+export async function checkObservationBlocks(
   db: Database,
   recording: Recording,
   finalityBlocks: number,
@@ -27,10 +27,10 @@ export async function reviewBasis(
   if (blocks.length === 0) return 0;
   const indexed = (await readIndexedBlocks(db, chainId))?.indexed.number ?? 0;
   const canonical = await canonicalHashes([...new Set(blocks.map(({ number }) => number))]);
-  const standing = blocks.filter(({ dropped }) => !dropped);
+  const standing = blocks.filter(({ isRetracted }) => !isRetracted);
   const retract = orphans(standing, canonical).map(({ blockId }) => blockId);
   const readopt = blocks
-    .filter(({ dropped, number, hash }) => dropped && canonical.get(number) === hash)
+    .filter(({ isRetracted, number, hash }) => isRetracted && canonical.get(number) === hash)
     .map(({ blockId }) => blockId);
   const final = settledUpTo(blocks, canonical, BigInt(indexed - finalityBlocks));
   if (retract.length + readopt.length === 0 && final <= settled) return 0;
@@ -81,7 +81,7 @@ async function readBasisBlocks(
   const from = firstBlockId(chainId, after + 1n);
   const to = firstBlockId(chainId + 1, 0n);
   const { rows } = await sql<Omit<RecordedBlock, "events">>`
-    select b.block_id as "blockId", b.number, b.hash, d.block_id is not null as dropped
+    select b.block_id as "blockId", b.number, b.hash, d.block_id is not null as "isRetracted"
     from (
       select distinct f.block_id from log.fact f
       where f.block_id >= ${from} and f.block_id < ${to} and f.log_index is null and f.kind not in ${kindList("block_retracted", "block_readopted")}
