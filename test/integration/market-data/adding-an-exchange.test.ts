@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { sql } from "kysely";
 import { pino } from "pino";
 import type { Address } from "viem";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
 import { ponderSettings } from "../../../api/run/indexer/ponder-settings.ts";
 import { sourceFilters } from "../../../api/run/indexer/source-filters.ts";
@@ -11,6 +11,8 @@ import { createApp } from "../../../api/serve/app.ts";
 import { allProjections } from "../../../projections/all.ts";
 import { prepareProjections, rebuild } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
+import { exchanges } from "../../../projections/exchanges/exchanges.ts";
+import type { Exchange } from "../../../projections/exchanges/model/exchange.ts";
 import { appendBlockStates } from "../../../projections/log/block-states.ts";
 import { recordChain } from "../../../projections/log/recorder.ts";
 import { readActivity } from "../../../projections/reads/activity/read-activity.ts";
@@ -19,14 +21,7 @@ import { createDatabase, type TestDatabase } from "../../support/database/postgr
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
 import { openTestMarket, testFee } from "../../support/orders/test-market.ts";
 import { createPonderTables, type Emitted, emit } from "../log/ponder-tables.ts";
-import { bazaarAddress, bazaarFees } from "./example-exchange/exchange.ts";
-
-// The line of the guide: the entry at the end of the table.
-vi.mock("../../../projections/exchanges/exchanges.ts", async (original) => {
-  const table = await original<typeof import("../../../projections/exchanges/exchanges.ts")>();
-  const { bazaar } = await import("./example-exchange/exchange.ts");
-  return { exchanges: [...table.exchanges, bazaar] };
-});
+import { bazaar, bazaarAddress, bazaarFees } from "./example-exchange/exchange.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 const chainId = 33139;
@@ -36,10 +31,14 @@ const projections = allProjections({ feeRecipient: testFee.recipient });
 const targets = projections.map((projection) => ({ projection, schema: projection.name }));
 const [mintBlock, saleBlock] = [block(chainId, 8), block(chainId, 9)];
 
+/** The line of the guide: the entry at the end of the table. */
+const table = exchanges as Exchange[];
+
 let database: TestDatabase;
 let api: ApiClient;
 
 beforeAll(async () => {
+  table.push(bazaar);
   database = await createDatabase();
   const { db } = database;
   await prepareProjections(db, projections, () => {});
@@ -58,6 +57,7 @@ beforeAll(async () => {
   await record();
 });
 afterAll(async () => {
+  table.splice(table.indexOf(bazaar), 1);
   await api?.close();
   await database?.drop();
 });
