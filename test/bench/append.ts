@@ -31,7 +31,7 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   });
 }
 
-/** Positions are the events' numbers here: nothing was appended besides. */
+/** Positions equal the events' numbers here, as nothing else was appended. */
 async function copyRange(db: Database, after: number, upTo: number): Promise<number> {
   const path = sql.lit(await serverFile(db, "bench.copy"));
   await sql`

@@ -8,25 +8,25 @@ const FACTS_IN_BLOCK = 200;
 const BLOCKS = 100;
 const WARM_UPS = 10;
 
-/** One block after the other at the end of a log: appended, committed, folded, committed. */
+/** One block after the other at the end of a log: appended, committed, applied, committed. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
-  const begin = facts - (facts % FACTS_IN_BLOCK);
+  const start = facts - (facts % FACTS_IN_BLOCK);
   const each = (BLOCKS + WARM_UPS) * FACTS_IN_BLOCK;
-  const log = { facts: begin, more: each * scopes.length, factsInBlock: FACTS_IN_BLOCK };
+  const log = { facts: start, more: each * scopes.length, factsInBlock: FACTS_IN_BLOCK };
   return await withLog(log, async (db) => {
-    return await inScopes((scope, place) => measure(db, begin + place * each, scope));
+    return await inScopes((scope, index) => measure(db, start + index * each, scope));
   });
 }
 
 async function measure(
   db: Database,
-  begin: number,
+  start: number,
   { mark, of, chosen }: Scope,
 ): Promise<Figure[]> {
   const targets = await deriveTargets(db, chosen);
   const durationsMs: number[] = [];
   for (let block = 0; block < BLOCKS + WARM_UPS; block += 1) {
-    const after = begin + block * FACTS_IN_BLOCK;
+    const after = start + block * FACTS_IN_BLOCK;
     const ms = await timed(async () => {
       await appendRange(db, after, after + FACTS_IN_BLOCK);
       await project(db, targets);
@@ -37,6 +37,6 @@ async function measure(
     { percent: 50, goalMs: 30 },
     { percent: 95, goalMs: null },
   ];
-  const size = `blocks of ${FACTS_IN_BLOCK} facts after ${begin}, ${of}`;
+  const size = `blocks of ${FACTS_IN_BLOCK} facts after ${start}, ${of}`;
   return percentileFigures(`block${mark},`, durationsMs.slice(WARM_UPS), percentiles, size);
 }

@@ -13,7 +13,7 @@ const BATCH = 50_000;
 const TRANSFERS = 200;
 const WARM_UPS = 20;
 
-/** What one transfer costs in a book of as many active listings as `facts` says: finding and judging its token's. */
+/** The cost of one transfer with `facts` active listings: finding the token's listings and recomputing their state. */
 export async function run({ facts: listings }: { facts: number }): Promise<Figure[]> {
   return await withDatabase(async (db) => {
     for (let from = 0; from < listings; from += BATCH) {
@@ -27,9 +27,9 @@ export async function run({ facts: listings }: { facts: number }): Promise<Figur
 
     const durationsMs: number[] = [];
     for (let number = 0; number < WARM_UPS + TRANSFERS; number += 1) {
-      durationsMs.push(await judgeTransfer(db, targets, (number * 7_919) % listings, number));
+      durationsMs.push(await applyTransfer(db, targets, (number * 7_919) % listings, number));
     }
-    const size = `${listings} active listings; of ${TRANSFERS} transfers each judged one listing`;
+    const size = `${listings} active listings; of ${TRANSFERS} transfers each recomputed one listing`;
     const percentiles = [
       { percent: 50, goalMs: 5 },
       { percent: 95, goalMs: null },
@@ -84,8 +84,8 @@ async function countActive(db: Database): Promise<number> {
   return rows[0]?.active ?? 0;
 }
 
-/** Moves a listed token away and folds that. Returns the milliseconds that the listings took of it. */
-async function judgeTransfer(
+/** Transfers a listed token and applies that. Returns the milliseconds that the listings projection listingsMs. */
+async function applyTransfer(
   db: Database,
   targets: Awaited<ReturnType<typeof deriveTargets>>,
   token: number,
@@ -97,17 +97,17 @@ async function judgeTransfer(
     .setIsolationLevel("repeatable read")
     .execute(async (session) => {
       const window = await openWindow(session, { after: upTo - 1n, upTo });
-      let took = 0;
+      let listingsMs = 0;
       for (const { projection, schema } of targets) {
         const ms = await timed(() => projection.apply(session, schema, window));
-        if (projection.name === "listings") took = ms;
+        if (projection.name === "listings") listingsMs = ms;
       }
       const { rows } = await sql<{ recomputed: number }>`
         select count(*)::int as recomputed from pg_temp.recompute_listing`.execute(session);
       if (rows[0]?.recomputed !== 1)
         throw new Error(`a transfer recomputed ${rows[0]?.recomputed} listings`);
       await sql`update engine.checkpoint set position = ${upTo}`.execute(session);
-      return took;
+      return listingsMs;
     });
 }
 

@@ -7,7 +7,7 @@ import { inScopes, projections, type Scope, timed, withLog } from "./server.ts";
 
 const WINDOW = 10_000;
 
-/** Projections from the log's beginning in windows, each window a sample: the five of the goal, then all. */
+/** Projections from the log's start in windows, one sample per window: the five of the goal, then all. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   return await withLog({ facts }, (db) => inScopes((scope) => catchUp(db, facts, scope)));
 }

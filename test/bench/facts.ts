@@ -9,18 +9,18 @@ const CONTRACTS = 2_000;
 const TOKENS = 10_000;
 const ACCOUNTS = 50_000;
 
-/** `mixed` is what an exchange's chain looks like; `transfers` are ERC-721 transfers alone. */
-type Made = { facts: number; mix?: "mixed" | "transfers"; factsInBlock?: number };
+/** `mixed`: facts in the proportions of a chain with an exchange; `transfers`: ERC-721 transfers only. */
+type GeneratedEvents = { facts: number; mix?: "mixed" | "transfers"; factsInBlock?: number };
 
 /**
- * Fills `bench.event` with made-up events as the recorder stages them: transactions of three events, blocks of sixty,
- * contracts and accounts of very unequal popularity. Of a mixed history's facts a tenth are fills with their payload, a
+ * Fills `bench.event` with generated events as the recorder stages them: transactions of three events, blocks of sixty,
+ * contracts and accounts of very unequal frequency. Of mixed facts a tenth are fills with their payload, a
  * third of them of offers, a tenth ERC-1155 transfers, one in a hundred a cancel and the rest ERC-721 transfers. Equal
- * arguments, equal events.
+ * arguments give equal events.
  */
 export async function makeEvents(
   db: Database,
-  { facts, mix = "mixed", factsInBlock = 60 }: Made,
+  { facts, mix = "mixed", factsInBlock = 60 }: GeneratedEvents,
 ): Promise<void> {
   await sql`create schema if not exists bench`.execute(db);
   await sql`drop table if exists bench.event`.execute(db);
@@ -66,11 +66,11 @@ export async function appendRange(
   }
 }
 
-/** A number in [0, 1) that depends on `value` and nothing else. */
+/** A pseudo-random number in [0, 1), determined by `value` and `seed`. */
 export const fraction = (value: string, seed: number) =>
   `((hashint8extended(${value}, ${seed}) & 4294967295) / 4294967296.0::float8)`;
 
-/** Twenty bytes without a pattern. */
+/** A pseudo-random address. */
 export const addressOf = (series: string, value: string) =>
   `substr(sha256(convert_to('${series}' || ${value}, 'UTF8')), 1, 20)`;
 
@@ -79,7 +79,7 @@ const account = (value: string, seed: number) =>
 
 const hex = (bytes: string) => `'0x' || encode(${bytes}, 'hex')`;
 
-function eventsOf(facts: number, mix: Made["mix"], factsInBlock: number): string {
+function eventsOf(facts: number, mix: GeneratedEvents["mix"], factsInBlock: number): string {
   const { erc721_transfer, erc1155_transfer, order_fulfilled, order_cancelled } = factKind;
   const kind =
     mix === "transfers"
@@ -120,7 +120,7 @@ const money = ({ itemType, token }: Coin, share: number) =>
 const leg = (currency: Coin, recipient: string, share: number) =>
   `jsonb_build_object(${money(currency, share)}, 'recipient', ${recipient})`;
 const nft = `'itemType', 2, 'token', ${hex("contract")}, 'identifier', token_id::text, 'amount', '1'`;
-/** A marketplace and a royalty are paid. */
+/** A marketplace fee and a royalty. */
 const fees = (currency: Coin) =>
   `${leg(currency, "'0x0000a26b00c1f0df003000390027140000faa719'", 5)}, ${leg(currency, hex("contract"), 50)}`;
 const filled = (offer: string, consideration: string) => `jsonb_build_object(
@@ -129,7 +129,7 @@ const filled = (offer: string, consideration: string) => `jsonb_build_object(
 
 /** A listing filled directly. */
 export const fillPayload = filled(nft, `${leg(coin, hex("giver"), 945)}, ${fees(coin)}`);
-/** An offer that somebody accepts with a token. */
+/** A bid filled by a token's owner. */
 const acceptPayload = filled(
   money(wrapped, 1000),
   `jsonb_build_object(${nft}, 'recipient', ${hex("giver")}), ${fees(wrapped)}`,

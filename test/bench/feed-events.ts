@@ -3,32 +3,32 @@ import { sql } from "kysely";
 import type { Database } from "../../projections/database.ts";
 import { addressOf, appendEvents, block } from "../support/database/given.ts";
 
-const blocksASecond = 4;
+const blocksPerSecond = 4;
 
 export type Appending = {
-  eventsASecond: number;
+  eventsPerSecond: number;
   seconds: number;
-  /** Of the first token: each event is of the next one. */
+  /** Id of the first token; each event has the next one. */
   from: number;
   onCommit?: (tokens: readonly number[], committingAt: number) => void;
   eachSecond?: (second: number) => void | Promise<void>;
 };
 
-/** Four blocks a second, told as if they were projected. Returns by how many milliseconds the last was late. */
-export async function keepAppending(db: Database, options: Appending): Promise<number> {
-  const { eventsASecond, seconds, from, onCommit, eachSecond } = options;
-  const inBlock = eventsASecond / blocksASecond;
-  const begunAt = performance.now();
+/** Appends four blocks per second and marks them as projected. Returns the delay of the last block in milliseconds. */
+export async function appendContinuously(db: Database, options: Appending): Promise<number> {
+  const { eventsPerSecond, seconds, from, onCommit, eachSecond } = options;
+  const inBlock = eventsPerSecond / blocksPerSecond;
+  const startedAt = performance.now();
   let late = 0;
-  for (let number = 0; number < seconds * blocksASecond; number += 1) {
-    const dueAt = begunAt + (number * 1_000) / blocksASecond;
+  for (let number = 0; number < seconds * blocksPerSecond; number += 1) {
+    const dueAt = startedAt + (number * 1_000) / blocksPerSecond;
     await delay(Math.max(0, dueAt - performance.now()));
     late = Math.round(performance.now() - dueAt);
     const tokens = Array.from({ length: inBlock }, (_, index) => from + number * inBlock + index);
     await appendEvents(db, tokens.map(transferOf(1 + Math.floor(from / inBlock) + number)));
     onCommit?.(tokens, performance.now());
-    await tellProjected(db);
-    if (number % blocksASecond === 0) await eachSecond?.(number / blocksASecond);
+    await markProjected(db);
+    if (number % blocksPerSecond === 0) await eachSecond?.(number / blocksPerSecond);
   }
   return late;
 }
@@ -44,7 +44,7 @@ const transferOf = (height: number) => (token: number, logIndex: number) =>
     to: addressOf(200 + (height % 30)),
   }) as const;
 
-async function tellProjected(db: Database): Promise<void> {
+async function markProjected(db: Database): Promise<void> {
   await db.transaction().execute(async (session) => {
     await sql`update engine.checkpoint set position = (select position from log.head)`.execute(
       session,
@@ -53,8 +53,8 @@ async function tellProjected(db: Database): Promise<void> {
   });
 }
 
-/** What the feed waits for before it tells. */
-export async function makeCheckpoints(db: Database): Promise<void> {
+/** Creates the checkpoints that the feed waits for. */
+export async function createCheckpoints(db: Database): Promise<void> {
   await sql`
     insert into engine.checkpoint (projection, version, parameters, position)
     select name, 1, '', 0 from unnest(array['ownership', 'sales', 'activity', 'listings', 'bids']) name`.execute(

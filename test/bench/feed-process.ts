@@ -10,10 +10,10 @@ import { listen } from "../../api/serve/http/server.ts";
 import { openListener } from "../../api/work/log-signal/listener.ts";
 import { openDatabase } from "../../projections/database.ts";
 
-/** What the process tells when it is asked: memory in bytes, processor time in milliseconds. */
+/** What the process reports on request: memory in bytes, processor time in milliseconds. */
 export type ProcessFigures = { rss: number; cpuMs: number; readers: number; cut: number };
 
-const [, , url = "", asked = "0"] = argv;
+const [, , url = "", requestedPort = "0"] = argv;
 const logger = pino({ level: "warn" });
 const db = openDatabase({ url, applicationName: "feed", max: 10, onIdleError: () => {} });
 const source = {
@@ -26,7 +26,7 @@ openListener({ url, channels: ["projected"], logger, onNotify: () => feed.notify
 const app = express();
 app.use(measureRequests(openMetrics()), compression());
 servePath(app, "/stream", { get: [answerFeed(feed)] });
-const { port } = await listen(app, "127.0.0.1", Number(asked));
+const { port } = await listen(app, "127.0.0.1", Number(requestedPort));
 process.send?.({ port });
 process.on("message", () => {
   const { user, system } = process.cpuUsage();

@@ -6,9 +6,9 @@ import type { ProcessFigures } from "./feed-process.ts";
 /** A process that serves the feed of a database. */
 export type FeedServer = {
   port: number;
-  ask(): Promise<ProcessFigures>;
-  /** Ends it with SIGKILL and starts another at the same port. */
-  startAnew(): Promise<void>;
+  readFigures(): Promise<ProcessFigures>;
+  /** Kills it with SIGKILL and starts another on the same port. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -16,12 +16,12 @@ export async function startFeedServer(url: string): Promise<FeedServer> {
   let { child, port } = await start(url, 0);
   return {
     port,
-    async ask() {
+    async readFigures() {
       child.send("figures");
       const [figures] = (await once(child, "message")) as [ProcessFigures];
       return figures;
     },
-    async startAnew() {
+    async restart() {
       child.kill("SIGKILL");
       await once(child, "exit");
       ({ child, port } = await start(url, port));
@@ -36,6 +36,6 @@ export async function startFeedServer(url: string): Promise<FeedServer> {
 async function start(url: string, port: number): Promise<{ child: ChildProcess; port: number }> {
   const path = fileURLToPath(new URL("feed-process.ts", import.meta.url));
   const child = fork(path, [url, String(port)], { execArgv: ["--import", "tsx"] });
-  const [told] = (await once(child, "message")) as [{ port: number }];
-  return { child, port: told.port };
+  const [message] = (await once(child, "message")) as [{ port: number }];
+  return { child, port: message.port };
 }

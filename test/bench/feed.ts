@@ -1,33 +1,33 @@
 import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "../../projections/database.ts";
-import { type FeedReader, gatherReaders } from "./feed-subscribers.ts";
-import { keepAppending, makeCheckpoints } from "./feed-events.ts";
+import { appendContinuously, createCheckpoints } from "./feed-events.ts";
 import { type FeedServer, startFeedServer } from "./feed-server.ts";
+import { type FeedReader, gatherReaders } from "./feed-subscribers.ts";
 import { type Figure, medianFigure, percentileFigures } from "./figure.ts";
 import { withDatabase } from "./server.ts";
 
 const readers = 2_000;
-const everyCloselyth = 20;
-const rate = { eventsASecond: 200, seconds: 30 };
-const events = rate.eventsASecond * rate.seconds;
-const bytesOfMegabyte = 2 ** 20;
+const recordingInterval = 20;
+const rate = { eventsPerSecond: 200, seconds: 30 };
+const events = rate.eventsPerSecond * rate.seconds;
+const bytesPerMegabyte = 2 ** 20;
 const giveUpMs = 60_000;
-const longestAwayMs = 2_000;
+const longestReconnectMs = 2_000;
 
 /**
- * 2,000 streams of one process while 200 transfers a second are appended; nothing is projected, checkpoints are moved.
- * First undisturbed: from just before the checkpoints' commit until the event is read. Then as long again, while every
- * reader breaks off once and the process is killed and started anew.
+ * 2,000 subscribers of one process while 200 transfers per second are appended; only checkpoints are advanced.
+ * First undisturbed: the time from just before the checkpoints' commit until the event is read. Then for the same time
+ * while every subscriber reconnects once and the process is killed and restarted.
  */
 export function run(): Promise<Figure[]> {
   return withDatabase(async (db, url) => {
-    await makeCheckpoints(db);
+    await createCheckpoints(db);
     const server = await startFeedServer(url);
     try {
-      const { figures, crowd, notes } = await undisturbed(db, server);
-      figures.push(await disturbed(db, server, crowd, notes));
-      for (const reader of crowd) reader.leave();
+      const { figures, subscribers, recorded } = await undisturbed(db, server);
+      figures.push(await disturbed(db, server, subscribers, recorded));
+      for (const reader of subscribers) reader.close();
       return figures;
     } finally {
       await server.stop();
@@ -35,17 +35,17 @@ export function run(): Promise<Figure[]> {
   });
 }
 
-/** What a reader wrote down that listens closely: the tokens of its events. */
-type Notes = string[];
+/** The tokens of all events of a subscriber that records them. */
+type RecordedTokens = string[];
 
 async function undisturbed(db: Database, server: FeedServer) {
   const sentAt = new Map<string, number>();
   const delaysMs: number[] = [];
   const memory: number[] = [];
-  const notes: Notes[] = [];
-  const listenClosely = () => {
-    const own: Notes = [];
-    notes.push(own);
+  const recorded: RecordedTokens[] = [];
+  const recordTokens = () => {
+    const own: RecordedTokens = [];
+    recorded.push(own);
     return (bytes: Buffer) => {
       const now = performance.now();
       for (const [, token = ""] of bytes.toString("latin1").matchAll(/"token_id":"(\d+)"/g)) {
@@ -55,21 +55,21 @@ async function undisturbed(db: Database, server: FeedServer) {
       }
     };
   };
-  const empty = await server.ask();
-  const crowd = await gatherReaders(readers, (index) => ({
+  const empty = await server.readFigures();
+  const subscribers = await gatherReaders(readers, (index) => ({
     port: server.port,
-    awayMs: (index * longestAwayMs) / readers,
-    ...(index % everyCloselyth === 0 && { onEvents: listenClosely() }),
+    reconnectMs: (index * longestReconnectMs) / readers,
+    ...(index % recordingInterval === 0 && { onEvents: recordTokens() }),
   }));
-  const before = await server.ask();
-  const late = await keepAppending(db, {
+  const before = await server.readFigures();
+  const late = await appendContinuously(db, {
     ...rate,
     from: 0,
     onCommit: (tokens, at) => tokens.forEach((token) => void sentAt.set(String(token), at)),
-    eachSecond: async () => void memory.push((await server.ask()).rss / bytesOfMegabyte),
+    eachSecond: async () => void memory.push((await server.readFigures()).rss / bytesPerMegabyte),
   });
-  await untilHeard(crowd, notes, events);
-  const after = await server.ask();
+  await untilReceived(subscribers, recorded, events);
+  const after = await server.readFigures();
   sentAt.clear();
   const size =
     `${readers} readers, ${events} events in ${rate.seconds} s (${late} ms late); ${after.cut} cut; ` +
@@ -78,56 +78,61 @@ async function undisturbed(db: Database, server: FeedServer) {
   const figures = [
     ...percentileFigures("feed, delivery", delaysMs, percentiles, size),
     medianFigure("feed, memory with its readers", memory, { unit: "MB" }, size),
-    medianFigure("feed, memory before", [empty.rss / bytesOfMegabyte], { unit: "MB" }, size),
+    medianFigure("feed, memory before", [empty.rss / bytesPerMegabyte], { unit: "MB" }, size),
   ];
-  return { figures, crowd, notes };
+  return { figures, subscribers, recorded };
 }
 
-/** How many readers had every event of both halves once and in order. */
+/** How many subscribers received every event of both halves once and in order. */
 async function disturbed(
   db: Database,
   server: FeedServer,
-  crowd: readonly FeedReader[],
-  notes: readonly Notes[],
+  subscribers: readonly FeedReader[],
+  recorded: readonly RecordedTokens[],
 ): Promise<Figure> {
-  const breakingOff = Math.ceil(readers / rate.seconds);
+  const reconnectsPerSecond = Math.ceil(readers / rate.seconds);
   let restart = Promise.resolve();
-  await keepAppending(db, {
+  await appendContinuously(db, {
     ...rate,
     from: events,
     eachSecond: async (second) => {
-      for (const reader of crowd.slice(second * breakingOff, (second + 1) * breakingOff)) {
-        reader.breakOff();
+      for (const reader of subscribers.slice(
+        second * reconnectsPerSecond,
+        (second + 1) * reconnectsPerSecond,
+      )) {
+        reader.disconnect();
       }
-      if (second === rate.seconds / 2) restart = server.startAnew();
+      if (second === rate.seconds / 2) restart = server.restart();
     },
   });
   await restart;
-  await untilHeard(crowd, notes, 2 * events);
-  const { rss } = await server.ask();
+  await untilReceived(subscribers, recorded, 2 * events);
+  const { rss } = await server.readFigures();
   const all = Array.from({ length: 2 * events }, (_, token) => String(token)).join();
-  const [first] = crowd;
-  const isRight = notes.every((own) => own.join() === all);
-  const whole = crowd.filter((reader) => isRight && reader.digest() === first?.digest()).length;
-  const connections = crowd.reduce((sum, reader) => sum + reader.connections, 0);
+  const [first] = subscribers;
+  const isRight = recorded.every((own) => own.join() === all);
+  const complete = subscribers.filter(
+    (reader) => isRight && reader.digest() === first?.digest(),
+  ).length;
+  const connections = subscribers.reduce((sum, reader) => sum + reader.connections, 0);
   return medianFigure(
     "feed, every event once and in order",
-    [whole],
+    [complete],
     { unit: "readers", atLeast: readers },
-    `${2 * events} events, ${connections} connections, one SIGKILL of the server; ${notes.length} followed event by ` +
-      `event, the others by a digest; memory at the end ${Math.round(rss / bytesOfMegabyte)} MB`,
+    `${2 * events} events, ${connections} connections, one SIGKILL of the server; ${recorded.length} followed event by ` +
+      `event, the others by a digest; memory at the end ${Math.round(rss / bytesPerMegabyte)} MB`,
   );
 }
 
-/** Settles when all have heard so many events, or after a minute. */
-async function untilHeard(
-  crowd: readonly FeedReader[],
-  notes: readonly Notes[],
+/** Resolves when all subscribers have received `count` events, or after a minute. */
+async function untilReceived(
+  subscribers: readonly FeedReader[],
+  recorded: readonly RecordedTokens[],
   count: number,
 ): Promise<void> {
   const deadline = performance.now() + giveUpMs;
   const isDone = () =>
-    notes.every((own) => own.length >= count) &&
-    new Set(crowd.map(({ place }) => place)).size === 1;
+    recorded.every((own) => own.length >= count) &&
+    new Set(subscribers.map(({ lastEventId }) => lastEventId)).size === 1;
   while (!isDone() && performance.now() < deadline) await delay(100);
 }

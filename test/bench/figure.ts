@@ -1,23 +1,23 @@
 type Unit = "ms" | "facts/s" | "requests/s" | "ratio" | "B" | "MB" | "readers";
 
-/** One measured number, as it is printed: a row of the table and a line of JSON. */
+/** One measurement, printed as a table row and a line of JSON. */
 export type Figure = {
   figure: string;
   value: number;
   unit: Unit;
-  /** At most this, of rates and ratios at least; null where nothing is promised. */
+  /** An upper bound, for rates and ratios a lower bound; null: no goal. */
   goal: number | null;
   met: boolean | null;
   samples: number;
   min: number;
   max: number;
-  /** What it was measured on. */
+  /** Data and conditions of the measurement. */
   size: string;
 };
 
 type Percentile = { percent: number; goalMs: number | null };
 
-/** Percentiles of durations by nearest rank: of 100 samples the 99th percentile is the last but one. */
+/** Percentiles of durations by nearest rank: of 100 samples the 99th percentile is the second largest. */
 export function percentileFigures(
   name: string,
   durationsMs: readonly number[],

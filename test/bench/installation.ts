@@ -27,7 +27,7 @@ export type Installation = {
   whileServing<Result>(
     chains: readonly PipelineChain[],
     work: (baseUrl: string) => Promise<Result>,
-    /** Beside those of the chains. */
+    /** In addition to those of the chains. */
     settings?: Record<string, string>,
   ): Promise<Result>;
 };
@@ -38,7 +38,7 @@ export async function withInstallation<Result>(
 ): Promise<Result> {
   const orphanGuard = startOrphanGuard();
   const directory = await mkdtemp(join(tmpdir(), "bench-"));
-  const endings: (() => Promise<unknown>)[] = [
+  const cleanups: (() => Promise<unknown>)[] = [
     async () => orphanGuard.killAll(),
     () => rm(directory, { recursive: true, force: true }),
   ];
@@ -48,11 +48,11 @@ export async function withInstallation<Result>(
       logger: pino({ level: "silent" }),
       onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
     });
-    endings.push(() => server.stop());
+    cleanups.push(() => server.stop());
     await prepareDatabase(server.url);
     const open = async (chainId: 1 | 33139): Promise<Market> => {
       const market = await openMarket({ chainId, timestamp: fourDaysAgo() });
-      endings.push(market.stop);
+      cleanups.push(market.stop);
       await seedMarket(market.client, { chainId, seed: 31 });
       return market;
     };
@@ -64,7 +64,7 @@ export async function withInstallation<Result>(
         serve({ url: server.url, chains, orphanGuard, settings }, task),
     });
   } finally {
-    for (const end of endings.reverse()) await end().catch(() => undefined);
+    for (const clean of cleanups.reverse()) await clean().catch(() => undefined);
   }
 }
 
@@ -76,10 +76,10 @@ type Serving = {
 };
 
 async function serve<Result>(
-  { url, chains, orphanGuard, settings: further }: Serving,
+  { url, chains, orphanGuard, settings: extraSettings }: Serving,
   task: (baseUrl: string) => Promise<Result>,
 ): Promise<Result> {
-  const settings = await pipelineSettings({ databaseUrl: url, chains, settings: further });
+  const settings = await pipelineSettings({ databaseUrl: url, chains, settings: extraSettings });
   const baseUrl = `http://127.0.0.1:${settings.PORT}`;
   const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
   const running = await Promise.all(

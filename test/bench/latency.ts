@@ -3,9 +3,9 @@ import { json } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Hex } from "viem";
 import { createActors } from "../../devnet/market/actors.ts";
-import type { MarketContext } from "../../devnet/market/signer.ts";
 import { seededRandom } from "../../devnet/market/random.ts";
 import type { Sending } from "../../devnet/market/sending.ts";
+import type { MarketContext } from "../../devnet/market/signer.ts";
 import { sellsToken } from "../../devnet/market/trade-scenarios.ts";
 import { runTrading } from "../../devnet/market/trading.ts";
 import type { Market } from "../support/chain/market.ts";
@@ -15,11 +15,11 @@ import { type Installation, withInstallation } from "./installation.ts";
 const samples = 100;
 const warmUps = 5;
 const pollEveryMs = 2;
-/** Blocks come at any phase of the second. */
+/** A random pause, so that blocks fall on any phase of the second. */
 const pauseMs = { least: 300, span: 900 };
 const giveUpMs = 30_000;
 
-/** With a websocket the node tells of a block, without one Ponder asks every 200 ms. */
+/** With a websocket the node announces blocks; without one Ponder polls every 200 ms. */
 const percentiles = {
   websocket: [
     { percent: 50, goalMs: 60 },
@@ -32,16 +32,16 @@ const percentiles = {
 /** From just before a block of chain 1 is mined until its sale is in the answer of `GET /v1/sales`. */
 export function run(): Promise<Figure[]> {
   return withInstallation(async (installation) => {
-    const over = new AbortController();
+    const stopping = new AbortController();
     const { client } = installation.apechain;
     await client.setIntervalMining({ interval: 1 });
-    const others = runTrading(client, { chainId: 33139, everyMs: 1_000, signal: over.signal });
+    const others = runTrading(client, { chainId: 33139, everyMs: 1_000, signal: stopping.signal });
     try {
       const on = await measure(installation, "websocket");
       const off = await measure(installation, "polling");
       return [...on, ...off];
     } finally {
-      over.abort();
+      stopping.abort();
       await others;
     }
   });
@@ -54,7 +54,7 @@ async function measure(
   const chains = [ethereum.anvil, apechain.anvil].map(({ chainId, rpcUrl, wsUrl }) =>
     heads === "websocket" ? { chainId, rpcUrl, wsUrl } : { chainId, rpcUrl },
   );
-  // A websocket tells of new blocks only: the head would not be reached while none is mined.
+  // A websocket announces new blocks only, so the head would not be reached without mining.
   await ethereum.client.setIntervalMining({ interval: 1 });
   return whileServing(chains, async (baseUrl) => {
     const durationsMs = await timeSales(ethereum, baseUrl);

@@ -6,34 +6,34 @@ import type { Database } from "../../projections/database.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { withDatabase } from "./server.ts";
 
-const keptKeys = 100_000;
+const storedKeys = 100_000;
 const callers = 100;
 const requests = 5_000;
 const warmUp = 200;
-const never = 1_000_000;
+const unreachable = 1_000_000;
 
-/** What counting costs a request, one after the other: without a key, and with one of an account. */
+/** The cost of rate limiting per request, sequentially: without a key, and with an account's key. */
 export function run(): Promise<Figure[]> {
   return withDatabase(async (db) => {
     const keys = await makeKeys(db);
     const limiter = openLimiter({
       db,
-      limits: { keyless: never, instant: never, permanent: never },
+      limits: { keyless: unreachable, instant: unreachable, permanent: unreachable },
       logger: pino({ level: "warn" }),
       onUse: () => {},
     });
     const durationsOf = async (keyOf: (index: number) => string | undefined) => {
       const durations: number[] = [];
       for (let index = 0; index < warmUp + requests; index += 1) {
-        const begunAt = performance.now();
+        const startedAt = performance.now();
         const key = keyOf(index);
-        const told = await limiter.admit({ address: `192.0.2.${index % callers}`, key });
-        if ("rejected" in told) throw new Error(told.message);
-        if (index >= warmUp) durations.push(performance.now() - begunAt);
+        const admission = await limiter.admit({ address: `192.0.2.${index % callers}`, key });
+        if ("rejected" in admission) throw new Error(admission.message);
+        if (index >= warmUp) durations.push(performance.now() - startedAt);
       }
       return durations;
     };
-    const size = `${requests} requests of ${callers} callers, ${keptKeys} keys`;
+    const size = `${requests} requests of ${callers} callers, ${storedKeys} keys`;
     const percentiles = [
       { percent: 50, goalMs: 0.5 },
       { percent: 99, goalMs: null },
@@ -50,13 +50,13 @@ export function run(): Promise<Figure[]> {
 async function makeKeys(db: Database): Promise<string[]> {
   await sql`
     insert into access.account (email, password, created_at)
-    select 'somebody' || n || '@example.test', '', now() from generate_series(1, ${keptKeys / 10}::int) n`.execute(
+    select 'user' || n || '@example.test', '', now() from generate_series(1, ${storedKeys / 10}::int) n`.execute(
     db,
   );
   await sql`
     insert into access.key (hash, type, name, ending, created_at, account_id)
-    select sha256(int8send(n)), 'permanent', 'bench', '', now(), 1 + n % ${keptKeys / 10}::int
-    from generate_series(1, ${keptKeys}::int) n`.execute(db);
+    select sha256(int8send(n)), 'permanent', 'bench', '', now(), 1 + n % ${storedKeys / 10}::int
+    from generate_series(1, ${storedKeys}::int) n`.execute(db);
   const keys: string[] = [];
   for (let accountId = 1; accountId <= callers; accountId += 1) {
     const { key } = await createPermanentKey(db, { name: "bench", perMinute: null, accountId });

@@ -1,13 +1,13 @@
 import { parseArgs } from "node:util";
 import type { Figure } from "./figure.ts";
 
-/** `facts`: how many the log holds, where a benchmark makes its own. `scale` and `directory` are those of the market. */
+/** `facts`: size of the log that a benchmark generates. `scale` and `directory`: of the generated market. */
 type Options = { facts: number; scale: number; directory: string | null };
 type Benchmark = { run(options: Options): Promise<Figure[]> };
 
 const FACTS = 1_000_000;
 
-/** Each file is one benchmark; it starts what it needs and ends it. */
+/** Each file is one benchmark, which starts and stops what it needs. */
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
   append: () => import("./append.ts"),
   size: () => import("./size.ts"),
@@ -31,9 +31,9 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
 const columns = ["figure", "value", "unit", "goal", "met", "samples", "min", "max"] as const;
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
-/** A goal that is missed is told, and is no failure of the run. */
+/** A missed goal is printed and does not fail the run. */
 async function main(args: readonly string[]): Promise<number> {
-  const { values, positionals: asked } = parseArgs({
+  const { values, positionals: names } = parseArgs({
     args: [...args],
     options: {
       facts: { type: "string", default: `${FACTS}` },
@@ -44,14 +44,14 @@ async function main(args: readonly string[]): Promise<number> {
   });
   const { facts, scale } = { facts: Number(values.facts), scale: Number(values.scale) };
   const directory = values.data ?? null;
-  const unknown = asked.filter((name) => benchmarks[name] === undefined);
+  const unknown = names.filter((name) => benchmarks[name] === undefined);
   if (unknown.length > 0) {
     process.stderr.write(`no benchmark ${unknown}; there are ${Object.keys(benchmarks)}\n`);
     return 2;
   }
   const figures: Figure[] = [];
   for (const [name, load] of Object.entries(benchmarks)) {
-    if (asked.length > 0 && !asked.includes(name)) continue;
+    if (names.length > 0 && !names.includes(name)) continue;
     const { run } = await load();
     figures.push(...(await run({ facts, scale, directory })));
   }

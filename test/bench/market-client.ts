@@ -4,20 +4,23 @@ import { routes as v1Routes } from "../../api/serve/v1/routes.ts";
 import { assembleMarket } from "../../api/work/orders/open-market.ts";
 import { isRejection } from "../../projections/domain/rejection.ts";
 import { chainId } from "./market-collections.ts";
-import type { Asked } from "./market-lists.ts";
+import type { ListRequest } from "./market-lists.ts";
 import { openMeter, type Spent } from "./market-meter.ts";
 
-/** What a request came to, and what its statements took. */
-type Told = {
+/** A request's result and the cost of its statements. */
+type MeteredAnswer = {
   data: unknown;
   meta: Record<string, unknown>;
   spent: Spent;
 };
 
-/** Asks the API's routes without HTTP. Each request finds nothing that another one has kept. */
-export type Asker = { ask(asked: Asked): Promise<Told>; close(): Promise<void> };
+/** Calls the API's routes without HTTP. No request finds results cached by another. */
+export type RouteClient = {
+  call(request: ListRequest): Promise<MeteredAnswer>;
+  close(): Promise<void>;
+};
 
-export function openAsker(url: string): Asker {
+export function openRouteClient(url: string): RouteClient {
   const meter = openMeter(url);
   const shared = { siteUrl: "http://127.0.0.1", now: () => new Date() };
   const assembled = assembleMarket(
@@ -27,13 +30,13 @@ export function openAsker(url: string): Asker {
         prefix: "mkt",
         enabled: { listings: true, offers: true, buying: true },
       },
-      chains: [{ chainId, rpcUrls: [NOWHERE], collections: "all" }],
+      chains: [{ chainId, rpcUrls: [UNUSED_RPC_URL], collections: "all" }],
     },
     { writer: meter.open(), partners: [], waitUntilProjected: async () => true },
   );
   const market = { ...assembled, close: async () => {} };
-  const readStatus = () => Promise.reject(new Error("not asked for"));
-  const answerOf = ({ path, params, query }: Asked) => {
+  const readStatus = () => Promise.reject(new Error("the status is not measured"));
+  const answerOf = ({ path, params, query }: ListRequest) => {
     const db = meter.open();
     const raw = { params, query, body: undefined, address: "127.0.0.1" };
     const v1 = v1Routes.find((route) => route.method === "get" && route.path === path);
@@ -45,16 +48,16 @@ export function openAsker(url: string): Asker {
     return route.answer(raw, { ...shared, db, prefix: "mkt", chainId, tokens });
   };
   return {
-    async ask(asked) {
+    async call(request) {
       meter.take();
-      const answer = await answerOf(asked);
-      if (isRejection(answer)) throw new Error(`${asked.path}: ${answer.message}`);
+      const answer = await answerOf(request);
+      if (isRejection(answer)) throw new Error(`${request.path}: ${answer.message}`);
       const { data, meta } = answer;
-      return { data, meta: (meta ?? {}) as Told["meta"], spent: meter.take() };
+      return { data, meta: (meta ?? {}) as MeteredAnswer["meta"], spent: meter.take() };
     },
     close: () => meter.close(),
   };
 }
 
-/** No chain is asked by what is measured. */
-const NOWHERE = "http://127.0.0.1:9";
+/** No chain is request by what is measured. */
+const UNUSED_RPC_URL = "http://127.0.0.1:9";

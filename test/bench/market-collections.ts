@@ -4,11 +4,11 @@ import { factKind } from "../../projections/log/fact-kind.ts";
 import { appendStaged, openStage } from "../../projections/log/stage.ts";
 import { addressOf, fraction } from "./facts.ts";
 
-/** ApeChain: both APIs tell of it. */
+/** ApeChain, which both APIs serve. */
 export const chainId = 33139;
 export const chain = sql.lit(chainId);
 
-/** How large a market is, as a share of the whole one. */
+/** Numbers of rows of a generated market. */
 export type MarketSize = { tokens: number; collections: number; sales: number };
 
 export function sizeOf(scale: number): MarketSize {
@@ -22,9 +22,9 @@ export function sizeOf(scale: number): MarketSize {
 
 const LARGEST = 100_000;
 const LARGE = 10_000;
-/** Of the whole market forty collections are large ones. */
+/** One in this many collections is large. */
 const LARGE_SHARE = 50;
-/** The share of the tokens that are in collections with metadata: these come first. */
+/** Share of the tokens in collections with metadata; these collections come first. */
 const DESCRIBED_SHARE = 0.2;
 
 /** Types of traits and how many values each has. */
@@ -59,7 +59,7 @@ export async function makeCollections(db: Database, size: MarketSize): Promise<v
     from (
       select number - 1 as number, tokens, name, sum(tokens) over (order by number) - tokens as first
       from unnest(${tokens}::bigint[], ${names}::text[]) with ordinality one (tokens, name, number)
-    ) placed`.execute(db);
+    ) numbered`.execute(db);
   await sql`alter table bench.collection alter first type bigint`.execute(db);
   await sql`create unique index on bench.collection (first)`.execute(db);
   await sql`
@@ -69,17 +69,17 @@ export async function makeCollections(db: Database, size: MarketSize): Promise<v
   await sql`vacuum analyze bench.collection, bench.trait_type`.execute(db);
 }
 
-/** One very large collection, some large ones, and the others of very unequal size; largest first. */
+/** One very large collection, some large ones, the others of very unequal sizes; largest first. */
 function tokensOfEach({ tokens, collections }: MarketSize): number[] {
   const large = Math.max(2, Math.round(collections / LARGE_SHARE));
   const left = tokens - LARGEST - large * LARGE;
-  const weights = Array.from({ length: collections - large - 1 }, (_, place) => 1 / (place + 20));
+  const weights = Array.from({ length: collections - large - 1 }, (_, index) => 1 / (index + 20));
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const others = weights.map((weight) => Math.max(1, Math.round((left * weight) / sum)));
   return [LARGEST, ...Array.from({ length: large }, () => LARGE), ...others];
 }
 
-/** What the registry, the contracts and their documents say of every collection. */
+/** Facts of the registry, the contracts and their metadata for every collection. */
 export async function appendCollections(db: Database, until: Date): Promise<void> {
   const { collection_registered, contract_described, contract_metadata_fetched } = factKind;
   const hex = sql`'0x' || encode(address, 'hex')`;
@@ -87,8 +87,8 @@ export async function appendCollections(db: Database, until: Date): Promise<void
     await openStage(session);
     await sql`
       insert into staged (ord, kind, chain_id, contract, identity, recorded_at, payload)
-      select number * 3 + told.place, told.kind, ${chain}, address,
-             sha256(convert_to('collection' || number || '/' || told.place, 'UTF8')), ${until}, told.payload
+      select number * 3 + described.ordinal, described.kind, ${chain}, address,
+             sha256(convert_to('collection' || number || '/' || described.ordinal, 'UTF8')), ${until}, described.payload
       from bench.collection cross join lateral (values
         (0, ${sql.lit(collection_registered)}, jsonb_build_object(
            'source', 'operator', 'slug', lower(replace(name, ' ', '-')), 'name', name,
@@ -99,7 +99,7 @@ export async function appendCollections(db: Database, until: Date): Promise<void
            'status', 'ok', 'uri', 'ipfs://' || number, 'name', name, 'description', 'All about ' || name,
            'image', 'ipfs://' || number || '/image.png', 'banner', null, 'website', 'https://example.org/' || number,
            'twitter', null, 'discord', null))
-      ) told (place, kind, payload)`.execute(session);
+      ) described (ordinal, kind, payload)`.execute(session);
     await appendStaged(session);
   });
 }

@@ -18,13 +18,13 @@ import { appendMarket } from "./market-facts.ts";
 import { projections, timed } from "./server.ts";
 
 type MarketOptions = {
-  /** A share of the whole market. */
+  /** Size as a share of the full market. */
   scale: number;
-  /** Where its data are kept for the next run; null: nowhere. */
+  /** Data directory to reuse in the next run; null: a temporary one. */
   directory: string | null;
 };
 
-/** A PostgreSQL with production's settings that holds a market, made where it is not there yet, while `work` is done. */
+/** Runs `work` on a PostgreSQL with production settings and a market, which is generated if absent. */
 export async function withMarket<Result>(
   { scale, directory }: MarketOptions,
   work: (db: Database, url: string) => Promise<Result>,
@@ -40,7 +40,7 @@ export async function withMarket<Result>(
     });
     const db = openDatabase({ url: server.url, applicationName: "bench", onIdleError: () => {} });
     try {
-      await makeMarket(db, scale);
+      await createMarket(db, scale);
       return await work(db, server.url);
     } finally {
       await db.destroy();
@@ -52,49 +52,51 @@ export async function withMarket<Result>(
   }
 }
 
-/** A shutdown writes all that a bulk load has left in memory. */
+/** A shutdown after a bulk load writes its data to disk. */
 const STOP_MS = 120_000;
 
-async function makeMarket(db: Database, scale: number): Promise<void> {
+async function createMarket(db: Database, scale: number): Promise<void> {
   await migrate(db);
   await sql`create schema if not exists bench`.execute(db);
   await sql`create table if not exists bench.appended (scale float8)`.execute(db);
   const { rows } = await sql<{ scale: number }>`select scale from bench.appended`.execute(db);
   if (rows[0] !== undefined && rows[0].scale !== scale) {
-    throw new Error(`the data are of scale ${rows[0].scale}, asked for is ${scale}`);
+    throw new Error(`the data are of scale ${rows[0].scale}, not ${scale}`);
   }
   if (rows[0] === undefined) {
     const until = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000);
-    await told("facts", () => appendMarket(db, sizeOf(scale), until));
+    await reportStep("facts", () => appendMarket(db, sizeOf(scale), until));
     await sql`insert into bench.appended values (${scale})`.execute(db);
   }
   await deriveMissing(db);
 }
 
-/** What has no tables yet, or those of another version, as a projector's start derives it. */
+/** Derives projections without tables or with tables of another version, as the projector does at its start. */
 async function deriveMissing(db: Database): Promise<void> {
-  const made = await readCheckpoints(db);
+  const checkpoints = await readCheckpoints(db);
   const missing = projections.filter((projection) => {
-    const checkpoint = made.get(projection.name);
+    const checkpoint = checkpoints.get(projection.name);
     return checkpoint === undefined || !isCurrent(checkpoint, projection);
   });
   if (missing.length === 0) return;
   const one = async (projection: Projection) => {
     await dropTarget(db, projection.name);
-    await told(projection.name, () => deriveInBulk(db, { projection, schema: projection.name }));
+    await reportStep(projection.name, () =>
+      deriveInBulk(db, { projection, schema: projection.name }),
+    );
   };
   await runConcurrently(missing, one, dependsOn);
-  await told("rankings", async () => {
+  await reportStep("rankings", async () => {
     for (const { collectionId } of await readOutdatedRankings(db)) {
       await rankCollection(db, collectionId);
     }
   });
-  await told("vacuum", () => sql`vacuum analyze`.execute(db));
+  await reportStep("vacuum", () => sql`vacuum analyze`.execute(db));
   await sql`checkpoint`.execute(db);
 }
 
-/** Making a large market takes minutes: each step is told on standard error. */
-export async function told(step: string, work: () => Promise<unknown>): Promise<void> {
+/** Generating a large market takes minutes: prints each step's duration on standard error. */
+export async function reportStep(step: string, work: () => Promise<unknown>): Promise<void> {
   const ms = await timed(work);
   process.stderr.write(`${step}: ${(ms / 1_000).toFixed(1)} s\n`);
 }

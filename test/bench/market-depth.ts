@@ -1,21 +1,25 @@
 import { type Figure, medianFigure } from "./figure.ts";
-import type { Asker } from "./market-client.ts";
-import type { Asked, Sample } from "./market-lists.ts";
+import type { RouteClient } from "./market-client.ts";
+import type { ListRequest, Sample } from "./market-lists.ts";
 
 const PAGE = 100;
 const DEPTH = 10_000;
 const WARM_UPS = 5;
 const REPEATS = 60;
 
-/** Cost of a page behind ten thousand rows, found by cursor, as a multiple of the first one's. */
-export async function measureDepth(asker: Asker, sample: Sample, size: string): Promise<Figure[]> {
+/** Cost of a page after ten thousand rows, reached by cursor, relative to the first page. */
+export async function measureDepth(
+  client: RouteClient,
+  sample: Sample,
+  size: string,
+): Promise<Figure[]> {
   const figures: Figure[] = [];
-  for (const [name, asked] of Object.entries(deepLists(sample))) {
-    const deep = await walk(asker, asked);
+  for (const [name, request] of Object.entries(deepLists(sample))) {
+    const deep = await requestAtDepth(client, request);
     const ratios: number[] = [];
     for (let turn = 0; turn < WARM_UPS + REPEATS; turn += 1) {
-      const { ms: far } = (await asker.ask(deep)).spent;
-      const { ms: near } = (await asker.ask(asked)).spent;
+      const { ms: far } = (await client.call(deep)).spent;
+      const { ms: near } = (await client.call(request)).spent;
       if (turn >= WARM_UPS) ratios.push(far / near);
     }
     figures.push(
@@ -25,20 +29,20 @@ export async function measureDepth(asker: Asker, sample: Sample, size: string): 
   return figures;
 }
 
-function deepLists({ described, collections }: Sample): Record<string, Asked> {
+function deepLists({ described, collections }: Sample): Record<string, ListRequest> {
   const slug = described[0]?.slug ?? collections[0]?.slug ?? "";
   const shared = { chainId: "33139", per_page: String(PAGE) };
-  const ofTokens = (query: Record<string, string>): Asked => ({
+  const ofTokens = (query: Record<string, string>): ListRequest => ({
     path: "/v1/collections/{collection}/tokens",
     params: { collection: slug },
     query: { ...shared, ...query },
   });
-  const listings = (query: Record<string, string>): Asked => ({
+  const listings = (query: Record<string, string>): ListRequest => ({
     path: "/v1/listings",
     params: {},
     query: { ...shared, sort: "price_asc", ...query },
   });
-  const sales = (query: Asked["query"]): Asked => ({
+  const sales = (query: ListRequest["query"]): ListRequest => ({
     path: "/v1/sales",
     params: {},
     query: { ...shared, ...query },
@@ -57,14 +61,14 @@ function deepLists({ described, collections }: Sample): Record<string, Asked> {
   };
 }
 
-/** The request of the page behind `DEPTH` rows. */
-async function walk(asker: Asker, first: Asked): Promise<Asked> {
-  let asked = first;
+/** The request of the page after `DEPTH` rows. */
+async function requestAtDepth(client: RouteClient, first: ListRequest): Promise<ListRequest> {
+  let request = first;
   for (let rows = 0; rows < DEPTH; rows += PAGE) {
-    const { meta } = await asker.ask(asked);
+    const { meta } = await client.call(request);
     if (typeof meta.next_cursor !== "string")
       throw new Error(`${first.path} ends after ${rows} rows`);
-    asked = { ...first, query: { ...first.query, cursor: meta.next_cursor } };
+    request = { ...first, query: { ...first.query, cursor: meta.next_cursor } };
   }
-  return asked;
+  return request;
 }

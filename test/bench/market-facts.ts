@@ -13,8 +13,8 @@ import {
 
 const BATCH = 50_000;
 const ACCOUNTS = 50_000;
-/** Tokens that follow each other and have one owner, who lists all of them or none. */
-const BAG = 7;
+/** Number of consecutive tokens with one owner, who lists all of them or none. */
+const HOLDING_SIZE = 7;
 const LISTED_SHARE = 0.3;
 const SALES_IN_BLOCK = 20;
 const DAY = 86_400;
@@ -23,12 +23,12 @@ const FLOOR_DAYS = 31;
 
 /**
  * Fills an empty log with a market: every token minted, three in ten listed by their owner, sales of the last months.
- * Collections that come first are large and are traded most. Equal sizes and moments, equal facts.
+ * The first collections are large and have the most sales. Equal sizes and times give equal facts.
  */
 export async function appendMarket(db: Database, size: MarketSize, until: Date): Promise<void> {
   await makeCollections(db, size);
   await appendCollections(db, until);
-  await appendMoments(db, until);
+  await appendSnapshots(db, until);
   await Promise.all([
     inBatches(db, size.tokens, stageTokens),
     inBatches(db, size.sales, (session, from, upTo) => {
@@ -38,7 +38,7 @@ export async function appendMarket(db: Database, size: MarketSize, until: Date):
   await sql`vacuum analyze log.fact, log.block, log.transaction, log.contract`.execute(db);
 }
 
-/** The next batch is staged while the last one of the other sort is appended. */
+/** Stages and appends in batches; run for tokens and sales concurrently. */
 async function inBatches(
   db: Database,
   rows: number,
@@ -53,14 +53,14 @@ async function inBatches(
   }
 }
 
-const bag = `(c.number * 1000003 + (n - c.first) / ${BAG})`;
+const holding = `(c.number * 1000003 + (n - c.first) / ${HOLDING_SIZE})`;
 const account = (value: string, seed: number) =>
   addressOf("account", `floor(${ACCOUNTS} * power(${fraction(value, seed)}, 2))::bigint`);
 const hashOf = (series: string, value: string) =>
   sql.raw(`sha256(convert_to('${series}' || (${value}), 'UTF8'))`);
 const nobody = sql.raw(`'\\x${"00".repeat(20)}'::bytea`);
 
-/** Mints of the tokens numbered [from, upTo), what their documents say, their owners' approvals and listings. */
+/** Mints of the tokens numbered [from, upTo), their metadata, their owners' approvals and listings. */
 async function stageTokens(session: Session, from: number, upTo: number): Promise<void> {
   await sql`
     create temporary table if not exists market_token (
@@ -68,8 +68,8 @@ async function stageTokens(session: Session, from: number, upTo: number): Promis
     ) on commit delete rows`.execute(session);
   await sql`
     insert into market_token
-    select n, c.address, n - c.first, ${sql.raw(account(bag, 3))}, c.name, c.is_described,
-           ${sql.raw(fraction(bag, 5))} < ${sql.lit(LISTED_SHARE)}
+    select n, c.address, n - c.first, ${sql.raw(account(holding, 3))}, c.name, c.is_described,
+           ${sql.raw(fraction(holding, 5))} < ${sql.lit(LISTED_SHARE)}
     from bench.collection c cross join lateral generate_series(
       greatest(c.first, ${from}::bigint), least(c.first + c.tokens, ${upTo}::bigint) - 1) n
     where c.first < ${upTo} and c.first + c.tokens > ${from}`.execute(session);
@@ -81,18 +81,18 @@ async function stageTokens(session: Session, from: number, upTo: number): Promis
 async function stageChain(session: Session): Promise<void> {
   const block = (series: string, first: number) => sql`
     ${sql.lit(first)} + n / 200, ${hashOf(series, "n / 200")}, to_timestamp(1700000000 + 12 * (n / 200))`;
-  const place = (series: string) => sql`
+  const eventPosition = (series: string) => sql`
     (n % 200)::int / 10, ${hashOf(series, "n / 10")}, (n % 200)::int, 0, contract`;
   await sql`
     insert into staged (ord, kind, chain_id, block_number, block_hash, block_timestamp, transaction_index,
                         transaction_hash, log_index, sub_index, contract, token_id, from_address, to_address, amount)
-    select n, ${sql.lit(factKind.erc721_transfer)}, ${chain}, ${block("mint block", 10_000_000)}, ${place("mint")}, token_id,
+    select n, ${sql.lit(factKind.erc721_transfer)}, ${chain}, ${block("mint block", 10_000_000)}, ${eventPosition("mint")}, token_id,
            ${nobody}, owner, null
     from market_token
     union all
     select 100000000 + n, ${sql.lit(factKind.approval_for_all)}, ${chain}, ${block("approval block", 15_000_000)},
-           ${place("approval")}, null, owner, decode(${commonConduit.address.slice(2)}, 'hex'), 1
-    from market_token where is_listed and token_id % ${sql.lit(BAG)} = 0`.execute(session);
+           ${eventPosition("approval")}, null, owner, decode(${commonConduit.address.slice(2)}, 'hex'), 1
+    from market_token where is_listed and token_id % ${sql.lit(HOLDING_SIZE)} = 0`.execute(session);
 }
 
 async function stageDocuments(session: Session): Promise<void> {
@@ -113,8 +113,8 @@ async function stageDocuments(session: Session): Promise<void> {
 
 async function stageListings(session: Session): Promise<void> {
   const fees = ["service", "royalty"].map(
-    (kind, place) => sql`jsonb_build_object(
-      'recipient', '0x' || repeat(${sql.lit(`${place + 1}`)}, 40), 'unitWei', '25000000000000', 'kind', ${sql.lit(kind)})`,
+    (kind, index) => sql`jsonb_build_object(
+      'recipient', '0x' || repeat(${sql.lit(`${index + 1}`)}, 40), 'unitWei', '25000000000000', 'kind', ${sql.lit(kind)})`,
   );
   await sql`
     insert into staged (ord, kind, chain_id, contract, token_id, amount, from_address, order_hash, identity,
@@ -166,8 +166,8 @@ async function stageSales(
     ) sale`.execute(session);
 }
 
-/** The clock, prices of every hour that has sales, and floors of every hour of a month. */
-async function appendMoments(db: Database, until: Date): Promise<void> {
+/** The clock tick, hourly coin prices, and hourly floor snapshots of a month. */
+async function appendSnapshots(db: Database, until: Date): Promise<void> {
   const hours = (days: number) => sql`
     generate_series(${until}::timestamptz - interval '1 day' * ${sql.lit(days)}, ${until}, '1 hour') at`;
   const floor = `(1000000000000000 * (10 + floor(100 * ${fraction("(c.number * 100000 + hour)", 31)})))::text`;

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { startAnvil } from "../../devnet/anvil.ts";
 import type { Database } from "../../projections/database.ts";
 import { chainId } from "./market-collections.ts";
-import { told } from "./market-data.ts";
+import { reportStep } from "./market-data.ts";
 import { type App, startApp } from "./ponder-process.ts";
 
 type Target = Omit<App, "command" | "rpcUrl"> & { db: Database };
@@ -11,19 +11,19 @@ type Target = Omit<App, "command" | "rpcUrl"> & { db: Database };
  * Ponder's own tables and indexes as a start on an empty chain leaves them, filled with the market's tokens, sales and
  * listings: the rows that its handlers would have stored.
  */
-export async function makePonderTables({ db, ...app }: Target): Promise<void> {
+export async function createPonderTables({ db, ...app }: Target): Promise<void> {
   const { schema } = app;
   await sql`drop schema if exists ${sql.id(schema)} cascade`.execute(db);
-  await told("Ponder's schema", () => startOnce(app));
+  await reportStep("Ponder's schema", () => startOnce(app));
   await Promise.all([
-    told("its sales", () => fill(db, schema, "sale", sales)),
-    told("its tokens", () => fill(db, schema, "token", tokens)).then(() =>
-      told("its orders", () => fill(db, schema, "order", orders)),
+    reportStep("its sales", () => fill(db, schema, "sale", sales)),
+    reportStep("its tokens", () => fill(db, schema, "token", tokens)).then(() =>
+      reportStep("its orders", () => fill(db, schema, "order", orders)),
     ),
   ]);
 }
 
-/** Until it calls itself ready, which is after it has made its indexes. */
+/** Runs Ponder until it is ready, which is after it has created its indexes. */
 async function startOnce(app: Omit<App, "command" | "rpcUrl">): Promise<void> {
   const anvil = await startAnvil({ chainId });
   try {
@@ -35,7 +35,7 @@ async function startOnce(app: Omit<App, "command" | "rpcUrl">): Promise<void> {
   }
 }
 
-/** Indexes are made in bulk, as Ponder does after a backfill. */
+/** Inserts and reindexes, as Ponder creates indexes after a backfill. */
 async function fill(
   db: Database,
   schema: string,
@@ -44,7 +44,7 @@ async function fill(
 ): Promise<void> {
   const table = sql.table(`${schema}.${name}`);
   await db.transaction().execute(async (session) => {
-    // Its triggers keep what a reorg would take back.
+    // Skips Ponder's triggers, which record rows for reorgs.
     await sql`set local session_replication_role = replica`.execute(session);
     await sql`insert into ${table} ${rows}`.execute(session);
   });
@@ -63,7 +63,7 @@ const tokens = sql`
   where t.owner is not null
   order by t.contract_id, t.block_id, t.log_index`;
 
-/** An event's id is its place: time, chain, block, transaction and log, as Ponder writes it. */
+/** Ponder's event id: time, chain, block, transaction and log index. */
 const eventId = sql`
   ${padded("extract(epoch from s.timestamp)::bigint", 10)} || ${padded("s.chain_id", 16)}
   || ${padded("s.block_number", 16)} || ${padded("s.transaction_index", 16)} || '5' || ${padded("s.log_index", 16)}`;
@@ -80,7 +80,7 @@ const sales = sql`
   from sales.sale s join log.contract c using (contract_id)
   order by s.block_id, s.transaction_index, s.ordinal`;
 
-/** Of equal prices Ponder goes by hash and our API by what came first: such hashes make it one order. */
+/** At equal prices Ponder sorts by hash and our API by log position: these hashes make both orders equal. */
 const orders = sql`
   (hash, maker, status, collection, token_id, price, counter, updated_at)
   select '0x' || lpad(to_hex(l.position), 64, '0'), ${hex("l.maker")}, l.status, ${hex("c.address")}, l.token_id,

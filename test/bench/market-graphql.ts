@@ -6,25 +6,25 @@ import { pipelineSettings } from "../support/database/pipeline.ts";
 import type { Figure } from "./figure.ts";
 import { chainId } from "./market-collections.ts";
 import { withMarket } from "./market-data.ts";
-import { makePonderTables } from "./market-graphql-tables.ts";
+import { createPonderTables } from "./market-graphql-tables.ts";
 import { readSample } from "./market-lists.ts";
-import { holdContest, withLoader } from "./ponder-contest.ts";
-import { contestOf, type Servers } from "./ponder-lists.ts";
+import { compareServers, withLoader } from "./ponder-comparison.ts";
+import { comparisonOf, type Servers } from "./ponder-lists.ts";
 import { findPostmaster } from "./ponder-processor.ts";
 import { whileServing } from "./ponder-serving.ts";
 
 type Options = { scale: number; directory: string | null };
 
-/** Collections that are asked for in turn. */
+/** Collections requested in turn. */
 type Group = { name: string; collections: readonly Address[] };
 
 const schema = "bench_graphql";
 const lists = ["sales", "tokens", "listings"] as const;
 const seconds = 2;
-/** Collections of a size that are asked for at most. */
+/** Most collections per size. */
 const OF_A_SIZE = 20;
-/** No chain is asked by what is measured. */
-const NOWHERE = "http://127.0.0.1:9";
+/** No measured route calls a chain. */
+const UNUSED_RPC_URL = "http://127.0.0.1:9";
 
 /** The market's hot lists over HTTP: of our API, and of Ponder's GraphQL over its own tables of the same rows. */
 export async function run({ scale, directory }: Options): Promise<Figure[]> {
@@ -32,11 +32,11 @@ export async function run({ scale, directory }: Options): Promise<Figure[]> {
   try {
     return await withMarket({ scale, directory }, async (db, databaseUrl) => {
       const postmaster = await findPostmaster(db);
-      await makePonderTables({ db, schema, databaseUrl, orphanGuard, postmaster });
-      const chains = [{ chainId, rpcUrl: NOWHERE }];
+      await createPonderTables({ db, schema, databaseUrl, orphanGuard, postmaster });
+      const chains = [{ chainId, rpcUrl: UNUSED_RPC_URL }];
       const settings = await pipelineSettings({ databaseUrl, chains });
       const groups = await readGroups(db);
-      const serving = { schema, rpcUrl: NOWHERE, settings, orphanGuard, postmaster };
+      const serving = { schema, rpcUrl: UNUSED_RPC_URL, settings, orphanGuard, postmaster };
       return await whileServing(serving, (servers) => compare(servers, groups));
     });
   } finally {
@@ -48,19 +48,19 @@ async function compare(servers: Servers, groups: readonly Group[]): Promise<Figu
   const { postmaster } = servers;
   return await withLoader(async (loader) => {
     const figures: Figure[] = [];
-    for (const [place, { name, collections }] of groups.entries()) {
+    for (const [index, { name, collections }] of groups.entries()) {
       for (const list of lists) {
-        const contest = contestOf(list, servers, collections);
-        const terms = { seconds, isKeptToo: place === 0 };
-        const named = { ...contest, name: `${list} of ${name}` };
-        figures.push(...(await holdContest(named, { loader, postmaster }, terms)));
+        const comparison = comparisonOf(list, servers, collections);
+        const terms = { seconds, measuresCached: index === 0 };
+        const named = { ...comparison, name: `${list} of ${name}` };
+        figures.push(...(await compareServers(named, { loader, postmaster }, terms)));
       }
     }
     return figures;
   });
 }
 
-/** Collections by size, then all of them as often as they are traded. */
+/** Collections by size, then a sample weighted by sales. */
 async function readGroups(db: Database): Promise<Group[]> {
   const bySize = await Promise.all([100_000, 10_000, 1_000].map((tokens) => readSized(db, tokens)));
   const { collections } = await readSample(db);
@@ -69,7 +69,7 @@ async function readGroups(db: Database): Promise<Group[]> {
   return groups.filter((group) => group.collections.length > 0);
 }
 
-/** Some with about so many tokens; of a small market there may be none. */
+/** Collections with about `tokens` tokens; a small market may have none. */
 async function readSized(db: Database, tokens: number): Promise<Group> {
   const { rows } = await sql<{ address: Address }>`
     select '0x' || encode(address, 'hex') as address from bench.collection

@@ -8,15 +8,15 @@ import { addressOf, hotLists, type Sample } from "./market-lists.ts";
 
 const WARM_UPS = 100;
 const REQUESTS = 300;
-/** Requests of each list that are made again for a 304. */
-const AGAIN = 25;
+/** Requests of each list that are repeated for a 304. */
+const REPEATED = 25;
 const STOP_MS = 8_000;
 const percentiles = [
   { percent: 50, goalMs: null },
   { percent: 99, goalMs: null },
 ];
 
-/** The same lists from one process of the API, one request after the other; then answers that nothing is read for. */
+/** The same lists from one process of the API, one request after the other; then 304 answers. */
 export async function measureHttp(url: string, sample: Sample, size: string): Promise<Figure[]> {
   const orphanGuard = startOrphanGuard();
   const chains = [{ chainId, rpcUrl: "http://127.0.0.1:9" }];
@@ -28,11 +28,11 @@ export async function measureHttp(url: string, sample: Sample, size: string): Pr
   const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
   const role = await keepRole("api", { settings, orphanGuard, sink });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const ask = (path: string, headers = {}) =>
+  const fetchPath = (path: string, headers = {}) =>
     fetchOnce(`http://127.0.0.1:${settings.PORT}${path}`, agent, headers);
   try {
     await role.ready;
-    return await measureLists(ask, sample, size);
+    return await measureLists(fetchPath, sample, size);
   } finally {
     agent.destroy();
     await role.stop(STOP_MS);
@@ -41,22 +41,22 @@ export async function measureHttp(url: string, sample: Sample, size: string): Pr
 }
 
 type Answer = { status: number; headers: IncomingHttpHeaders; ms: number };
-type Ask = (path: string, headers?: Record<string, string>) => Promise<Answer>;
+type Fetch = (path: string, headers?: Record<string, string>) => Promise<Answer>;
 
-async function measureLists(ask: Ask, sample: Sample, size: string): Promise<Figure[]> {
+async function measureLists(fetchPath: Fetch, sample: Sample, size: string): Promise<Figure[]> {
   const figures: Figure[] = [];
   const unchanged: number[] = [];
-  for (const { name, next, isKept } of hotLists(sample)) {
+  for (const { name, next, isCached } of hotLists(sample)) {
     const paths = Array.from({ length: WARM_UPS + REQUESTS }, () => addressOf(next()));
     if (!paths.every((path) => path.startsWith("/v1"))) continue;
     const answers: Answer[] = [];
-    for (const path of paths) answers.push(await expect(ask(path), 200));
+    for (const path of paths) answers.push(await expect(fetchPath(path), 200));
     const ms = answers.slice(WARM_UPS).map((answer) => answer.ms);
-    const how = isKept ? "HTTP, kept" : "HTTP";
-    figures.push(...percentileFigures(`${name}, ${how}`, ms, percentiles, size));
-    for (const [place, path] of paths.slice(0, AGAIN).entries()) {
-      const headers = { "If-None-Match": answers[place]?.headers.etag ?? "" };
-      unchanged.push((await expect(ask(path, headers), 304)).ms);
+    const mode = isCached ? "HTTP, kept" : "HTTP";
+    figures.push(...percentileFigures(`${name}, ${mode}`, ms, percentiles, size));
+    for (const [index, path] of paths.slice(0, REPEATED).entries()) {
+      const headers = { "If-None-Match": answers[index]?.headers.etag ?? "" };
+      unchanged.push((await expect(fetchPath(path, headers), 304)).ms);
     }
   }
   return [...figures, ...percentileFigures("304 of all lists, HTTP", unchanged, percentiles, size)];
@@ -68,18 +68,18 @@ async function expect(answer: Promise<Answer>, status: number): Promise<Answer> 
   return got;
 }
 
-/** Milliseconds from the request until its whole answer is there. */
+/** The answer with the milliseconds until its last byte. */
 async function fetchOnce(
   url: string,
   agent: Agent,
   headers: Record<string, string>,
 ): Promise<Answer> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   return await new Promise((resolve, reject) => {
     get(url, { agent, headers }, (response) => {
       buffer(response).then(() => {
         const { statusCode: status = 0, headers } = response;
-        resolve({ status, headers, ms: performance.now() - begun });
+        resolve({ status, headers, ms: performance.now() - startedAt });
       }, reject);
     }).on("error", reject);
   });

@@ -2,20 +2,20 @@ import { sql } from "kysely";
 import type { Database } from "../../projections/database.ts";
 import { chainId } from "./market-collections.ts";
 
-/** A request of one of the lists that most callers ask for. */
-export type Asked = {
-  /** As in OpenAPI; that of the account API has no prefix here. */
+/** A request of one of the most used lists. */
+export type ListRequest = {
+  /** As in OpenAPI, without the prefix of the NFT data API. */
   path: string;
   params: Record<string, string>;
   query: Record<string, string | Record<string, string>>;
 };
 
-/** `isKept`: its answers are kept for a minute, so that over HTTP few of them are read. */
-type HotList = { name: string; next: () => Asked; isKept: boolean };
+/** `isCached`: answers are cached for a minute, so that over HTTP few of them are read from the database. */
+type HotList = { name: string; next: () => ListRequest; isCached: boolean };
 
-/** What requests are made from. */
+/** Collections and tokens that requests are built from. */
 export type Sample = {
-  /** By how much they are traded, some many times. */
+  /** Weighted by sales, some repeated. */
   collections: { slug: string; address: string; name: string }[];
   /** Tokens with metadata, those of the largest collection first. */
   described: {
@@ -30,41 +30,41 @@ type Attribute = { trait_type: string; value: string };
 
 const SAMPLES = 400;
 
-/** Collections and tokens as callers would name them, in one order for equal markets. */
+/** A deterministic sample of collections and tokens. */
 export async function readSample(db: Database): Promise<Sample> {
   const collections = await sql<Sample["collections"][number]>`
     select l.slug, '0x' || encode(c.address, 'hex') as address, c.name
-    from generate_series(0, ${SAMPLES - 1}) place
+    from generate_series(0, ${SAMPLES - 1}) ordinal
     cross join lateral (
       select * from bench.collection where first <= (
-        select floor(sum(tokens) * power((place * 379 % ${SAMPLES}) / ${SAMPLES}::float8, 2)) from bench.collection
+        select floor(sum(tokens) * power((ordinal * 379 % ${SAMPLES}) / ${SAMPLES}::float8, 2)) from bench.collection
       ) order by first desc limit 1
     ) c
     join log.contract k on k.chain_id = ${chainId} and k.address = c.address
     join collections.collection l on l.collection_id = k.contract_id
-    order by place`.execute(db);
+    order by ordinal`.execute(db);
   const described = await sql<Sample["described"][number]>`
     select l.slug, '0x' || encode(c.address, 'hex') as address, m.attributes, t.owner, t.token_id::text as id
-    from generate_series(0, ${SAMPLES - 1}) place
+    from generate_series(0, ${SAMPLES - 1}) ordinal
     cross join lateral (
       select * from bench.collection where is_described order by first
-      offset case when place % 2 = 0 then 0 else 1 + place % 3 end limit 1
+      offset case when ordinal % 2 = 0 then 0 else 1 + ordinal % 3 end limit 1
     ) c
     join log.contract k on k.chain_id = ${chainId} and k.address = c.address
     join collections.collection l on l.collection_id = k.contract_id
-    join metadata.token m on m.contract_id = k.contract_id and m.token_id = (place * 7919) % c.tokens
+    join metadata.token m on m.contract_id = k.contract_id and m.token_id = (ordinal * 7919) % c.tokens
     join ownership.token t on t.contract_id = k.contract_id and t.token_id = m.token_id
-    order by place`.execute(db);
+    order by ordinal`.execute(db);
   return { collections: collections.rows, described: described.rows };
 }
 
 const chain = { chainId: String(chainId) };
 
-/** The lists, each with requests that differ. */
+/** The lists, each with varying requests. */
 export function hotLists(sample: Sample): HotList[] {
-  const collection = turning(sample.collections);
-  const token = turning(sample.described);
-  const largest = turning(sample.described.filter((_, place) => place % 2 === 0));
+  const collection = rotate(sample.collections);
+  const token = rotate(sample.described);
+  const largest = rotate(sample.described.filter((_, ordinal) => ordinal % 2 === 0));
   return [
     list("listings of a collection by price", "/v1/listings", () => ({
       query: { collection: collection().slug, sort: "price_asc" },
@@ -89,26 +89,26 @@ export function hotLists(sample: Sample): HotList[] {
   ];
 }
 
-type Turn<Value> = () => Value;
-type Part = { params?: Asked["params"]; query?: Asked["query"] };
+type Rotation<Value> = () => Value;
+type RequestParts = { params?: ListRequest["params"]; query?: ListRequest["query"] };
 
-function list(name: string, path: string, part: () => Part): HotList {
+function list(name: string, path: string, part: () => RequestParts): HotList {
   const next = () => {
     const { params = {}, query = {} } = part();
     return { path, params, query: path.startsWith("/v1") ? { ...chain, ...query } : query };
   };
-  return { name, next, isKept: path.endsWith("/traits") };
+  return { name, next, isCached: path.endsWith("/traits") };
 }
 
 const sorts = ["token_id", "price_asc", "price_desc", "rarity", "recently_listed"];
 
 /** Each sort, with every filter in turn. */
 function tokenLists(
-  collection: Turn<Sample["collections"][number]>,
-  token: Turn<Sample["described"][number]>,
+  collection: Rotation<Sample["collections"][number]>,
+  token: Rotation<Sample["described"][number]>,
 ): HotList[] {
   return sorts.map((sort) => {
-    const filters = turning<() => Part>([
+    const filters = rotate<() => RequestParts>([
       () => ({ params: { collection: collection().slug } }),
       () => ({ params: { collection: collection().slug }, query: { listed: "true" } }),
       () => ({ params: { collection: token().slug }, query: { listed: "true" } }),
@@ -129,10 +129,10 @@ function tokenLists(
   });
 }
 
-const idsFrom = (id: number) => Array.from({ length: 50 }, (_, place) => id + place * 3).join();
+const idsFrom = (id: number) => Array.from({ length: 50 }, (_, ordinal) => id + ordinal * 3).join();
 
-/** Tokens by attributes are asked for in the account API. */
-function accountLists(token: Turn<Sample["described"][number]>): HotList[] {
+/** Lists of tokens by attributes, of the NFT data API. */
+function accountLists(token: Rotation<Sample["described"][number]>): HotList[] {
   return ["token_id", "price_asc", "rarity"].map((sort) =>
     list(
       `account API: tokens with two traits by ${sort}`,
@@ -145,22 +145,22 @@ function accountLists(token: Turn<Sample["described"][number]>): HotList[] {
   );
 }
 
-const rankings = turning(
+const rankings = rotate(
   ["volume", "floor", "sales", "listed", "supply", "holders", "change"].flatMap((sort) =>
     ["24h", "7d", "30d"].map((period) => ({ sort, period })),
   ),
 );
 
-function rankingOf(search: string | null): Part {
+function rankingOf(search: string | null): RequestParts {
   return { query: { ...rankings(), ...(search === null ? {} : { search }) } };
 }
 
-const lengths = turning([1, 2, 3, 5, 8, 20]);
+const lengths = rotate([1, 2, 3, 5, 8, 20]);
 const term = (name: string) => name.slice(0, lengths()).trim();
 
-const pairs = turning([0, 1, 2, 3, 4, 5, 6, 7]);
+const pairs = rotate([0, 1, 2, 3, 4, 5, 6, 7]);
 
-/** Two traits that one token has, so that what is common is asked for often. */
+/** Two traits of one token, so that frequent traits are requested often. */
 function twoOf(attributes: readonly Attribute[]): Record<string, string> {
   const first = pairs();
   const [one, other] = [
@@ -172,17 +172,17 @@ function twoOf(attributes: readonly Attribute[]): Record<string, string> {
   );
 }
 
-function turning<Value>(values: readonly Value[]): Turn<Value> {
-  let place = 0;
+function rotate<Value>(values: readonly Value[]): Rotation<Value> {
+  let ordinal = 0;
   return () => {
-    const value = values[place++ % values.length];
+    const value = values[ordinal++ % values.length];
     if (value === undefined) throw new Error("nothing to choose from");
     return value;
   };
 }
 
-/** The request's address, after the API's own. */
-export function addressOf({ path, params, query }: Asked): string {
+/** The request's path and query. */
+export function addressOf({ path, params, query }: ListRequest): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (typeof value === "string") search.set(name, value);

@@ -4,23 +4,23 @@ import pg from "pg";
 import { type Database, driverTypes, mostPrepared, preparing } from "../../projections/database.ts";
 
 /**
- * What statements took: `ms` as their client sees them, planning, transfer and reading of the rows included; `cpuMs` of
- * the processors that the server spent on them, which other work on the machine does not add to.
+ * Cost of statements: `ms` as the client measures it, with planning, transfer and parsing of the rows; `cpuMs` of
+ * the server's processor time, which other work on the machine does not increase.
  */
 export type Spent = { ms: number; cpuMs: number; statements: number };
 
 export type Meter = {
-  /** A database of its own over the same connections: what is kept for another one is not found. */
+  /** A new database object over the same connections, so that nothing cached per database is found. */
   open(): Database;
-  /** Of the statements since the last call. */
+  /** The cost of the statements since the last call. */
   take(): Spent;
   close(): Promise<void>;
 };
 
-/** Of a server on this machine, whose connections prepare as those of the API's readers do. */
+/** Meters a server on this machine, with prepared statements as the API's connections use. */
 export function openMeter(url: string): Meter {
   const plain = new pg.Pool({ connectionString: url, max: 10, types: driverTypes });
-  // The server may end before a connection has: what failed is told by statements, not by idle ones.
+  // The server may stop before the connections close: failures surface in statements.
   plain.on("error", () => {});
   const pool = preparing(plain, mostPrepared);
   let spent = nothing;
@@ -29,17 +29,17 @@ export function openMeter(url: string): Meter {
     const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid", []);
     const pid = rows[0]?.pid ?? 0;
     const query = async (text: string, values: readonly unknown[]) => {
-      const [begun, begunCpu] = [performance.now(), cpuMsOf(pid)];
+      const [started, startedCpu] = [performance.now(), cpuMsOf(pid)];
       const result = await client.query(text, values);
       const { ms, cpuMs, statements } = spent;
       spent = {
-        ms: ms + performance.now() - begun,
-        cpuMs: cpuMs + cpuMsOf(pid) - begunCpu,
+        ms: ms + performance.now() - started,
+        cpuMs: cpuMs + cpuMsOf(pid) - startedCpu,
         statements: statements + 1,
       };
       return result;
     };
-    // Cursors, the other thing that may be asked of it, are not used.
+    // Cursors are not used.
     return { query, release: () => client.release() } as unknown as PostgresPoolClient;
   };
   const meteredPool: PostgresPool = {
@@ -64,7 +64,7 @@ export function openMeter(url: string): Meter {
 
 const nothing: Spent = { ms: 0, cpuMs: 0, statements: 0 };
 
-/** Time that a process was on a processor; the first number of its schedstat is nanoseconds. */
+/** A process's processor time; the first number of its schedstat is in nanoseconds. */
 function cpuMsOf(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 }

@@ -9,17 +9,17 @@ import { getJson, until } from "../support/database/pipeline.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { withInstallation } from "./installation.ts";
 
-/** Counted twice: right after the start, while every statement is planned for the first time, and as many later. */
+/** Measured right after the start, while statements are first planned, and again later. */
 const singles = 500;
 const connections = 16;
 const bulks = 10;
 const bulkSize = 100;
 const warmUps = 20;
-const counted = warmUps + 3 * singles;
+const singleOrders = warmUps + 3 * singles;
 const firstToken = 70_000n;
-const mintedAtOnce = 25;
+const mintBatch = 25;
 
-/** Orders of one maker on chain 1, signed before the clock starts: one in each POST, and a hundred. */
+/** Orders of one maker on chain 1, signed in advance: one per POST, then a hundred per POST. */
 export function run(): Promise<Figure[]> {
   return withInstallation(async ({ ethereum, whileServing }) => {
     const { chainId, rpcUrl, wsUrl } = ethereum.anvil;
@@ -27,7 +27,7 @@ export function run(): Promise<Figure[]> {
     return whileServing([{ chainId, rpcUrl, wsUrl }], async (baseUrl) => {
       await ethereum.client.setIntervalMining({ interval: 0 });
       await ethereum.client.setAutomine(true);
-      const orders = await signOrders(ethereum, baseUrl, counted + bulks * bulkSize);
+      const orders = await signOrders(ethereum, baseUrl, singleOrders + bulks * bulkSize);
       await ethereum.client.setIntervalMining({ interval: 1 });
       const agent = new Agent({ keepAlive: true, maxSockets: connections });
       const post = (path: string, body: unknown) => timePost(agent, baseUrl + path, body);
@@ -36,10 +36,10 @@ export function run(): Promise<Figure[]> {
       await untilDescribed(baseUrl, firstToken + BigInt(orders.length - 1));
       await postAll(orders.slice(0, warmUps));
       const first = await postAll(orders.slice(warmUps, warmUps + singles));
-      await postAll(orders.slice(warmUps + singles, counted - singles));
-      const warm = await postAll(orders.slice(counted - singles, counted));
+      await postAll(orders.slice(warmUps + singles, singleOrders - singles));
+      const warm = await postAll(orders.slice(singleOrders - singles, singleOrders));
       const bulk: number[] = [];
-      for (let start = counted; start < orders.length; start += bulkSize) {
+      for (let start = singleOrders; start < orders.length; start += bulkSize) {
         const listings = orders.slice(start, start + bulkSize).map((seaport) => ({ seaport }));
         bulk.push(await post("/v1/orders/asks/bulk", { chainId, listings }));
       }
@@ -62,7 +62,7 @@ export function run(): Promise<Figure[]> {
   });
 }
 
-/** The jobs have read the metadata of all that was minted for this: orders are measured, not that. */
+/** Waits until the jobs have fetched the metadata of the minted tokens, which is not to be measured. */
 async function untilDescribed(baseUrl: string, tokenId: bigint): Promise<void> {
   const path = `/v1/collections/${contracts.punks}/tokens/${tokenId}?chainId=1`;
   await until(
@@ -76,41 +76,41 @@ async function untilDescribed(baseUrl: string, tokenId: bigint): Promise<void> {
   );
 }
 
-function singleFigures(name: string, took: readonly number[], about: string): Figure[] {
+function singleFigures(name: string, durationsMs: readonly number[], about: string): Figure[] {
   return percentileFigures(
     name,
-    took,
+    durationsMs,
     [
       { percent: 50, goalMs: 60 },
       { percent: 99, goalMs: null },
     ],
-    `${took.length} ${about}, ${connections} connections`,
+    `${durationsMs.length} ${about}, ${connections} connections`,
   );
 }
 
 async function signOrders({ client, actors }: Market, baseUrl: string, count: number) {
   const alice = openTrader({ baseUrl, chainId: 1, client, account: accounts.alice });
   await actors.alice.approves(contracts.punks);
-  for (let minted = 0; minted < count; minted += mintedAtOnce) {
-    await actors.alice.mintsRun(
+  for (let minted = 0; minted < count; minted += mintBatch) {
+    await actors.alice.mintsRange(
       contracts.punks,
       firstToken + BigInt(minted),
-      BigInt(Math.min(mintedAtOnce, count - minted)),
+      BigInt(Math.min(mintBatch, count - minted)),
     );
   }
-  const wish = { contract: contracts.punks, tokenId: firstToken, unitPriceWei: parseEther("1") };
-  const pattern = await alice.compose(wish);
+  const input = { contract: contracts.punks, tokenId: firstToken, unitPriceWei: parseEther("1") };
+  const template = await alice.compose(input);
   const orders = [];
   for (let index = 0n; index < count; index += 1n) {
-    const [item] = pattern.components.offer;
+    const [item] = template.components.offer;
     const identifierOrCriteria = `${firstToken + index}`;
     const offer = [{ ...(item as object), identifierOrCriteria }];
-    orders.push(await alice.sign({ ...pattern, components: { ...pattern.components, offer } }));
+    orders.push(await alice.sign({ ...template, components: { ...template.components, offer } }));
   }
   return orders;
 }
 
-/** So many at a time; the results in order. */
+/** Runs `work` on `atOnce` items at a time; results in order. */
 async function inParallel<Item>(
   atOnce: number,
   items: readonly Item[],
@@ -118,25 +118,25 @@ async function inParallel<Item>(
 ): Promise<number[]> {
   const results: number[] = [];
   let next = 0;
-  const lane = async () => {
+  const runWorker = async () => {
     for (let index = next++; index < items.length; index = next++) {
       const item = items[index];
       if (item !== undefined) results[index] = await work(item);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+  await Promise.all(Array.from({ length: atOnce }, runWorker));
   return results;
 }
 
-/** Milliseconds until the answer is read. Throws unless everything was stored. */
+/** Milliseconds until the answer is read. Throws unless it is 201. */
 function timePost(agent: Agent, url: string, body: unknown): Promise<number> {
   const content = JSON.stringify(body);
-  const begun = performance.now();
+  const startedAt = performance.now();
   return new Promise((resolve, reject) => {
     const headers = { "content-type": "application/json" };
     request(url, { agent, method: "POST", headers }, (response) => {
       text(response).then((answer) => {
-        if (response.statusCode === 201) resolve(performance.now() - begun);
+        if (response.statusCode === 201) resolve(performance.now() - startedAt);
         else reject(new Error(`${url}: ${response.statusCode} ${answer.slice(0, 500)}`));
       }, reject);
     })

@@ -21,8 +21,8 @@ const firstToken = 50_000n;
 type Call = { from: Trader; to: Hex; data: Hex; value?: bigint };
 
 /**
- * From just before a block of chain 1 is mined until the listing that it changes is told so by
- * `GET /v1/listings/{askId}`: its token moved, its maker's approval withdrawn and given back, cancelled, bought.
+ * From just before a block of chain 1 is mined until `GET /v1/listings/{askId}` shows the listing's new status: after a
+ * transfer of its token, a revoked and a restored approval, a cancellation and a purchase.
  */
 export function run(): Promise<Figure[]> {
   return withInstallation(async ({ ethereum, apechain, whileServing }) => {
@@ -31,7 +31,7 @@ export function run(): Promise<Figure[]> {
       rpcUrl,
       wsUrl,
     }));
-    // A websocket tells of new blocks only: the heads would not be reached while none is mined.
+    // A websocket announces new blocks only, so the heads would not be reached without mining.
     await ethereum.client.setIntervalMining({ interval: 1 });
     await apechain.client.setIntervalMining({ interval: 1 });
     return whileServing(chains, async (baseUrl) => {
@@ -67,9 +67,9 @@ async function timeChanges({ client, actors }: Market, baseUrl: string): Promise
   };
   await actors.alice.approves(contracts.punks);
   for (let round = 0n; round < rounds + warmUps; round += 1n) {
-    const [first, second, third] = [0n, 1n, 2n].map((place) => firstToken + round * 3n + place);
+    const [first, second, third] = [0n, 1n, 2n].map((index) => firstToken + round * 3n + index);
     if (first === undefined || second === undefined || third === undefined) break;
-    await actors.alice.mintsRun(contracts.punks, first, 3n);
+    await actors.alice.mintsRange(contracts.punks, first, 3n);
     const list = (tokenId: bigint) =>
       alice.lists({ contract: contracts.punks, tokenId, unitPriceWei: parseEther("1") });
     const [moved, cancelled, bought] = [await list(first), await list(second), await list(third)];
@@ -107,7 +107,7 @@ async function buyCall(from: Trader, askId: string): Promise<Call> {
   return { from, ...(await from.buyCall(askId)) };
 }
 
-/** Until `GET` of a listing tells this status; it may be unknown until then. */
+/** Polls a listing until it has this status; it may be unknown at first. */
 export async function untilStatus(agent: Agent, url: string, status: string): Promise<void> {
   const deadline = performance.now() + giveUpMs;
   for (;;) {

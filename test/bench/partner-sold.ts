@@ -18,8 +18,8 @@ const pauseMs = 250;
 const firstToken = 60_000n;
 
 /**
- * Of listings placed at OpenSea's stand-in: from when it shows one until `GET /v1/listings/{askId}` tells it, heard over
- * the stream; and from just before the block that sells it is mined until it is told to be filled.
+ * Listings created at OpenSea's stand-in: the time until `GET /v1/listings/{askId}` shows one, received over the
+ * stream; and the time from just before the block that sells it is mined until it is shown as filled.
  */
 export function run(): Promise<Figure[]> {
   return withInstallation(async ({ ethereum, apechain, whileServing }) => {
@@ -61,11 +61,11 @@ async function timeListings({ client, actors }: Market, partner: StandIn, baseUr
   const bob = openTrader({ baseUrl, chainId: 1, client, account: accounts.bob });
   const [listedMs, soldMs]: [number[], number[]] = [[], []];
   const first = { standard: "erc721", contract: contracts.punks } as const;
-  const isHeard = async () => partner.topics().includes("collection:punks");
-  await until("the collection's topic", isHeard, 120_000);
+  const isSubscribed = async () => partner.topics().includes("collection:punks");
+  await until("the collection's topic", isSubscribed, 120_000);
   for (let round = 0n; round < rounds + warmUps; round += 1n) {
     const nft = { ...first, tokenId: firstToken + round };
-    await actors.alice.mintsRun(contracts.punks, nft.tokenId, 1n);
+    await actors.alice.mintsRange(contracts.punks, nft.tokenId, 1n);
     const sale = { chainId: 1, maker: accounts.alice, nft, priceWei: parseEther("1") } as const;
     const { orderHash } = await partner.sell(sale);
     const shownAt = performance.now();

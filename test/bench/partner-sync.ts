@@ -8,12 +8,12 @@ import { openSync, openTestPartner } from "../support/orders/partner-sync.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { timed, withDatabase } from "./server.ts";
 
-const mostListings = 100_000;
+const maxListings = 100_000;
 const contract = `0xa0${"00".repeat(18)}01` as const;
 
-/** One contract's listings, all taken in, then all read again without news. The budget waits for nothing. */
+/** One contract's listings, first all stored, then all fetched again unchanged. No rate limit applies. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
-  const count = Math.min(facts, mostListings);
+  const count = Math.min(facts, maxListings);
   const figures: Figure[] = [];
   for (const name of ["opensea", "magiceden"] as const) {
     figures.push(...(await withDatabase((db) => measure(db, name, count))));
@@ -34,14 +34,19 @@ async function measure(db: Database, name: Partner["name"], count: number): Prom
     const firstMs = await timed(() => sync.run());
     sync.pass(syncIntervals.fullMs);
     const secondMs = await timed(() => sync.run());
-    const grownMb = (peak() - before) / 2 ** 20;
+    const memoryGrowthMb = (peak() - before) / 2 ** 20;
     await partner.close();
     const size = `${count} listings of one contract at ${name}`;
     const rate = (ms: number) => [count / (ms / 1_000)];
     return [
       medianFigure(`partner-sync, ${name}, taken in`, rate(firstMs), { unit: "facts/s" }, size),
       medianFigure(`partner-sync, ${name}, read again`, rate(secondMs), { unit: "facts/s" }, size),
-      medianFigure(`partner-sync, ${name}, memory`, [grownMb], { unit: "MB", atMost: 200 }, size),
+      medianFigure(
+        `partner-sync, ${name}, memory`,
+        [memoryGrowthMb],
+        { unit: "MB", atMost: 200 },
+        size,
+      ),
     ];
   } finally {
     server.disconnect();

@@ -25,9 +25,9 @@ export function transferCall(from: Address, to: Address, tokenId: bigint, taker:
   return { from, to, data };
 }
 
-/** One unit of each of the editions told by their places. */
-export function editionsCall(from: Address, taker: Address, places: readonly number[]): Call {
-  const ids = places.map((place) => editionIds[place % editionIds.length] ?? 0n);
+/** Transfers one unit of each edition, by index. */
+export function editionsCall(from: Address, taker: Address, indexes: readonly number[]): Call {
+  const ids = indexes.map((index) => editionIds[index % editionIds.length] ?? 0n);
   const args = [from, taker, ids, ids.map(() => 1n), "0x"] as const;
   const data = encodeFunctionData({ abi: erc1155Abi, functionName: "safeBatchTransferFrom", args });
   return { from, to: contracts.editions, data };
@@ -57,20 +57,20 @@ export function counterCall(from: Address): Call {
   return { from, to: exchange, data };
 }
 
-/** Approvals of the conduit, and a stock of editions, minted by one event. */
-export function openingCalls(from: Address, collections: readonly Address[]): Call[] {
+/** Approvals of the conduit, and ERC-1155 tokens minted with one event. */
+export function accountSetupCalls(from: Address, collections: readonly Address[]): Call[] {
   const approve = encodeFunctionData({
     abi: erc721Abi,
     functionName: "setApprovalForAll",
     args: [commonConduit.address, true],
   });
-  const stock = encodeFunctionData({
+  const mint = encodeFunctionData({
     abi: editionsAbi,
     functionName: "mintBatch",
     args: [from, editionIds, editionIds.map(() => 1_000n)],
   });
   return [
     ...collections.map((to) => ({ from, to, data: approve })),
-    { from, to: contracts.editions, data: stock },
+    { from, to: contracts.editions, data: mint },
   ];
 }

@@ -9,13 +9,13 @@ import type { Observation } from "../../projections/log/append.ts";
 import type { Call } from "./ponder-calls.ts";
 import { type History, historyOf } from "./ponder-history.ts";
 
-export type MadeChain = {
+export type GeneratedChain = {
   anvil: Anvil;
-  /** Events of tokens and of the exchange, approvals left out. */
+  /** Events of tokens and of the exchange, without approvals. */
   events: number;
-  /** Its signed orders as the log tells of them. */
+  /** Its signed orders as facts. */
   orders: Observation[];
-  /** The collection with half of what happens. */
+  /** The collection with half of the events. */
   hot: Address;
 };
 
@@ -23,18 +23,18 @@ const chainId = 33139;
 const blockSeconds = 600;
 const callsInBlock = 60;
 const eventsInBlock = 105;
-/** What follows the last event, so that Ponder holds all of them for final. */
+/** Blocks after the last event, so that Ponder considers all events final. */
 const emptyBlocks = 80;
 const collections = ["hot", "first", "second", "third", "fourth", "fifth"].map(
   (name) => `bench ${name}`,
 );
-/** Sixty of them fit into a block of 30 million. */
+/** Gas limit per call: sixty of them fit into a block of 30 million. */
 const gas: Hex = "0x6ddd0";
-const purse: Hex = "0xffffffffffffffffffff";
+const initialBalance: Hex = "0xffffffffffffffffffff";
 const wei100Gwei: Hex = "0x174876e800";
 
-/** A local chain of at least so many events, from weeks ago until now. Equal arguments, equal events. */
-export async function makeChain(events: number): Promise<MadeChain> {
+/** A local chain with at least `events` events, from weeks ago until now. Equal arguments give equal events. */
+export async function generateChain(events: number): Promise<GeneratedChain> {
   const blocks = Math.ceil(events / eventsInBlock) + emptyBlocks + 300;
   const timestamp = Math.floor(Date.now() / 1000) - blocks * blockSeconds;
   const anvil = await startAnvil({ chainId, timestamp });
@@ -49,15 +49,17 @@ export async function makeChain(events: number): Promise<MadeChain> {
 async function fill(anvil: Anvil, timestamp: number, wanted: number) {
   const [hot, ...others] = await deploy(anvil);
   if (hot === undefined) throw new Error("there is no collection");
-  const ask = asker(anvil.rpcUrl);
-  await ask([
+  const sendRpc = openRpc(anvil.rpcUrl);
+  await sendRpc([
     { method: "anvil_autoImpersonateAccount", params: [true] },
     { method: "evm_setAutomine", params: [false] },
     { method: "anvil_setBlockTimestampInterval", params: [blockSeconds] },
   ]);
   const history = historyOf({ chainId, hot, others, timestamp });
-  await ask(history.people.map((one) => ({ method: "anvil_setBalance", params: [one, purse] })));
-  await mineHistory(miner(ask), history, wanted);
+  await sendRpc(
+    history.people.map((one) => ({ method: "anvil_setBalance", params: [one, initialBalance] })),
+  );
+  await mineHistory(miner(sendRpc), history, wanted);
   return { events: history.events(), orders: history.orders(), hot };
 }
 
@@ -73,26 +75,29 @@ async function deploy(anvil: Anvil): Promise<Address[]> {
 
 type Mine = (calls: readonly Call[]) => Promise<void>;
 
-/** A block of these calls, sent by who would make them. */
-function miner(ask: ReturnType<typeof asker>): Mine {
+/** Mines a block with these calls. */
+function miner(sendRpc: ReturnType<typeof openRpc>): Mine {
   const nonces = new Map<Address, number>();
   return async (calls) => {
     if (calls.length > 0)
-      await ask(
-        calls.map((call) => ({ method: "eth_sendTransaction", params: [sent(call, nonces)] })),
+      await sendRpc(
+        calls.map((call) => ({
+          method: "eth_sendTransaction",
+          params: [transactionOf(call, nonces)],
+        })),
       );
-    await ask([{ method: "evm_mine", params: [] }]);
+    await sendRpc([{ method: "evm_mine", params: [] }]);
   };
 }
 
 async function mineHistory(mine: Mine, history: History, wanted: number): Promise<void> {
-  const openings = history.openings();
-  for (let at = 0; at < openings.length; at += callsInBlock) {
-    await mine(openings.slice(at, at + callsInBlock));
+  const setupCalls = history.setupCalls();
+  for (let at = 0; at < setupCalls.length; at += callsInBlock) {
+    await mine(setupCalls.slice(at, at + callsInBlock));
   }
   let mined = Promise.resolve();
   while (history.events() < wanted) {
-    // The next block is thought of while the node works on this one.
+    // The next block is composed while the node mines this one.
     const calls = await history.next(callsInBlock);
     await mined;
     mined = mine(calls);
@@ -101,7 +106,7 @@ async function mineHistory(mine: Mine, history: History, wanted: number): Promis
   for (let block = 0; block < emptyBlocks; block += 1) await mine([]);
 }
 
-function sent({ from, to, data, value }: Call, nonces: Map<Address, number>) {
+function transactionOf({ from, to, data, value }: Call, nonces: Map<Address, number>) {
   const nonce = nonces.get(from) ?? 0;
   nonces.set(from, nonce + 1);
   return {
@@ -110,18 +115,19 @@ function sent({ from, to, data, value }: Call, nonces: Map<Address, number>) {
   };
 }
 
-type Question = { method: string; params: unknown[] };
+type RpcCall = { method: string; params: unknown[] };
 
-/** Many questions in one request. Throws the first error. */
-function asker(url: string) {
-  return async (questions: readonly Question[]): Promise<void> => {
+/** Sends calls as one batch. Throws the first error. */
+function openRpc(url: string) {
+  return async (calls: readonly RpcCall[]): Promise<void> => {
     const response = await fetch(url, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify(questions.map((question, id) => ({ jsonrpc: "2.0", id, ...question }))),
+      body: JSON.stringify(calls.map((call, id) => ({ jsonrpc: "2.0", id, ...call }))),
     });
     const answers = (await response.json()) as { error?: { message: string } }[];
-    const refused = answers.find(({ error }) => error !== undefined);
-    if (refused !== undefined) throw new Error(`the node refused: ${refused.error?.message}`);
+    const failed = answers.find(({ error }) => error !== undefined);
+    if (failed !== undefined)
+      throw new Error(`the node returned an error: ${failed.error?.message}`);
   };
 }

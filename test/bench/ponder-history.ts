@@ -4,134 +4,143 @@ import type { ChainId } from "../../abis/deployments.ts";
 import { type Random, seededRandom } from "../../devnet/market/random.ts";
 import type { Observation } from "../../projections/log/append.ts";
 import {
+  accountSetupCalls,
   type Call,
   cancelCall,
   counterCall,
   editionsCall,
   fillCall,
   mintCall,
-  openingCalls,
   transferCall,
   validateCall,
 } from "./ponder-calls.ts";
-import { orderBook } from "./ponder-orders.ts";
+import { openSignedOrders } from "./ponder-orders.ts";
 
-type Place = { chainId: ChainId; hot: Address; others: readonly Address[]; timestamp: number };
+type ChainSetup = { chainId: ChainId; hot: Address; others: readonly Address[]; timestamp: number };
 type Token = { contract: Address; tokenId: bigint; owner: PrivateKeyAccount };
 
-/** A call, and how many events it emits, approvals left out. */
-type Act = { call: Call; events: number };
+/** A call and how many events it emits, without approvals. */
+type Action = { call: Call; events: number };
 
 const PEOPLE = 300;
-/** They do nothing else, so that nobody's orders end with their counter. */
+/** Accounts that only increment their counters, so that nobody else's orders are cancelled. */
 const COUNTERS = 20;
 const MINTED = 4;
 
-/** How often what happens, in hundredths; the last one is told by what is left. */
+/** Frequencies in percent; the rest are counter increments. */
 const shares = { mint: 20, fill: 24, transfer: 40, editions: 6, cancel: 4, validate: 5 } as const;
 
 export type History = {
   people: readonly Address[];
-  /** What everybody sends before anything else. */
-  openings(): Call[];
+  /** Calls that every account sends first. */
+  setupCalls(): Call[];
   /** Calls that do not depend on each other. */
   next(count: number): Promise<Call[]>;
-  /** How many events all calls so far emit, approvals left out. */
+  /** How many events all calls so far emit, without approvals. */
   events(): number;
   orders(): Observation[];
 };
 
-/** What people do on an exchange's chain: of seven events one is a fill. */
-export function historyOf(place: Place): History {
+/** Random activity on a chain with an exchange: one event in seven is a fill. */
+export function historyOf(setup: ChainSetup): History {
   const random = seededRandom(7);
   const people = Array.from({ length: PEOPLE }, (_, index) =>
     privateKeyToAccount(keccak256(stringToHex(`bench person ${index}`))),
   );
-  const stock = openStock(random);
-  const book = orderBook({ chainId: place.chainId, timestamp: place.timestamp, random });
-  const act = actor({ ...place, random, people, stock, book });
+  const tokenPool = openTokenPool(random);
+  const signedOrders = openSignedOrders({
+    chainId: setup.chainId,
+    timestamp: setup.timestamp,
+    random,
+  });
+  const nextAction = openActions({ ...setup, random, people, tokenPool, signedOrders });
   let events = 0;
   return {
     people: people.map(({ address }) => address),
-    openings() {
+    setupCalls() {
       events += PEOPLE;
-      return people.flatMap(({ address }) => openingCalls(address, [place.hot, ...place.others]));
+      return people.flatMap(({ address }) =>
+        accountSetupCalls(address, [setup.hot, ...setup.others]),
+      );
     },
     async next(count) {
-      stock.beginBlock();
+      tokenPool.beginBlock();
       const calls: Call[] = [];
       while (calls.length < count) {
-        const acted = await act();
-        calls.push(acted.call);
-        events += acted.events;
+        const action = await nextAction();
+        calls.push(action.call);
+        events += action.events;
       }
       return calls;
     },
     events: () => events,
-    orders: book.orders,
+    orders: signedOrders.orders,
   };
 }
 
-type Scene = Place & {
+type ActionContext = ChainSetup & {
   random: Random;
   people: readonly PrivateKeyAccount[];
-  stock: ReturnType<typeof openStock>;
-  book: ReturnType<typeof orderBook>;
+  tokenPool: ReturnType<typeof openTokenPool>;
+  signedOrders: ReturnType<typeof openSignedOrders>;
 };
 
-/** One act after the other; what needs a token is a mint where none is free. */
-function actor(scene: Scene): () => Promise<Act> {
-  const { random, stock } = scene;
-  const [withToken, without] = [actsWithToken(scene), actsWithout(scene)];
+/** Draws one action after the other; one that needs a token becomes a mint when none is free. */
+function openActions(context: ActionContext): () => Promise<Action> {
+  const { random, tokenPool } = context;
+  const [withToken, without] = [tokenActions(context), otherActions(context)];
   return async () => {
-    const what = drawKind(random);
-    if (what === "mint" || what === "editions" || what === "counter") return without[what]();
-    const token = stock.draw();
-    return token === undefined ? without.mint() : await withToken[what](token);
+    const kind = drawKind(random);
+    if (kind === "mint" || kind === "editions" || kind === "counter") return without[kind]();
+    const token = tokenPool.draw();
+    return token === undefined ? without.mint() : await withToken[kind](token);
   };
 }
 
-function actsWithToken({ random, people, book }: Scene) {
-  const anybody = () => pick(random, people, COUNTERS);
+function tokenActions({ random, people, signedOrders }: ActionContext) {
+  const drawAccount = () => pick(random, people, COUNTERS);
   return {
-    fill: async (token: Token): Promise<Act> => {
-      const { order, priceWei } = await book.sign(token);
-      token.owner = anybody();
+    fill: async (token: Token): Promise<Action> => {
+      const { order, priceWei } = await signedOrders.sign(token);
+      token.owner = drawAccount();
       return { call: fillCall(order, token.owner.address, priceWei), events: 2 };
     },
-    transfer: async (token: Token): Promise<Act> => {
+    transfer: async (token: Token): Promise<Action> => {
       const giver = token.owner.address;
-      token.owner = anybody();
+      token.owner = drawAccount();
       const { contract, tokenId, owner } = token;
       return { call: transferCall(giver, contract, tokenId, owner.address), events: 1 };
     },
-    cancel: async (token: Token): Promise<Act> => {
-      return { call: cancelCall((await book.sign(token)).order), events: 1 };
+    cancel: async (token: Token): Promise<Action> => {
+      return { call: cancelCall((await signedOrders.sign(token)).order), events: 1 };
     },
-    validate: async (token: Token): Promise<Act> => {
-      return { call: validateCall((await book.sign(token)).order), events: 1 };
+    validate: async (token: Token): Promise<Action> => {
+      return { call: validateCall((await signedOrders.sign(token)).order), events: 1 };
     },
   };
 }
 
-function actsWithout({ random, people, stock, hot, others }: Scene) {
-  const anybody = () => pick(random, people, COUNTERS);
+function otherActions({ random, people, tokenPool, hot, others }: ActionContext) {
+  const drawAccount = () => pick(random, people, COUNTERS);
   const collection = () => (random.below(2) === 0 ? hot : pick(random, others));
   return {
-    mint: (): Act => ({ call: stock.mint(anybody(), collection()), events: MINTED }),
-    editions: (): Act => {
-      const places = [random.below(100), random.below(100), random.below(100)];
-      return { call: editionsCall(anybody().address, anybody().address, places), events: 1 };
+    mint: (): Action => ({ call: tokenPool.mint(drawAccount(), collection()), events: MINTED }),
+    editions: (): Action => {
+      const editions = [random.below(100), random.below(100), random.below(100)];
+      return {
+        call: editionsCall(drawAccount().address, drawAccount().address, editions),
+        events: 1,
+      };
     },
-    counter: (): Act => ({
+    counter: (): Action => ({
       call: counterCall(pick(random, people.slice(0, COUNTERS)).address),
       events: 1,
     }),
   };
 }
 
-/** Tokens and whose they are. */
-function openStock(random: Random) {
+/** Tokens and their owners. */
+function openTokenPool(random: Random) {
   const tokens: Token[] = [];
   const busy = new Set<Token>();
   let minted = 0;
@@ -146,7 +155,7 @@ function openStock(random: Random) {
       }
       return mintCall(owner.address, contract, BigInt(firstId), MINTED);
     },
-    /** One that nothing has happened to in this block. */
+    /** A token unused in this block. */
     draw(): Token | undefined {
       for (let tries = 0; tries < 10; tries += 1) {
         const token = tokens[random.below(tokens.length)];
@@ -170,6 +179,6 @@ function drawKind(random: Random): keyof typeof shares | "counter" {
 
 function pick<Item>(random: Random, items: readonly Item[], from = 0): Item {
   const item = items[from + random.below(items.length - from)];
-  if (item === undefined) throw new Error("there is nothing to pick from");
+  if (item === undefined) throw new Error("no items to pick from");
   return item;
 }

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import type { Figure } from "./figure.ts";
-import { holdContest, withLoader } from "./ponder-contest.ts";
-import { contestOf, type Servers } from "./ponder-lists.ts";
+import { compareServers, withLoader } from "./ponder-comparison.ts";
+import { comparisonOf, type Servers } from "./ponder-lists.ts";
 
 const seconds = 4;
 
@@ -11,9 +11,9 @@ export async function compareHttp(servers: Servers, collection: Address): Promis
   return await withLoader(async (loader) => {
     const figures: Figure[] = [];
     for (const name of ["sales", "tokens"] as const) {
-      const contest = contestOf(name, servers, [collection]);
-      const terms = { seconds, isKeptToo: true };
-      figures.push(...(await holdContest(contest, { loader, postmaster }, terms)));
+      const comparison = comparisonOf(name, servers, [collection]);
+      const terms = { seconds, measuresCached: true };
+      figures.push(...(await compareServers(comparison, { loader, postmaster }, terms)));
     }
     return figures;
   });

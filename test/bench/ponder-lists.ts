@@ -1,7 +1,7 @@
 import type { Address } from "viem";
-import type { Contest, Seen, Server } from "./ponder-contest.ts";
+import type { Comparison, ListSummary, Server } from "./ponder-comparison.ts";
 
-/** A hot list of collections: our address of it, and the same rows in GraphQL. */
+/** A much used list of a collection: our URL, and the same rows in GraphQL. */
 type HotList = { path(collection: Address): string; field: string; query: string };
 
 export type HotListName = keyof typeof hotLists;
@@ -51,11 +51,11 @@ const hotLists = {
 } satisfies Record<string, HotList>;
 
 /** The list of each of these collections in turn: 50 rows with an exact total, of our API and of Ponder's GraphQL. */
-export function contestOf(
+export function comparisonOf(
   name: HotListName,
   { ours, ponder }: Servers,
   collections: readonly Address[],
-): Contest {
+): Comparison {
   const { path, field, query }: HotList = hotLists[name];
   return {
     name: `${name} of a collection`,
@@ -71,12 +71,12 @@ export function contestOf(
   };
 }
 
-function readOurs(body: unknown): Seen {
+function readOurs(body: unknown): ListSummary {
   const { data, meta } = body as { data: { tokenId: string }[]; meta: { total: number } };
   return { total: meta.total, tokenIds: data.map(({ tokenId }) => tokenId) };
 }
 
-function readGraph(body: unknown, field: string): Seen {
+function readGraph(body: unknown, field: string): ListSummary {
   type List = { items: { tokenId: string }[]; totalCount: number };
   const { data } = body as { data: Record<string, List> };
   const { items = [], totalCount = 0 } = data[field] ?? {};

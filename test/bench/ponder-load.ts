@@ -3,13 +3,13 @@ import { Pool } from "undici";
 /** `body`: of a POST. */
 export type LoadRequest = { path: string; body?: string };
 
-/** What one process asks of another, again and again, on so many connections. */
+/** Requests that the loader repeats on a number of connections. */
 export type Load = {
   baseUrl: string;
-  /** Asked in turn, for as long as it takes. */
+  /** Sent in turn until the time is over. */
   requests: readonly LoadRequest[];
   headers?: Record<string, string>;
-  /** Each request has an address of its own, by a parameter that says nothing. */
+  /** Makes each URL unique by an ignored parameter. */
   isVaried?: boolean;
   connections: number;
   seconds: number;
@@ -20,7 +20,7 @@ export type LoadFigures = {
   tookMs: number;
   p50Ms: number;
   p99Ms: number;
-  /** Of an answer, on average. */
+  /** Average size of an answer. */
   bytes: number;
   statuses: number[];
 };
@@ -50,9 +50,9 @@ async function loadOf({
   const durations: number[] = [];
   const statuses = new Set<number>();
   let [bytes, nth] = [0, 0];
-  const begun = performance.now();
-  const until = begun + seconds * 1_000;
-  const keepAsking = async () => {
+  const startedAt = performance.now();
+  const until = startedAt + seconds * 1_000;
+  const sendRequests = async () => {
     while (performance.now() < until) {
       const sent = performance.now();
       const request = requests[nth++ % requests.length] ?? noRequest;
@@ -63,8 +63,8 @@ async function loadOf({
       statuses.add(statusCode);
     }
   };
-  await Promise.all(Array.from({ length: connections }, keepAsking));
-  const tookMs = performance.now() - begun;
+  await Promise.all(Array.from({ length: connections }, sendRequests));
+  const tookMs = performance.now() - startedAt;
   await pool.close();
   const sorted = durations.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN;

@@ -19,8 +19,8 @@ type Terms = { chainId: ChainId; timestamp: number; random: Random };
 
 const lifetimeSeconds = 10n ** 8n;
 
-/** Signs listings, and keeps what the log would tell of each. */
-export function orderBook({ chainId, timestamp, random }: Terms) {
+/** Signs listings and collects their facts. */
+export function openSignedOrders({ chainId, timestamp, random }: Terms) {
   const orders: Observation[] = [];
   const startTime = BigInt(timestamp);
   const sign = async ({ contract, tokenId, owner: maker }: Token) => {

@@ -10,7 +10,7 @@ import { freePort } from "../support/database/pipeline.ts";
 import { processorMs } from "./ponder-processor.ts";
 
 const root = join(import.meta.dirname, "ponder-app");
-const lanes = 16;
+const parallelRpcs = 16;
 
 export type App = {
   command: "start" | "serve";
@@ -21,29 +21,29 @@ export type App = {
   postmaster: number;
 };
 
-/** A backfill as Ponder's own log tells of it; times are of this machine's clock, in milliseconds. */
+/** A backfill's figures from Ponder's log; times in milliseconds of this machine's clock. */
 export type Backfill = {
   events: number;
   firstHandlerAt: number;
   indexedAt: number;
   readyAt: number;
-  /** Of its process and of PostgreSQL, from when it begins to read the cache until it is ready. */
+  /** Processor time of Ponder and PostgreSQL from the start of reading the cache until ready. */
   processorMs: number;
 };
 
 export type RunningApp = {
   pid: number;
   baseUrl: string;
-  /** Of `start`: settles when it calls itself ready. Of `serve`: never. */
+  /** For `start`: resolves when Ponder is ready. For `serve`: never. */
   backfilled: Promise<Backfill>;
   stop(): Promise<void>;
 };
 
-/** Ponder alone, with the handlers of `ponder-app`. */
+/** Starts Ponder with the handlers of `ponder-app`. */
 export async function startApp(app: App): Promise<RunningApp> {
   const { orphanGuard, postmaster } = app;
   const port = await freePort();
-  // It writes its GraphQL schema where it stands.
+  // Ponder writes its GraphQL schema to its working directory.
   const directory = await mkdtemp(join(tmpdir(), "bench-ponder-"));
   const child = spawn(execPath, argumentsOf(app, port), {
     cwd: directory,
@@ -60,7 +60,7 @@ export async function startApp(app: App): Promise<RunningApp> {
     baseUrl: `http://127.0.0.1:${port}`,
     backfilled: readBackfill(child, () => processorMs(pid) + processorMs(postmaster)),
     async stop() {
-      // Of SIGTERM its bundler dies before Ponder has unlocked the schema.
+      // On SIGTERM its bundler exits before Ponder has unlocked the schema.
       child.kill("SIGINT");
       await exited;
       orphanGuard.remove(pid);
@@ -79,7 +79,7 @@ const environmentOf = ({ databaseUrl, rpcUrl }: App) => ({
   ...{ PATH: env.PATH, HOME: env.HOME, NODE_ENV: "production" },
   ...{ PONDER_TELEMETRY_DISABLED: "1", DATABASE_URL: databaseUrl },
   BENCH_CHAIN_ID: "33139",
-  BENCH_RPC_URLS: Array.from({ length: lanes }, () => rpcUrl).join(),
+  BENCH_RPC_URLS: Array.from({ length: parallelRpcs }, () => rpcUrl).join(),
   BENCH_LOGS_BLOCK_RANGE: "50",
 });
 
@@ -93,33 +93,38 @@ type Line = {
 };
 
 function readBackfill(child: ChildProcess, used: () => number): Promise<Backfill> {
-  const told = { events: 0, firstHandlerAt: Number.NaN, indexedAt: Number.NaN, beganMs: 0 };
+  const progress = {
+    events: 0,
+    firstHandlerAt: Number.NaN,
+    indexedAt: Number.NaN,
+    startedCpuMs: 0,
+  };
   const ready = new Promise<Backfill>((settle, fail) => {
     const read = (text: string) => {
       const line = parseLine(text);
       if (line === undefined) return;
-      if (line.level >= 50) fail(new Error(`Ponder says: ${text.slice(0, 2_000)}`));
-      if (line.endpoint === "/health") told.beganMs = used();
-      note(told, line);
+      if (line.level >= 50) fail(new Error(`Ponder logged an error: ${text.slice(0, 2_000)}`));
+      if (line.endpoint === "/health") progress.startedCpuMs = used();
+      recordLine(progress, line);
       if (line.endpoint !== "/ready") return;
-      settle({ ...told, readyAt: line.time, processorMs: used() - told.beganMs });
+      settle({ ...progress, readyAt: line.time, processorMs: used() - progress.startedCpuMs });
     };
     if (child.stdout !== null) createInterface({ input: child.stdout }).on("line", read);
-    child.once("exit", (code) => fail(new Error(`Ponder ended with ${code}`)));
+    child.once("exit", (code) => fail(new Error(`Ponder exited with ${code}`)));
   });
   ready.catch(() => {});
   return ready;
 }
 
-function note(
-  told: Pick<Backfill, "events" | "firstHandlerAt" | "indexedAt">,
+function recordLine(
+  progress: Pick<Backfill, "events" | "firstHandlerAt" | "indexedAt">,
   { msg, time, duration = 0, event_count: count = 0 }: Line,
 ): void {
-  if (msg === "Completed backfill indexing across all chains") told.indexedAt = time;
+  if (msg === "Completed backfill indexing across all chains") progress.indexedAt = time;
   if (msg !== "Indexed block range") return;
-  // Its range is read by then: the duration is of handlers and of storing.
-  if (told.events === 0) told.firstHandlerAt = time - duration;
-  told.events += count;
+  // The duration covers handlers and storing; the range has been read before.
+  if (progress.events === 0) progress.firstHandlerAt = time - duration;
+  progress.events += count;
 }
 
 function parseLine(text: string): Line | undefined {

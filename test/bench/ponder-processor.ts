@@ -5,13 +5,13 @@ import { descendantsOf } from "../support/database/processes.ts";
 
 const msOfTick = 10;
 
-/** Processor time that a process and what it started have used so far, in milliseconds; by `/proc`. */
+/** Processor time of a process and its descendants so far, in milliseconds, from `/proc`. */
 export function processorMs(pid: number): number {
   const pids = [pid, ...descendantsOf(pid).map((one) => one.pid)];
   return pids.reduce((sum, one) => sum + ticksOf(one), 0) * msOfTick;
 }
 
-/** Own, and of children that have ended. */
+/** Of the process itself and of children that exited. */
 function ticksOf(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -22,7 +22,7 @@ function ticksOf(pid: number): number {
   }
 }
 
-/** The server's first process, of which all its others are children. */
+/** The process id of the PostgreSQL server's main process. */
 export async function findPostmaster(db: Database): Promise<number> {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
   const stat = readFileSync(`/proc/${rows[0]?.pid}/stat`, "utf8");

@@ -12,29 +12,29 @@ import { projections, theFive, theRest, timed } from "./server.ts";
 
 const REPEATS = 3;
 
-type Contest = {
+type RebuildComparison = {
   db: Database;
   postmaster: number;
   events: number;
-  /** Facts of orders, which Ponder has not. */
+  /** Facts of orders, which Ponder does not have. */
   orders: number;
-  /** Ponder into a schema of its own, from its cache where that is filled. */
+  /** Ponder's backfill into a schema, from its cache if filled. */
   backfill(schema: string): Promise<Backfill>;
 };
 
-/** Milliseconds on the clock and of processors. */
+/** Elapsed and processor time in milliseconds. */
 type Spent = { ms: number; processorMs: number };
 
-/** `five`: of the projections that do the work that Ponder does, and of what they read; `all`: of the others as well. */
+/** `five`: the projections that do the same work as Ponder, and those they read; `all`: every projection. */
 type Ours = { five: Spent; all: Spent };
 
 type Round = { ponder: Backfill; ours: Ours; load: number };
 
-/** Ponder from its warm cache, then the projections from the log, in turns. Returns the last schema of Ponder's. */
+/** Alternates Ponder from its warm cache and the projections from the log. Returns Ponder's last schema. */
 export async function compareRebuilds(
-  contest: Contest,
+  comparison: RebuildComparison,
 ): Promise<{ figures: Figure[]; schema: string }> {
-  const { db, events, backfill } = contest;
+  const { db, events, backfill } = comparison;
   await backfill("bench_first");
   await sql`vacuum analyze`.execute(db);
   const rounds: Round[] = [];
@@ -43,11 +43,11 @@ export async function compareRebuilds(
   for (let repeat = 0; repeat < REPEATS; repeat += 1) {
     schema = `bench_warm_${repeat}`;
     const ponder = await backfill(schema);
-    rounds.push({ ponder, ours: await rebuild(contest, each), load: loadavg()[0] ?? 0 });
+    rounds.push({ ponder, ours: await rebuild(comparison, each), load: loadavg()[0] ?? 0 });
   }
   const rows = await compareRows(db, schema);
   const loads = rounds.map(({ load }) => load.toFixed(1)).join(", ");
-  const size = `${events} events (${rows}); ${contest.orders} orders more for ours; load ${loads}`;
+  const size = `${events} events (${rows}); ${comparison.orders} orders more for ours; load ${loads}`;
   const parts = [...each].map(([name, ms]) =>
     medianFigure(`ponder, rebuild, ours, ${name}`, ms, { unit: "ms" }, size),
   );
@@ -86,8 +86,11 @@ function figuresOf(rounds: readonly Round[], events: number, size: string): Figu
   ];
 }
 
-/** From nothing, the five and then the others, as `rebuild` measures them. */
-async function rebuild({ db, postmaster }: Contest, each: Map<string, number[]>): Promise<Ours> {
+/** Rebuilds the five and then the others from the log, as the benchmark `rebuild` does. */
+async function rebuild(
+  { db, postmaster }: RebuildComparison,
+  each: Map<string, number[]>,
+): Promise<Ours> {
   for (const { name } of projections) await dropTarget(db, name);
   await sql`checkpoint`.execute(db);
   const used = () => processorMs(pid) + processorMs(postmaster);
@@ -102,7 +105,7 @@ async function rebuild({ db, postmaster }: Contest, each: Map<string, number[]>)
   return { five, all };
 }
 
-/** What both derive, by the numbers of rows and by sums. Throws where they differ. */
+/** Compares row counts and sums of both. Throws when they differ. */
 async function compareRows(db: Database, schema: string): Promise<string> {
   const { rows } = await sql<{ what: string; ours: string; theirs: string }>`
     select 'owned tokens' as what,

@@ -7,7 +7,7 @@ const stopMs = 8_000;
 
 type Pipeline = { settings: Record<string, string>; orphanGuard: OrphanGuard };
 
-/** Roles of ours, each in a process of its own, while `work` is done with their pids. */
+/** Runs `work` with the pids of our roles, each in a process of its own. */
 export async function whileRunning<Result>(
   { settings, orphanGuard }: Pipeline,
   roles: readonly ("indexer" | "projector" | "api")[],
@@ -27,7 +27,7 @@ export async function whileRunning<Result>(
 
 type Serving = Pipeline & { schema: string; rpcUrl: string; postmaster: number };
 
-/** Ponder's GraphQL of a schema that it has made, and our API, while `work` is done. */
+/** Runs `work` while Ponder's GraphQL serves a schema that it created, and our API runs. */
 export async function whileServing<Result>(
   { schema, rpcUrl, postmaster, settings, orphanGuard }: Serving,
   work: (servers: Servers) => Promise<Result>,

@@ -5,7 +5,7 @@ import { appendObservations } from "../../projections/log/append.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
 import { pipelineSettings, until } from "../support/database/pipeline.ts";
 import type { Figure } from "./figure.ts";
-import { type MadeChain, makeChain } from "./ponder-chain.ts";
+import { type GeneratedChain, generateChain } from "./ponder-chain.ts";
 import { compareHttp } from "./ponder-http.ts";
 import { type Backfill, startApp } from "./ponder-process.ts";
 import { findPostmaster } from "./ponder-processor.ts";
@@ -14,19 +14,19 @@ import { whileRunning, whileServing } from "./ponder-serving.ts";
 import { withDatabase } from "./server.ts";
 
 const EVENTS = 100_000;
-const ORDERS_AT_ONCE = 5_000;
+const ORDER_BATCH = 5_000;
 
-type Stage = {
+type Setup = {
   db: Database;
-  chain: MadeChain;
+  chain: GeneratedChain;
   settings: Record<string, string>;
   orphanGuard: ReturnType<typeof startOrphanGuard>;
   postmaster: number;
 };
 
-/** The same work done by Ponder's own handlers and by the projections, and the same lists served by both. */
+/** The same work by Ponder's handlers and by the projections, and the same lists served by both. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
-  const chain = await makeChain(Math.min(facts, EVENTS));
+  const chain = await generateChain(Math.min(facts, EVENTS));
   const orphanGuard = startOrphanGuard();
   try {
     return await withDatabase(async (db, url) => {
@@ -36,13 +36,13 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
         settings: { LOGS_BLOCK_RANGE_33139: "50" },
       });
       const postmaster = await findPostmaster(db);
-      const stage = { db, chain, settings, orphanGuard, postmaster };
-      await recordLog(stage);
+      const setup = { db, chain, settings, orphanGuard, postmaster };
+      await recordLog(setup);
       const { figures, schema } = await compareRebuilds({
         ...{ db, postmaster, events: chain.events, orders: chain.orders.length },
-        backfill: (into) => backfill(stage, into),
+        backfill: (into) => backfill(setup, into),
       });
-      return [...figures, ...(await serveBoth(stage, schema))];
+      return [...figures, ...(await serveBoth(setup, schema))];
     });
   } finally {
     orphanGuard.killAll();
@@ -50,21 +50,21 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   }
 }
 
-/** Our own indexer and recorder take the chain in; its orders follow, as if their makers had sent them. */
-async function recordLog(stage: Stage): Promise<void> {
-  const { db, chain } = stage;
-  await whileRunning(stage, ["indexer", "projector"], async () => {
+/** Records the chain with our indexer, then appends its orders as if their makers had submitted them. */
+async function recordLog(setup: Setup): Promise<void> {
+  const { db, chain } = setup;
+  await whileRunning(setup, ["indexer", "projector"], async () => {
     await until("the log", async () => (await countEvents(db)) >= chain.events, 600_000);
   });
   const recorded = await countEvents(db);
   if (recorded !== chain.events) throw new Error(`${recorded} of ${chain.events} are recorded`);
-  for (let from = 0; from < chain.orders.length; from += ORDERS_AT_ONCE) {
-    await appendObservations(db, chain.orders.slice(from, from + ORDERS_AT_ONCE));
+  for (let from = 0; from < chain.orders.length; from += ORDER_BATCH) {
+    await appendObservations(db, chain.orders.slice(from, from + ORDER_BATCH));
   }
   await sql`vacuum analyze`.execute(db);
 }
 
-/** Events of the log as Ponder counts them: a batch is one. */
+/** Events of the log as Ponder counts them: a batch is one event. */
 async function countEvents(db: Database): Promise<number> {
   const { erc721_transfer, erc721_consecutive_transfer, erc1155_transfer } = factKind;
   const { order_fulfilled, order_cancelled, counter_incremented, order_validated } = factKind;
@@ -76,8 +76,8 @@ async function countEvents(db: Database): Promise<number> {
   return rows[0]?.events ?? 0;
 }
 
-async function backfill(stage: Stage, schema: string): Promise<Backfill> {
-  const { chain, settings, orphanGuard, postmaster } = stage;
+async function backfill(setup: Setup, schema: string): Promise<Backfill> {
+  const { chain, settings, orphanGuard, postmaster } = setup;
   const app = await startApp({
     ...{ command: "start", schema, databaseUrl: settings.DATABASE_URL ?? "" },
     ...{ rpcUrl: chain.anvil.rpcUrl, orphanGuard, postmaster },
@@ -88,9 +88,9 @@ async function backfill(stage: Stage, schema: string): Promise<Backfill> {
   return done;
 }
 
-async function serveBoth(stage: Stage, schema: string): Promise<Figure[]> {
-  const { chain, settings, orphanGuard, postmaster } = stage;
-  await sql`vacuum analyze`.execute(stage.db);
+async function serveBoth(setup: Setup, schema: string): Promise<Figure[]> {
+  const { chain, settings, orphanGuard, postmaster } = setup;
+  await sql`vacuum analyze`.execute(setup.db);
   const { rpcUrl } = chain.anvil;
   return await whileServing({ schema, rpcUrl, settings, orphanGuard, postmaster }, (servers) =>
     compareHttp(servers, chain.hot),

@@ -7,10 +7,10 @@ import { dependsOn, runConcurrently } from "../../projections/engine/run-concurr
 import { type Figure, medianFigure } from "./figure.ts";
 import { ofFive, projections, serverFile, theFive, theRest, timed, withLog } from "./server.ts";
 
-/** Of many millions fewer, for the time it takes. */
+/** Fewer repeats for large logs, which take long. */
 const repeatsOf = (facts: number) => (facts > 5_000_000 ? 2 : 3);
 
-/** From nothing, indexes included, as `op rebuild` does it: what the goal names with what that reads, then the others. */
+/** A rebuild with indexes, as `op rebuild` does: first the projections of the goal with those they read, then the others. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   return await withLog({ facts }, async (db) => {
     const rates: number[] = [];
@@ -46,7 +46,7 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   });
 }
 
-/** Projections, indexes included, as `op rebuild` takes them; each one's milliseconds are added to its own. */
+/** Derives projections with indexes, as `op rebuild` does, and adds each one's milliseconds to `each`. */
 export async function derive(
   db: Database,
   chosen: readonly Projection[],
@@ -60,7 +60,7 @@ export async function derive(
   await runConcurrently(chosen, one, dependsOn);
 }
 
-/** The log's rows into a table without indexes. */
+/** Milliseconds of copying the log's rows into a table without indexes. */
 async function copyLog(db: Database): Promise<number> {
   const path = sql.lit(await serverFile(db, "bench.log"));
   await sql`copy log.fact to ${path}`.execute(db);
@@ -72,12 +72,12 @@ async function copyLog(db: Database): Promise<number> {
 /** The largest resident size of this process, in MB, until the function returned is called. */
 function watchMemory(): () => number {
   let largest = 0;
-  const look = () => {
+  const sample = () => {
     largest = Math.max(largest, process.memoryUsage.rss() / 2 ** 20);
   };
-  const timer = setInterval(look, 50);
+  const timer = setInterval(sample, 50);
   return () => {
-    look();
+    sample();
     clearInterval(timer);
     return largest;
   };

@@ -12,7 +12,7 @@ const BLOCKS = 64;
 const REORGS = 12;
 const WARM_UPS = 2;
 
-/** The last blocks are replaced by others with the same events, again and again: recorded and folded. */
+/** Repeatedly replaces the last blocks by others with the same events: recorded and applied. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   return [...(await measure(facts, 11, 100)), ...(await measure(facts, 200, 1_000))];
 }
@@ -38,13 +38,13 @@ async function measure(facts: number, factsInBlock: number, goalMs: number): Pro
   );
 }
 
-type Replaced = { end: number; factsInBlock: number; branch: string };
+type Replacement = { end: number; factsInBlock: number; branch: string };
 
-/** Milliseconds that it takes to record and fold another branch. */
+/** Milliseconds to record and apply another branch. */
 async function replaceLast(
   db: Database,
   targets: Target[],
-  { end, factsInBlock, branch }: Replaced,
+  { end, factsInBlock, branch }: Replacement,
 ): Promise<number> {
   const blocks = await readLastBlocks(db);
   return await timed(async () => {
@@ -57,7 +57,7 @@ async function replaceLast(
   });
 }
 
-/** The blocks of the greatest heights that count. */
+/** The highest blocks that are not retracted. */
 async function readLastBlocks(db: Database): Promise<bigint[]> {
   const { rows } = await sql<{ block_id: bigint }>`
     select b.block_id from log.block b

@@ -14,7 +14,7 @@ import { migrate } from "../../projections/log/migrate.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import type { Figure } from "./figure.ts";
 
-/** A migrated database on a durable PostgreSQL of its own, with production's settings, while `work` is done. */
+/** Runs `work` on a migrated database of a durable PostgreSQL with production settings. */
 export async function withDatabase<Result>(
   work: (db: Database, url: string) => Promise<Result>,
 ): Promise<Result> {
@@ -45,7 +45,7 @@ export async function withDatabase<Result>(
   }
 }
 
-/** The same with a log of `facts`, and `more` events that are not appended yet. */
+/** The same with a log of `facts` facts, and `more` events that are not appended yet. */
 export async function withLog<Result>(
   { facts, more = 0, factsInBlock }: { facts: number; more?: number; factsInBlock?: number },
   work: (db: Database) => Promise<Result>,
@@ -68,11 +68,11 @@ export const projections = allProjections({
 
 const reads = new Map(projections.map(({ name, reads = [] }) => [name, reads]));
 
-/** The five that the goals of rebuilding and of catching up name, and what they read. */
+/** The five projections of the goals for rebuild and catch-up, and those they read. */
 const five = ["ownership", "sales", "listings", "collection_stats", "activity"];
 const wanted = new Set(five.flatMap((name) => [name, ...(reads.get(name) ?? [])]));
 const isOfFive = ({ name }: Projection): boolean => wanted.has(name);
-/** These, and all others. */
+/** The five with those they read, and all others. */
 export const [theFive, theRest] = [
   projections.filter(isOfFive),
   projections.filter((one) => !isOfFive(one)),
@@ -81,22 +81,22 @@ export const ofFive = `${five.join(", ")} and what they read`;
 
 export type Scope = { mark: string; of: string; chosen: readonly Projection[] };
 
-/** What folding is measured with: the five, then all. `mark` is added to a figure's name. */
+/** Sets of projections that are measured: the five, then all. `mark` is added to a figure's name. */
 export const scopes: readonly Scope[] = [
   { mark: "", of: ofFive, chosen: theFive },
   { mark: ", all", of: `${projections.length} projections`, chosen: projections },
 ];
 
-/** Of each scope in turn its figures. */
+/** Measures each scope in turn. */
 export async function inScopes(
-  measure: (scope: Scope, place: number) => Promise<Figure[]>,
+  measure: (scope: Scope, index: number) => Promise<Figure[]>,
 ): Promise<Figure[]> {
   const figures: Figure[] = [];
-  for (const [place, scope] of scopes.entries()) figures.push(...(await measure(scope, place)));
+  for (const [index, scope] of scopes.entries()) figures.push(...(await measure(scope, index)));
   return figures;
 }
 
-/** The tables of some projections alone, brought to the log's head. */
+/** Derives only the chosen projections, up to the log's head. */
 export async function deriveTargets(
   db: Database,
   chosen: readonly Projection[],
@@ -107,16 +107,16 @@ export async function deriveTargets(
   return targets;
 }
 
-/** A file that the server may write and read, by its path there. */
+/** Path of a file that the PostgreSQL server may write and read. */
 export async function serverFile(db: Database, name: string): Promise<string> {
   const { rows } = await sql<{ path: string }>`
     select current_setting('data_directory') || '/' || ${name} as path`.execute(db);
   return rows[0]?.path ?? name;
 }
 
-/** Milliseconds that something takes. */
+/** Elapsed milliseconds of `work`. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   await work();
-  return performance.now() - begun;
+  return performance.now() - startedAt;
 }

@@ -3,7 +3,7 @@ import { appendRange, makeEvents } from "./facts.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { withDatabase } from "./server.ts";
 
-/** Bytes of the log a transfer, dead space included, as an appender leaves it. */
+/** Bytes of the log per transfer after appending, dead space included. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   return await withDatabase(async (db) => {
     await makeEvents(db, { facts, mix: "transfers" });

@@ -17,13 +17,13 @@ const concurrentReads = 6;
 
 /** Compares what the API shows of every order with what the exchange would do, both now. `now` is unix seconds. */
 export async function compareOrders(
-  where: ApiAndNode,
+  source: ApiAndNode,
   orders: readonly StoredOrder[],
   now: () => number,
 ): Promise<Disagreement[]> {
-  const shown = await readAll(where, orders);
+  const shown = await readAll(source, orders);
   const attempts = orders.map((order, index) => attemptOf(order, shown[index] as Shown));
-  const results = await simulateFills(where.rpcUrl, attempts, now());
+  const results = await simulateFills(source.rpcUrl, attempts, now());
   const findings = orders.flatMap((order, index) => {
     const one = { order, shown: shown[index] as Shown };
     const problem = compare(one, attempts[index] as FillAttempt, results[index] as FillResult);
@@ -32,11 +32,11 @@ export async function compareOrders(
   return [...findings, ...compareSuperseded(orders, shown)];
 }
 
-async function readAll(where: ApiAndNode, orders: readonly StoredOrder[]): Promise<Shown[]> {
+async function readAll(source: ApiAndNode, orders: readonly StoredOrder[]): Promise<Shown[]> {
   const shown: Shown[] = [];
-  const waiting = orders.entries();
+  const queue = orders.entries();
   const work = async () => {
-    for (const [index, order] of waiting) shown[index] = await readShown(where, order);
+    for (const [index, order] of queue) shown[index] = await readShown(source, order);
   };
   await Promise.all(Array.from({ length: concurrentReads }, work));
   return shown;
@@ -45,8 +45,8 @@ async function readAll(where: ApiAndNode, orders: readonly StoredOrder[]): Promi
 const isFillable = ({ status, reason }: Shown) => status === "active" || reason === "superseded";
 
 /**
- * What is shown as fillable is tried with all that is shown; of the rest the least that could be filled. A bid is
- * hidden when its maker cannot pay for all that is left of it, so all of it is tried.
+ * A fillable order is tried with all units shown as fillable, others with the least possible. A bid is inactive when
+ * its maker cannot pay for all remaining units, so all of them are tried.
  */
 function attemptOf(order: StoredOrder, shown: Shown): FillAttempt {
   const { quantity } = nftOf(order);

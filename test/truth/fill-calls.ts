@@ -12,9 +12,9 @@ import { seaportFunctions } from "../../abis/seaport.ts";
 import { erc20Abi, erc721Abi } from "../../abis/tokens.ts";
 import { nftOf, type StoredOrder } from "./stored-order.ts";
 
-/** The account that fills. It is used by nobody else, may have any balance and mints any token. */
+/** The simulated filler: an otherwise unused account with overridden balance that mints any token. */
 export const filler: Address = "0x00000000000000000000000000000000f111e400";
-const fresh = 10n ** 30n;
+const unusedTokenId = 10n ** 30n;
 
 const mintAbi = parseAbi([
   "function mint(address to, uint256 id)",
@@ -26,7 +26,7 @@ export type FillAttempt = { order: StoredOrder; units: bigint };
 
 export type Call = { from?: Address; to: Address; data: Hex; value?: Hex };
 
-/** What the filler would send. `owner` has the token that a bid asks for; null: it is minted. */
+/** Calls of the filler. `owner` owns the token that a bid requests; null: it is minted. */
 export function fillCalls(attempt: FillAttempt, owner: Address | null): Call[] {
   return attempt.order.side === "listings" ? [purchase(attempt)] : sale(attempt, owner);
 }
@@ -38,7 +38,7 @@ function purchase({ order, units }: FillAttempt): Call {
   return { from: filler, to: seaport["1.6"], data: fill(order, units, []), value };
 }
 
-/** The filler gets the token, lets the exchange take it and what fees take of the payment, and sells. */
+/** The filler receives the token, approves the exchange for it and for the fees, and sells. */
 function sale({ order, units }: FillAttempt, owner: Address | null): Call[] {
   const { contract, tokenId, standard, byCriteria } = nftOf(order);
   const [paid] = order.components.offer;
@@ -55,8 +55,8 @@ function sale({ order, units }: FillAttempt, owner: Address | null): Call[] {
     functionName: "approve",
     args: [exchange, maxUint256],
   });
-  const id = byCriteria ? fresh : tokenId;
-  const sold = (of: bigint, share: bigint): Call => ({
+  const id = byCriteria ? unusedTokenId : tokenId;
+  const sell = (of: bigint, share: bigint): Call => ({
     from,
     to: exchange,
     data: fill(order, share, byCriteria ? [resolver(of)] : []),
@@ -68,13 +68,13 @@ function sale({ order, units }: FillAttempt, owner: Address | null): Call[] {
       : parts.map((part) =>
           owner === null
             ? { from, to: contract, data: mint(part) }
-            : { from: owner, to: contract, data: handOver(owner, part) },
+            : { from: owner, to: contract, data: transferToFiller(owner, part) },
         );
   return [
     ...tokens,
     { from, to: contract, data: approveAll },
     { from, to: paid.token, data: approve },
-    ...(standard === "erc1155" ? [sold(id, units)] : parts.map((part) => sold(part, 1n))),
+    ...(standard === "erc1155" ? [sell(id, units)] : parts.map((part) => sell(part, 1n))),
   ];
 }
 
@@ -87,7 +87,7 @@ function mint(id: bigint, units?: bigint): Hex {
     : encodeFunctionData({ abi: mintAbi, functionName: "mint", args: [filler, id, units] });
 }
 
-const handOver = (owner: Address, tokenId: bigint) =>
+const transferToFiller = (owner: Address, tokenId: bigint) =>
   encodeFunctionData({
     abi: erc721Abi,
     functionName: "transferFrom",

@@ -40,7 +40,7 @@ export const accepts: Move = async (fixture) => {
   return (await trader.accepts(order.id, sold.nft.tokenId)).receipt.status;
 };
 
-/** Fills a listing of the book without the API, whatever it shows of it. */
+/** Fills a stored listing without the API, whatever its status. */
 export const buysElsewhere: Move = async (fixture) => {
   const order = drawFrom(
     fixture,
@@ -52,7 +52,7 @@ export const buysElsewhere: Move = async (fixture) => {
   return "filled";
 };
 
-/** Sells into a bid of the book without the API. */
+/** Sells into a stored bid without the API. */
 export const sellsElsewhere: Move = async (fixture) => {
   const order = drawFrom(
     fixture,
@@ -86,7 +86,7 @@ export const tradesUnknownOrder: Move = async (fixture) => {
   return "bid filled";
 };
 
-/** Buys and carries the token away in the same block. */
+/** Buys a token and transfers it in the same block. */
 export const buysAndMoves: Move = async (fixture) => {
   const order = await drawOrder(fixture, "listings", "active");
   const maker = order && playerOf(fixture, order.components.offerer);
@@ -99,7 +99,7 @@ export const buysAndMoves: Move = async (fixture) => {
   ]);
 };
 
-/** A fill and what takes its ground away race for the same block. */
+/** A fill and a transaction that invalidates the order, in the same block. */
 export const racesFill: Move = async (fixture) => {
   const order = await drawOrder(fixture, "listings", "active");
   const maker = order && playerOf(fixture, order.components.offerer);
@@ -114,18 +114,18 @@ export const racesFill: Move = async (fixture) => {
   return inOneBlock(fixture, fixture.random.below(2) === 0 ? [buy, against] : [against, buy]);
 };
 
-/** Sends without waiting and mines once; who comes too late is reverted. */
+/** Sends without waiting and mines once; the later transaction may revert. */
 async function inOneBlock(
-  { venue }: Fixture,
+  { marketContext }: Fixture,
   sends: readonly (() => Promise<unknown>)[],
 ): Promise<string> {
-  const { client } = venue;
+  const { client } = marketContext;
   const Pool = z.object({ pending: z.string() });
   const inPool = async () =>
     Number(Pool.parse(await client.request({ method: "txpool_status" } as never)).pending);
   await client.setAutomine(false);
   const sent: Promise<string>[] = [];
-  let over = 0;
+  let settled = 0;
   for (const send of sends) {
     const outcome = send().then(
       () => "filled",
@@ -133,10 +133,10 @@ async function inOneBlock(
     );
     sent.push(outcome);
     void outcome.then(() => {
-      over += 1;
+      settled += 1;
     });
-    // One that the node did not even take is over already.
-    while ((await inPool()) + over < sent.length) await delay(2);
+    // A transaction that the node rejected is settled already.
+    while ((await inPool()) + settled < sent.length) await delay(2);
   }
   await client.mine({ blocks: 1 });
   const outcomes = await Promise.all(sent);
@@ -144,7 +144,7 @@ async function inOneBlock(
   return outcomes.join();
 }
 
-/** The first of the API's orders with this status, from a random one on. */
+/** A random order that the API shows with this status. */
 async function drawOrder(fixture: Fixture, side: StoredOrder["side"], status: string) {
   const orders = fixture.orders.filter((order) => order.side === side);
   const start = fixture.random.below(orders.length);
@@ -154,7 +154,7 @@ async function drawOrder(fixture: Fixture, side: StoredOrder["side"], status: st
   return undefined;
 }
 
-/** A token that the bid takes, and who has it. */
+/** A token that the bid accepts, and its owner. */
 async function drawSold(
   fixture: Fixture,
   order: StoredOrder,
@@ -173,7 +173,7 @@ async function drawSold(
   return { nft, seller };
 }
 
-/** Somebody who sends for himself. */
+/** A player that is not the smart wallet. */
 function drawPerson(fixture: Fixture, except: Player): Player {
   const [first = except, ...rest] = fixture.people.filter(({ name }) => name !== except.name);
   return fixture.random.pick([first, ...rest]);

@@ -3,9 +3,9 @@ import { z } from "zod";
 import type { ChainId } from "../../abis/deployments.ts";
 import { accounts } from "../../devnet/accounts.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
-import type { Venue } from "../../devnet/market/party.ts";
 import { type Random, seededRandom } from "../../devnet/market/random.ts";
 import { sendAsMined } from "../../devnet/market/sending.ts";
+import type { MarketContext } from "../../devnet/market/signer.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
 import { readProjectionProgress } from "../../projections/log/status.ts";
@@ -13,7 +13,7 @@ import { type Market, openMarket } from "../support/chain/market.ts";
 import { type Pipeline, startPipeline, until, untilReady } from "../support/database/pipeline.ts";
 import { type Clock, openClock } from "./movable-clock.ts";
 
-import { gatherPlayers, type Player } from "./players.ts";
+import { createPlayers, type Player } from "./players.ts";
 import { openRestartingRole } from "./restarting-role.ts";
 import type { StoredOrder } from "./stored-order.ts";
 
@@ -23,16 +23,16 @@ export type Fixture = {
   market: Market;
   pipeline: Pipeline;
   db: Database;
-  venue: Venue;
+  marketContext: MarketContext;
   random: Random;
   clock: Clock;
   people: readonly Player[];
-  walletOf: ReturnType<typeof gatherPlayers>["walletOf"];
+  walletOf: ReturnType<typeof createPlayers>["walletOf"];
   walletOwner: "alice" | "bob";
   orders: StoredOrder[];
   tokens: readonly [Nft, ...Nft[]];
   editions: readonly Nft[];
-  /** Lower-case addresses of accounts that traded since the last comparison by an order that is not in the book. */
+  /** Lower-case addresses of accounts that traded since the last comparison by an order that is not stored. */
   unknownTraders: Set<string>;
   /** Whether blocks were retracted since the last comparison. */
   reorged: boolean;
@@ -60,7 +60,7 @@ export async function openFixture(options: {
   const market = await openMarket({ chainId, stocked: true });
   const random = seededRandom(seed);
   const { client, actors, anvil } = market;
-  const venue: Venue = { chainId, client, random, sending: sendAsMined(client) };
+  const marketContext: MarketContext = { chainId, client, random, sending: sendAsMined(client) };
   await client.setIntervalMining({ interval: 1 });
   const settings = { CHECK_INTERVAL_SECONDS: `${sweepSeconds}` };
   const service = { databaseUrl, chains: [anvil], settings };
@@ -73,11 +73,11 @@ export async function openFixture(options: {
   await client.setIntervalMining({ interval: 0 });
   await client.setAutomine(true);
   const db = openDatabase({ url: databaseUrl, applicationName: "truth", onIdleError: () => {} });
-  const { people, walletOf } = gatherPlayers(venue, actors, pipeline.baseUrl);
+  const { people, walletOf } = createPlayers(marketContext, actors, pipeline.baseUrl);
   const token = (contract: Address) => (tokenId: bigint) =>
     ({ standard: "erc721", contract, tokenId }) as const;
   const fixture: Fixture = {
-    ...{ chainId, market, pipeline, db, venue, random, clock, people, walletOf },
+    ...{ chainId, market, pipeline, db, marketContext, random, clock, people, walletOf },
     walletOwner: "alice",
     orders: [],
     tokens: [
@@ -103,17 +103,17 @@ export async function openFixture(options: {
       clock.restore();
     },
   };
-  await stock(fixture);
+  await seedTokens(fixture);
   return fixture;
 }
 
-async function stock(fixture: Fixture): Promise<void> {
+async function seedTokens(fixture: Fixture): Promise<void> {
   const { people, tokens, editions } = fixture;
-  const everybody = [...people, wallet(fixture)];
+  const owners = [...people, wallet(fixture)];
   for (const [index, nft] of tokens.entries()) {
-    await everybody[index % everybody.length]?.actor.mints(nft);
+    await owners[index % owners.length]?.actor.mints(nft);
   }
-  for (const { actor } of everybody) {
+  for (const { actor } of owners) {
     for (const contract of [contracts.punks, contracts.guarded, contracts.editions]) {
       await actor.approves(contract);
     }
@@ -125,7 +125,7 @@ async function stock(fixture: Fixture): Promise<void> {
 
 export const wallet = (fixture: Fixture): Player => fixture.walletOf(accounts[fixture.walletOwner]);
 
-export const everybody = (fixture: Fixture): readonly [Player, ...Player[]] => [
+export const allPlayers = (fixture: Fixture): readonly [Player, ...Player[]] => [
   wallet(fixture),
   ...fixture.people,
 ];

@@ -2,7 +2,7 @@ import { encodeFunctionData, maxUint256, parseAbi } from "viem";
 import { commonConduit, conduitController, seaport } from "../../abis/deployments.ts";
 import { accounts } from "../../devnet/accounts.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
-import { everybody, type Fixture, wallet } from "./fixture.ts";
+import { allPlayers, type Fixture, wallet } from "./fixture.ts";
 import type { Move } from "./move.ts";
 import { changeWalletOwner } from "./players.ts";
 import {
@@ -42,7 +42,7 @@ export const transfersEdition: Move = async (fixture) => {
   return "moved";
 };
 
-/** Burns a token, or mints a burnt one again. */
+/** Burns a token, or mints a burned one again. */
 export const burnsOrMints: Move = async (fixture) => {
   const nft = drawFrom(fixture, [...fixture.tokens, ...fixture.editions]);
   if (nft === undefined) return undefined;
@@ -52,7 +52,7 @@ export const burnsOrMints: Move = async (fixture) => {
   }
   const owner = await ownerOf(fixture, nft);
   await (owner === undefined ? drawPlayer(fixture).actor.mints(nft) : owner.actor.burns(nft));
-  return owner === undefined ? "minted" : "burnt";
+  return owner === undefined ? "minted" : "burned";
 };
 
 export const switchesApproval: Move = async (fixture) => {
@@ -89,7 +89,7 @@ export const changesAllowance: Move = async (fixture) => {
   const { random } = fixture;
   const wei = random.pick([0n, maxUint256, random.between(1n, 90n) * 10n ** 16n]);
   await drawPlayer(fixture).actor.allows(wei);
-  return wei === 0n ? "taken back" : "allowed";
+  return wei === 0n ? "revoked" : "allowed";
 };
 
 export const cancels: Move = async (fixture) => {
@@ -131,7 +131,7 @@ export const validates: Move = async (fixture) => {
 
 /** The chain emits no event for it. */
 export const switchesValidator: Move = async (fixture) => {
-  const { client } = fixture.venue;
+  const { client } = fixture.marketContext;
   const conduit = commonConduit.address;
   const validator = { address: contracts.validator, abi: fixtureAbi } as const;
   const isBlocked = await client.readContract({
@@ -144,7 +144,7 @@ export const switchesValidator: Move = async (fixture) => {
     functionName: "setBlocked",
     args: [conduit, !isBlocked],
   });
-  await fixture.venue.sending.send(accounts.erin, { to: contracts.validator, data });
+  await fixture.marketContext.sending.send(accounts.erin, { to: contracts.validator, data });
   return isBlocked ? "opened" : "closed";
 };
 
@@ -152,45 +152,45 @@ export const switchesValidator: Move = async (fixture) => {
 export const changesWallet: Move = async (fixture) => {
   const to = fixture.walletOwner === "alice" ? "bob" : "alice";
   await changeWalletOwner(
-    fixture.venue,
+    fixture.marketContext,
     accounts[fixture.walletOwner].address,
     accounts[to].address,
   );
   fixture.walletOwner = to;
-  await fixture.venue.client.mine({ blocks: 1 });
+  await fixture.marketContext.client.mine({ blocks: 1 });
   return `${to}'s`;
 };
 
-/** The conduit is closed to the exchange, or opened again. */
+/** Closes or reopens the conduit's channel for the exchange. */
 export const switchesChannel: Move = async (fixture) => {
-  // It would revert where the channel is in that state already.
+  // Closing reverts when the channel is closed already.
   return setChannel(fixture, false).then(
     () => "closed",
     () => setChannel(fixture, true).then(() => "opened"),
   );
 };
 
-function setChannel({ venue }: Fixture, isOpen: boolean) {
+function setChannel({ marketContext }: Fixture, isOpen: boolean) {
   const data = encodeFunctionData({
     abi: fixtureAbi,
     functionName: "updateChannel",
     args: [commonConduit.address, seaport["1.6"], isOpen],
   });
-  return venue.sending.send(accounts.deployer, { to: conduitController, data });
+  return marketContext.sending.send(accounts.deployer, { to: conduitController, data });
 }
 
 /** Sets the time forward, on the chain and in this process. */
 export const advancesTime: Move = async (fixture) => {
   const seconds = 60 + fixture.random.below(300);
-  fixture.clock.jumps(seconds);
-  await fixture.venue.client.increaseTime({ seconds });
-  await fixture.venue.client.mine({ blocks: 1 });
+  fixture.clock.advance(seconds);
+  await fixture.marketContext.client.increaseTime({ seconds });
+  await fixture.marketContext.client.mine({ blocks: 1 });
   return `${seconds} s`;
 };
 
-/** Funds every player, renews approvals and opens the conduit: otherwise the market would run dry. */
+/** Funds every player, renews approvals and opens the channel, so that trading can continue. */
 export const resetsApprovals: Move = async (fixture) => {
-  for (const { actor } of everybody(fixture)) {
+  for (const { actor } of allPlayers(fixture)) {
     await actor.wraps(10n ** 18n);
     await actor.allows(4n * 10n ** 18n);
     for (const contract of traded) await actor.approves(contract);

@@ -1,9 +1,9 @@
-/** A clock of this process that can be set forward; timers go on as they are. */
+/** This process's clock, which can be set forward; timers are unaffected. */
 export type Clock = {
   /** Unix seconds. */
   now(): number;
-  jumps(seconds: number): void;
-  /** The real time again. */
+  advance(seconds: number): void;
+  /** Restores the real time. */
   restore(): void;
 };
 
@@ -22,7 +22,7 @@ export function openClock(): Clock {
   globalThis.Date = AheadDate as DateConstructor;
   return {
     now: () => Math.floor(Date.now() / 1000),
-    jumps(seconds) {
+    advance(seconds) {
       aheadMs += seconds * 1000;
     },
     restore() {

@@ -35,7 +35,7 @@ import {
   listsToken,
 } from "./order-moves.ts";
 
-/** What may happen, and how often against the others. */
+/** Moves with their relative frequencies. */
 const weightedMoves: readonly (readonly [Move, number])[] = [
   [listsToken, 12],
   [listsEdition, 8],
@@ -69,25 +69,25 @@ const weightedMoves: readonly (readonly [Move, number])[] = [
 
 const total = weightedMoves.reduce((sum, [, weight]) => sum + weight, 0);
 
-/** A contract reverted, the API had no terms for it, or the node had not yet counted what a reorg brought back. */
+/** A reverted transaction, parameters refused by the API, or a stale nonce after a reorg. */
 const expectedErrors = /was reverted in|params: 4\d\d|nonce too low/;
 
-/** Plays one of them. Returns what events; a transaction that the chain refused is no fault. */
+/** Makes a random move. Returns its outcome; a reverted transaction is not an error. */
 export async function playMove(fixture: Fixture): Promise<string> {
   const move = drawMove(fixture);
   try {
     return `${move.name}: ${(await move(fixture)) ?? "nothing to do"}`;
   } catch (error) {
     if (!(error instanceof Error) || !expectedErrors.test(error.message)) throw error;
-    return `${move.name}: refused`;
+    return `${move.name}: reverted`;
   }
 }
 
 function drawMove({ random }: Fixture): Move {
-  let place = random.below(total);
+  let remaining = random.below(total);
   for (const [move, weight] of weightedMoves) {
-    if (place < weight) return move;
-    place -= weight;
+    if (remaining < weight) return move;
+    remaining -= weight;
   }
-  throw new RangeError("the weightedMoves has an end");
+  throw new RangeError("the weights do not add up");
 }

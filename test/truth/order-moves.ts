@@ -28,7 +28,7 @@ import {
   wrappedOf,
 } from "./tokens.ts";
 
-/** Prices that often meet, in steps of a millionth of the purse. */
+/** One of eight prices, so that equal prices are frequent. */
 const drawPriceWei = ({ random }: Fixture) => BigInt(random.below(8) + 1) * 10n ** 16n;
 const daySeconds = 86_400;
 const shortestSeconds = 640;
@@ -54,10 +54,10 @@ async function list(fixture: Fixture, owner: Player, nft: Nft, quantity: bigint)
   return addIfStored(fixture, "listings", answer);
 }
 
-/** A listing with times of its own: some begin soon, some end soon. Undefined: the conduit is not approved. */
+/** A listing of which some start or end soon. Undefined: the conduit is not approved. */
 async function compose(fixture: Fixture, owner: Player, nft: Nft, quantity: bigint) {
-  const { random, clock, venue } = fixture;
-  const approved = await venue.client.readContract({
+  const { random, clock, marketContext } = fixture;
+  const approved = await marketContext.client.readContract({
     address: nft.contract,
     abi: erc721Abi,
     functionName: "isApprovedForAll",
@@ -65,8 +65,8 @@ async function compose(fixture: Fixture, owner: Player, nft: Nft, quantity: bigi
   });
   if (!approved && random.below(3) > 0) await owner.actor.approves(nft.contract);
   if (!approved && random.below(8) > 0) return undefined;
-  const wish = { ...nft, unitPriceWei: drawPriceWei(fixture), quantity };
-  const order = await owner.trader.compose(wish);
+  const input = { ...nft, unitPriceWei: drawPriceWei(fixture), quantity };
+  const order = await owner.trader.compose(input);
   const startsAt = clock.now() + (random.below(6) === 0 ? random.below(50) : -1);
   const seconds = random.below(4) === 0 ? shortestSeconds + random.below(600) : daySeconds;
   order.components.startTime = `${startsAt}`;
@@ -119,23 +119,23 @@ export const bidsOnCollection: Move = async (fixture) => {
   return nft && bid(fixture, drawPlayer(fixture), { contract: nft.contract, quantity });
 };
 
-type Wanted = { contract: Address; tokenId?: bigint; quantity: bigint };
+type BidTarget = { contract: Address; tokenId?: bigint; quantity: bigint };
 
-async function bid(fixture: Fixture, bidder: Player, { quantity, ...wanted }: Wanted) {
+async function bid(fixture: Fixture, bidder: Player, { quantity, ...target }: BidTarget) {
   const { random } = fixture;
   const unitPriceWei = drawPriceWei(fixture);
   const neededWei = unitPriceWei * quantity;
-  if (random.below(3) > 0) await fundsBid(fixture, bidder, neededWei);
+  if (random.below(3) > 0) await fundBid(fixture, bidder, neededWei);
   const seconds = random.below(4) === 0 ? shortestSeconds + random.below(600) : daySeconds;
-  const answer = await bidder.trader.submitBid({ ...wanted, unitPriceWei, quantity, seconds });
+  const answer = await bidder.trader.submitBid({ ...target, unitPriceWei, quantity, seconds });
   return addIfStored(fixture, "bids", answer);
 }
 
-async function fundsBid(fixture: Fixture, bidder: Player, neededWei: bigint): Promise<void> {
-  const { venue, chainId, random } = fixture;
+async function fundBid(fixture: Fixture, bidder: Player, neededWei: bigint): Promise<void> {
+  const { marketContext, chainId, random } = fixture;
   const heldWei = await wrappedOf(fixture, bidder);
   if (heldWei < neededWei) await bidder.actor.wraps(neededWei * BigInt(1 + random.below(3)));
-  const allowedWei = await venue.client.readContract({
+  const allowedWei = await marketContext.client.readContract({
     address: wrappedNative[chainId],
     abi: erc20Abi,
     functionName: "allowance",

@@ -4,10 +4,15 @@ import { contracts } from "../../devnet/contracts/addresses.ts";
 import type { Actor, Actors } from "../../devnet/market/actors.ts";
 import { bidding } from "../../devnet/market/bidding.ts";
 import { holdings } from "../../devnet/market/holdings.ts";
-import { orderUpkeep } from "../../devnet/market/order-upkeep.ts";
-import { type Party, person, type Venue, wallet } from "../../devnet/market/party.ts";
-import { purse } from "../../devnet/market/purse.ts";
+import { orderManagement } from "../../devnet/market/order-management.ts";
 import { selling } from "../../devnet/market/selling.ts";
+import {
+  accountSigner,
+  type MarketContext,
+  type Signer,
+  walletSigner,
+} from "../../devnet/market/signer.ts";
+import { wrappedCurrency } from "../../devnet/market/wrapped-currency.ts";
 import { openTrader, type Trader } from "../support/chain/trader.ts";
 
 /** An account on the chain and a client of the API. */
@@ -17,39 +22,39 @@ export type Player = {
   actor: Actor;
   trader: Trader;
   /** Signs a digest. */
-  sign: Party["sign"];
+  sign: Signer["sign"];
 };
 
 const names = ["alice", "bob", "carol", "dave"] as const;
 
 type Account = LocalAccount & { signTypedData: PrivateKeyAccount["signTypedData"] };
 
-/** Four people, and a wallet contract that is the first one's and may become the second one's. */
-export function gatherPlayers(venue: Venue, actors: Actors, baseUrl: string) {
-  const { chainId, client } = venue;
+/** Four people, and a smart wallet of the first, which may change to the second. */
+export function createPlayers(marketContext: MarketContext, actors: Actors, baseUrl: string) {
+  const { chainId, client } = marketContext;
   const people = names.map((name): Player => {
     const account = accounts[name];
     const trader = openTrader({ baseUrl, chainId, client, account });
-    const { address, sign } = person(venue, account);
+    const { address, sign } = accountSigner(marketContext, account);
     return { name, address, actor: actors[name], trader, sign };
   });
   const walletOf = (owner: Account): Player => {
-    const party = wallet(contracts.smartWallet, person(venue, owner));
-    const { address } = party;
+    const signer = walletSigner(contracts.smartWallet, accountSigner(marketContext, owner));
+    const { address } = signer;
     const { signTypedData } = owner;
     return {
       name: "wallet",
       address,
       actor: {
         address,
-        ...holdings(party),
-        ...purse(venue, party),
-        ...selling(venue, party),
-        ...bidding(venue, party),
-        ...orderUpkeep(party),
+        ...holdings(signer),
+        ...wrappedCurrency(marketContext, signer),
+        ...selling(marketContext, signer),
+        ...bidding(marketContext, signer),
+        ...orderManagement(signer),
       },
       trader: openTrader({ baseUrl, chainId, client, account: { address, signTypedData } }),
-      sign: party.sign,
+      sign: signer.sign,
     };
   };
   return { people, walletOf };
@@ -57,14 +62,14 @@ export function gatherPlayers(venue: Venue, actors: Actors, baseUrl: string) {
 
 /** Gives the wallet another owner. The owner is in its code, so neither an event nor storage shows the change. */
 export async function changeWalletOwner(
-  { client }: Venue,
+  { client }: MarketContext,
   from: Address,
   to: Address,
 ): Promise<void> {
   const address = contracts.smartWallet;
   const code = await client.getCode({ address });
   if (code === undefined) throw new Error("the wallet has no code");
-  const word = (owner: Address) => owner.slice(2).toLowerCase();
-  const bytecode = code.replaceAll(word(from), word(to)) as `0x${string}`;
+  const bytes = (owner: Address) => owner.slice(2).toLowerCase();
+  const bytecode = code.replaceAll(bytes(from), bytes(to)) as `0x${string}`;
   await client.setCode({ address, bytecode });
 }

@@ -3,13 +3,13 @@ import { accounts } from "../../devnet/accounts.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
 import type { Fixture } from "./fixture.ts";
 
-const deepest = 6;
+const maxDepth = 6;
 
-/** Replaces the last blocks of the chain: by empty ones, or by ones that hold all or some of the same transactions. */
+/** Replaces the chain's last blocks by blocks with none, some or all of the same transactions. */
 export async function reorganize(fixture: Fixture): Promise<string> {
-  const { random, venue } = fixture;
-  const { client } = venue;
-  const depth = 1 + random.below(deepest);
+  const { random, marketContext } = fixture;
+  const { client } = marketContext;
+  const depth = 1 + random.below(maxDepth);
   const head = await client.getBlockNumber();
   const raw: Hex[] = [];
   for (let number = head - BigInt(depth) + 1n; number <= head; number += 1n) {
@@ -21,9 +21,9 @@ export async function reorganize(fixture: Fixture): Promise<string> {
     }
   }
   const share = random.pick(["none", "all", "some"] as const);
-  const again = share === "some" ? raw.slice(0, random.below(raw.length + 1)) : raw;
-  const places = again.map(() => random.below(depth)).sort((a, b) => a - b);
-  const pairs = share === "none" ? [] : again.map((tx, index) => [tx, places[index]]);
+  const repeated = share === "some" ? raw.slice(0, random.below(raw.length + 1)) : raw;
+  const blockIndexes = repeated.map(() => random.below(depth)).sort((a, b) => a - b);
+  const pairs = share === "none" ? [] : repeated.map((tx, index) => [tx, blockIndexes[index]]);
   await client.request({ method: "anvil_reorg", params: [depth, pairs] } as never);
   fixture.reorged = true;
   fixture.walletOwner = await readWalletOwner(fixture);
@@ -31,8 +31,8 @@ export async function reorganize(fixture: Fixture): Promise<string> {
 }
 
 /** The wallet's code changes back when the block that changed it is retracted. */
-async function readWalletOwner({ venue }: Fixture): Promise<Fixture["walletOwner"]> {
-  const owner = await venue.client.readContract({
+async function readWalletOwner({ marketContext }: Fixture): Promise<Fixture["walletOwner"]> {
+  const owner = await marketContext.client.readContract({
     address: contracts.smartWallet,
     abi: parseAbi(["function owner() view returns (address)"]),
     functionName: "owner",

@@ -6,14 +6,14 @@ import { playMove } from "./moves.ts";
 import { reorganize } from "./reorg.ts";
 import { nftOf, type StoredOrder } from "./stored-order.ts";
 
-type Options = {
+type TruthOptions = {
   chainId: ChainId;
   seed: number;
-  /** An empty, migrated one. */
+  /** URL of an empty, migrated database. */
   databaseUrl: string;
-  /** Comparisons. */
+  /** Number of comparisons. */
   rounds: number;
-  /** Between two checks of the whole book by the service. */
+  /** Seconds between two sweeps of all orders by the service. */
   sweepSeconds?: number;
   /** Called with each line of progress. */
   report: (line: string) => void;
@@ -38,11 +38,11 @@ export type TruthReport = {
   disagreements: string[];
 };
 
-/** Within which the chain is checked again, with a margin for a busy machine. */
+/** Time within which affected orders are rechecked, with a margin for a busy machine. */
 const sweepMs = 8_000;
 
-/** Plays a random market through the whole service and compares every stored order after each round. */
-export async function measureTruth(options: Options): Promise<TruthReport> {
+/** Runs a random market on the service and compares every stored order after each round. */
+export async function measureTruth(options: TruthOptions): Promise<TruthReport> {
   const fixture = await openFixture(options);
   const truth: TruthReport = {
     ...{

@@ -16,11 +16,11 @@ import { nftOf, type StoredOrder } from "./stored-order.ts";
 /** What the exchange would do with an order now. Units. */
 export type FillResult = {
   fills: boolean;
-  /** What a fill was refused with. */
+  /** Revert data of a failed fill. */
   revertData: Hex;
-  /** Filled so far, by the exchange's own account. */
+  /** Units filled so far, by `getOrderStatus`. */
   filled: bigint;
-  /** Of a listing's token in the maker's hands. */
+  /** Units of the token that the maker owns. */
   held: bigint;
 };
 
@@ -130,8 +130,8 @@ function parseResult({ order }: FillAttempt, { result, error }: Answer): FillRes
   });
   const { quantity, standard } = nftOf(order);
   const failed = steps.find((step) => step.status !== "0x1");
-  // `OrderFulfilled` begins with the hash. The exchange takes the same parameters with the maker's present counter for
-  // another order, which he may have validated.
+  // The data of `OrderFulfilled` start with the order hash. With the maker's current counter the same parameters are
+  // another order, which may be validated.
   const isFilled = steps.some(({ logs }) =>
     logs.some(({ data }) => data.startsWith(order.orderHash)),
   );

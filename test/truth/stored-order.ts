@@ -68,8 +68,8 @@ export async function readStoredOrder(
   id: string,
 ): Promise<StoredOrder> {
   const kind = side === "listings" ? "asks" : "bids";
-  // The API may accept an order before the books show it.
-  const data = await until(`${id} to be in the book`, async () => {
+  // The API may accept an order before the projections show it.
+  const data = await until(`${id} to be shown`, async () => {
     const path = `/v1/orders/${kind}/${id}/components?chainId=${chainId}`;
     return (await getJson(baseUrl, path)).body.data;
   });

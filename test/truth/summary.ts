@@ -17,7 +17,7 @@ export function summarize(truth: TruthReport): string {
     ),
     `disagreements: ${disagreements.length} (truth rate ${percent(compared - disagreements.length)})`,
     ...disagreements.map((line) => `  ${line}`),
-    "what events:",
+    "moves:",
     ...counted(truth.moves),
   ].join("\n");
 }

@@ -2,20 +2,24 @@ import { isAddressEqual } from "viem";
 import { wrappedNative } from "../../abis/deployments.ts";
 import { erc20Abi, erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
-import { everybody, type Fixture } from "./fixture.ts";
+import { allPlayers, type Fixture } from "./fixture.ts";
 import type { Player } from "./players.ts";
 
-/** The owner of a token; undefined: burnt, or not a player. */
+/** The owner of a token; undefined: burned, or not a player. */
 export async function ownerOf(fixture: Fixture, { contract, tokenId }: Nft) {
-  const { client } = fixture.venue;
+  const { client } = fixture.marketContext;
   const call = { address: contract, abi: erc721Abi, functionName: "ownerOf", args: [tokenId] };
   const owner = await client.readContract(call as never).catch(() => undefined);
   if (typeof owner !== "string") return undefined;
-  return everybody(fixture).find(({ address }) => isAddressEqual(address, owner as `0x${string}`));
+  return allPlayers(fixture).find(({ address }) => isAddressEqual(address, owner as `0x${string}`));
 }
 
-export function unitsOf({ venue }: Fixture, { address }: Player, nft: Nft): Promise<bigint> {
-  return venue.client.readContract({
+export function unitsOf(
+  { marketContext }: Fixture,
+  { address }: Player,
+  nft: Nft,
+): Promise<bigint> {
+  return marketContext.client.readContract({
     address: nft.contract,
     abi: erc1155Abi,
     functionName: "balanceOf",
@@ -23,8 +27,11 @@ export function unitsOf({ venue }: Fixture, { address }: Player, nft: Nft): Prom
   });
 }
 
-export function wrappedOf({ venue, chainId }: Fixture, { address }: Player): Promise<bigint> {
-  return venue.client.readContract({
+export function wrappedOf(
+  { marketContext, chainId }: Fixture,
+  { address }: Player,
+): Promise<bigint> {
+  return marketContext.client.readContract({
     address: wrappedNative[chainId],
     abi: erc20Abi,
     functionName: "balanceOf",
@@ -32,10 +39,10 @@ export function wrappedOf({ venue, chainId }: Fixture, { address }: Player): Pro
   });
 }
 
-export const drawPlayer = (fixture: Fixture): Player => fixture.random.pick(everybody(fixture));
+export const drawPlayer = (fixture: Fixture): Player => fixture.random.pick(allPlayers(fixture));
 
 export function drawOther(fixture: Fixture, except: Player): Player {
-  const [first = except, ...rest] = everybody(fixture).filter(({ name }) => name !== except.name);
+  const [first = except, ...rest] = allPlayers(fixture).filter(({ name }) => name !== except.name);
   return fixture.random.pick([first, ...rest]);
 }
 
@@ -43,9 +50,9 @@ export const drawFrom = <Item>({ random }: Fixture, items: readonly Item[]): Ite
   items[random.below(items.length)];
 
 export const playerOf = (fixture: Fixture, address: string): Player | undefined =>
-  everybody(fixture).find((one) => one.address.toLowerCase() === address.toLowerCase());
+  allPlayers(fixture).find((one) => one.address.toLowerCase() === address.toLowerCase());
 
-/** A token with its owner; a burnt one is minted again. */
+/** A token with its owner; a burned one is minted again. */
 export async function drawOwned(fixture: Fixture) {
   const nft = fixture.random.pick(fixture.tokens);
   const owner = await ownerOf(fixture, nft);
@@ -55,7 +62,7 @@ export async function drawOwned(fixture: Fixture) {
   return { nft, owner: minter };
 }
 
-/** An edition of which a player has units. */
+/** A random edition and a player who owns units of it. */
 export async function drawHeld(fixture: Fixture) {
   const nft = drawFrom(fixture, fixture.editions);
   const owner = drawPlayer(fixture);

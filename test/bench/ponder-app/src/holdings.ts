@@ -2,7 +2,7 @@ import { type Address, zeroAddress } from "viem";
 import { balance, collection, holder } from "../ponder.schema.ts";
 import type { Context } from "./registry.ts";
 
-/** What a transfer changed of a collection's figures. */
+/** Changes of a collection's figures by a transfer. */
 type Change = { supply: number; holders: number };
 
 export async function changeCollection(
@@ -20,7 +20,7 @@ export async function changeCollection(
     }));
 }
 
-/** One token id more of a holder. Returns how many holders there are more. */
+/** Adds a token id to a holder. Returns the change in the number of holders. */
 export async function give({ db }: Context, collection: Address, owner: Address): Promise<0 | 1> {
   if (owner === zeroAddress) return 0;
   const { tokens } = await db
@@ -30,7 +30,7 @@ export async function give({ db }: Context, collection: Address, owner: Address)
   return tokens === 1 ? 1 : 0;
 }
 
-/** One token id less of a holder. Returns how many holders there are more. */
+/** Removes a token id from a holder. Returns the change in the number of holders. */
 export async function take({ db }: Context, collection: Address, owner: Address): Promise<0 | -1> {
   if (owner === zeroAddress) return 0;
   const { tokens } = await db
@@ -41,7 +41,7 @@ export async function take({ db }: Context, collection: Address, owner: Address)
 
 type Units = { collection: Address; tokenId: bigint; owner: Address; units: bigint };
 
-/** Units more of an id, or less where negative. Returns how many holders there are more. */
+/** Adds units, which may be negative. Returns the change in the number of holders. */
 export async function changeUnits(context: Context, change: Units): Promise<number> {
   const { collection, owner, units } = change;
   if (owner === zeroAddress || units === 0n) return 0;

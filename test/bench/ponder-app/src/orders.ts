@@ -31,7 +31,7 @@ ponder.on("Exchange:OrderCancelled", async ({ event, context }) => {
     .values({ id: event.id, type: "cancel", from: offerer, orderHash, ...placeOf(event) });
 });
 
-/** An order's counter is compared when it is read, so that none of the maker's rows has to be written. */
+/** Reads compare an order's counter with its maker's, so none of the maker's orders is updated here. */
 ponder.on("Exchange:CounterIncremented", async ({ event, context }) => {
   const { offerer, newCounter } = event.args;
   await context.db

@@ -1,12 +1,12 @@
 import type { Hex } from "viem";
 
-type Placed = {
+type PonderEvent = {
   block: { number: bigint; hash: Hex; timestamp: bigint };
   transaction: { hash: Hex };
 };
 
-/** Where an event stands, as activity tells it. */
-export const placeOf = ({ block, transaction }: Placed) => ({
+/** An event's position columns. */
+export const placeOf = ({ block, transaction }: PonderEvent) => ({
   blockNumber: block.number,
   transactionHash: transaction.hash,
   timestamp: block.timestamp,

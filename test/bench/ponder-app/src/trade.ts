@@ -3,7 +3,7 @@ import { itemType } from "../../../../projections/domain/seaport/order-component
 
 type Item = { itemType: number; token: Address; identifier: bigint; amount: bigint };
 
-type Fulfilled = {
+type FulfilledOrder = {
   offerer: Address;
   recipient: Address;
   offer: readonly Item[];
@@ -12,7 +12,7 @@ type Fulfilled = {
 
 type Trade = {
   nfts: { collection: Address; tokenId: bigint; quantity: bigint }[];
-  /** Of each of them, the whole shared equally. */
+  /** Per NFT: the total divided equally. */
   price: bigint;
   seller: Address;
   buyer: Address;
@@ -21,8 +21,13 @@ type Trade = {
 
 const isNft = (item: Item) => item.itemType >= itemType.erc721;
 
-/** The sale that a fill is; null where nothing is sold for money. */
-export function tradeOf({ offerer, recipient, offer, consideration }: Fulfilled): Trade | null {
+/** The sale of a fill; null: no NFT is sold for a currency. */
+export function tradeOf({
+  offerer,
+  recipient,
+  offer,
+  consideration,
+}: FulfilledOrder): Trade | null {
   const isAsk = offer.some(isNft);
   const nfts = (isAsk ? offer : consideration).filter(isNft);
   const paid: readonly Item[] = (isAsk ? consideration : offer).filter((item) => !isNft(item));

@@ -11,27 +11,27 @@ const connections = 16;
 
 export type Server = { baseUrl: string; pid: number };
 
-type Asked = Omit<Load, "connections" | "seconds"> & { pid: number };
+type Target = Omit<Load, "connections" | "seconds"> & { pid: number };
 
-/** The same lists of both, and what the answers have in common. */
-export type Contest = {
+/** The same lists on both servers, and how to read their answers. */
+export type Comparison = {
   name: string;
-  ours: Asked;
-  ponder: Asked;
-  read: Record<"ours" | "ponder", (body: unknown) => Seen>;
+  ours: Target;
+  ponder: Target;
+  read: Record<"ours" | "ponder", (body: unknown) => ListSummary>;
 };
 
-export type Seen = { total: number; tokenIds: string[] };
+export type ListSummary = { total: number; tokenIds: string[] };
 
-/** `kept`: the same address again; `unchanged`: answered with 304. */
-type Side = "ours" | "ponder" | "kept" | "unchanged";
+/** `cached`: the same URL repeatedly; `unchanged`: answered with 304. */
+type Side = "ours" | "ponder" | "cached" | "unchanged";
 export type Loading = { loader: ChildProcess; postmaster: number };
-type Terms = { seconds: number; isKeptToo: boolean };
+type Terms = { seconds: number; measuresCached: boolean };
 
 /** Processor time in milliseconds, of the server and of PostgreSQL. */
 type Measured = LoadFigures & { serverMs: number; databaseMs: number };
 
-/** A process that asks on behalf of the benchmark, while `work` is done. */
+/** Runs `work` with a process that sends the requests. */
 export async function withLoader<Result>(
   work: (loader: ChildProcess) => Promise<Result>,
 ): Promise<Result> {
@@ -45,53 +45,54 @@ export async function withLoader<Result>(
   }
 }
 
-/** Both asked in turns. Throws where the answers do not agree. */
-export async function holdContest(
-  contest: Contest,
+/** Measures both in turn. Throws when their answers differ. */
+export async function compareServers(
+  comparison: Comparison,
   loading: Loading,
-  { seconds, isKeptToo }: Terms,
+  { seconds, measuresCached }: Terms,
 ): Promise<Figure[]> {
-  const size = await agree(contest);
-  const { ours, ponder } = contest;
-  const made: [Side, Asked][] = [
+  const size = await checkEqual(comparison);
+  const { ours, ponder } = comparison;
+  const always: [Side, Target][] = [
     ["ours", { ...ours, isVaried: true }],
     ["ponder", ponder],
   ];
-  const sides = isKeptToo ? [...made, ...(await keptSides(ours))] : made;
-  const measured: Record<Side, Measured[]> = { ours: [], ponder: [], kept: [], unchanged: [] };
-  for (const [, asked] of sides) await put(loading, asked, 1);
+  const sides = measuresCached ? [...always, ...(await cachedTargets(ours))] : always;
+  const measured: Record<Side, Measured[]> = { ours: [], ponder: [], cached: [], unchanged: [] };
+  for (const [, target] of sides) await measureLoad(loading, target, 1);
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [side, asked] of sides) measured[side].push(await put(loading, asked, seconds));
+    for (const [side, target] of sides)
+      measured[side].push(await measureLoad(loading, target, seconds));
   }
-  const told = `${size}, ${connections} connections, load ${loadavg()[0]?.toFixed(1)}`;
-  return figuresOf(contest.name, measured, told);
+  const conditions = `${size}, ${connections} connections, load ${loadavg()[0]?.toFixed(1)}`;
+  return figuresOf(comparison.name, measured, conditions);
 }
 
-/** Of several addresses the first, whose answer is kept all the time. */
-async function keptSides(ours: Asked): Promise<[Side, Asked][]> {
+/** The first URL only, so that its answer stays cached. */
+async function cachedTargets(ours: Target): Promise<[Side, Target][]> {
   const one = { ...ours, requests: ours.requests.slice(0, 1) };
-  const [request = nowhere] = one.requests;
-  const etag = (await ask(one, request)).headers.get("etag") ?? "";
+  const [request = noRequest] = one.requests;
+  const etag = (await send(one, request)).headers.get("etag") ?? "";
   return [
-    ["kept", one],
+    ["cached", one],
     ["unchanged", { ...one, headers: { "if-none-match": etag } }],
   ];
 }
 
-const nowhere: LoadRequest = { path: "/" };
+const noRequest: LoadRequest = { path: "/" };
 
 const rateOf = ({ requests, tookMs }: Measured) => requests / (tookMs / 1_000);
 const usedOf = ({ requests, serverMs, databaseMs }: Measured) => (serverMs + databaseMs) / requests;
-const frugalityOf = (one: Measured) => 1 / usedOf(one);
+const efficiencyOf = (one: Measured) => 1 / usedOf(one);
 
 const labels = [
   ["ours", "ours"],
   ["ponder", "GraphQL"],
-  ["kept", "ours, kept"],
+  ["cached", "ours, kept"],
   ["unchanged", "ours, 304"],
 ] as const;
 
-function figuresOf(name: string, measured: Record<Side, Measured[]>, told: string): Figure[] {
+function figuresOf(name: string, measured: Record<Side, Measured[]>, conditions: string): Figure[] {
   const ratios = (side: Side, value: (one: Measured) => number) =>
     measured[side].map((one, round) => {
       const theirs = measured.ponder[round];
@@ -100,28 +101,30 @@ function figuresOf(name: string, measured: Record<Side, Measured[]>, told: strin
   const goal = { unit: "ratio", atLeast: 3 } as const;
   const against = [
     ["ours", `ponder, ${name}`],
-    ["kept", `ponder, ${name}, kept`],
+    ["cached", `ponder, ${name}, kept`],
     ["unchanged", `ponder, ${name}, 304`],
   ] as const;
   const ofPonder = against
     .filter(([side]) => measured[side].length > 0)
     .flatMap(([side, what]) => [
-      medianFigure(`${what}, of Ponder's GraphQL`, ratios(side, rateOf), goal, told),
+      medianFigure(`${what}, of Ponder's GraphQL`, ratios(side, rateOf), goal, conditions),
       medianFigure(
         `${what}, by processor time`,
-        ratios(side, frugalityOf),
+        ratios(side, efficiencyOf),
         { unit: "ratio" },
-        told,
+        conditions,
       ),
     ]);
   const ofSides = labels
     .filter(([side]) => measured[side].length > 0)
-    .flatMap(([side, label]) => sideFigures(`ponder, ${name}, ${label}`, measured[side], told));
+    .flatMap(([side, label]) =>
+      sideFigures(`ponder, ${name}, ${label}`, measured[side], conditions),
+    );
   return [...ofPonder, ...ofSides];
 }
 
-function sideFigures(name: string, measured: readonly Measured[], told: string): Figure[] {
-  const size = `${told}; ${measured[0]?.bytes} B an answer`;
+function sideFigures(name: string, measured: readonly Measured[], conditions: string): Figure[] {
+  const size = `${conditions}; ${measured[0]?.bytes} B an answer`;
   const ms = (what: string, value: (one: Measured) => number) =>
     medianFigure(`${name}${what}`, measured.map(value), { unit: "ms" }, size);
   return [
@@ -133,16 +136,16 @@ function sideFigures(name: string, measured: readonly Measured[], told: string):
   ];
 }
 
-async function put(
+async function measureLoad(
   { loader, postmaster }: Loading,
-  { pid, ...asked }: Asked,
+  { pid, ...target }: Target,
   seconds: number,
 ): Promise<Measured> {
   const before = { server: processorMs(pid), database: processorMs(postmaster) };
-  loader.send({ ...asked, connections, seconds } satisfies Load);
+  loader.send({ ...target, connections, seconds } satisfies Load);
   const [figures] = (await once(loader, "message")) as [LoadFigures];
   const wrong = figures.statuses.filter((status) => status !== 200 && status !== 304);
-  if (wrong.length > 0) throw new Error(`${asked.baseUrl} answered ${wrong}`);
+  if (wrong.length > 0) throw new Error(`${target.baseUrl} answered ${wrong}`);
   return {
     ...figures,
     serverMs: processorMs(pid) - before.server,
@@ -150,33 +153,35 @@ async function put(
   };
 }
 
-/** Throws unless both tell the same tokens in the same order, and the same total, of every address. */
-async function agree({ name, ours, ponder, read }: Contest): Promise<string> {
-  const seen = new Map<string, Seen>();
-  for (const [place, request] of ours.requests.entries()) {
-    if (seen.has(request.path)) continue;
-    const own = read.ours(await (await ask(ours, request)).json());
-    const theirs = read.ponder(await (await ask(ponder, ponder.requests[place] ?? nowhere)).json());
+/** Throws unless both return the same tokens in the same order and the same total for every URL. */
+async function checkEqual({ name, ours, ponder, read }: Comparison): Promise<string> {
+  const summaries = new Map<string, ListSummary>();
+  for (const [index, request] of ours.requests.entries()) {
+    if (summaries.has(request.path)) continue;
+    const own = read.ours(await (await send(ours, request)).json());
+    const theirs = read.ponder(
+      await (await send(ponder, ponder.requests[index] ?? noRequest)).json(),
+    );
     if (own.total !== theirs.total || own.tokenIds.join() !== theirs.tokenIds.join()) {
       throw new Error(`${name}: ${JSON.stringify(own)} is not ${JSON.stringify(theirs)}`);
     }
-    seen.set(request.path, own);
+    summaries.set(request.path, own);
   }
-  return rowsOf([...seen.values()]);
+  return rowsOf([...summaries.values()]);
 }
 
-function rowsOf(seen: readonly Seen[]): string {
+function rowsOf(summaries: readonly ListSummary[]): string {
   const [rows, totals] = [
-    seen.map(({ tokenIds }) => tokenIds.length),
-    seen.map((one) => one.total),
+    summaries.map(({ tokenIds }) => tokenIds.length),
+    summaries.map((one) => one.total),
   ];
   const [least, most] = [Math.min(...totals), Math.max(...totals)];
   const total = least === most ? `${most}` : `${least} to ${most}`;
-  const lists = seen.length === 1 ? "" : `${seen.length} lists, `;
+  const lists = summaries.length === 1 ? "" : `${summaries.length} lists, `;
   return `${lists}${Math.max(...rows)} of ${total} rows`;
 }
 
-async function ask({ baseUrl }: Asked, { path, body }: LoadRequest): Promise<Response> {
+async function send({ baseUrl }: Target, { path, body }: LoadRequest): Promise<Response> {
   const headers = { "content-type": "application/json" };
   return await fetch(
     `${baseUrl}${path}`,
