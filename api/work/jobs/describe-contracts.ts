@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
-import { readHead } from "../../../projections/engine/checkpoint.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { areCollectionsAtLeastAt } from "../../../projections/reads/collections/read-contracts-without-description.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
@@ -23,7 +23,7 @@ type DescribeOptions = {
 export async function runContractDescriptions(options: DescribeOptions): Promise<void> {
   const { db, changeSignal, signal } = options;
   // Waits until descriptions appended before this process started are applied: no contract is read twice.
-  const state: DescribeState = { head: await readHead(db), postponed: new Set() };
+  const state: DescribeState = { head: await readLogHead(db), postponed: new Set() };
   let postponedUntil = Date.now() + postponeMs;
   let failures = 0;
   while (!signal.aborted) {
@@ -46,7 +46,7 @@ async function describeOnce(
   const { chainId } = client;
   try {
     const described = await describePending(db, client, state, signal);
-    if (described > 0) logger.info({ chainId, contracts: described }, "contracts described");
+    if (described > 0) logger.debug({ chainId, contracts: described }, "contracts described");
     return true;
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error;

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
-import { readHead } from "../../../projections/engine/checkpoint.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import {
   type DueFilter,
   isMetadataAtLeastAt,
@@ -48,7 +48,7 @@ export async function runMetadataRefresh(options: RefreshOptions): Promise<void>
   const { db, changeSignal, signal } = options;
   // Waits until facts appended before this process started are applied: nothing is fetched twice.
   const state: RefreshState = {
-    head: await readHead(db),
+    head: await readLogHead(db),
     lastContractId: 0,
     coolingDown: new Map(),
   };

@@ -29,8 +29,12 @@ type OnSkipped = (skipped: readonly SkippedEntry[]) => void;
 
 /** Records a partner's listings: by polling, and from its event stream where it has one. */
 export async function runPartnerSync(options: PartnerSyncOptions): Promise<void> {
+  const limits = options.streamLimits && { limits: options.streamLimits };
   const onSkipped = logReasonOnce(options.logger, options.partner.name);
-  await Promise.all([runPolling(options, onSkipped), runPartnerStream({ ...options, onSkipped })]);
+  await Promise.all([
+    runPolling(options, onSkipped),
+    runPartnerStream({ ...options, ...limits, onSkipped }),
+  ]);
 }
 
 /**
@@ -67,7 +71,7 @@ async function addNewContracts({
   if (!(await areCollectionsAtLeastAt(db, 0n))) return;
   const added = await enrollCollections(db, partner.name, chainIds, now());
   if (added > 0)
-    logger.info({ partner: partner.name, contracts: added }, "partner sync contracts added");
+    logger.debug({ partner: partner.name, contracts: added }, "partner sync contracts added");
 }
 
 /** Internal errors are logged with their cause and retried like failures of the partner. */

@@ -125,7 +125,7 @@ async function backfillRecent({ db, feeds, logger, signal }: PriceOptions): Prom
         now: new Date(),
         signal,
       });
-      if (appended > 0) logger.info({ coin, facts: appended }, "hourly prices recorded");
+      if (appended > 0) logger.debug({ coin, facts: appended }, "hourly prices recorded");
     } catch (error) {
       if (!signal.aborted) logger.warn({ err: error, coin }, "hourly price backfill failed");
     }

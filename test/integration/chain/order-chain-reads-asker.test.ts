@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { openChain } from "../../../api/work/chain/clients.ts";
-import { type AskChain, openChainAsker } from "../../../api/work/chain/query-batcher.ts";
+import { openChainClient } from "../../../api/work/chain/clients.ts";
+import { type QueryChain, createQueryBatcher } from "../../../api/work/chain/query-batcher.ts";
 import { RpcFailure } from "../../../api/work/chain/rpc-batch.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { type Market, openMarket } from "../../support/chain/market.ts";
@@ -9,13 +9,13 @@ import { type RpcProxy, startRpcProxy } from "../../support/chain/rpc-proxy.ts";
 
 let market: Market;
 let proxy: RpcProxy;
-let ask: AskChain;
+let ask: QueryChain;
 let alice: Address;
 
 beforeAll(async () => {
   market = await openMarket({ chainId: 33139, stocked: true });
   proxy = await startRpcProxy(market.anvil.rpcUrl);
-  ask = openChainAsker(openChain({ chainId: 33139, rpcUrls: [proxy.url] }));
+  ask = createQueryBatcher(openChainClient({ chainId: 33139, rpcUrls: [proxy.url] }));
   alice = market.actors.alice.address.toLowerCase() as Address;
 });
 afterAll(async () => {
@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 afterEach(() => {
   proxy.before = async () => {};
-  proxy.instead = () => undefined;
+  proxy.override = () => undefined;
 });
 
 const ownerOf = (tokenId: bigint) =>
@@ -51,7 +51,7 @@ describe("openChainAsker", () => {
   });
 
   it("answers those who come during a round with the next one, which sees what was mined before they came", async () => {
-    const late: ReturnType<AskChain>[] = [];
+    const late: ReturnType<QueryChain>[] = [];
     proxy.before = async (calls) => {
       if (late.length > 0 || !calls.some(({ method }) => method === "eth_call")) return;
       await market.actors.alice.incrementsCounter();
@@ -69,10 +69,10 @@ describe("openChainAsker", () => {
   });
 
   it("fails all callers of a round with the same fault, and the next round goes on", async () => {
-    proxy.instead = ({ method }) => (method === "eth_chainId" ? { result: "0x1" } : undefined);
+    proxy.override = ({ method }) => (method === "eth_chainId" ? { result: "0x1" } : undefined);
 
     const failed = await Promise.allSettled([ask([counter()]), ask([ownerOf(1n)])]);
-    proxy.instead = () => undefined;
+    proxy.override = () => undefined;
     const next = await ask([ownerOf(1n)]);
 
     const reasons = failed.map((one) => (one.status === "rejected" ? one.reason : undefined));

@@ -1,8 +1,8 @@
 import { type Address, type Hex, numberToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Question } from "../../../api/work/chain/chain-query.ts";
-import { type ChainClient, openChain } from "../../../api/work/chain/clients.ts";
-import { askChain } from "../../../api/work/chain/read-chain.ts";
+import type { ChainQuery } from "../../../api/work/chain/chain-query.ts";
+import { type ChainClient, openChainClient } from "../../../api/work/chain/clients.ts";
+import { queryChain } from "../../../api/work/chain/query-chain.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { type Market, openMarket } from "../../support/chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chain/rpc-proxy.ts";
@@ -31,7 +31,7 @@ const addresses = Object.keys(hostile).map((_, index) =>
 beforeAll(async () => {
   market = await openMarket({ chainId: 1, stocked: true });
   proxy = await startRpcProxy(market.anvil.rpcUrl);
-  chain = openChain({ chainId: 1, rpcUrls: [proxy.url] });
+  chain = openChainClient({ chainId: 1, rpcUrls: [proxy.url] });
   alice = market.actors.alice.address.toLowerCase() as Address;
   for (const [index, bytecode] of Object.values(hostile).entries()) {
     await market.client.setCode({ address: addresses[index] ?? alice, bytecode });
@@ -45,7 +45,7 @@ beforeEach(() => {
   proxy.requests = 0;
 });
 
-const aboutToken = (contract: Address, tokenId: bigint): Question[] => [
+const aboutToken = (contract: Address, tokenId: bigint): ChainQuery[] => [
   { kind: "standard", contract },
   { kind: "approval_read", contract, owner: alice },
   { kind: "owner_read", contract, tokenId },
@@ -58,10 +58,10 @@ const aboutToken = (contract: Address, tokenId: bigint): Question[] => [
 describe("askChain among hostile contracts", () => {
   it("answers about the others as if they were alone", async () => {
     const honest = [...aboutToken(contracts.punks, 1n), ...aboutToken(contracts.editions, 1n)];
-    const alone = await askChain(chain, honest);
+    const alone = await queryChain(chain, honest);
     const company = addresses.flatMap((contract) => aboutToken(contract, 1n));
 
-    const answers = await askChain(chain, [...company, ...honest, ...company]);
+    const answers = await queryChain(chain, [...company, ...honest, ...company]);
 
     expect(alone.readings).toHaveLength(8);
     for (const question of honest) expect(answers.find(question)).toEqual(alone.find(question));
@@ -70,7 +70,7 @@ describe("askChain among hostile contracts", () => {
   it("hears neither owners nor approvals nor royalties from them, and no transfer that is allowed", async () => {
     const company = addresses.flatMap((contract) => aboutToken(contract, 1n));
 
-    const answers = await askChain(chain, company);
+    const answers = await queryChain(chain, company);
 
     for (const contract of addresses) {
       const question = { contract, tokenId: 1n } as const;
@@ -88,12 +88,12 @@ describe("askChain among hostile contracts", () => {
 
   it("reads answers that are too large for one request in several", async () => {
     const swelling = addresses.at(-1) ?? alice;
-    const questions = Array.from({ length: 30 }, (_, index): Question[] => [
+    const questions = Array.from({ length: 30 }, (_, index): ChainQuery[] => [
       { kind: "owner_read", contract: swelling, tokenId: BigInt(index) },
       { kind: "owner_read", contract: contracts.punks, tokenId: BigInt(index + 1) },
     ]).flat();
 
-    const { readings } = await askChain(chain, questions);
+    const { readings } = await queryChain(chain, questions);
 
     expect(readings).toHaveLength(60);
     expect(readings.filter((one) => "owner" in one && one.owner !== null)).toHaveLength(30);
@@ -111,6 +111,6 @@ describe("askChain among hostile contracts", () => {
       order: { ...order, components },
     } as const;
 
-    expect((await askChain(chain, [question])).find(question)).toMatchObject({ valid: false });
+    expect((await queryChain(chain, [question])).find(question)).toMatchObject({ valid: false });
   });
 });

@@ -1,8 +1,8 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seaport } from "../../../abis/deployments.ts";
-import { type ChainClient, openChain } from "../../../api/work/chain/clients.ts";
-import { fetchProof } from "../../../api/work/chain/fetch-receipt.ts";
+import { type ChainClient, openChainClient } from "../../../api/work/chain/clients.ts";
+import { fetchTransactionProof } from "../../../api/work/chain/fetch-receipt.ts";
 import { RpcFailure } from "../../../api/work/chain/rpc-batch.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
@@ -19,7 +19,7 @@ let alice: Address;
 beforeAll(async () => {
   market = await openMarket({ chainId: 1, stocked: true });
   proxy = await startRpcProxy(market.anvil.rpcUrl);
-  chain = openChain({ chainId: 1, rpcUrls: [proxy.url] });
+  chain = openChainClient({ chainId: 1, rpcUrls: [proxy.url] });
   alice = market.actors.alice.address.toLowerCase() as Address;
 });
 afterAll(async () => {
@@ -27,7 +27,7 @@ afterAll(async () => {
   await market.stop();
 });
 afterEach(() => {
-  proxy.instead = () => undefined;
+  proxy.override = () => undefined;
 });
 
 const punk = { standard: "erc721", contract: contracts.punks, tokenId: 1n } as const;
@@ -44,7 +44,7 @@ describe("fetchProof", () => {
     const block = await market.client.getBlock({ blockHash: receipt.blockHash });
     await market.client.mine({ blocks: 1 });
 
-    expect(await fetchProof(chain, receipt.transactionHash)).toEqual({
+    expect(await fetchTransactionProof(chain, receipt.transactionHash)).toEqual({
       basis: {
         number: block.number,
         hash: block.hash,
@@ -65,18 +65,18 @@ describe("fetchProof", () => {
     const incremented = await market.actors.alice.incrementsCounter();
     const { counter } = (await market.actors.alice.lists(punk, { priceWei: 1_000n })).components;
 
-    expect(await fetchProof(chain, bought.transactionHash)).toMatchObject({
+    expect(await fetchTransactionProof(chain, bought.transactionHash)).toMatchObject({
       events: [{ kind: "order_fulfilled", orderHash: hashOf(order), offerer: alice }],
     });
-    expect(await fetchProof(chain, incremented.transactionHash)).toMatchObject({
+    expect(await fetchTransactionProof(chain, incremented.transactionHash)).toMatchObject({
       events: [{ kind: "counter_incremented", newCounter: counter, offerer: alice }],
     });
   });
 
   it("proves nothing by a transaction that nobody knows", async () => {
-    expect(await fetchProof(chain, keccak256(stringToHex("nothing")))).toEqual({
+    expect(await fetchTransactionProof(chain, keccak256(stringToHex("nothing")))).toEqual({
       proves: "nothing",
-      why: "unknown",
+      reason: "unknown",
     });
   });
 
@@ -85,7 +85,7 @@ describe("fetchProof", () => {
     const failure = await market.actors.bob.cancels(order).catch((error: Error) => error.message);
     const [hash] = /0x[0-9a-f]{64}/.exec(String(failure)) ?? [];
 
-    expect(await fetchProof(chain, hash as Hex)).toEqual({ proves: "nothing", why: "failed" });
+    expect(await fetchTransactionProof(chain, hash as Hex)).toEqual({ proves: "nothing", reason: "failed" });
   });
 
   it("proves nothing by another contract's logs, though they be of the same shape", async () => {
@@ -103,9 +103,9 @@ describe("fetchProof", () => {
     });
 
     expect(forged.logs).toHaveLength(1);
-    expect(await fetchProof(chain, forged.transactionHash)).toEqual({
+    expect(await fetchTransactionProof(chain, forged.transactionHash)).toEqual({
       proves: "nothing",
-      why: "no_events",
+      reason: "no_events",
     });
   });
 
@@ -117,12 +117,12 @@ describe("fetchProof", () => {
       params: [receipt.transactionHash],
     });
     await market.client.request({ method: "anvil_reorg", params: [2, []] } as never);
-    proxy.instead = ({ method }) =>
+    proxy.override = ({ method }) =>
       method === "eth_getTransactionReceipt" ? { result: kept } : undefined;
 
-    expect(await fetchProof(chain, receipt.transactionHash)).toEqual({
+    expect(await fetchTransactionProof(chain, receipt.transactionHash)).toEqual({
       proves: "nothing",
-      why: "not_canonical",
+      reason: "not_canonical",
     });
   });
 
@@ -134,8 +134,8 @@ describe("fetchProof", () => {
       params: [other.transactionHash],
     });
     for (const told of [{ result: kept }, { error: { code: -32000, message: "not today" } }]) {
-      proxy.instead = ({ method }) => (method === "eth_getTransactionReceipt" ? told : undefined);
-      await expect(fetchProof(chain, one.transactionHash)).rejects.toThrow(RpcFailure);
+      proxy.override = ({ method }) => (method === "eth_getTransactionReceipt" ? told : undefined);
+      await expect(fetchTransactionProof(chain, one.transactionHash)).rejects.toThrow(RpcFailure);
     }
   });
 });

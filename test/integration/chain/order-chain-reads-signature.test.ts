@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ChainClient, openChain } from "../../../api/work/chain/clients.ts";
-import { askChain } from "../../../api/work/chain/read-chain.ts";
+import { type ChainClient, openChainClient } from "../../../api/work/chain/clients.ts";
+import { queryChain } from "../../../api/work/chain/query-chain.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
@@ -12,7 +12,7 @@ let chain: ChainClient;
 
 beforeAll(async () => {
   market = await openMarket({ chainId: 1, stocked: true });
-  chain = openChain({ chainId: 1, rpcUrls: [market.anvil.rpcUrl] });
+  chain = openChainClient({ chainId: 1, rpcUrls: [market.anvil.rpcUrl] });
 });
 afterAll(() => market.stop());
 
@@ -21,7 +21,7 @@ const punk = (tokenId: bigint) =>
   ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 
 async function isTaken(question: ReturnType<typeof signatureOf>) {
-  return (await askChain(chain, [question])).find(question)?.valid;
+  return (await queryChain(chain, [question])).find(question)?.valid;
 }
 
 const signatureOf = (order: SignedOrder, signature = order.signature) =>
@@ -45,7 +45,7 @@ describe("signature_read", () => {
       ])),
     ];
 
-    const { readings } = await askChain(
+    const { readings } = await queryChain(
       chain,
       orders.map((order) => signatureOf(order)),
     );
@@ -71,7 +71,7 @@ describe("signature_read", () => {
       signatureOf(order),
     ]);
 
-    const answers = await askChain(chain, questions);
+    const answers = await queryChain(chain, questions);
 
     const valid = questions.map((question) => answers.find(question)?.valid);
     expect(valid).toEqual([false, false, false, true, false, false, false, true]);

@@ -1,8 +1,8 @@
 import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "../../../abis/deployments.ts";
-import { type ChainClient, openChain } from "../../../api/work/chain/clients.ts";
-import { askChain } from "../../../api/work/chain/read-chain.ts";
+import { type ChainClient, openChainClient } from "../../../api/work/chain/clients.ts";
+import { queryChain } from "../../../api/work/chain/query-chain.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { guardedCollectionAbi, transferValidatorAbi } from "../../../devnet/contracts/abis.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
@@ -18,7 +18,7 @@ const { validator } = contracts;
 
 beforeAll(async () => {
   market = await openMarket({ chainId: 33139, stocked: true });
-  chain = openChain({ chainId: 33139, rpcUrls: [market.anvil.rpcUrl] });
+  chain = openChainClient({ chainId: 33139, rpcUrls: [market.anvil.rpcUrl] });
   owner = market.actors.alice.address.toLowerCase() as Address;
   await market.actors.alice.mints(guarded);
   await market.actors.alice.approves(guarded.contract);
@@ -56,7 +56,7 @@ const setValidator = (address: Address) =>
 
 async function isAllowed({ standard, contract, tokenId }: Nft, from = owner) {
   const question = { kind: "transfer_read", contract, tokenId, owner: from, standard } as const;
-  const reading = (await askChain(chain, [question])).find(question);
+  const reading = (await queryChain(chain, [question])).find(question);
   if (reading !== undefined) {
     expect(reading).toEqual({
       kind: "transfer_read",

@@ -1,9 +1,9 @@
 import { type Address, keccak256, numberToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3, wrappedNative } from "../../../abis/deployments.ts";
-import type { Question } from "../../../api/work/chain/chain-query.ts";
-import { type ChainClient, openChain } from "../../../api/work/chain/clients.ts";
-import { askChain } from "../../../api/work/chain/read-chain.ts";
+import type { ChainQuery } from "../../../api/work/chain/chain-query.ts";
+import { type ChainClient, openChainClient } from "../../../api/work/chain/clients.ts";
+import { queryChain } from "../../../api/work/chain/query-chain.ts";
 import { RpcFailure } from "../../../api/work/chain/rpc-batch.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
@@ -27,7 +27,7 @@ const edition = { standard: "erc1155", contract: contracts.editions, tokenId: 1n
 beforeAll(async () => {
   market = await openMarket({ chainId: 1, stocked: true });
   proxy = await startRpcProxy(market.anvil.rpcUrl);
-  chain = openChain({ chainId: 1, rpcUrls: [proxy.url] });
+  chain = openChainClient({ chainId: 1, rpcUrls: [proxy.url] });
   alice = lower(market.actors.alice.address);
   bob = lower(market.actors.bob.address);
 });
@@ -36,12 +36,12 @@ afterAll(async () => {
   await market.stop();
 });
 beforeEach(() => {
-  proxy.instead = () => undefined;
+  proxy.override = () => undefined;
   proxy.before = async () => {};
 });
 
-async function ask<const Asked extends Question>(question: Asked) {
-  return (await askChain(chain, [question])).find(question);
+async function ask<const Asked extends ChainQuery>(question: Asked) {
+  return (await queryChain(chain, [question])).find(question);
 }
 
 describe("askChain", () => {
@@ -54,7 +54,7 @@ describe("askChain", () => {
       { kind: "approval_read", contract: contracts.burnable, owner: alice },
     ] as const;
 
-    const { readings } = await askChain(chain, questions);
+    const { readings } = await queryChain(chain, questions);
 
     expect(readings).toEqual([
       { ...questions[0], owner: alice },
@@ -71,7 +71,7 @@ describe("askChain", () => {
     const balance = { kind: "balance_read", currency, owner: bob } as const;
     const allowance = { kind: "allowance_read", currency, owner: bob } as const;
 
-    const answers = await askChain(chain, [balance, allowance]);
+    const answers = await queryChain(chain, [balance, allowance]);
 
     expect(answers.find(balance)?.wei).toBe(700n);
     expect(answers.find(allowance)?.wei).toBe(300n);
@@ -88,7 +88,7 @@ describe("askChain", () => {
       ({ kind: "order_status_read", orderHash: orderHash(order.components) }) as const;
     const counter = { kind: "counter_read", maker: lower(carol.address) } as const;
 
-    const answers = await askChain(chain, [
+    const answers = await queryChain(chain, [
       statusOf(partly),
       statusOf(cancelled),
       counter,
@@ -135,7 +135,7 @@ describe("askChain", () => {
     const question = { kind: "owner_read", contract: contracts.punks, tokenId: 2n } as const;
 
     const reordered = { tokenId: 2n, contract: contracts.punks, kind: "owner_read" } as const;
-    const answers = await askChain(chain, [question, { ...question }, reordered]);
+    const answers = await queryChain(chain, [question, { ...question }, reordered]);
 
     expect(answers.find(reordered)).toEqual({ ...question, owner: alice });
     expect(answers.readings).toEqual([{ ...question, owner: alice }]);
@@ -151,7 +151,7 @@ describe("askChain", () => {
       await market.actors.alice.transfers(punk(3n), { address: bob });
     };
 
-    const answers = await askChain(chain, [question]);
+    const answers = await queryChain(chain, [question]);
 
     expect(isMoved).toBe(true);
     expect(answers.find(question)?.owner).toBe(alice);
@@ -172,24 +172,24 @@ describe("askChain", () => {
       await market.client.request({ method: "anvil_reorg", params: [1, []] } as never);
     };
 
-    const { basis } = await askChain(chain, [{ kind: "channel_read" }]);
+    const { basis } = await queryChain(chain, [{ kind: "channel_read" }]);
 
     expect(reorgs).toBe(1);
     expect(basis.hash).toBe((await market.client.getBlock()).hash);
   });
 
   it("throws RpcFailure where the chain cannot be asked", async () => {
-    const deaf = openChain({ chainId: 33139, rpcUrls: [proxy.url] });
-    await expect(askChain(deaf, [{ kind: "channel_read" }])).rejects.toThrow(RpcFailure);
+    const deaf = openChainClient({ chainId: 33139, rpcUrls: [proxy.url] });
+    await expect(queryChain(deaf, [{ kind: "channel_read" }])).rejects.toThrow(RpcFailure);
   });
 
   it("leaves unknown what the node does not say, and answers the rest", async () => {
     const code = { kind: "code", address: contracts.punks } as const;
     const owner = { kind: "owner_read", contract: contracts.punks, tokenId: 1n } as const;
-    proxy.instead = ({ method }) =>
+    proxy.override = ({ method }) =>
       method === "eth_call" ? { error: { code: -32005, message: "rate limited" } } : undefined;
 
-    const answers = await askChain(chain, [owner, code]);
+    const answers = await queryChain(chain, [owner, code]);
 
     expect(answers.find(owner)).toBeUndefined();
     expect(answers.find(code)?.hasCode).toBe(true);
@@ -198,14 +198,14 @@ describe("askChain", () => {
 
   it("asks all about a hundred listings of a maker in at most five requests", async () => {
     for (const firstId of [5_000n, 5_025n, 5_050n, 5_075n]) {
-      await market.actors.alice.mintsRun(contracts.punks, firstId, 25n);
+      await market.actors.alice.mintsRange(contracts.punks, firstId, 25n);
     }
     const questions = Array.from({ length: 100 }, (_, index) =>
       aboutListing(5_000n + BigInt(index)),
     ).flat();
     const before = proxy.requests;
 
-    const answers = await askChain(chain, questions);
+    const answers = await queryChain(chain, questions);
 
     expect(proxy.requests - before).toBeLessThanOrEqual(5);
     expect(questions.map((question) => answers.find(question)).includes(undefined)).toBe(false);
@@ -216,18 +216,18 @@ describe("askChain", () => {
 
   it("answers the same without Multicall3", async () => {
     const questions = [...aboutListing(1n), ...aboutListing(2n)];
-    const together = await askChain(chain, questions);
+    const together = await queryChain(chain, questions);
     const bytecode = (await market.client.getCode({ address: multicall3 })) ?? "0x";
     await market.client.setCode({ address: multicall3, bytecode: "0x" });
     try {
-      expect((await askChain(chain, questions)).readings).toEqual(together.readings);
+      expect((await queryChain(chain, questions)).readings).toEqual(together.readings);
     } finally {
       await market.client.setCode({ address: multicall3, bytecode });
     }
   });
 });
 
-function aboutListing(tokenId: bigint): Question[] {
+function aboutListing(tokenId: bigint): ChainQuery[] {
   const contract = contracts.punks;
   return [
     { kind: "counter_read", maker: alice },

@@ -3,14 +3,14 @@ import { pino } from "pino";
 import { encodeFunctionData, parseAbi, parseEther, toFunctionSelector } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "../../../abis/deployments.ts";
-import { openChain } from "../../../api/work/chain/clients.ts";
+import { openChainClient } from "../../../api/work/chain/clients.ts";
 import { runContractRechecks } from "../../../api/work/jobs/recheck-contracts.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { sendAsMined } from "../../../devnet/market/sending.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import { readHead } from "../../../projections/engine/checkpoint.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { type FactKind, factKind } from "../../../projections/log/fact-kind.ts";
 import { until } from "../../support/database/pipeline.ts";
 import {
@@ -56,7 +56,7 @@ function watch(limits?: Parameters<typeof runContractRechecks>[0]["limits"]) {
   const ending = new AbortController();
   const done = runContractRechecks({
     db: stand.db,
-    client: openChain({ chainId, rpcUrls: [stand.node.url], timeoutMs: 2_000 }),
+    client: openChainClient({ chainId, rpcUrls: [stand.node.url], timeoutMs: 2_000 }),
     logger: pino({ level: "silent" }),
     signal: ending.signal,
     ...(limits === undefined ? {} : { limits }),
@@ -168,7 +168,7 @@ describe("orders that a contract signs", () => {
 
   it("leave no fact while the contract stands by them, and cost nothing without a new block", async () => {
     const rounds = countRounds();
-    const facts = await readHead(stand.db);
+    const facts = await readLogHead(stand.db);
     watch();
     await until("the first look", async () => rounds.length > 0);
     await stand.market.client.mine({ blocks: 1 });
@@ -177,7 +177,7 @@ describe("orders that a contract signs", () => {
     await until("more looks at the head", async () => stand.node.requests > looks + 3);
 
     expect(rounds.map(({ signatures }) => signatures)).toEqual([paths.length, paths.length]);
-    expect(await readHead(stand.db)).toBe(facts);
+    expect(await readLogHead(stand.db)).toBe(facts);
   });
 
   it("are asked about so many in a second at most, and all of them in turn", async () => {

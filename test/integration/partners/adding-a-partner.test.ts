@@ -2,18 +2,18 @@ import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
-import { expect, it, vi } from "vitest";
-import { readConfig } from "../../../api/run/config/config.ts";
-import { openPartners } from "../../../api/work/marketplaces/open-partners.ts";
-import { background } from "../../../api/work/marketplaces/transport.ts";
-import { openOrderReads } from "../../support/orders/order-reads-fixture.ts";
-import { givenPartnerOrder, partnerSignature } from "../../support/orders/partner-orders.ts";
-import { openSync } from "../../support/orders/partner-sync.ts";
-import { makers, nfts } from "../../support/orders/seeded-orders.ts";
-import { examplePartner } from "./example-partner/client.ts";
+import { afterAll, expect, it, vi } from "vitest";
+
+// Files share a module registry: without a reset the tables would be loaded already.
+vi.resetModules();
+afterAll(() => {
+  vi.doUnmock("../../../projections/domain/partners.ts");
+  vi.doUnmock("../../../api/work/marketplaces/partner-definitions.ts");
+  vi.resetModules();
+});
 
 // The two lines of the guide: the entry in the table of partners, and the definition beside its folder.
-vi.mock("../../../projections/domain/partners.ts", async (importOriginal) => {
+vi.doMock("../../../projections/domain/partners.ts", async (importOriginal) => {
   const table = await importOriginal<typeof import("../../../projections/domain/partners.ts")>();
   const example = {
     ...{ alias: "partner_x", displayName: "Example", askIdForm: "prefixed" },
@@ -22,7 +22,7 @@ vi.mock("../../../projections/domain/partners.ts", async (importOriginal) => {
   const partners = { ...table.partners, example };
   return { ...table, partners, partnerNames: Object.keys(partners) };
 });
-vi.mock("../../../api/work/marketplaces/partner-definitions.ts", async (importOriginal) => {
+vi.doMock("../../../api/work/marketplaces/partner-definitions.ts", async (importOriginal) => {
   const table =
     await importOriginal<typeof import("../../../api/work/marketplaces/partner-definitions.ts")>();
   const { example } = await import("./example-partner/definition.ts");
@@ -34,6 +34,16 @@ const root = resolve(import.meta.dirname, "../../..");
 const guide = () => readFileSync(resolve(root, "docs/adding-a-partner.md"), "utf8");
 
 it("shows the listings of a partner added by a folder and two lines", async () => {
+  const { readConfig } = await import("../../../api/run/config/config.ts");
+  const { openPartners } = await import("../../../api/work/marketplaces/open-partners.ts");
+  const { background } = await import("../../../api/work/marketplaces/transport.ts");
+  const { openOrderReads } = await import("../../support/orders/order-reads-fixture.ts");
+  const { givenPartnerOrder, partnerSignature } = await import(
+    "../../support/orders/partner-orders.ts"
+  );
+  const { openSync } = await import("../../support/orders/partner-sync.ts");
+  const { makers, nfts } = await import("../../support/orders/seeded-orders.ts");
+  const { examplePartner } = await import("./example-partner/client.ts");
   const { carol } = makers;
   const terms = { contract: nfts.editions.address, standard: "erc1155", quantity: 1n } as const;
   const order = givenPartnerOrder({

@@ -68,7 +68,7 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
       orders.map((order) => ({
         reason: "other_exchange",
         path: "protocol_data",
-        standsFor: z.object({ order_hash: z.string() }).parse(order).order_hash,
+        concerns: z.object({ order_hash: z.string() }).parse(order).order_hash,
       })),
     );
   });

@@ -185,8 +185,10 @@ describe("the partner's stream", () => {
     await until("ten counted", async () => (await skips())[0]?.entries === 10n);
 
     expect(await skips()).toMatchObject([{ reason: "stream_malformed" }]);
-    expect(lines.filter((line) => line.includes("is left out"))).toHaveLength(1);
-    expect(lines.find((line) => line.includes("is left out"))).toMatch(/"path":"[a-z_.]+"/);
+    expect(lines.filter((line) => line.includes("partner listing skipped"))).toHaveLength(1);
+    expect(lines.find((line) => line.includes("partner listing skipped"))).toMatch(
+      /"path":"[a-z_.]+"/,
+    );
   });
 });
 
@@ -202,7 +204,7 @@ describe("a stream that fails", () => {
     standIn.fail({ stream: "down" });
     await show(apes, 2);
     await listen([apes]);
-    await untilSaid("is not listened to");
+    await untilSaid("partner stream not connected");
     await show(apes, 3, 100n);
     await makeDue();
     await untilEqual();
@@ -224,7 +226,9 @@ describe("a stream that fails", () => {
     await until("its topics", async () => standIn.topics().length === 1);
     await show(apes, 1, 200n);
     await untilEqual();
-    expect(lines.filter((line) => line.includes("connecting again"))).toHaveLength(1);
+    expect(
+      lines.filter((line) => line.includes("partner stream disconnected, reconnecting")),
+    ).toHaveLength(1);
   });
 
   it("is given up when it does not answer, and connected to again", async () => {
@@ -232,7 +236,7 @@ describe("a stream that fails", () => {
     await show(apes, 1);
     await listen([apes]);
     standIn.fail({ stream: "mute" });
-    await untilSaid("connecting again");
+    await untilSaid("partner stream disconnected, reconnecting");
     await until("an end", async () => standIn.topics().length === 0);
     standIn.heal();
     await until("its topics", async () => standIn.topics().length === 1);
@@ -243,10 +247,12 @@ describe("a stream that fails", () => {
     await show(apes, 1);
     standIn.fail({ stream: "refusing" });
     await listen([apes], { refusedKeyMs: 200 });
-    await untilSaid("does not take the key");
+    await untilSaid("refused the key");
     const before = standIn.upgrades();
     await until("further tries", async () => standIn.upgrades() >= before + 3);
-    expect(lines.filter((line) => line.includes("is not listened to"))).toHaveLength(1);
+    expect(
+      lines.filter((line) => line.includes("partner stream not connected, retrying")),
+    ).toHaveLength(1);
     expect(lines.join()).not.toContain("right");
 
     standIn.heal();

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { ChainReading, ReadingBasis } from "../../../../projections/facts/chain-reading.ts";
-import { readLogHead } from "../../../../projections/log/status.ts";
+import { readLogHead } from "../../../../projections/log/read-log-head.ts";
 import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
 import {
   type ExchangeEvent,
