@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { readLogHead } from "../log/read-log-head.ts";
 import { applyWindow, readOpenWindow } from "./apply-window.ts";
 import { deriveInBulk } from "./bulk.ts";
 import { readBulkProgress } from "./bulk-progress.ts";
@@ -9,7 +10,6 @@ import {
   moveCheckpoints,
   reachablePosition,
   readCheckpoints,
-  readHead,
   type Target,
 } from "./checkpoint.ts";
 import { openWindow } from "./fact-window.ts";
@@ -61,7 +61,7 @@ async function buildInBulk(
   onProgress: OnProgress,
 ): Promise<void> {
   const { name } = target.projection;
-  const report = { projection: name, head: await readHead(db) };
+  const report = { projection: name, head: await readLogHead(db) };
   const bulk = { ...report, position: 0n, pace: await readBulkRate(db, name) };
   const startedAt = performance.now();
   const position = await deriveInBulk(db, target, (step) => onProgress({ ...bulk, step }), limit);
@@ -106,7 +106,7 @@ async function catchUpExactly(
     .transaction()
     .setIsolationLevel("repeatable read")
     .execute(async (session) => {
-      const head = await readHead(session);
+      const head = await readLogHead(session);
       const checkpoints = await readCheckpoints(session);
       const after = checkpoints.get(target.schema)?.position ?? 0n;
       const upTo = reachablePosition(target, checkpoints, [

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { readLogHead } from "../log/read-log-head.ts";
 import {
   type BulkProgress,
   createBulkProgress,
@@ -17,7 +18,6 @@ import {
   createTables,
   reachablePosition,
   readCheckpoints,
-  readHead,
   type Target,
 } from "./checkpoint.ts";
 import { factsToExclude } from "./exclusions.ts";
@@ -87,7 +87,7 @@ async function startBulk(
   onProgress: (step: string) => void,
   limit: bigint | undefined,
 ): Promise<BulkProgress> {
-  const bounds = [await readHead(session), ...(limit === undefined ? [] : [limit])] as const;
+  const bounds = [await readLogHead(session), ...(limit === undefined ? [] : [limit])] as const;
   const checkpoints = await readCheckpoints(session);
   const upTo = reachablePosition(target, checkpoints, bounds);
   await createTables(session, target);

@@ -50,13 +50,6 @@ export function isCurrent(checkpoint: Checkpoint, { version, parameters }: Proje
   return checkpoint.version === version && checkpoint.parameters === (parameters ?? "");
 }
 
-export async function readHead(session: Session): Promise<bigint> {
-  const { rows } = await sql<{ position: bigint }>`select position from log.head`.execute(session);
-  const head = rows[0];
-  if (head === undefined) throw new Error("log.head has no row: the log's migration did not run");
-  return head.position;
-}
-
 /** Creates empty tables and a checkpoint before the first fact. */
 export async function createTarget(session: Session, target: Target): Promise<void> {
   await createTables(session, target);

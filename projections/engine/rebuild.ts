@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { readLogHead } from "../log/read-log-head.ts";
 import { applyToTarget, type BuildProgress, build, catchUp } from "./build.ts";
 import {
   type Checkpoint,
   isCurrent,
   reachablePosition,
   readCheckpoints,
-  readHead,
   type Target,
 } from "./checkpoint.ts";
 import type { Projection } from "./projection.ts";
@@ -134,7 +134,7 @@ async function swapIn(
   const { name } = projection;
   const checkpoints = await readCheckpoints(session);
   const after = checkpoints.get(schema)?.position ?? 0n;
-  const serving = checkpoints.get(name)?.position ?? (await readHead(session));
+  const serving = checkpoints.get(name)?.position ?? (await readLogHead(session));
   const upTo = reachablePosition(
     target,
     checkpoints,

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { readLogHead } from "../log/read-log-head.ts";
 import { applyWindow, type OpenWindow, readOpenWindow } from "./apply-window.ts";
 import {
   type Checkpoint,
@@ -7,7 +8,6 @@ import {
   lockCheckpoints,
   moveCheckpoints,
   readCheckpoints,
-  readHead,
   type Target,
 } from "./checkpoint.ts";
 import { openWindow } from "./fact-window.ts";
@@ -42,7 +42,7 @@ export async function tick(
       .transaction()
       .setIsolationLevel("repeatable read")
       .execute(async (session): Promise<Tick> => {
-        const head = await readHead(session);
+        const head = await readLogHead(session);
         const end = limit !== undefined && limit < head ? limit : head;
         const checkpoints = await readCheckpoints(session);
         const reached = targets.map((target) => ({

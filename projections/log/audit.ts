@@ -3,6 +3,8 @@ import type { Database } from "../database.ts";
 import { firstBlockId } from "./block-id.ts";
 import { appendBlockStates } from "./block-states.ts";
 import { type DecodedEvent, stageDecoded } from "./ponder-events.ts";
+import { blockNumberIn } from "./ponder-id.ts";
+import { logHead } from "./read-log-head.ts";
 import { appendStaged, openStage } from "./stage.ts";
 
 /** A block of the log, with the places of its events. */
@@ -38,7 +40,7 @@ export async function readLoggedBlocks(
     select b.block_id as "blockId", b.number, b.hash, d.block_id is not null as dropped,
            array_agg(f.log_index order by f.log_index) as "logIndexes"
     from log.fact f join log.block b using (block_id)
-    left join log.retracted_blocks((select position from log.head)) d using (block_id)
+    left join log.retracted_blocks(${logHead}) d using (block_id)
     where f.block_id >= ${firstBlockId(chainId, BigInt(from))}
       and f.block_id < ${firstBlockId(chainId, BigInt(to) + 1n)} and f.log_index is not null and f.sub_index = 0
     group by b.block_id, d.block_id order by b.block_id`.execute(db);
@@ -48,7 +50,7 @@ export async function readLoggedBlocks(
 /** Height up to which the log has taken over what the indexer holds for final; -1 before the first. */
 export async function readSettledNumber(db: Database, chainId: number): Promise<number> {
   const { rows } = await sql<{ number: bigint | null }>`
-    select max(substr(r.settled_id, 27, 16)::bigint) as number
+    select max(${blockNumberIn("r.settled_id")}) as number
     from ops.recorder r join ops.indexer i using (chain_id, ponder_schema)
     where r.chain_id = ${chainId}`.execute(db);
   return Number(rows[0]?.number ?? -1n);

@@ -18,7 +18,9 @@ describe("SQL outside migrations", () => {
     const lines = [...sourcesIn("projections"), ...sourcesIn("api")].flatMap((file) =>
       readFileSync(join(root, file), "utf8")
         .split("\n")
-        .flatMap((line, index) => (rawKind.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : [])),
+        .flatMap((line, index) =>
+          rawKind.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : [],
+        ),
     );
     expect(lines).toEqual([]);
   });

@@ -3,6 +3,7 @@ import type { Database } from "../database.ts";
 import { firstBlockId } from "./block-id.ts";
 import { appendBlockStates } from "./block-states.ts";
 import { kindList } from "./fact-kind-sql.ts";
+import { logHead } from "./read-log-head.ts";
 import type { RecordedBlock } from "./reconcile.ts";
 import { orphans } from "./reconcile.ts";
 import type { Recording } from "./recorder.ts";
@@ -87,7 +88,7 @@ async function readBasisBlocks(
       where f.block_id >= ${from} and f.block_id < ${to} and f.log_index is null and f.kind not in ${kindList("block_retracted", "block_readopted")}
     ) observed
     join log.block b using (block_id)
-    left join log.retracted_blocks((select position from log.head)) d using (block_id)
+    left join log.retracted_blocks(${logHead}) d using (block_id)
     where not exists (select from log.fact e where e.block_id = b.block_id and e.log_index is not null)
     order by b.block_id limit ${BLOCKS}`.execute(db);
   return rows.map((row) => ({ ...row, events: 0 }));

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import { commonConduit, seaport } from "../../abis/deployments.ts";
 import type { Database } from "../database.ts";
+import { MAX_RANGE_TOKENS } from "../domain/consecutive-transfer.ts";
 import { factKind } from "./fact-kind.ts";
 import { kindList, kindLiteral } from "./fact-kind-sql.ts";
 
@@ -88,9 +89,6 @@ export async function readFactsAfter(
   return rows.map(placeFact);
 }
 
-/** Tokens that one range gives owners at most, as ownership has it. */
-const RANGE_TOKENS = 10_000;
-
 function choice(about: About): RawBuilder<unknown> {
   if ("transactions" in about) {
     const { transactions } = about;
@@ -129,7 +127,7 @@ function choice(about: About): RawBuilder<unknown> {
 function rangesOver(contractId: number, tokenId: bigint | null): RawBuilder<unknown> {
   return sql`
     kind = ${kindLiteral("erc721_consecutive_transfer")} and contract_id = ${contractId} and token_id <= ${tokenId}
-    and token_id > ${tokenId}::numeric - ${RANGE_TOKENS} and ${tokenId}::numeric < token_id + amount`;
+    and token_id > ${tokenId}::numeric - ${MAX_RANGE_TOKENS} and ${tokenId}::numeric < token_id + amount`;
 }
 
 const bytesOf = (address: Address) => Buffer.from(address.slice(2), "hex");

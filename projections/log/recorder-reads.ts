@@ -2,6 +2,8 @@ import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import { firstBlockId } from "./block-id.ts";
 import { isFact } from "./ponder-events.ts";
+import { blockNumberIn } from "./ponder-id.ts";
+import { logHead } from "./read-log-head.ts";
 import type { PonderBlock, RecordedBlock } from "./reconcile.ts";
 
 /** How far Ponder and the recorder are on a chain. Event ids are Ponder's, sortable text. */
@@ -34,7 +36,7 @@ export async function readRecorderProgress(
     select c.finalized_checkpoint as finalized,
            (select r.settled_id from ops.recorder r
             where r.chain_id = ${chainId} and r.ponder_schema = ${schema}) as settled,
-           (select max(substr(r.settled_id, 27, 16)::bigint) from ops.recorder r
+           (select max(${blockNumberIn("r.settled_id")}) from ops.recorder r
             where r.chain_id = ${chainId}) as number
     from ${sql.table(`${schema}._ponder_checkpoint`)} c
     where c.chain_id = ${chainId}`.execute(db);
@@ -94,7 +96,7 @@ export async function readRecordedBlocks(
   const from = firstBlockId(chainId, after + 1n);
   const to = upTo === null ? firstBlockId(chainId + 1, 0n) : firstBlockId(chainId, upTo + 1n);
   const { rows } = await sql<RecordedBlock & { events: bigint }>`
-    with retracted as (select block_id from log.retracted_blocks((select position from log.head)))
+    with retracted as (select block_id from log.retracted_blocks(${logHead}))
     select b.block_id as "blockId", b.number, b.hash, coalesce(counted.events, 0) as events,
            b.block_id in (select block_id from retracted) as "isRetracted"
     from (

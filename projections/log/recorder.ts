@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import { appendBlockStates } from "./block-states.ts";
 import { stageEvents } from "./ponder-events.ts";
+import { blockNumberOf } from "./ponder-id.ts";
 import { type CanonicalHashes, type Plan, type RecordedBlock, reconcile } from "./reconcile.ts";
 import {
   type RecorderProgress,
@@ -105,9 +106,4 @@ async function settle(
     insert into ops.recorder (chain_id, ponder_schema, settled_id) values (${chainId}, ${schema}, ${id})
     on conflict (chain_id, ponder_schema) do update set settled_id = excluded.settled_id, updated_at = now()
   `.execute(session);
-}
-
-/** Ponder's event id: time (10 digits), chain (16), block number (16), then the place in the block. */
-function blockNumberOf(eventId: string): bigint {
-  return BigInt(eventId.slice(26, 42));
 }

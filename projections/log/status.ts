@@ -3,6 +3,8 @@ import type { Hex } from "viem";
 import type { Database } from "../database.ts";
 import { blockIdRange, firstBlockId } from "./block-id.ts";
 import { isFact } from "./ponder-events.ts";
+import { blockNumberOf, timestampOf } from "./ponder-id.ts";
+import { logHead } from "./read-log-head.ts";
 
 /** How far a projection has read, and when the first fact it has not read was recorded. */
 export type ProjectionProgress = {
@@ -23,11 +25,6 @@ export async function readProjectionProgress(db: Database): Promise<ProjectionPr
     where c.projection !~ '_(previous|replaced|verify)$'
     order by c.projection`.execute(db);
   return rows;
-}
-
-export async function readLogHead(db: Database): Promise<bigint> {
-  const { rows } = await sql<{ position: bigint }>`select position from log.head`.execute(db);
-  return rows[0]?.position ?? 0n;
 }
 
 /** Where the indexer stands on a chain. Times are unix seconds. */
@@ -55,9 +52,8 @@ export async function readIndexedBlocks(
   return { indexed: blockOf(row.latest), finalized: blockOf(row.finalized) };
 }
 
-/** Ponder's checkpoints are 75 digits: timestamp (10), chain id (16), block number (16), then more. */
 function blockOf(checkpoint: string): { number: number; timestamp: number } {
-  return { number: Number(checkpoint.slice(26, 42)), timestamp: Number(checkpoint.slice(0, 10)) };
+  return { number: Number(blockNumberOf(checkpoint)), timestamp: timestampOf(checkpoint) };
 }
 
 export type RecordedHead = {
@@ -76,7 +72,7 @@ export async function readRecordedHead(
   const from = firstBlockId(chainId, BigInt(height));
   const to = firstBlockId(chainId, BigInt(height) + 1n);
   const counting = sql`b.block_id not in (
-    select d.block_id from log.retracted_blocks((select position from log.head)) d)`;
+    select d.block_id from log.retracted_blocks(${logHead}) d)`;
   const { rows } = await sql<{ hash: Hex | null; number: bigint | null; recordedHash: Hex | null }>`
     select at_height.hash, highest.number, highest.hash as "recordedHash"
     from (select) one

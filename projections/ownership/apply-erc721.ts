@@ -1,16 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { MAX_RANGE_TOKENS } from "../domain/consecutive-transfer.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindLiteral } from "../log/fact-kind-sql.ts";
 import { isBurnAddress } from "../sql/burn-address.ts";
 import { collectionDelta, holderDelta } from "./counters.ts";
 
-/**
- * The most tokens of one ConsecutiveTransfer that get an owner. ERC-2309 sets no limit, and an event costs the same gas
- * for any range; the common implementations stay at 5,000.
- */
-const RANGE_TOKENS = 10_000;
-const range = sql.raw(String(RANGE_TOKENS));
+const range = sql.raw(String(MAX_RANGE_TOKENS));
 
 /** The transfers of a window; a range as one transfer per token. */
 export const erc721Transfers = (window: FactWindow) => sql`

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { PartnerName } from "../domain/partners.ts";
+import { bytea } from "../sql/bytea.ts";
 import type { PartnerCollectionState } from "./due-collection.ts";
 
 type CollectionKey = Pick<PartnerCollectionState, "marketplace" | "chainId" | "contract">;
@@ -8,7 +9,7 @@ type CollectionKey = Pick<PartnerCollectionState, "marketplace" | "chainId" | "c
 /** Condition on the row of a collection. */
 export const isCollection = ({ marketplace, chainId, contract }: CollectionKey) => sql`
   marketplace = ${marketplace} and chain_id = ${chainId}
-  and contract = ${Buffer.from(contract.slice(2), "hex")}`;
+  and contract = ${bytea(contract)}`;
 
 /** Delays the next step of a collection. */
 export async function postponeCollection(

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { zeroAddress } from "viem";
 import { type ChainId, chainIds, wrappedNative } from "../../abis/deployments.ts";
 import type { Coin } from "../facts/price-ticked.ts";
+import { byteaLiteral } from "./bytea.ts";
 
 /** What a chain's native currency is called where it has a price. */
 export const nativeCoin: Record<ChainId, Coin> = { 1: "ethereum", 33139: "apecoin" };
@@ -11,11 +12,11 @@ export const nativeCoins = sql`(values ${sql.join(
   chainIds.map((id) => sql`(${sql.lit(id)}, ${sql.lit(nativeCoin[id])})`),
 )}) native (chain_id, coin)`;
 
-const bytes = (address: string) => sql`${sql.lit(`\\x${address.slice(2)}`)}::bytea`;
-
 /** Whether the sale `s` was paid in the chain's native currency or its wrapped form. */
 export const isPaidNatively = sql`(s.chain_id, s.currency) in (${sql.join(
   chainIds.flatMap((id) =>
-    [zeroAddress, wrappedNative[id]].map((address) => sql`(${sql.lit(id)}, ${bytes(address)})`),
+    [zeroAddress, wrappedNative[id]].map(
+      (address) => sql`(${sql.lit(id)}, ${byteaLiteral(address)})`,
+    ),
   ),
 )})`;

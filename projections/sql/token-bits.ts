@@ -8,7 +8,7 @@ export const bitsType = "bit(1024)";
 
 const type = sql.raw(bitsType);
 
-export const noBits: RawBuilder<unknown> = sql`0::${type}`;
+export const emptyBits: RawBuilder<unknown> = sql`0::${type}`;
 
 export function chunkOf(tokenId: RawBuilder<unknown>): RawBuilder<bigint> {
   return sql<bigint>`div(${tokenId}, ${CHUNK})`;
@@ -26,7 +26,7 @@ function slotOf(tokenId: RawBuilder<unknown>): RawBuilder<number> {
 
 /** The bits of its chunk that hold the token alone. */
 export function bitsOf(tokenId: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`set_bit(${noBits}, ${slotOf(tokenId)}, 1)`;
+  return sql`set_bit(${emptyBits}, ${slotOf(tokenId)}, 1)`;
 }
 
 /** 0 or 1. */
@@ -43,7 +43,7 @@ export function tokensIn(chunks: RawBuilder<unknown>): RawBuilder<unknown> {
     select c.contract_id, c.chunk * ${CHUNK} + word * 16 + place as token_id
     from (
       select *, (position(B'1' in bits) - 1) / 16 as first, bit_count(bits) = 1 as is_lone
-      from ${chunks} where bits <> ${noBits}
+      from ${chunks} where bits <> ${emptyBits}
     ) c
     cross join lateral generate_series(c.first, case when c.is_lone then c.first else ${CHUNK} / 16 - 1 end) word
     cross join generate_series(0, 15) place

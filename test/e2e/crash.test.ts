@@ -8,7 +8,7 @@ import { startPostgres } from "../../api/run/postgres/embedded.ts";
 import { keepRunning, type RestartedProcess } from "../../api/run/supervisor/keep-running.ts";
 import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
-import { keepTrading } from "../../devnet/market/trading.ts";
+import { runTrading } from "../../devnet/market/trading.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { kindList } from "../../projections/log/fact-kind-sql.ts";
 import { migrate } from "../../projections/log/migrate.ts";
@@ -66,7 +66,7 @@ describe.each(Object.entries(victims))("kill -9 of %s", (_victim, find) => {
     await service?.stop();
   });
 
-  /** Settles with the log's head at the kill, once the next life of each victim has begun. */
+  /** Settles with the log's head at the kill, once each killed process has been restarted. */
   const kill = async (): Promise<bigint> => {
     const head = await headOf(db);
     const pids = find(service);
@@ -174,7 +174,7 @@ async function keepPostgres(): Promise<KeptPostgres> {
 async function whileTrading(work: () => Promise<void>): Promise<void> {
   const over = new AbortController();
   const trading = markets.map(({ client, anvil }) =>
-    keepTrading(client, { chainId: anvil.chainId, everyMs: 50, signal: over.signal }),
+    runTrading(client, { chainId: anvil.chainId, everyMs: 50, signal: over.signal }),
   );
   try {
     await work();
@@ -184,7 +184,7 @@ async function whileTrading(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The chains were never reorganised, so every fact counts and no block was ever taken back. */
+/** The chains had no reorg, so every fact is effective and no block is retracted. */
 async function expectSoundLog(db: Database): Promise<void> {
   const { rows } = await sql`
     select (select position from log.head) - count(*) as missing, max(position) - count(*) as gaps,

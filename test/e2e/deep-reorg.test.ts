@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { drawEpisode } from "../../devnet/market/programme.ts";
 import { seededRandom } from "../../devnet/market/random.ts";
+import { pickScenario } from "../../devnet/market/scenario-selection.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { sendAsMined } from "../../devnet/market/sending.ts";
 import { kindList, kindLiteral } from "../../projections/log/fact-kind-sql.ts";
@@ -45,11 +45,12 @@ afterAll(async () => {
   await market?.stop();
 });
 
-async function trade(episodes: number, seed: number): Promise<void> {
+async function trade(scenarios: number, seed: number): Promise<void> {
   const { client, actors } = market;
   const random = seededRandom(seed);
-  const venue = { chainId: 33139, client, random, sending: sendAsMined(client) } as const;
-  for (let played = 0; played < episodes; played += 1) await drawEpisode(random)(venue, actors);
+  const marketContext = { chainId: 33139, client, random, sending: sendAsMined(client) } as const;
+  for (let played = 0; played < scenarios; played += 1)
+    await pickScenario(random)(marketContext, actors);
 }
 
 /** Ponder follows fifty blocks at once at most. */
@@ -132,7 +133,7 @@ describe("a description of contracts", () => {
     await market.client.request({ method: "anvil_reorg", params } as never);
 
     await until("the end of belief", async () => (await descriptions())[0]?.dropped === true);
-    await until("a description that counts", async () => (await undescribed()) === 0);
+    await until("an effective description", async () => (await undescribed()) === 0);
 
     for (const { number, hash, dropped } of await descriptions()) {
       const block = await market.client.getBlock({ blockNumber: BigInt(number) });
@@ -201,7 +202,7 @@ describe("a reorg below what Ponder holds for final", () => {
   });
 });
 
-/** Events that stand in the log twice, under whatever identity. */
+/** Events recorded twice, under any identity. */
 async function doubles(): Promise<number> {
   const { rows } = await sql<{ doubles: number }>`
     select count(*)::integer as doubles from (

@@ -17,10 +17,10 @@ import {
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 
 let database: TestDatabase;
-let desk: Desk;
+let fixture: Desk;
 let browser: Browser;
 
-/** Where pictures of the pages are put, for people to look at; they are kept where a place is named. */
+/** Directory for screenshots of the pages; they are kept if one is named. */
 let pictures: string;
 let scratch: string;
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   // Where the browser is unpacked.
   env.TMPDIR = scratch;
   database = await createDatabase();
-  desk = await openDesk({ databaseUrl: database.url });
+  fixture = await openDesk({ databaseUrl: database.url });
   browser = await driver.launch({
     args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--disable-dev-shm-usage"],
     executablePath: await chromium.executablePath(),
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  await desk?.close();
+  await fixture?.close();
   await database?.drop();
   await rm(scratch, { recursive: true, force: true });
 });
@@ -53,7 +53,7 @@ const Findings = z.array(
   }),
 );
 
-/** What a page must be, whatever it shows: accessible, within its window, and quiet. */
+/** Requirements of every page: accessible, no horizontal overflow, no console output. */
 async function lookAt(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
   // The page's own rules let no foreign script run; the driver may.
@@ -89,7 +89,7 @@ const Login = z.object({ data: z.object({ token: z.string() }) });
 
 /** The call that the page shows. */
 async function exchange(email: string, clientKey: string): Promise<string> {
-  const response = await fetch(`${desk.url}/apechain/api/auth/login`, {
+  const response = await fetch(`${fixture.url}/apechain/api/auth/login`, {
     method: "post",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ email, client_key: clientKey }),
@@ -97,10 +97,10 @@ async function exchange(email: string, clientKey: string): Promise<string> {
   return Login.parse(await response.json()).data.token;
 }
 
-/** Of a question that makes no sense: who is let in is told so. */
+/** Status of an invalid request: 422 for a caller who is authenticated. */
 async function statusWithToken(token: string): Promise<number> {
   const headers = { authorization: `Bearer ${token}` };
-  return (await fetch(`${desk.url}/apechain/api/collections?limit=0`, { headers })).status;
+  return (await fetch(`${fixture.url}/apechain/api/collections?limit=0`, { headers })).status;
 }
 
 /** From nothing to answers with a key, and to a token for the client key. */
@@ -109,7 +109,7 @@ async function story(page: Page, name: string): Promise<void> {
   const press = (label: string) => send(page, label);
   const picture = (what: string) => lookAt(page, `${name}-${what}`);
 
-  await page.goto(`${desk.url}/developers`);
+  await page.goto(`${fixture.url}/developers`);
   await picture("1-sign-in");
   await page.getByRole("link", { name: "Create an account" }).click();
   await picture("2-sign-up");
@@ -121,8 +121,8 @@ async function story(page: Page, name: string): Promise<void> {
   await press("Send the link");
   await picture("4-sent");
 
-  const link = new URL(desk.mails.at(-1)?.link ?? "");
-  await page.goto(`${desk.url}${link.pathname}${link.search}`);
+  const link = new URL(fixture.mails.at(-1)?.link ?? "");
+  await page.goto(`${fixture.url}${link.pathname}${link.search}`);
   await picture("5-confirm");
   await page.getByLabel("Password").fill(password);
   await press("Create account");
@@ -135,8 +135,8 @@ async function story(page: Page, name: string): Promise<void> {
   await page.getByRole("button", { name: "Copy" }).first().click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate("navigator.clipboard.readText()")).toBe(key);
-  expect(await statusWith(desk, key)).toBe(422);
-  await desk.flushUsage();
+  expect(await statusWith(fixture, key)).toBe(422);
+  await fixture.flushUsage();
   await page.reload();
   expect(await page.getByText(key).count()).toBe(0);
   expect(await page.getByRole("rowheader", { name: "price bot" }).count()).toBe(1);
@@ -145,12 +145,12 @@ async function story(page: Page, name: string): Promise<void> {
   const clientKey = (await page.locator("#new-client-key").textContent()) ?? "";
   await picture("8-client-key");
   expect(await statusWithToken(await exchange(email, clientKey))).toBe(422);
-  await page.goto(`${desk.url}/developers`);
+  await page.goto(`${fixture.url}/developers`);
   await page.locator("summary", { hasText: "Revoke" }).first().click();
   await picture("9-in-use");
   await press("Revoke price bot");
   await page.getByText("The key is revoked").waitFor();
-  expect(await statusWith(desk, key)).toBe(401);
+  expect(await statusWith(fixture, key)).toBe(401);
 
   await page.getByRole("link", { name: "Account" }).click();
   await picture("10-account");
@@ -183,21 +183,21 @@ describe("the developer section in a browser", () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
     const email = newEmail();
-    await page.goto(`${desk.url}/developers/sign-up`);
+    await page.goto(`${fixture.url}/developers/sign-up`);
     await page.getByLabel("E-mail address").fill(email);
     await send(page, "Send the link");
-    const link = new URL(desk.mails.at(-1)?.link ?? "");
-    await page.goto(`${desk.url}${link.pathname}${link.search}`);
+    const link = new URL(fixture.mails.at(-1)?.link ?? "");
+    await page.goto(`${fixture.url}${link.pathname}${link.search}`);
     await page.getByLabel("Password").fill(password);
     await send(page, "Create account");
     await page.getByLabel("Name of a new key").fill("no script");
     await send(page, "Create key");
     const key = (await page.locator("#new-key").textContent()) ?? "";
-    const works = await statusWith(desk, key);
+    const works = await statusWith(fixture, key);
     await page.locator("summary", { hasText: "Revoke" }).click();
     await send(page, "Revoke no script");
     await context.close();
 
-    expect([works, await statusWith(desk, key)]).toEqual([422, 401]);
+    expect([works, await statusWith(fixture, key)]).toEqual([422, 401]);
   });
 });

@@ -58,7 +58,7 @@ describe.each(chainIds)("on chain %i, with OpenSea's client as maker and filler,
     ({ alice, bob, carol } = openTraders(testChain));
   });
 
-  it("a listing made of what the parameters say is taken in and bought", async () => {
+  it("a listing built from the API's parameters is accepted and bought", async () => {
     const nft = await mintPunk(testChain, "alice");
     const order = await alice.createListing(orderRequest(nft, "1"));
     // It signs in the compact form and writes its salt as hex, with the market's mark in front.
@@ -72,7 +72,7 @@ describe.each(chainIds)("on chain %i, with OpenSea's client as maker and filler,
     await untilStatus(bob, "listings", askId, "filled");
   });
 
-  it("an offer for a token is taken in and sold into, its seller netting what was shown", async () => {
+  it("a bid for a token is accepted and sold into, and its seller receives the quoted net amount", async () => {
     const nft = await mintPunk(testChain, "carol");
     await testChain.actors.bob.wraps(parseEther("3"));
     await testChain.actors.bob.allows(parseEther("3"));
@@ -119,7 +119,7 @@ describe("with OpenSea's client as maker and filler", () => {
   it("listings under one signature of a tree are taken in together, and several are bought at once", async () => {
     const nfts = await mintPunks(testChain, "alice", 5n);
     const orders = await alice.createListings(nfts.map((nft) => orderRequest(nft, "1")));
-    // 64 bytes of signature, three of the place in a tree of height three, and its siblings.
+    // 64 bytes of signature, three of the index in a tree of height three, and its siblings.
     expect(orders.map(({ signature }) => size(signature as Hex))).toEqual(
       nfts.map(() => 64 + 3 + 96),
     );
@@ -139,7 +139,7 @@ describe("with OpenSea's client as maker and filler", () => {
     expect(await bob.statusOf("listings", results[3]?.askId ?? "")).toBe("active");
   });
 
-  it("what accept-data tells of an offer for a collection can be matched as it is", async () => {
+  it("the accept-data of a collection bid can be matched unchanged", async () => {
     const nft = await mintPunk(testChain, "carol");
     await testChain.actors.bob.wraps(parseEther("2"));
     await testChain.actors.bob.allows(parseEther("2"));
@@ -175,9 +175,12 @@ describe("with OpenSea's client as maker and filler", () => {
   });
 
   it("an order it cancelled is cancelled here by the receipt, and one it validated stays as it is", async () => {
-    const [gone, kept] = [await mintPunk(testChain, "alice"), await mintPunk(testChain, "alice")];
-    const order = await alice.createListing(orderRequest(gone, "1"));
-    const other = await alice.createListing(orderRequest(kept, "1"));
+    const [cancelledNft, otherNft] = [
+      await mintPunk(testChain, "alice"),
+      await mintPunk(testChain, "alice"),
+    ];
+    const order = await alice.createListing(orderRequest(cancelledNft, "1"));
+    const other = await alice.createListing(orderRequest(otherNft, "1"));
     const [askId, otherId] = [
       idOf(await alice.submit("asks", order)),
       idOf(await alice.submit("asks", other)),

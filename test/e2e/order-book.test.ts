@@ -39,10 +39,14 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   let carol: Trader;
   beforeAll(() => {
     testChain = testChains.chain(chainId);
-    [alice, bob, carol] = [testChain.trader("alice"), testChain.trader("bob"), testChain.trader("carol")];
+    [alice, bob, carol] = [
+      testChain.trader("alice"),
+      testChain.trader("bob"),
+      testChain.trader("carol"),
+    ];
   });
 
-  it("a listing is active when its POST is answered, and filled once somebody buys it", async () => {
+  it("a listing is active when its POST is answered, and filled after a purchase", async () => {
     const nft = await mintPunk(testChain, "alice");
     const askId = await alice.lists(orderRequest(nft, "1"));
     expect(await alice.statusOf("listings", askId)).toBe("active");
@@ -67,7 +71,7 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
     await untilStatus(bob, "listings", askId, "filled");
   });
 
-  it("of a bulk call of a hundred with three bad ones, ninety-seven are stored and three told apart", async () => {
+  it("of a bulk of a hundred listings with three invalid ones, ninety-seven are stored and three rejected by index", async () => {
     const listings = [];
     for (const [index, nft] of (await mintPunks(testChain, "alice", 100n)).entries()) {
       const order = await alice.compose(orderRequest(nft, "2"));
@@ -93,7 +97,7 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
     ]);
   });
 
-  it("an offer for a token is accepted, and its seller nets what was told, to the wei", async () => {
+  it("a bid for a token is accepted, and its seller receives exactly the quoted net amount", async () => {
     const nft = await mintPunk(testChain, "carol");
     await testChain.actors.bob.wraps(parseEther("3"));
     await testChain.actors.bob.allows(parseEther("3"));
@@ -143,7 +147,7 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
     expect(await alice.statusOf("listings", other)).toBe("active");
   });
 
-  it("a listing whose token went away is hidden, and comes back with it", async () => {
+  it("a listing is hidden while its maker does not own the token", async () => {
     const { actors } = testChain;
     const nft = await mintPunk(testChain, "alice");
     const askId = await alice.lists(orderRequest(nft, "1"));
@@ -189,7 +193,7 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
     await untilStatus(erin, "bids", bidId, "active");
   });
 
-  it("of three offers on one allowance the two left are judged alone after one is filled", async () => {
+  it("of three bids on one allowance, the remaining two are evaluated again after one is filled", async () => {
     const { actors } = testChain;
     const dave = testChain.trader("dave");
     const nfts = [];
@@ -279,7 +283,7 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
   });
 });
 
-it("a listing expires by the clock alone, and what it superseded comes back", async () => {
+it("a listing expires by time alone, and the listing it superseded becomes active", async () => {
   const testChain = testChains.chain(33139);
   const alice = testChain.trader("alice");
   const nft = await mintPunk(testChain, "alice");

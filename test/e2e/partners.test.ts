@@ -57,7 +57,7 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
     [alice, bob] = [testChain.trader("alice"), testChain.trader("bob")];
   });
 
-  /** Alice lists a token at a partner; its id here, as soon as the book shows it. */
+  /** Alice lists a token at a partner. Returns its id as soon as the API shows it. */
   async function shownAt(partner: StandIn, nft: Nft): Promise<string> {
     const priceWei = parseEther("1");
     const { orderHash } = await partner.sell({ chainId, maker: accounts.alice, nft, priceWei });
@@ -88,7 +88,7 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
     return (await testChain.client.waitForTransactionReceipt({ hash })).status;
   };
 
-  it("a listing of each marketplace is bought in one call, and our own facts say that all are sold", async () => {
+  it("a listing of each marketplace is bought in one call, and our own facts show all of them as sold", async () => {
     const own = await alice.lists(orderRequest(await mintPunk(testChain, "alice"), "1"));
     const askIds = [
       own,
@@ -110,7 +110,7 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
     for (const fill of listings) expect(await send("bob", fill)).toBe("success");
   });
 
-  it("a partner's outage leaves the rest serving, and ends by itself", async () => {
+  it("a partner's outage leaves the rest serving and recovers without intervention", async () => {
     const [first, second] = [
       await shownAt(opensea, await mintPunk(testChain, "alice")),
       await shownAt(magiceden, await mintPunk(testChain, "alice")),
@@ -120,13 +120,13 @@ describe.each(chainIds)("on chain %i, through HTTP alone,", (chainId) => {
     expect(during.errors).toMatchObject([{ askId: first, code: "upstream_error" }]);
     expect(during.listings.map(({ askId }) => askId)).toEqual([second]);
     opensea.heal();
-    await until("the partner to be asked again", async () => {
+    await until("the partner to be requested again", async () => {
       const { errors } = await fillsOf([first], accounts.bob.address);
       return errors.length === 0;
     });
   });
 
-  it("a listing sold at its partner is filled here before the partner says so", async () => {
+  it("a listing sold at its partner is filled here before the partner reports it", async () => {
     const askId = await shownAt(opensea, await mintPunk(testChain, "alice"));
     const [fill] = (await fillsOf([askId], accounts.carol.address)).listings;
     expect(fill && (await send("carol", fill))).toBe("success");

@@ -17,7 +17,7 @@ describe("the pipeline", () => {
     );
     for (const { client, anvil } of markets) {
       await seedMarket(client, { chainId: anvil.chainId, seed: 7 });
-      // A websocket tells of new blocks only: a chain without any would never be followed to its head.
+      // A websocket announces new blocks only, so a chain without new blocks would never be recorded to its head.
       await client.setIntervalMining({ interval: 1 });
     }
     database = await createDatabase();

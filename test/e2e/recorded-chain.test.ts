@@ -15,7 +15,7 @@ import { createDatabase, type TestDatabase } from "../support/database/postgres.
 
 const fulfilledTopic = "0x9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31";
 
-/** A transfer of ids, as the chain's logs tell it; a range of ids is as many transfers. */
+/** A transfer decoded from the chain's logs; a range of ids is several transfers. */
 type Move = { contract: Hex; standard: 721 | 1155; from: Hex; to: Hex; id: bigint; units: bigint };
 
 type WireSale = {
@@ -72,7 +72,7 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
     }
   });
 
-  it("finds each NFT sold on its way from the seller to the buyer in the block's transfers", () => {
+  it("finds a transfer from seller to buyer in the block for each NFT sold", () => {
     for (const sale of sales) {
       const moves = logsOf(sale.txHash).flatMap(movesOf);
       const holder = moves
@@ -89,7 +89,7 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
     }
   });
 
-  it("makes one sale per NFT that a transaction straight to the exchange moved, at the value it brought", () => {
+  it("derives one sale per NFT of a direct call to the exchange, at the value paid", () => {
     const exchanges: string[] = Object.values(seaport);
     const direct = blocks.flatMap(({ transactions }) =>
       transactions.filter(
@@ -107,8 +107,8 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
     }
   });
 
-  it("knows the owners and balances that a fold of the transfer logs gives", async () => {
-    const { owners, balances } = fold(blocks.flatMap(({ logs }) => logs.flatMap(movesOf)));
+  it("derives the owners and balances that the transfer logs add up to", async () => {
+    const { owners, balances } = sumTransfers(blocks.flatMap(({ logs }) => logs.flatMap(movesOf)));
     const stored = await sql<{ key: string; owner: Hex }>`
       select concat_ws('/', '0x' || encode(c.address, 'hex'), t.token_id) as key, t.owner
       from ownership.token t join log.contract c using (contract_id)
@@ -152,8 +152,8 @@ function isFulfilment({ address, topics }: RecordedLog): boolean {
   return exchanges.includes(address.toLowerCase()) && topics[0] === fulfilledTopic;
 }
 
-/** Last receiver of each ERC-721 token; what came in less what went out of each ERC-1155 id. */
-function fold(moves: readonly Move[]) {
+/** Last recipient of each ERC-721 token; units received less units sent of each ERC-1155 id. */
+function sumTransfers(moves: readonly Move[]) {
   const owners = new Map<string, Hex>();
   const balances = new Map<string, bigint>();
   const add = (key: string, units: bigint) => {

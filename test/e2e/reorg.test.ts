@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { drawEpisode } from "../../devnet/market/programme.ts";
 import { seededRandom } from "../../devnet/market/random.ts";
+import { pickScenario } from "../../devnet/market/scenario-selection.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
 import { sendAsMined } from "../../devnet/market/sending.ts";
 import type { Database } from "../../projections/database.ts";
@@ -59,7 +59,7 @@ describe("a reorg on one chain", () => {
       await untilCanonical(database.db, [ethereum, apechain]);
 
       const seen = await watch.stop();
-      expect(seen.looks).toBeGreaterThan(10);
+      expect(seen.polls).toBeGreaterThan(10);
       expect(seen.states.size).toBe(1);
       expect(await logUpTo(database.db, before.head)).toEqual(before);
       expect(await retractedBlocks(database.db, 1)).toBeGreaterThan(0);
@@ -70,18 +70,19 @@ describe("a reorg on one chain", () => {
 
 async function trade(
   { client, actors, anvil }: Market,
-  episodes: number,
+  scenarios: number,
   seed: number,
 ): Promise<void> {
   const random = seededRandom(seed);
-  const venue = { chainId: anvil.chainId, client, random, sending: sendAsMined(client) };
-  for (let played = 0; played < episodes; played += 1) await drawEpisode(random)(venue, actors);
+  const marketContext = { chainId: anvil.chainId, client, random, sending: sendAsMined(client) };
+  for (let played = 0; played < scenarios; played += 1)
+    await pickScenario(random)(marketContext, actors);
 }
 
-/** Looks at the quiet chain again and again, over HTTP and in the database, and keeps every state it saw. */
+/** Polls the other chain over HTTP and in the database, and collects every state. */
 function watchChain(pipeline: Pipeline, db: Database) {
   const states = new Set<string>();
-  let looks = 0;
+  let polls = 0;
   let watching = true;
   const watched = (async () => {
     while (watching) {
@@ -95,14 +96,14 @@ function watchChain(pipeline: Pipeline, db: Database) {
         typeof value === "bigint" ? value.toString() : value,
       );
       states.add(state);
-      looks += 1;
+      polls += 1;
     }
   })();
   return {
     async stop() {
       watching = false;
       await watched;
-      return { states, looks };
+      return { states, polls };
     },
   };
 }

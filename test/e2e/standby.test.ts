@@ -9,7 +9,7 @@ import { openStatusReader, type StatusReader } from "../../api/serve/status/stat
 import { openHashReader } from "../../api/work/chain/clients.ts";
 import { openHeadReader } from "../../api/work/chain/fetch-head.ts";
 import { seedMarket } from "../../devnet/market/seed.ts";
-import { keepTrading } from "../../devnet/market/trading.ts";
+import { runTrading } from "../../devnet/market/trading.ts";
 import type { Database } from "../../projections/database.ts";
 import { kindList } from "../../projections/log/fact-kind-sql.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
@@ -106,7 +106,7 @@ async function untilRecorded(facts: bigint): Promise<void> {
 
 async function whileTrading(work: () => Promise<void>): Promise<void> {
   const over = new AbortController();
-  const trading = keepTrading(market.client, {
+  const trading = runTrading(market.client, {
     chainId: 33139,
     everyMs: 50,
     signal: over.signal,
@@ -119,7 +119,7 @@ async function whileTrading(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Every fact is there once, the positions have no gap, and the tables are what a replay of the chain makes. */
+/** Every fact exists once, positions have no gap, and the tables equal those of a replay of the chain. */
 async function expectSound(): Promise<void> {
   await untilCanonical(database.db, [market]);
   const { rows } = await sql`
@@ -161,7 +161,7 @@ describe("two projectors", () => {
     expect((await leading()).pid).not.toBe(former?.pid);
   });
 
-  it("of which the leader is told to stop: the other works at once", async () => {
+  it("when the leader is stopped, the other takes over at once", async () => {
     const former = await leading();
     const gone = once(former, "exit");
     former.kill("SIGTERM");
@@ -182,7 +182,7 @@ describe("health", () => {
     branch: limitSeconds,
   };
   let readStatus: StatusReader;
-  let looks: NodeJS.Timeout;
+  let polling: NodeJS.Timeout;
 
   beforeAll(async () => {
     const { chainId, rpcUrl } = market.anvil;
@@ -202,10 +202,10 @@ describe("health", () => {
       lateSeconds,
       maxAgeMs: 100,
     });
-    looks = setInterval(() => void readStatus().catch(() => {}), statusPollMs);
+    polling = setInterval(() => void readStatus().catch(() => {}), statusPollMs);
     await until("green health", async () => (await readStatus()).ready);
   });
-  afterAll(() => clearInterval(looks));
+  afterAll(() => clearInterval(polling));
 
   /** Settles, with the seconds it took, once one of the failing parts has this name. */
   async function untilRed(part: string): Promise<number> {

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 describe("npm start in an empty directory", () => {
-  it.each(chainIds)("shows the trades of chain %i as its receipts tell them", async (chainId) => {
+  it.each(chainIds)("shows the trades of chain %i as in its receipts", async (chainId) => {
     const rpcUrl = installation()[`RPC_URL_${chainId}`] ?? "";
     const fills = await readListingFills(rpcUrl, chainId);
     expect(fills.length).toBeGreaterThan(20);
@@ -50,7 +50,7 @@ describe("npm start in an empty directory", () => {
     }
   });
 
-  it("lets other roles join it and go, and still tells later ones where it is", async () => {
+  it("lets other roles connect and leave, and still announces its address to later ones", async () => {
     const before = installation();
     const joined = await start("--only", "api,projector");
     expect((await getJson(joined.baseUrl, "/v1/sales?chainId=1")).status).toBe(200);
@@ -58,7 +58,7 @@ describe("npm start in an empty directory", () => {
     expect(installation()).toEqual(before);
   });
 
-  it("adds no fact twice when it starts again, and leaves no process either time", async () => {
+  it("appends no fact twice after a restart, and leaves no process either time", async () => {
     const before = await withDatabase(readLog);
     await expectCleanStop();
 
@@ -109,35 +109,35 @@ async function start(...options: string[]): Promise<Service> {
   return { baseUrl, pid, exited, end };
 }
 
-/** The address that `ready` names; throws with the last words of a start that fails. */
+/** The address that `ready` names; throws with the last lines of a failed start. */
 function readyLine(child: ChildProcess): Promise<string> {
-  const said: string[] = [];
+  const output: string[] = [];
   return new Promise((onReady, onFailure) => {
     if (child.stdout === null) return onFailure(new Error("there is no output"));
     createInterface({ input: child.stdout }).on("line", (line) => {
-      said.push(line);
+      output.push(line);
       const url = /^ready (\S+)$/.exec(line)?.[1];
       if (url !== undefined) onReady(url);
     });
-    child.once("exit", () => onFailure(new Error(said.slice(-20).join("\n"))));
+    child.once("exit", () => onFailure(new Error(output.slice(-20).join("\n"))));
   });
 }
 
 async function expectCleanStop(): Promise<void> {
   const left = watchProcesses(descendantsOf(service.pid));
   expect(left().length).toBeGreaterThan(8);
-  const askedAt = performance.now();
+  const signaledAt = performance.now();
   process.kill(service.pid, "SIGTERM");
   expect(await service.exited).toBe(0);
-  expect(performance.now() - askedAt).toBeLessThan(stopWithinMs);
+  expect(performance.now() - signaledAt).toBeLessThan(stopWithinMs);
   await until("the end of every process", async () => left().length === 0, 1_000).catch(() => {});
   expect(left()).toEqual([]);
 }
 
-/** Where the parts of the running service are. */
+/** The addresses of the running service. */
 function installation(): Record<string, string> {
-  const note = JSON.parse(readFileSync(join(directory, "running.json"), "utf8"));
-  return (note as { environment: Record<string, string> }).environment;
+  const content = JSON.parse(readFileSync(join(directory, "running.json"), "utf8"));
+  return (content as { environment: Record<string, string> }).environment;
 }
 
 async function withDatabase<Result>(work: (db: Database) => Promise<Result>): Promise<Result> {
@@ -175,7 +175,7 @@ async function allSales(chainId: ChainId): Promise<Sale[]> {
   }
 }
 
-/** What a sale says of itself, in the words of a fill. */
+/** A sale in the form of a fill. */
 function tradeOf(sale: Sale): ListingFill {
   const { txHash, orderHash, contract, tokenId, quantity, priceWei, totalWei } = sale;
   const { seller, buyer, side, blockHash, blockNumber, logIndex, timestamp } = sale;

@@ -90,8 +90,8 @@ async function readLooks(session: Session): Promise<Looks> {
   return rows[0] ?? { scans: 0n, rows: 0 };
 }
 
-/** Rows of the large tables that some work looked at, none of them by reading a table from end to end. */
-async function looks(work: (session: Session) => Promise<unknown>): Promise<number> {
+/** Rows of the large tables that some work rowsRead at, none of them by reading a table from end to end. */
+async function countRowsRead(work: (session: Session) => Promise<unknown>): Promise<number> {
   return await db.transaction().execute(async (session) => {
     const before = await readLooks(session);
     await work(session);
@@ -116,9 +116,11 @@ describe("a page of events", () => {
     ["of a type that is rare", { ...chain, types: ["burn"] }, 21_000],
   ])("%s costs the same at any depth", async (_of, filter, most) => {
     for (const after of [null, middle]) {
-      const looked = await looks((session) => readEvents(session, filter, { after, limit }));
-      expect(looked).toBeLessThan(most);
-      expect(looked).toBeGreaterThan(0);
+      const rowsRead = await countRowsRead((session) =>
+        readEvents(session, filter, { after, limit }),
+      );
+      expect(rowsRead).toBeLessThan(most);
+      expect(rowsRead).toBeGreaterThan(0);
     }
   });
 });
@@ -130,8 +132,10 @@ describe("a page of orders", () => {
     ["of a wallet", { ...chain, wallet }],
   ])("%s costs the same at any depth", async (_of, filter) => {
     for (const before of [null, 20_000n]) {
-      const looked = await looks((session) => readOrders(session, filter, { before, limit }));
-      expect(looked).toBeLessThan(5 * limit);
+      const rowsRead = await countRowsRead((session) =>
+        readOrders(session, filter, { before, limit }),
+      );
+      expect(rowsRead).toBeLessThan(5 * limit);
     }
   });
 });
@@ -140,11 +144,11 @@ describe("what a wallet holds", () => {
   it("is a walk over its own tokens", async () => {
     const after = { contractId: 9, tokenId: 0n, standard: 721 } as const;
     const filter = { chainId: 1, wallet, contractIds: null };
-    for (const place of [null, after]) {
-      const looked = await looks((session) =>
-        readWalletTokens(session, filter, { limit, after: place }),
+    for (const position of [null, after]) {
+      const rowsRead = await countRowsRead((session) =>
+        readWalletTokens(session, filter, { limit, after: position }),
       );
-      expect(looked).toBeLessThan(3 * limit);
+      expect(rowsRead).toBeLessThan(3 * limit);
     }
   });
 });
@@ -152,8 +156,8 @@ describe("what a wallet holds", () => {
 describe("holders", () => {
   it("are read of their contract alone", async () => {
     const slice = { limit, after: { tokens: 4n, owner: wallet } };
-    const looked = await looks((session) => readHolders(session, [7], slice));
-    expect(looked).toBeLessThan(5_000 + 3 * limit);
+    const rowsRead = await countRowsRead((session) => readHolders(session, [7], slice));
+    expect(rowsRead).toBeLessThan(5_000 + 3 * limit);
   });
 });
 
@@ -179,7 +183,7 @@ describe("what is rare", () => {
     expect(pages.length).toBeLessThan(40);
   });
 
-  it("keeps its place among what the other source tells", async () => {
+  it("keeps its position among results of the other source", async () => {
     const filter: ActivityFilter = { ...chain, types: ["burn", "listing"], contractIds: [6] };
     const times: number[] = [];
     let after: ActivityKey | null = null;

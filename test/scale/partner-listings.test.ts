@@ -50,8 +50,8 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** Rows of the table that some work looked at, none of them by reading all. */
-async function looks(work: (session: Session) => Promise<unknown>): Promise<number> {
+/** Rows of the table that some work rowsRead at, none of them by reading all. */
+async function countRowsRead(work: (session: Session) => Promise<unknown>): Promise<number> {
   return await database.db.transaction().execute(async (session) => {
     const before = await readLooks(session);
     await work(session);
@@ -61,7 +61,7 @@ async function looks(work: (session: Session) => Promise<unknown>): Promise<numb
   });
 }
 
-/** Of the connection, counted from some moment on. */
+/** Rows read by the connection so far. */
 async function readLooks(session: Session): Promise<{ scans: bigint; rows: number }> {
   const { rows } = await sql<{ scans: bigint; rows: number }>`
     select seq_scan as scans, (seq_tup_read + idx_tup_fetch)::int as rows
@@ -81,34 +81,34 @@ describe("among a thousand listings of partners for each of the house's own", ()
     ["of the lesser partner", { marketplace: "magiceden" }],
     ["of some collections", { contractIds: [2, 7] }],
     ["that cost at least so much", { marketplace: "native", minPriceWei: 50_000n }],
-  ])("a page %s looks at few rows, in whatever order", async (_, asked) => {
+  ])("a page %s reads few rows, in any order", async (_, query) => {
     const slice = { limit: 20, offset: 0, after: null };
     for (const sort of ["price_asc", "price_desc", "created_at"] as const) {
-      const looked = await looks(async (session) => {
-        const page = await readListingPage(session, { ...every, ...asked }, sort, slice, now);
+      const rowsRead = await countRowsRead(async (session) => {
+        const page = await readListingPage(session, { ...every, ...query }, sort, slice, now);
         expect(page.rows).toHaveLength(20);
       });
-      expect(looked).toBeLessThan(250);
+      expect(rowsRead).toBeLessThan(250);
     }
   });
 
   it("a collection's cheapest listing that can be bought is found among many that cannot", async () => {
-    const looked = await looks(async (session) => {
+    const rowsRead = await countRowsRead(async (session) => {
       const { rows } = await sql<{ floor: object; floor_buyable: object }>`
-        select book.floor, book.floor_buyable from (select 7 as collection_id) f
-        cross join lateral (${orderFigures(contractsOf, sql`true`)}) book`.execute(session);
+        select figures.floor, figures.floor_buyable from (select 7 as collection_id) f
+        cross join lateral (${orderFigures(contractsOf, sql`true`)}) figures`.execute(session);
       expect(rows[0]?.floor).toMatchObject({ marketplace: "opensea", isBuyable: false });
     });
-    expect(looked).toBeLessThan(20);
+    expect(rowsRead).toBeLessThan(20);
   });
 
-  it("a transfer judges its token's listings alone", async () => {
+  it("a transfer recomputes only its token's listings", async () => {
     const moved = { contract: nft, from: addressOf(1), to: addressOf(2), tokenId: 7n };
     const { head } = await appendEvents(database.db, [transferred(moved, { at: block(1, 2) })]);
-    const looked = await looks(async (session) => {
+    const rowsRead = await countRowsRead(async (session) => {
       const window = await openWindow(session, { after: head - 1n, upTo: head });
       await listingsProjection.apply(session, "listings", window);
     });
-    expect(looked).toBeLessThan(20);
+    expect(rowsRead).toBeLessThan(20);
   });
 });

@@ -1,18 +1,18 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { countHistory, emptyCoverage } from "../simulation/coverage.ts";
 import { makeHistory } from "../simulation/history.ts";
 import { randomFrom } from "../simulation/random.ts";
-import { noteHistory, nothingReached } from "../simulation/reached.ts";
 import { simulate } from "../simulation/run.ts";
 import { drawSize } from "../simulation/sizes.ts";
-import { closeStage, openStage } from "../simulation/stage.ts";
+import { closeStore, openStore } from "../simulation/store.ts";
 import { createDatabase } from "../support/database/postgres.ts";
 
 const watched = await createDatabase();
 const shuffled = await createDatabase();
-const stages = [await openStage(watched.url), await openStage(shuffled.url)] as const;
+const stages = [await openStore(watched.url), await openStore(shuffled.url)] as const;
 
 afterAll(async () => {
-  await Promise.all(stages.map(closeStage));
+  await Promise.all(stages.map(closeStore));
   await watched.drop();
   await shuffled.drop();
 });
@@ -23,17 +23,17 @@ describe("a random history", () => {
   it.each(seeds(8))(
     "leaves one state however it arrives and whatever fails meanwhile (seed %i)",
     async (seed) => {
-      const broken = await simulate(seed, stages, nothingReached());
+      const broken = await simulate(seed, stages, emptyCoverage());
 
       expect(broken.join("\n")).toBe("");
     },
   );
 
   it("drops one block or hundreds and returns to left branches, within a hundred seeds", () => {
-    const reached = nothingReached();
+    const reached = emptyCoverage();
     for (const seed of seeds(100)) {
       const random = randomFrom(seed);
-      noteHistory(reached, makeHistory(random, drawSize(random)));
+      countHistory(reached, makeHistory(random, drawSize(random)));
     }
 
     const reorgs = [...reached.counts.keys()].filter((what) => what.startsWith("reorg"));

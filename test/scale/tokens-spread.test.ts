@@ -41,7 +41,7 @@ const atOnce = receivedAt + 1n;
 
 /** Two thirds are red, half are round; a third is listed, of some the only or the cheapest listing has just ended. */
 async function openSpread(all: readonly Token[]): Promise<void> {
-  if (maker === undefined) throw new Error("nobody to own the tokens");
+  if (maker === undefined) throw new Error("no maker to own the tokens");
   await reads.clear();
   await reads.happens(
     ...collectionsRegistered(),
@@ -49,25 +49,25 @@ async function openSpread(all: readonly Token[]): Promise<void> {
       approval(address, maker, true, { at: block(1, 5), log }),
     ),
     ...all.map((token, log) => transferred({ ...token, to: maker }, { at: block(1, 10), log })),
-    ...all.map(({ contract, tokenId }, place) =>
+    ...all.map(({ contract, tokenId }, index) =>
       described(contract, tokenId, [
-        { trait_type: "Color", value: place % 3 === 0 ? "Blue" : "Red" },
-        { trait_type: "Form", value: place % 2 === 0 ? "Round" : "Long" },
+        { trait_type: "Color", value: index % 3 === 0 ? "Blue" : "Red" },
+        { trait_type: "Form", value: index % 2 === 0 ? "Round" : "Long" },
       ]),
     ),
     ...all
-      .filter((_, place) => place % 3 === 1)
-      .flatMap((token, place) => {
+      .filter((_, index) => index % 3 === 1)
+      .flatMap((token, index) => {
         const listing = {
           ...token,
           maker,
           standard: "erc721",
-          unitPriceWei: BigInt((place * 5) % 7) + 2n,
-          salt: BigInt(place),
-          endTime: place % 4 === 1 ? atOnce : receivedAt + 1_000n,
+          unitPriceWei: BigInt((index * 5) % 7) + 2n,
+          salt: BigInt(index),
+          endTime: index % 4 === 1 ? atOnce : receivedAt + 1_000n,
         } as const;
-        const cheaper = { ...listing, unitPriceWei: 1n, salt: BigInt(1_000 + place) };
-        const all = place % 4 === 2 ? [listing, { ...cheaper, endTime: atOnce }] : [listing];
+        const cheaper = { ...listing, unitPriceWei: 1n, salt: BigInt(1_000 + index) };
+        const all = index % 4 === 2 ? [listing, { ...cheaper, endTime: atOnce }] : [listing];
         return all.map((one) => givenListing(one).submitted);
       }),
   );
@@ -107,7 +107,7 @@ it.each([
   },
 );
 
-/** The whole list, page by page. */
+/** All pages of a list. */
 async function walk(
   slug: string,
   sort: (typeof tokenSorts)[number],

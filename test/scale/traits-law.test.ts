@@ -33,11 +33,11 @@ import {
 import { openProjectedLog } from "../support/orders/projected-log.ts";
 
 const projections = allProjections({ feeRecipient });
-let book: Awaited<ReturnType<typeof openProjectedLog>>;
+let log: Awaited<ReturnType<typeof openProjectedLog>>;
 beforeAll(async () => {
-  book = await openProjectedLog(projections);
+  log = await openProjectedLog(projections);
 });
-afterAll(() => book.drop());
+afterAll(() => log.drop());
 
 /** Of two chunks, at their borders, and as large as hashes. */
 const ids = [0n, 1n, 7n, 15n, 16n, 700n, 1022n, 1023n, 1024n, 2047n, 2n ** 200n, 2n ** 256n - 1n];
@@ -53,7 +53,7 @@ const traitsOf = (random: Random): Attribute[] => [
   { trait_type: "Eyes", value: random.pick(["Laser", "Sad", "Sad", true]) },
 ];
 
-/** Tokens given out, sold again and again, burned, told anew or no more, in blocks that come and go. */
+/** Tokens minted, sold, burned, with metadata fetched again or missing, in blocks that are retracted and readopted. */
 function openHistory(random: Random) {
   const dropped = new Set<number>();
   let log = 0;
@@ -77,18 +77,23 @@ function openHistory(random: Random) {
     } as Parameters<typeof givenListing>[0]);
     return filled(order, 1n, place());
   }
-  function told(): Observation {
+  function metadataFetched(): Observation {
     const { contract, tokenId } = token();
     return described(contract.address, tokenId, random.chance(0.1) ? null : traitsOf(random));
   }
   return {
     opening: () => ({
       events: contracts.flatMap((contract) => ids.map((id) => given(contract, id, addressOf(301)))),
-      told: contracts.flatMap(({ address }) =>
+      observations: contracts.flatMap(({ address }) =>
         ids.map((id) => described(address, id, traitsOf(random))),
       ),
     }),
-    step(): { events: ChainEvent[]; told: Observation[]; height: number; isDropped: boolean } {
+    step(): {
+      events: ChainEvent[];
+      observations: Observation[];
+      height: number;
+      isDropped: boolean;
+    } {
       const height = random.pick(heights);
       const isDropped = dropped.has(height);
       if (isDropped) dropped.delete(height);
@@ -99,7 +104,7 @@ function openHistory(random: Random) {
           ...Array.from({ length: random.int(0, 12) }, sold),
           given(burned.contract, burned.tokenId, dead),
         ],
-        told: Array.from({ length: random.int(0, 5) }, told),
+        observations: Array.from({ length: random.int(0, 5) }, metadataFetched),
         height,
         isDropped,
       };
@@ -129,7 +134,7 @@ async function readDescribed(db: Database): Promise<Map<string, Set<string>>> {
 }
 
 async function expectSales(contractIds: number[], traits: [string, string][], has: Has) {
-  const { db } = book;
+  const { db } = log;
   const { rows: sales } = await sql<Sold>`
     select contract_id as contract, token_id::text as token,
            concat_ws('/', block_id, transaction_index, ordinal) as key
@@ -155,7 +160,7 @@ async function expectSales(contractIds: number[], traits: [string, string][], ha
 type Has = (place: Place) => boolean;
 
 async function expectTokens(contractIds: number[], traits: [string, string][], has: Has) {
-  const { db } = book;
+  const { db } = log;
   const { rows: tokens } = await sql<Place & { standard: number }>`
     select contract_id as contract, token_id::text as token, standard from ownership.token
     where contract_id = any (${contractIds}::int[])
@@ -185,14 +190,14 @@ async function walk(filter: TokensFilter, sort: TokenSort, limit: number): Promi
     const { rows } = await sql<TokenKey>`
       with ${pageCtes(filter, sort, { limit, after }, now)}
       select part, value, contract_id as "contractId", token_id as "tokenId", standard
-      from requested order by ord`.execute(book.db);
+      from requested order by ord`.execute(log.db);
     names.push(...rows.map((row) => `${row.contractId}/${row.tokenId}/${row.standard}`));
     after = rows.at(-1) ?? null;
     if (after === null || rows.length < limit) return names;
   }
 }
 
-const asked: [string, string][][] = [
+const traitFilters: [string, string][][] = [
   [["kind", "Ape"]],
   [
     ["Kind", "Ape"],
@@ -217,10 +222,10 @@ const families = [[1], [2, 3], [1, 2, 3, 4]];
 
 /** Every question to every family, against the documents. Returns how much was found. */
 async function expectAll(): Promise<number> {
-  const documents = await readDescribed(book.db);
+  const documents = await readDescribed(log.db);
   let found = 0;
   for (const contractIds of families) {
-    for (const traits of asked) {
+    for (const traits of traitFilters) {
       const wanted = traits.map(([type, value]) => `${type.toLowerCase()}=${value}`);
       const has: Has = (place) =>
         wanted.every((one) => documents.get(nameOf(place))?.has(one) ?? false);
@@ -235,11 +240,11 @@ async function expectSameInBulk(name: string, table: string): Promise<void> {
   const projection = projections.find((one) => one.name === name);
   if (projection === undefined) throw new Error(`no projection ${name}`);
   const schema = `${name}_bulk`;
-  await deriveInBulk(book.db, { projection, schema });
-  const live = await dumpTable(book.db, `${name}.${table}`);
-  expect(await dumpTable(book.db, `${schema}.${table}`)).toEqual(live);
-  await sql`drop schema ${sql.id(schema)} cascade`.execute(book.db);
-  await sql`delete from engine.checkpoint where projection = ${schema}`.execute(book.db);
+  await deriveInBulk(log.db, { projection, schema });
+  const live = await dumpTable(log.db, `${name}.${table}`);
+  expect(await dumpTable(log.db, `${schema}.${table}`)).toEqual(live);
+  await sql`drop schema ${sql.id(schema)} cascade`.execute(log.db);
+  await sql`delete from engine.checkpoint where projection = ${schema}`.execute(log.db);
 }
 
 describe("tokens with several traits, and their sales", () => {
@@ -248,10 +253,10 @@ describe("tokens with several traits, and their sales", () => {
     [82, "of both standards"],
   ])("are those that looking at each token finds, in history %i, %s", async (seed, ofBoth) => {
     const history = openHistory(randomFrom(seed));
-    await book.clear();
-    const { events, told } = history.opening();
-    await appendEvents(book.db, events);
-    await appendObservations(book.db, told);
+    await log.clear();
+    const { events, observations } = history.opening();
+    await appendEvents(log.db, events);
+    await appendObservations(log.db, observations);
     if (ofBoth === "of both standards") {
       const units = contracts.map(({ address: contract }, log) =>
         transferred(
@@ -259,9 +264,9 @@ describe("tokens with several traits, and their sales", () => {
           { at: block(1, 9), log },
         ),
       );
-      await appendEvents(book.db, units);
+      await appendEvents(log.db, units);
     }
-    await book.happens();
+    await log.happens();
     let found = await expectAll();
     for (let turn = 0; turn < 2; turn += 1) {
       for (let step = 0; step < 4; step += 1) await happen(history);
@@ -274,10 +279,10 @@ describe("tokens with several traits, and their sales", () => {
 });
 
 async function happen(history: ReturnType<typeof openHistory>): Promise<void> {
-  const { events, told, height, isDropped } = history.step();
-  if (isDropped) await book.readopt(block(1, height));
-  else if (history.isOut(height)) await book.retract(block(1, height));
-  await appendEvents(book.db, events);
-  await appendObservations(book.db, told);
-  await book.happens();
+  const { events, observations, height, isDropped } = history.step();
+  if (isDropped) await log.readopt(block(1, height));
+  else if (history.isOut(height)) await log.retract(block(1, height));
+  await appendEvents(log.db, events);
+  await appendObservations(log.db, observations);
+  await log.happens();
 }

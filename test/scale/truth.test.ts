@@ -6,7 +6,7 @@ import { summarize } from "../truth/summary.ts";
 const seed = 7;
 const rounds = 20;
 
-it("what is shown of every order is what the exchange would do with it, all through a random market", async () => {
+it("every order's status equals what the exchange would do with it, throughout a random market", async () => {
   const database = await createDatabase();
   try {
     const { url: databaseUrl } = database;

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../projections/database.ts";
-import { readHead } from "../../projections/engine/checkpoint.ts";
 import { tick } from "../../projections/engine/tick.ts";
 import { appendObservations } from "../../projections/log/append.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
+import { readLogHead } from "../../projections/log/read-log-head.ts";
 import { appendEvents, setBlocks } from "../support/database/given.ts";
 import { countEvent } from "./coverage.ts";
 import { breakOrFixProgram, tickOrAdvance } from "./program-faults.ts";
@@ -36,7 +36,7 @@ export async function play(context: RunContext, steps: readonly Step[]): Promise
       await context.survive(now.does, () => carryOut(db, now));
     }
     broken.push(...(await goOn(context)));
-    if (random.chance(0.1)) marks.push(await mark(db, await readHead(db)));
+    if (random.chance(0.1)) marks.push(await mark(db, await readLogHead(db)));
   }
   for (const { position, hash } of marks) {
     if ((await mark(db, position)).hash !== hash) broken.push(`a row up to ${position} changed`);

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import { firstBlockId } from "../../../projections/log/block-id.ts";
+import { logHead } from "../../../projections/log/read-log-head.ts";
 import { type ChainClient, fetchCanonicalHashes } from "../../work/chain/clients.ts";
 
 type StoredBlock = { number: bigint; hash: string };
@@ -79,7 +80,7 @@ async function readBlocks(db: Database, chainId: number, range: Range): Promise<
     (select b.number, b.hash from log.block b
      where b.block_id >= ${firstBlockId(chainId, from)} and b.block_id < ${firstBlockId(chainId, below)}
        and not exists (
-         select from log.retracted_blocks((select position from log.head)) d where d.block_id = b.block_id)
+         select from log.retracted_blocks(${logHead}) d where d.block_id = b.block_id)
      order by b.block_id ${direction} limit ${most})
     union
     (select s.number, decode(substr(s.hash, 3), 'hex') from ponder_sync.blocks s

@@ -2,6 +2,8 @@ import { sql } from "kysely";
 import type { Database, Session } from "../../../projections/database.ts";
 import { firstBlockId } from "../../../projections/log/block-id.ts";
 import { appendBlockStates } from "../../../projections/log/block-states.ts";
+import { blockNumberIn } from "../../../projections/log/ponder-id.ts";
+import { logHead } from "../../../projections/log/read-log-head.ts";
 import { fetchCanonicalHashes, openChainClient } from "../../work/chain/clients.ts";
 import { fetchReadBasis } from "../../work/chain/contract-calls.ts";
 import { readGeneration, startGeneration } from "./active-schema.ts";
@@ -90,7 +92,7 @@ async function findOrphans(
     select b.block_id as "blockId", b.number, b.hash from log.block b
     where b.block_id >= ${firstBlockId(chainId, fork)} and b.block_id < ${firstBlockId(chainId + 1, 0n)}
       and not exists (
-        select from log.retracted_blocks((select position from log.head)) d where d.block_id = b.block_id)
+        select from log.retracted_blocks(${logHead}) d where d.block_id = b.block_id)
   `.execute(db);
   const hashes = await fetchCanonicalHashes(client, [...new Set(rows.map(({ number }) => number))]);
   return rows
@@ -127,7 +129,7 @@ async function purgePonderStore(session: Session, chainId: number, fork: bigint)
 async function resetSettledHeights(session: Session, chainId: number, fork: bigint): Promise<void> {
   await sql`
     delete from ops.recorder
-    where chain_id = ${chainId} and substr(settled_id, 27, 16)::bigint >= ${fork}`.execute(session);
+    where chain_id = ${chainId} and ${blockNumberIn("settled_id")} >= ${fork}`.execute(session);
   await sql`
     update ops.observation_check set settled_number = least(settled_number, ${fork - 1n})
     where chain_id = ${chainId}`.execute(session);

@@ -17,8 +17,9 @@ export async function runRole(
     signal.addEventListener("abort", () => resolve());
   });
   const ready = running.ready.then(() => {
-    logger.info("process ready");
-    process.send?.({ ready: true });
+    // The supervisor shows when all of its processes are ready.
+    if (process.send === undefined) logger.info("process ready");
+    else process.send({ ready: true });
   });
   try {
     await Promise.race([Promise.all([ready, stopped]), stopped, running.failed]);

@@ -12,11 +12,11 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
-import { orders, withChanges } from "./orders.fixture.ts";
 import { bulkOrderHash, bulkOrderTree, bulkSignature } from "../seaport/bulk-order.ts";
 import type { OrderComponents } from "../seaport/order-components.ts";
 import { exchangeDomain, orderHash, signingDigest } from "../seaport/order-hash.ts";
 import { isBulkSignature, validateCounter, verifySignature } from "../seaport/signature.ts";
+import { orders, withChanges } from "./orders.fixture.ts";
 
 const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
 const components = withChanges(orders.listing, { offerer: account.address.toLowerCase() });

@@ -1,5 +1,6 @@
-import { type Address, type Hex, zeroAddress } from "viem";
+import type { Address, Hex } from "viem";
 import { commonConduit } from "../../../abis/deployments.ts";
+import { burnAddresses } from "../burn-address.ts";
 import type { IntakeCode } from "../intake/intake-codes.ts";
 import { rejectField } from "../intake/reject-field.ts";
 import type { Rejection } from "../rejection.ts";
@@ -35,11 +36,6 @@ export type ListingState = TokenState & {
 };
 
 export type BidState = TokenState & BidFunds & { status: ExchangeStatus };
-
-const burnAddresses: readonly Address[] = [
-  zeroAddress,
-  "0x000000000000000000000000000000000000dead",
-];
 
 export function validateListingState(order: OrderIntent, state: ListingState): Refusal {
   return (
@@ -109,7 +105,7 @@ function validateExistence(order: OrderIntent, { owner }: TokenState): Refusal {
     const message = `${token} does not exist: it has no owner`;
     return rejectField("token_not_found", { field, expected: "a token's id", actual, message });
   }
-  if (owner === undefined || !burnAddresses.includes(owner)) return null;
+  if (owner === undefined || !burnAddresses.has(owner)) return null;
   const message = `${token} is burned: it belongs to ${owner}`;
   return rejectField("token_burned", { field, expected: "a token in use", actual, message });
 }

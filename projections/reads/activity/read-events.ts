@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import type { Session } from "../../database.ts";
 import { blockIdRange } from "../../log/block-id.ts";
 import { kindLiteral } from "../../log/fact-kind-sql.ts";
+import { bytea } from "../../sql/bytea.ts";
 import { saleUsdE8 } from "../../sql/usd.ts";
 import { collectionJoins } from "../orders/order-columns.ts";
 import {
@@ -156,7 +157,7 @@ function walletScans(
   scan: (where: RawBuilder<unknown>) => RawBuilder<unknown>,
   make: BuildQuery,
 ): RawBuilder<unknown> {
-  const owner = sql`decode(${wallet.slice(2)}, 'hex')`;
+  const owner = sql`${bytea(wallet)}`;
   const ofCollection =
     contractIds === null ? sql`true` : sql`e.contract_id = any (${contractIds}::int[])`;
   const sent = make(scan(sql`e.from_address = ${owner} and e.type <> 'mint'`), ofCollection);

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "../../database.ts";
 import { kindLiteral } from "../../log/fact-kind-sql.ts";
+import { bytea } from "../../sql/bytea.ts";
 import { collectionJoins } from "../orders/order-columns.ts";
 import {
   type ActivityFilter,
@@ -111,7 +112,7 @@ function scansOf(
   const older = before === null ? sql`` : sql`and f.position < ${before}`;
   const scan = (where: RawBuilder<unknown>) => sql`
     select f.* from log.fact f where f.kind = ${kindLiteral("order_submitted")} and ${where} ${older}`;
-  if (wallet !== null) return make(scan(sql`f.from_address = decode(${wallet.slice(2)}, 'hex')`));
+  if (wallet !== null) return make(scan(sql`f.from_address = ${bytea(wallet)}`));
   if (contractIds === null) return make(scan(sql`true`));
   return sql`
     select f.* from unnest(${contractIds}::int[]) one (contract_id)

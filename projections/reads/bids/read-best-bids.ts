@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import type { Database } from "../../database.ts";
+import { bytea } from "../../sql/bytea.ts";
 import { collectionJoins, hasEnded } from "../orders/order-columns.ts";
 import { type BidRow, bidColumns } from "./read-bid.ts";
 
@@ -15,7 +16,7 @@ export async function readBestBids(
 ): Promise<BidRow[]> {
   const { rows } = await sql<{ contractId: number }>`
     select contract_id as "contractId" from log.contract
-    where chain_id = ${chainId} and address = decode(${contract.slice(2)}, 'hex')`.execute(db);
+    where chain_id = ${chainId} and address = ${bytea(contract)}`.execute(db);
   const [known] = rows;
   return known === undefined ? [] : readBestBidsOf(db, known.contractId, tokenId, limit, now);
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import type { Database } from "../../database.ts";
+import { bytea } from "../../sql/bytea.ts";
 import { hasEnded } from "../orders/order-columns.ts";
 
 /** Wei of wrapped currency that a maker's bids may still spend: those active, and those that only lack allowance. */
@@ -13,7 +14,7 @@ export async function readOpenBidsWei(
   const { rows } = await sql<{ wei: bigint }>`
     select coalesce(sum(o.unit_price_wei * (o.quantity - o.filled)), 0) as wei
     from bids.bid o
-    where o.maker = decode(${maker.slice(2)}, 'hex') and o.chain_id = ${chainId}
+    where o.maker = ${bytea(maker)} and o.chain_id = ${chainId}
       and o.status in ('active', 'inactive')
       and (o.status = 'active' or o.reason = 'insufficient_allowance') and not ${hasEnded(now)}`.execute(
     db,

@@ -1,10 +1,9 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
+import { burnAddresses } from "../../domain/burn-address.ts";
 import { factKind } from "../../log/fact-kind.ts";
 import type { EventContent } from "./event.ts";
 import type { FeedFact, KnownOrder } from "./fact.ts";
-
-const deadAddress = "0x000000000000000000000000000000000000dead";
 
 /** The event of a transfer, a cancel or a submitted order. `orders` are submitted orders that a cancel may be of. */
 export function describeFact(fact: FeedFact, orders: readonly KnownOrder[]): EventContent {
@@ -51,7 +50,7 @@ function describeTransfer(fact: FeedFact): EventContent {
 
 function transferType({ from, to }: FeedFact): EventContent["type"] {
   if (from === zeroAddress) return "mint";
-  return to === zeroAddress || to === deadAddress ? "burn" : "transfer";
+  return to !== null && burnAddresses.has(to) ? "burn" : "transfer";
 }
 
 /** Contract and token are known of orders that were submitted before the cancel. */

@@ -11,9 +11,3 @@ export async function readFeedPosition(db: Database): Promise<bigint> {
     from engine.checkpoint where projection = any (${lookupProjections}::text[])`.execute(db);
   return rows[0]?.position ?? 0n;
 }
-
-/** The position of the log's last fact. */
-export async function readLogHead(db: Database): Promise<bigint> {
-  const { rows } = await sql<{ position: bigint }>`select position from log.head`.execute(db);
-  return rows[0]?.position ?? 0n;
-}

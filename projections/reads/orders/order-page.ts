@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
 import { isOpen } from "../../order-state/status-sql.ts";
+import { bytea } from "../../sql/bytea.ts";
 import {
   collectionJoins,
   hasEnded,
@@ -143,7 +144,7 @@ function ofContracts({ filter: { contractIds } }: OrderQuery): RawBuilder<unknow
 function conditions({ filter, condition }: OrderQuery): RawBuilder<unknown> {
   const { chainId, tokenId, maker, status } = filter;
   const ofToken = tokenId === null ? sql`` : sql`and o.token_id = ${tokenId}`;
-  const ofMaker = maker === null ? sql`` : sql`and o.maker = decode(${maker.slice(2)}, 'hex')`;
+  const ofMaker = maker === null ? sql`` : sql`and o.maker = ${bytea(maker)}`;
   return sql`
     ${isOpen} and o.chain_id = ${chainId} and o.status = ${status} ${ofToken} ${ofMaker} and ${condition}`;
 }

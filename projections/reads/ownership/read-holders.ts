@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
+import { bytea } from "../../sql/bytea.ts";
 
 /** How many token ids of a collection an address holds, and how many units. */
 export type HolderRow = { owner: Hex; tokens: bigint; units: bigint };
@@ -18,7 +19,7 @@ export async function readHolders(
   const isAfter =
     after === null
       ? sql`true`
-      : sql`(tokens, owner) < (${after.tokens}::bigint, decode(${after.owner.slice(2)}, 'hex'))`;
+      : sql`(tokens, owner) < (${after.tokens}::bigint, ${bytea(after.owner)})`;
   const held =
     contractIds.length === 1
       ? sql`select owner, tokens from ownership.holder where ${ofCollection} and tokens > 0`

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "../../database.ts";
+import { bytea } from "../../sql/bytea.ts";
 
 /** A token that a wallet holds units of. */
 export type WalletToken = WalletTokenCursor & { units: bigint };
@@ -58,7 +59,7 @@ function tokensOfStandard(
     contractIds === null ? sql`` : sql`and h.contract_id = any (${contractIds}::int[])`;
   return sql`
     select h.contract_id, h.token_id, ${number}::int as standard, ${units} as units from ${table} h
-    where h.owner = decode(${wallet.slice(2)}, 'hex') and ${units} > 0 ${ofContracts} ${afterCursor(after, number)}
+    where h.owner = ${bytea(wallet)} and ${units} > 0 ${ofContracts} ${afterCursor(after, number)}
       and exists (
         select from log.contract k where k.contract_id = h.contract_id and k.chain_id = ${chainId} offset 0
       )

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
+import { bytea } from "../../sql/bytea.ts";
 
 /** The row of a sale, and the transaction it was made from; several while two live blocks hold that transaction. */
 export type FoundSale = { row: Record<string, unknown>; blockId: bigint; transactionIndex: number };
@@ -8,8 +9,6 @@ export type FoundSale = { row: Record<string, unknown>; blockId: bigint; transac
 export async function findSales(db: Database, saleId: Hex): Promise<FoundSale[]> {
   const { rows } = await sql<FoundSale>`
     select to_jsonb(s) as row, s.block_id as "blockId", s.transaction_index as "transactionIndex"
-    from sales.sale s where s.sale_id = decode(${saleId.slice(2)}, 'hex') order by s.block_id`.execute(
-    db,
-  );
+    from sales.sale s where s.sale_id = ${bytea(saleId)} order by s.block_id`.execute(db);
   return rows;
 }

@@ -44,7 +44,7 @@ it("op keys makes a key that works, lists it without telling it, and ends it at 
   expect(listed.out).not.toContain(key);
   expect([revoked.code, JSON.parse(revoked.out)]).toEqual([0, { id, hasChanged: true }]);
   expect([refused.status, refused.body]).toMatchObject([401, { code: "revoked_key" }]);
-  expect([again.code, again.out]).toEqual([0, `key ${id} was revoked already\n`]);
+  expect([again.code, again.out]).toEqual([0, `key ${id} was already revoked\n`]);
   expect(JSON.parse(left.out)).toEqual({ keys: [] });
   expect(ended.out).toContain("revoked");
 });

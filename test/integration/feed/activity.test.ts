@@ -1,10 +1,10 @@
-import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { activityProjection } from "../../../projections/activity/project.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
+import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { salesProjection } from "../../../projections/sales/project.ts";
 import {
   addressOf,

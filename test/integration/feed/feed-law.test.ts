@@ -1,17 +1,18 @@
-import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { activityProjection } from "../../../projections/activity/project.ts";
 import type { Database } from "../../../projections/database.ts";
-import { dropTarget, readHead } from "../../../projections/engine/checkpoint.ts";
+import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { type FeedEvent, formatEventId, isAfter } from "../../../projections/reads/feed/event.ts";
 import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
 import { salesProjection } from "../../../projections/sales/project.ts";
 import { feeRecipient } from "../../simulation/events.ts";
 import { makeHistory } from "../../simulation/history.ts";
 import { randomFrom } from "../../simulation/random.ts";
-import { asShuffled, asWatched, type Step } from "../../simulation/script.ts";
+import { orderedSteps, type Step, shuffledSteps } from "../../simulation/script.ts";
 import {
   appendEvents,
   createProjection,
@@ -47,7 +48,7 @@ describe.each(["as watched", "out of order"] as const)("the feed of a history, %
       let seen = 0n;
       for (const step of stepsOf(order, seed)) {
         await carryOut(step);
-        const head = await readHead(db);
+        const head = await readLogHead(db);
         live.push(...(await readAll(seen, head, 1_000)));
         seen = head;
       }
@@ -62,7 +63,7 @@ describe.each(["as watched", "out of order"] as const)("the feed of a history, %
   it.each(seeds)("gives every event an id of its own, in order (seed %i)", async (seed) => {
     for (const step of stepsOf(order, seed)) await carryOut(step);
 
-    const events = await readAll(0n, await readHead(db), 1_000);
+    const events = await readAll(0n, await readLogHead(db), 1_000);
     for (const [index, event] of events.entries()) {
       const next = events[index + 1];
       if (next !== undefined) expect(isAfter(next, event)).toBe(true);
@@ -73,7 +74,7 @@ describe.each(["as watched", "out of order"] as const)("the feed of a history, %
     "adds up to what the projections hold, at any position (seed %i)",
     async (seed) => {
       for (const step of stepsOf(order, seed)) await carryOut(step);
-      const head = await readHead(db);
+      const head = await readLogHead(db);
       const events = await readAll(0n, head, 1_000);
       const targets = [await createProjection(db, sales), await createProjection(db, activity)];
 
@@ -91,7 +92,7 @@ describe.each(["as watched", "out of order"] as const)("the feed of a history, %
 function stepsOf(order: "as watched" | "out of order", seed: number): Step[] {
   const random = randomFrom(seed);
   const history = makeHistory(random, { turns: 12, reorgDepth: 10 });
-  return order === "as watched" ? asWatched(random, history) : asShuffled(random, history);
+  return order === "as watched" ? orderedSteps(random, history) : shuffledSteps(random, history);
 }
 
 async function carryOut(step: Step): Promise<void> {
@@ -119,27 +120,36 @@ function standing(events: readonly FeedEvent[]): FeedEvent[] {
       continue;
     }
     const id = formatEventId(event.retracts);
-    expect(held.get(id)?.told).toEqual(event.told);
+    expect(held.get(id)?.content).toEqual(event.content);
     held.delete(id);
   }
-  return [...held.values()].filter(({ told: { type } }) => type !== "listing" && type !== "offer");
+  return [...held.values()].filter(
+    ({ content: { type } }) => type !== "listing" && type !== "offer",
+  );
 }
 
-const textOf = ({ told }: FeedEvent): string =>
+const textOf = ({ content }: FeedEvent): string =>
   [
     ...[
-      told.type,
-      told.chainId,
-      told.blockHash,
-      told.txHash,
-      told.logIndex,
-      told.timestamp.getTime(),
+      content.type,
+      content.chainId,
+      content.blockHash,
+      content.txHash,
+      content.logIndex,
+      content.timestamp.getTime(),
     ],
     ...[
-      told.type === "cancel" ? null : told.contract,
-      told.type === "cancel" ? null : told.tokenId,
+      content.type === "cancel" ? null : content.contract,
+      content.type === "cancel" ? null : content.tokenId,
     ],
-    ...[told.quantity, told.from, told.to, told.priceWei, told.currency, told.orderHash],
+    ...[
+      content.quantity,
+      content.from,
+      content.to,
+      content.priceWei,
+      content.currency,
+      content.orderHash,
+    ],
   ].join(" ");
 
 async function readActivity(): Promise<string[]> {
@@ -156,10 +166,12 @@ async function readActivity(): Promise<string[]> {
 }
 
 const told = (events: readonly FeedEvent[], type: string) =>
-  events.filter((event) => event.told.type === type).length;
+  events.filter((event) => event.content.type === type).length;
 
 async function countOrders(): Promise<number> {
   const { rows } = await sql<{ orders: bigint }>`
-    select count(*) as orders from log.fact where kind = ${kindLiteral("order_submitted")}`.execute(db);
+    select count(*) as orders from log.fact where kind = ${kindLiteral("order_submitted")}`.execute(
+    db,
+  );
   return Number(rows[0]?.orders);
 }

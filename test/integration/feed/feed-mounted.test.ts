@@ -5,7 +5,7 @@ import { type Feed, openFeed } from "../../../api/serve/feed/open-feed.ts";
 import { reject } from "../../../projections/domain/rejection.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import { testFee } from "../../support/orders/market-terms.ts";
+import { testFee } from "../../support/orders/test-market.ts";
 import { openReader } from "./feed-reader.ts";
 import { baseUrl, contextOver, logger, makeCheckpoints, transferred } from "./feed-stage.ts";
 

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventFilter, filterFields } from "../../../api/serve/feed/event-filter.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { type FeedEvent, formatEventId } from "../../../projections/reads/feed/event.ts";
 import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
-import { readLogHead } from "../../../projections/reads/feed/read-told-position.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import { addressOf, appendEvents, type Block, setBlocks } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { testFee } from "../../support/orders/market-terms.ts";
+import { testFee } from "../../support/orders/test-market.ts";
 import { openReader, type StreamReader } from "./feed-reader.ts";
 import { catchUp, type FeedServer, makeCheckpoints, serveFeed, transfers } from "./feed-stage.ts";
 
@@ -111,7 +111,7 @@ describe("300 readers, who come and go while events flow, blocks leave and the s
       expect(reader.heard.map(({ id }) => id)).toEqual(expected);
     }
     expect(whole.some(({ retracts }) => retracts !== null)).toBe(true);
-    expect(whole.some(({ isAgain }) => isAgain)).toBe(true);
+    expect(whole.some(({ isReadopted }) => isReadopted)).toBe(true);
     expect(Math.max(...readers.map(({ connections }) => connections))).toBeGreaterThan(2);
   });
 });

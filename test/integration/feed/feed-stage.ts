@@ -12,7 +12,7 @@ import type { ServiceStatus } from "../../../api/serve/status/service-status.ts"
 import type { Database } from "../../../projections/database.ts";
 import { addressOf, appendEvents, block, type ChainEvent } from "../../support/database/given.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import { marketOver, testFee } from "../../support/orders/market-terms.ts";
+import { openTestMarket, testFee } from "../../support/orders/test-market.ts";
 
 export const logger = pino({ level: "silent" });
 
@@ -61,7 +61,7 @@ export function contextOver(db: Database) {
     siteUrl: "https://site.example.test",
     chains: [1, 33139] as const,
     readStatus: async () => idle,
-    market: marketOver(db),
+    market: openTestMarket(db),
     now: () => new Date(),
   };
 }

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { documentedEndpoints } from "../../spec/endpoints.ts";
-import { openPartnerBook, type PartnerBook } from "../../support/orders/partner-book.ts";
+import { openPartnerOrderBook, type PartnerOrderBook } from "../../support/orders/partner-order-book-fixture.ts";
 
-let book: PartnerBook;
+let book: PartnerOrderBook;
 /** Ids and values that mean something here. */
 let known: string[] = [];
 
 beforeAll(async () => {
-  book = await openPartnerBook(1);
+  book = await openPartnerOrderBook(1);
   const punk = (tokenId: bigint) =>
     ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
   const priceWei = parseEther("1");
@@ -40,7 +40,7 @@ const filled = (template: string, values: readonly string[]) => {
   return template.replaceAll(/\{\w+\}/g, () => encoded(values[next++ % values.length] ?? "x"));
 };
 
-function isAnswered({ status, success, code }: Awaited<ReturnType<PartnerBook["get"]>>) {
+function isAnswered({ status, success, code }: Awaited<ReturnType<PartnerOrderBook["get"]>>) {
   // 502 and 503 are answers of endpoints that ask others; a fault is 500.
   expect(status).not.toBe(500);
   expect(success).toBe(status < 400);

@@ -12,7 +12,7 @@ import { type Listening, listen } from "../../../api/serve/http/server.ts";
 import { reject } from "../../../projections/domain/rejection.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { seedRows, today } from "../../support/http/api-rows.ts";
-import { marketOver } from "../../support/orders/market-terms.ts";
+import { openTestMarket } from "../../support/orders/test-market.ts";
 
 let database: TestDatabase;
 let listening: Listening;
@@ -26,7 +26,7 @@ beforeAll(async () => {
     db: database.db,
     siteUrl: "https://site.example.test",
     chains: [33139] as const,
-    market: marketOver(database.db),
+    market: openTestMarket(database.db),
     readStatus: async () => {
       throw new Error("the secret cause");
     },

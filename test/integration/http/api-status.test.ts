@@ -5,14 +5,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "../../../api/serve/app.ts";
 import { openStatusReader } from "../../../api/serve/status/status-reader.ts";
-import { openHeadReader } from "../../../api/work/chain/head.ts";
+import { openHeadReader } from "../../../api/work/chain/fetch-head.ts";
 import { openDatabase } from "../../../projections/database.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { type RpcStandIn, startRpc, timestampOf } from "../../support/chain/rpc-stand-in.ts";
 import { addressOf, appendEvents, block } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import { marketOver } from "../../support/orders/market-terms.ts";
+import { openTestMarket } from "../../support/orders/test-market.ts";
 
 let database: TestDatabase;
 let ethereum: RpcStandIn;
@@ -102,7 +102,7 @@ async function serveStatus(url: string): Promise<ApiClient> {
     siteUrl: "https://site.example.test",
     chains: [1, 33139] as const,
     readStatus,
-    market: marketOver(db),
+    market: openTestMarket(db),
     now: () => new Date(clock),
   };
   const client = await serve(createApp({ context, baseUrl: "https://api.example.test", logger }));

@@ -7,7 +7,7 @@ import { connect } from "../../../devnet/client.ts";
 import { installContracts } from "../../../devnet/install.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import { marketOver } from "../../support/orders/market-terms.ts";
+import { openTestMarket } from "../../support/orders/test-market.ts";
 
 let anvil: Anvil;
 let database: TestDatabase;
@@ -34,7 +34,7 @@ function serveOver(rpcUrl: string): Promise<ApiClient> {
     readStatus: async () => {
       throw new Error("not asked");
     },
-    market: marketOver(database.db, { 1: rpcUrl }),
+    market: openTestMarket(database.db, { 1: rpcUrl }),
     now: () => new Date(),
   };
   const logger = pino({ level: "silent" });

@@ -17,13 +17,13 @@ import {
   nfts,
   openTokenMarket,
 } from "../../support/market-data/token-market.ts";
-import { marketOver } from "../../support/orders/market-terms.ts";
-import { openBook } from "../../support/orders/order-book.ts";
+import { openTestMarket } from "../../support/orders/test-market.ts";
+import { openProjectedLog } from "../../support/orders/projected-log.ts";
 import { feeRecipient, receivedAt } from "../../support/orders/order-facts.ts";
 
 const STEPS = 24;
 
-let book: Awaited<ReturnType<typeof openBook>>;
+let book: Awaited<ReturnType<typeof openProjectedLog>>;
 /** One API makes every answer anew, the other keeps them; both tell the same time. */
 let plain: ApiClient;
 let keeping: ApiClient;
@@ -31,7 +31,7 @@ let now = receivedAt;
 let made = 0;
 
 beforeAll(async () => {
-  book = await openBook(allProjections({ feeRecipient }));
+  book = await openProjectedLog(allProjections({ feeRecipient }));
   const clock = () => new Date(Number(now) * 1000 + 250);
   const answers = openResponseCache({ readDataVersion: () => readDataVersion(book.db), now: clock });
   const counted: ResponseCache = {
@@ -47,7 +47,7 @@ beforeAll(async () => {
       siteUrl: "https://site.example.test",
       chains: [1, 33139] as const,
       readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
-      market: marketOver(book.db),
+      market: openTestMarket(book.db),
       now: clock,
     },
     baseUrl: "https://api.example.test",

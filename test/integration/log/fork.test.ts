@@ -17,7 +17,10 @@ beforeAll(async () => {
   anvil = await startAnvil({ chainId: 1 });
   await connect(anvil).mine({ blocks: head });
   const numbers = Array.from({ length: head + 1 }, (_, number) => BigInt(number));
-  hashes = await fetchCanonicalHashes(openChainClient({ chainId: 1, rpcUrls: [anvil.rpcUrl] }), numbers);
+  hashes = await fetchCanonicalHashes(
+    openChainClient({ chainId: 1, rpcUrls: [anvil.rpcUrl] }),
+    numbers,
+  );
   database = await createDatabase();
   await sql`create schema ponder_sync`.execute(database.db);
   await sql`

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const end of endings.splice(0)) await end();
 });
 
-/** Begins to wait for a role, as a process does when it starts. */
+/** Waits for the lease of a role, as a process does when it starts. */
 function apply(role = "work"): Promise<Leadership> {
   const stopping = new AbortController();
   const leadership = acquireLeadership({
@@ -31,7 +31,7 @@ function apply(role = "work"): Promise<Leadership> {
     stopping.abort();
     await (await leadership)?.release();
   });
-  return leadership.then((held) => held ?? Promise.reject(new Error("told to stop")));
+  return leadership.then((held) => held ?? Promise.reject(new Error("stopped")));
 }
 
 async function inTime<Value>(what: Promise<Value>, ms: number): Promise<Value | "late"> {
@@ -59,8 +59,8 @@ async function expiresInMs(): Promise<number> {
 const fence = (one: Leadership) =>
   database.db.transaction().execute((session) => one.fence(session));
 
-describe("a role that several apply for", () => {
-  it("is one's for as long as it renews, and the next one's at once when it is released", async () => {
+describe("a role that several processes want", () => {
+  it("is held by one process while it renews, and taken over at once when it is released", async () => {
     const first = await apply();
     const second = apply();
     expect(await inTime(second, leaseMs + 500)).toBe("late");
@@ -77,12 +77,12 @@ describe("a role that several apply for", () => {
     await fence(next);
   });
 
-  it("does not keep those of another role waiting", async () => {
+  it("does not delay processes of another role", async () => {
     await apply("work");
     expect(await inTime(apply("other work"), 1_000)).not.toBe("late");
   });
 
-  it("passes on within 3 s when its holder is cut off, who hears of it at once", async () => {
+  it("is taken over within 3 s when its holder is disconnected, which notices at once", async () => {
     const first = await apply();
     const cutAt = performance.now();
     await cut();
@@ -95,7 +95,7 @@ describe("a role that several apply for", () => {
     expect(await next.isHeld()).toBe(true);
   });
 
-  it("is worked in no more by a holder that cannot renew, before it expires", async () => {
+  it("is no longer used by a holder that cannot renew, before it expires", async () => {
     const first = await apply();
     const lock = await lockLease();
     const expiresAt = performance.now() + (await expiresInMs());
@@ -110,7 +110,7 @@ describe("a role that several apply for", () => {
     await lock.release();
   });
 
-  it("stays with a holder that was slow while nobody else took it", async () => {
+  it("stays with a slow holder while no other process took it", async () => {
     const first = await apply();
     const deadline = performance.now() + leaseMs + 500;
     while (performance.now() < deadline) {
@@ -120,14 +120,14 @@ describe("a role that several apply for", () => {
     expect(await expiresInMs()).toBeGreaterThan(0);
   });
 
-  it("is lost to a holder that finds another's name at its renewal", async () => {
+  it("is lost when a renewal finds another holder", async () => {
     const first = await apply();
     await sql`update ops.lease set owner = 'another', epoch = epoch + 1`.execute(database.db);
     await expect(first.lost).rejects.toThrow("another process holds it");
   });
 });
 
-/** Keeps the row from being renewed. */
+/** Blocks renewals of the row. */
 async function lockLease(): Promise<{ release(): Promise<void> }> {
   let release = () => {};
   const released = new Promise<void>((resolve) => {

@@ -5,7 +5,7 @@ import { openDatabase } from "../../../projections/database.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import { firstBlockId } from "../../../projections/log/block-id.ts";
 import { kindList } from "../../../projections/log/fact-kind-sql.ts";
-import { readLogHead } from "../../../projections/log/status.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import {
   addressOf,
   appendEvents,

@@ -136,7 +136,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 describe("embedded PostgreSQL", () => {
-  it("listens on the loopback address alone and asks for a password", async () => {
+  it("listens only on the loopback address and requires a password", async () => {
     const server = await start(join(directory, "data"));
 
     expect(await query(server.url, "show listen_addresses")).toEqual(["127.0.0.1"]);
@@ -149,17 +149,17 @@ describe("embedded PostgreSQL", () => {
   it("keeps its data across starts and leaves no process", async () => {
     const dataDir = join(directory, "data");
     const first = await start(dataDir);
-    await query(first.url, "create table kept as select 42 as value");
+    await query(first.url, "create table stored as select 42 as value");
     await first.stop();
     expect(processesIn(join(dataDir, "postgres"), first.pid)).toEqual([]);
 
     const second = await start(dataDir);
 
-    expect(await query(second.url, "select value from kept")).toEqual([42]);
+    expect(await query(second.url, "select value from stored")).toEqual([42]);
     await second.stop();
   });
 
-  it("has in memory after a start what it had before", { timeout: 120_000 }, async () => {
+  it("has the same pages cached after a restart", { timeout: 120_000 }, async () => {
     const dataDir = join(directory, "data");
     const first = await start(dataDir, true);
     await query(first.url, "create extension pg_buffercache");
@@ -180,7 +180,7 @@ describe("embedded PostgreSQL", () => {
     await second.stop();
   });
 
-  it("refuses a directory that another start is using, which goes on undisturbed", async () => {
+  it("rejects a directory that another running process uses", async () => {
     const server = await start(directory);
 
     await expect(start(directory)).rejects.toThrow(`in use by process ${process.pid}`);
@@ -189,23 +189,23 @@ describe("embedded PostgreSQL", () => {
     await server.stop();
   });
 
-  it("takes over what a killed parent left running, with everything committed", async () => {
+  it("stops a server that a killed parent left running, and keeps everything committed", async () => {
     const dataDir = join(directory, "data");
     const orphan = await launch(script, dataDir);
-    await query(orphan.url, "create table kept as select 42 as value");
+    await query(orphan.url, "create table stored as select 42 as value");
     await end(orphan.child, "SIGKILL");
     expect(startTimeOf(orphan.pid)).toBeDefined();
 
-    const heir = await launch(script, dataDir);
+    const second = await launch(script, dataDir);
 
     expect(startTimeOf(orphan.pid)).toBeUndefined();
-    expect(heir.warnings).toEqual(["stopped a PostgreSQL that an earlier run had left behind"]);
-    expect(await query(heir.url, "select value from kept")).toEqual([42]);
-    await end(heir.child, "SIGTERM");
-    expect(processesIn(join(dataDir, "postgres"), heir.pid)).toEqual([]);
+    expect(second.warnings).toEqual(["leftover PostgreSQL server stopped"]);
+    expect(await query(second.url, "select value from stored")).toEqual([42]);
+    await end(second.child, "SIGTERM");
+    expect(processesIn(join(dataDir, "postgres"), second.pid)).toEqual([]);
   });
 
-  it("starts beside the note of a server whose id a stranger has been given", async () => {
+  it("starts although the stored process id now belongs to another process", async () => {
     const server = await start(directory);
     await server.stop();
     const note = [process.pid, join(directory, "postgres"), 0, 1, "", "127.0.0.1", "", "ready"];
@@ -217,7 +217,7 @@ describe("embedded PostgreSQL", () => {
     await next.stop();
   });
 
-  it("begins anew after a start that was cut off while the cluster was made", async () => {
+  it("starts again after an interrupted creation of the cluster", async () => {
     await mkdir(join(directory, "postgres.new/base"), { recursive: true });
     await writeFile(join(directory, "postgres.password"), "half");
 
@@ -227,15 +227,15 @@ describe("embedded PostgreSQL", () => {
     await server.stop();
   });
 
-  it("works from a project and with data that nobody else can reach", async () => {
+  it("works in a project and with data that no other user can read", async () => {
     for (const place of [project, directory]) await chmod(place, 0o700);
 
     const server = await launch(script, join(directory, "data"));
-    await query(server.url, "create table kept as select 42 as value");
+    await query(server.url, "create table stored as select 42 as value");
     await end(server.child, "SIGTERM");
     const again = await launch(script, join(directory, "data"));
 
-    expect(await query(again.url, "select value from kept")).toEqual([42]);
+    expect(await query(again.url, "select value from stored")).toEqual([42]);
     await end(again.child, "SIGTERM");
   });
 
@@ -253,8 +253,8 @@ describe("embedded PostgreSQL", () => {
   });
 });
 
-describe("a test's own database", () => {
-  it("is migrated, empty and apart from every other", async () => {
+describe("a database of a test", () => {
+  it("is migrated, empty and separate from every other", async () => {
     const [one, other] = await Promise.all([createDatabase(), createDatabase()]);
 
     await query(one.url, "update log.head set position = 7");

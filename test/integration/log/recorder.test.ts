@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { type Address, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { appendObservations } from "../../../projections/log/append.ts";
-import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
+import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
 import { recordChain } from "../../../projections/log/recorder.ts";
 import { addressOf, type Block, block, zeroAddress } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -392,7 +392,9 @@ describe("an observation", () => {
     const recording = { chainId: 1, canonicalHashes, now, fence };
     await emit(database.db, schema, [transfer(c2)]);
 
-    await expect(checkObservationBlocks(database.db, recording, finalityBlocks)).rejects.toThrow("another");
+    await expect(checkObservationBlocks(database.db, recording, finalityBlocks)).rejects.toThrow(
+      "another",
+    );
     await expect(recordChain(database.db, recording)).rejects.toThrow("another");
 
     expect(await believed()).toEqual(["b2"]);

@@ -20,7 +20,8 @@ import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../../devnet/client.ts";
 import { place } from "../../../devnet/deploy.ts";
 import { collectionsProjection } from "../../../projections/collections/project.ts";
-import { dropTarget, readHead, type Target } from "../../../projections/engine/checkpoint.ts";
+import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import {
   addressOf,
   appendEvents,
@@ -242,13 +243,13 @@ describe("describing contracts", () => {
     anvil = await startAnvil({ chainId: 1, port: Number(port) });
     client = connect(anvil);
     await install();
-    await expect.poll(() => readHead(database.db), { timeout: 120_000 }).toBe(2n);
+    await expect.poll(() => readLogHead(database.db), { timeout: 120_000 }).toBe(2n);
     // The collections have not read the description yet: it must not be made again.
     for (let rings = 0; rings < 5; rings++) wake.notify();
     await project(database.db, [target]);
     ending.abort();
     await work;
-    expect(await readHead(database.db)).toBe(2n);
+    expect(await readLogHead(database.db)).toBe(2n);
     expect(Object.keys(await readDescriptions())).toEqual([address("honest721")]);
   });
 });

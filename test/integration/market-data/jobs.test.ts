@@ -12,12 +12,8 @@ import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect } from "../../../devnet/client.ts";
 import { allProjections } from "../../../projections/all.ts";
 import { collectionsProjection } from "../../../projections/collections/project.ts";
-import {
-  dropTarget,
-  readCheckpoints,
-  readHead,
-  type Target,
-} from "../../../projections/engine/checkpoint.ts";
+import { dropTarget, readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
@@ -98,7 +94,7 @@ describe("registering the curated collections", () => {
 
   it("appends each entry once when several processes start at the same time", async () => {
     await Promise.all(Array.from({ length: 5 }, () => register(apes, bears)));
-    expect(await readHead(database.db)).toBe(2n);
+    expect(await readLogHead(database.db)).toBe(2n);
   });
 });
 

@@ -21,7 +21,8 @@ import { connect, type DevnetClient } from "../../../devnet/client.ts";
 import { addressOf as fixtureOf } from "../../../devnet/contracts/addresses.ts";
 import { readArtifact } from "../../../devnet/contracts/artifacts.ts";
 import { create, place, sendAs } from "../../../devnet/deploy.ts";
-import { dropTarget, readHead, type Target } from "../../../projections/engine/checkpoint.ts";
+import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { metadataProjection } from "../../../projections/metadata/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import {
@@ -369,8 +370,8 @@ describe("fetching", () => {
       ["lost", 500],
     ] as const) {
       host.answers(says({ name }, status));
-      const before = await readHead(database.db);
-      await runUntil(async () => (await readHead(database.db)) >= before + 2n);
+      const before = await readLogHead(database.db);
+      await runUntil(async () => (await readLogHead(database.db)) >= before + 2n);
       const [row] = await rows();
       told.push([row?.name, await facts(92), await facts(94, 1n)]);
       now += 30 * 24 * hour;

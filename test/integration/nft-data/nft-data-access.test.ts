@@ -6,7 +6,7 @@ import { makeKey } from "../../../api/serve/keys/key-text.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { seedRows } from "../../support/http/api-rows.ts";
 import { from, newAddress } from "../../support/http/limited-api.ts";
-import { base, makeAccount, openNftDataApp } from "../../support/http/nft-data-stage.ts";
+import { base, makeAccount, openNftDataApp } from "../../support/http/nft-data-fixture.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");

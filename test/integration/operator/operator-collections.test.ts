@@ -191,18 +191,18 @@ describe("op collections", () => {
     await op("remove", "33139:cats", "--entirely");
   });
 
-  it("what cannot be is refused in words and leaves the log as it is", async () => {
+  it("an invalid change is rejected with a message and appends no fact", async () => {
     await op("group", `33139:${bears}`, `33139:${cats}`, "--slug", "zoo");
     const position = await facts();
     const refusals: [number, RegExp, ...string[]][] = [
       [2, /unknown chain: expected 1 or 33139/, "add", `5:${apes}`],
       [2, /0x and 40 hex digits/, "add", "33139:0x12"],
       [2, /lower-case words/, "add", `33139:${apes}`, "--slug", "Old Apes"],
-      [2, /of one chain/, "group", `33139:${apes}`, `1:${bears}`],
+      [2, /must be on one chain/, "group", `33139:${apes}`, `1:${bears}`],
       [1, /old-apes is the slug of/, "add", `33139:${unseen}`, "--slug", "old-apes"],
       [1, /belongs to the collection of/, "group", `33139:${apes}`, `33139:${cats}`],
       [1, /belongs to the collection of/, "add", `33139:${cats}`, "--slug", "my-cats"],
-      [1, /of one standard/, "group", `33139:${apes}`, `33139:${units}`],
+      [1, /must have one standard/, "group", `33139:${apes}`, `33139:${units}`],
       [1, /no collection nobody/, "verify", "33139:nobody"],
       [1, /no collection nobody/, "remove", "33139:nobody"],
     ];
@@ -215,7 +215,7 @@ describe("op collections", () => {
     expect(await facts()).toBe(position);
   });
 
-  it("list prints the registry in force, and every table is what the log derives", async () => {
+  it("list prints the registry in effect, and every table is what the log derives", async () => {
     const { out } = await op("list", "--chain", "33139", "--json");
 
     expect(JSON.parse(out)).toMatchObject({

@@ -136,9 +136,7 @@ describe("op explain listing", () => {
     expect(code).toBe(0);
     expect(out).toContain('"status":"cancelled"');
     expect(out).toMatch(/\n8 facts, as of position \d+ of listings:\n/);
-    expect(out).toMatch(
-      /\nblock dropped by \d+ {2}\d+ {2}chain 1 {2}block 3 {2}log 0 {2}order_ful/,
-    );
+    expect(out).toMatch(/\nretracted by \d+ {2}\d+ {2}chain 1 {2}block 3 {2}log 0 {2}order_ful/);
   });
 });
 

@@ -5,7 +5,7 @@ import { runProjector } from "../../../api/work/jobs/project.ts";
 import { runRecorder } from "../../../api/work/jobs/record.ts";
 import { createSignal } from "../../../api/work/log-signal/signal.ts";
 import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
-import { readLogHead } from "../../../projections/log/status.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { appendTrades, operate, prepare } from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 

@@ -63,16 +63,16 @@ describe("op explain", () => {
     });
   });
 
-  it("tells which facts of a token do not count, and what dropped their block", async () => {
+  it("shows which facts of a token are retracted, and by which fact", async () => {
     const { code, out } = await operate(database.url, "explain", "token", `1:${apes}:2`);
 
     expect(code).toBe(0);
     expect(
-      out.match(/block dropped by 10 {2}\d+ {2}chain 1 {2}block 2 {2}log \d {2}erc721_transfer/g),
+      out.match(/retracted by 10 {2}\d+ {2}chain 1 {2}block 2 {2}log \d {2}erc721_transfer/g),
     ).toHaveLength(2);
   });
 
-  it("tells what a collection was made of", async () => {
+  it("shows the facts that a collection was derived from", async () => {
     const { out } = await operate(database.url, "explain", "collection", `1:${apes}`, "--json");
 
     expect(JSON.parse(out)).toMatchObject({
@@ -82,7 +82,7 @@ describe("op explain", () => {
     });
   });
 
-  it("fails for what there is not, and refuses what cannot be an id", async () => {
+  it("fails for an unknown id, and rejects a malformed one", async () => {
     const nothing = await operate(database.url, "explain", "sale", `0x${"00".repeat(32)}`);
     const malformed = await operate(database.url, "explain", "token", "seven");
     const unheard = await operate(database.url, "explain", "wallet", "0x1");
@@ -93,7 +93,7 @@ describe("op explain", () => {
 });
 
 describe("op status", () => {
-  it("tells positions, lags and versions, and which node does not answer", async () => {
+  it("shows positions, lags and versions, and which node does not answer", async () => {
     const { code, out } = await operate(database.url, "status", "--json");
 
     const status = JSON.parse(out);
@@ -101,7 +101,7 @@ describe("op status", () => {
     expect(status.logHead).toBe(10);
     expect(status.chains).toMatchObject([
       { chainId: 1, head: null, indexed: null, recorded: 3 },
-      { chainId: 33139, head: null, recorded: null, faults: ["127.0.0.1:1 cannot be reached"] },
+      { chainId: 33139, head: null, recorded: null, faults: ["127.0.0.1:1 is unreachable"] },
     ]);
     const standing = { isCurrent: true, position: 10, lag: 0, rebuilding: null, previous: null };
     expect(status.projections).toMatchObject(

@@ -106,7 +106,7 @@ it("op rebuild of what another reads rebuilds that too, and says so", async () =
   expect(code).toBe(0);
   expect(out).toMatch(/^sales rebuilt: \d+ facts.*sales_previous kept\n/);
   expect(out).toContain("\nactivity rebuilt: ");
-  expect(words).toContain("activity is rebuilt too: it reads sales");
+  expect(words).toContain("activity is rebuilt too, because it reads sales");
 });
 
 it.each(["ownership", "listings", "bids"])(

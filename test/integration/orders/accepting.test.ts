@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => book?.close());
 afterEach(() => {
-  book.node.instead = () => undefined;
+  book.node.override = () => undefined;
 });
 
 const chainId = 33139;
@@ -246,7 +246,7 @@ describe("POST /v1/bids/{bidId}/accept-data", () => {
     for (const [bidId, body, refused] of table) {
       expect(await refusalOf(bidId, body), JSON.stringify(body)).toBe(refused);
     }
-    book.node.instead = () => ({ error: { code: -32_000, message: "node is down" } });
+    book.node.override = () => ({ error: { code: -32_000, message: "node is down" } });
     expect(await refusalOf(item, { fulfiller })).toBe("422 rpc_unavailable");
   });
 

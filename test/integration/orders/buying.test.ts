@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => book?.close());
 afterEach(() => {
-  book.node.instead = () => undefined;
+  book.node.override = () => undefined;
 });
 
 /** On the first day each of the seven accounts gets six punks, in order, and sixty units of each edition. */
@@ -297,9 +297,9 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
   it("reports an unavailable chain, and that buying is paused", async () => {
     const { grace } = book.actors;
     const askId = await listed(await grace.lists(punk(38n), { priceWei: parseEther("1") }));
-    book.node.instead = () => ({ error: { code: -32_000, message: "node is down" } });
+    book.node.override = () => ({ error: { code: -32_000, message: "node is down" } });
     expect(await refusalOf(askId)).toMatchObject({ refused: "502 upstream_error" });
-    book.node.instead = () => undefined;
+    book.node.override = () => undefined;
 
     await setPaused(book.db, "buying", true);
     await expect.poll(() => refusalOf(askId)).toMatchObject({ refused: "503 buying_disabled" });

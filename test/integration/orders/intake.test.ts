@@ -28,7 +28,7 @@ beforeAll(async () => {
   stand = await openIntakeFixture(chainId);
   const { alice, bob, wallet } = stand.market.actors;
   for (let first = 1_000n; first < 1_240n; first += 20n)
-    await alice.mintsRun(contracts.punks, first, 20n);
+    await alice.mintsRange(contracts.punks, first, 20n);
   await wallet.mints(punk(2_000n));
   await bob.wraps(ether("1000"));
   await stand.record();
@@ -392,14 +392,14 @@ describe("chain state that is not indexed yet", () => {
 
 describe("an unavailable chain", () => {
   afterEach(() => {
-    stand.node.instead = () => undefined;
+    stand.node.override = () => undefined;
   });
   it("rejects with rpc_unavailable only what depends on it", async () => {
     const { alice } = stand.market.actors;
     const known = await alice.lists(freshPunk(), { priceWei: ether("1") });
     const fresh = await alice.lists(freshPunk(), { priceWei: ether("1") });
     await list(known);
-    stand.node.instead = () => ({ error: { code: -32_000, message: "out of order" } });
+    stand.node.override = () => ({ error: { code: -32_000, message: "out of order" } });
     const over = { ...fresh.components, endTime: fresh.components.startTime };
     const answers = await Promise.all([
       list(fresh),
@@ -415,7 +415,7 @@ describe("an unavailable chain", () => {
       [422, "end_before_start", "fix_and_resign"],
     ]);
     expect(await countSubmissions(fresh)).toBe(0);
-    stand.node.instead = () => undefined;
+    stand.node.override = () => undefined;
     expect((await list(fresh)).status).toBe(201);
   });
 });

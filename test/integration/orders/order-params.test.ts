@@ -334,7 +334,7 @@ describe("GET /v1/orders/params rejects", () => {
   });
 
   it("while the chain is unavailable, rather than guess a counter", async () => {
-    book.node.instead = () => ({ error: { code: -32_000, message: "the node is down" } });
+    book.node.override = () => ({ error: { code: -32_000, message: "the node is down" } });
     try {
       expect(await book.get(`/v1/orders/params?maker=${alice.address}`)).toMatchObject({
         status: 422,
@@ -342,7 +342,7 @@ describe("GET /v1/orders/params rejects", () => {
       });
       expect(await book.get("/v1/orders/params")).toMatchObject({ status: 200 });
     } finally {
-      book.node.instead = () => undefined;
+      book.node.override = () => undefined;
     }
   });
 

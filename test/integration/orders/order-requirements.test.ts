@@ -236,12 +236,12 @@ describe("while the chain is unavailable, requirements", () => {
       { kind: "collection", contract: contracts.punks, amountWei: "20000", quantity: 1 },
     ],
   ])("of %s are rejected with rpc_unavailable", async (path, item) => {
-    book.node.instead = () => ({ error: { code: -32_000, message: "the node is down" } });
+    book.node.override = () => ({ error: { code: -32_000, message: "the node is down" } });
     try {
       const answer = await book.post(path, { chainId, maker: alice, items: [item] });
       expect(answer).toMatchObject({ status: 422, code: "rpc_unavailable" });
     } finally {
-      book.node.instead = () => undefined;
+      book.node.override = () => undefined;
     }
   });
 

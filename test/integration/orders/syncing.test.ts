@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => book?.close());
 afterEach(() => {
-  book.node.instead = () => undefined;
+  book.node.override = () => undefined;
 });
 
 const chainId = 33139;
@@ -60,7 +60,7 @@ async function freezeLatest(): Promise<void> {
     method: "eth_getBlockByNumber",
     params: ["latest", false],
   });
-  book.node.instead = ({ method, params }) =>
+  book.node.override = ({ method, params }) =>
     method === "eth_getBlockByNumber" && params[0] === "latest" ? { result: block } : undefined;
 }
 
@@ -131,7 +131,7 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
     const { data } = await book.get(`/v1/listings/${other}?chainId=${chainId}`);
     expect(data).toMatchObject({ status: "cancelled" });
     const later = await book.submit(await bob.lists(punk(8n), price));
-    book.node.instead = () => undefined;
+    book.node.override = () => undefined;
     expect(await askSynced(later, { txHash: transactionHash })).toMatchObject({ status: "active" });
   });
 
@@ -244,7 +244,7 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
       status: 422,
       code: "unsupported_chain",
     });
-    book.node.instead = () => ({ error: { code: -32_000, message: "node is down" } });
+    book.node.override = () => ({ error: { code: -32_000, message: "node is down" } });
     for (const body of [{}, { txHash: zeroHash }]) {
       expect(await sync("asks", askId, body)).toMatchObject({
         status: 422,

@@ -9,8 +9,8 @@ import { stageDecoded } from "../../../projections/log/ponder-events.ts";
 import { type Appended, appendStaged, openStage } from "../../../projections/log/stage.ts";
 
 /**
- * Appends every event of a local chain up to its head as the facts that the indexer makes of them, without an indexer.
- * What the log holds already changes nothing, so that it may be called again after each change of the chain.
+ * Appends every event of a local chain up to its head as facts, without an indexer.
+ * Facts already in the log are skipped, so it can be called after each change of the chain.
  */
 export async function recordChain(
   db: Database,

@@ -22,7 +22,7 @@ type ChainLog = {
 type Call = { sender: Hex; target: Hex | null; calldataTail: Hex | null };
 
 /**
- * Appends what a chain holds, read with `eth_getLogs` and decoded here, past Ponder and the recorder.
+ * Appends what a chain holds, read with `eth_getLogs` and decoded here, without Ponder and the recorder.
  * A log of a database that followed the chain must come to the same facts.
  */
 export async function replayChain(
@@ -55,7 +55,7 @@ export async function replayChain(
     };
     const { logIndex, transactionIndex, transactionHash } = log;
     const contract = lower(log.address);
-    for (const [subIndex, meaning] of readLog(log, chainId, call).entries()) {
+    for (const [subIndex, fact] of readLog(log, chainId, call).entries()) {
       events.push({
         block,
         logIndex,
@@ -63,7 +63,7 @@ export async function replayChain(
         transactionHash,
         contract,
         subIndex,
-        ...meaning,
+        ...fact,
       });
     }
   }
@@ -80,7 +80,7 @@ async function readEach<Key, Value>(
   return new Map(unique.map((key, at) => [key, values[at] as Value]));
 }
 
-type Meaning = Pick<
+type EventFact = Pick<
   ChainEvent,
   "kind" | "tokenId" | "amount" | "from" | "to" | "orderHash" | "payload"
 >;
@@ -95,13 +95,13 @@ const abi = [
 ];
 
 /** The facts of one log: none where the log is not followed, several for a batch. */
-function readLog(log: ChainLog, chainId: 1 | 33139, call: Call): Meaning[] {
+function readLog(log: ChainLog, chainId: 1 | 33139, call: Call): EventFact[] {
   const address = lower(log.address);
   const isWrapped = address === wrappedNative[chainId];
   const event = decode(log, isWrapped);
   if (event === null) return [];
   const { name, args } = event;
-  const of = (kind: FactKind, rest: Omit<Meaning, "kind">): Meaning[] => [{ kind, ...rest }];
+  const of = (kind: FactKind, rest: Omit<EventFact, "kind">): EventFact[] => [{ kind, ...rest }];
   const isExchange = (Object.values(seaport) as string[]).includes(address);
   const is16 = address === seaport["1.6"];
 
@@ -117,9 +117,9 @@ function readLog(log: ChainLog, chainId: 1 | 33139, call: Call): Meaning[] {
 
 // biome-ignore lint/suspicious/noExplicitAny: one table for the arguments of every event
 type Args = any;
-type Of = (kind: FactKind, rest: Omit<Meaning, "kind">) => Meaning[];
+type Of = (kind: FactKind, rest: Omit<EventFact, "kind">) => EventFact[];
 
-function readWrapped(name: string, args: Args, of: Of): Meaning[] {
+function readWrapped(name: string, args: Args, of: Of): EventFact[] {
   if (name === "Deposit") return of("wrapped_deposit", { to: lower(args.dst), amount: args.wad });
   if (name === "Withdrawal")
     return of("wrapped_withdrawal", { from: lower(args.src), amount: args.wad });
@@ -134,10 +134,10 @@ function readWrapped(name: string, args: Args, of: Of): Meaning[] {
   });
 }
 
-function readExchange(name: string, args: Args, call: Call, of: Of): Meaning[] {
+function readExchange(name: string, args: Args, call: Call, of: Of): EventFact[] {
   const offerer = args.offerer && lower(args.offerer);
   if (name === "OrderFulfilled") {
-    const { zone, offer, consideration } = plain(args);
+    const { zone, offer, consideration } = serialize(args);
     const payload = { zone, offer, consideration, ...call };
     return of("order_fulfilled", {
       from: offerer,
@@ -159,12 +159,12 @@ function readExchange(name: string, args: Args, call: Call, of: Of): Meaning[] {
   if (name === "OrdersMatched") {
     return of("orders_matched", { payload: { orderHashes: args.orderHashes } });
   }
-  const orderParameters = plain(args.orderParameters);
+  const orderParameters = serialize(args.orderParameters);
   const from = orderParameters.offerer;
   return of("order_validated", { from, orderHash: args.orderHash, payload: { orderParameters } });
 }
 
-function readToken(name: string, args: Args, of: Of): Meaning[] {
+function readToken(name: string, args: Args, of: Of): EventFact[] {
   if (name === "Transfer") {
     return of("erc721_transfer", {
       from: lower(args.from),
@@ -205,19 +205,19 @@ function decode(
 }
 
 /** Integers as decimal strings, hex in lower case, as the log's payloads have them. */
-function plain(value: Args): Args {
+function serialize(value: Args): Args {
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "string") return value.toLowerCase();
-  if (Array.isArray(value)) return value.map(plain);
+  if (Array.isArray(value)) return value.map(serialize);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, serialize(item)]));
 }
 
 function lower(hex: string): Address {
   return hex.toLowerCase() as Address;
 }
 
-/** What counts in a log, without the ids that depend on the order of arrival. */
+/** Effective facts of a log, without ids that depend on the order of arrival. */
 export async function dumpFacts(db: Database): Promise<string[]> {
   const { rows } = await sql<{ row: string }>`
     select concat_ws(' ', b.chain_id, b.number, encode(b.hash, 'hex'), extract(epoch from b.timestamp), f.log_index,
@@ -233,7 +233,7 @@ export async function dumpFacts(db: Database): Promise<string[]> {
   return rows.map(({ row }) => row);
 }
 
-/** Owners and sales by what they say, without ids that depend on the order of arrival. */
+/** Owners and sales without ids that depend on the order of arrival. */
 export async function dumpState(db: Database): Promise<string[]> {
   const { rows } = await sql<{ row: string }>`
     select concat_ws(' ', 'token', c.chain_id, encode(c.address, 'hex'), t.token_id, t.standard,

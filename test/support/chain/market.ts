@@ -2,11 +2,11 @@ import type { ChainId } from "../../../abis/deployments.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../../devnet/client.ts";
 import { installContracts } from "../../../devnet/install.ts";
-import { type Actors, gatherActors } from "../../../devnet/market/actors.ts";
-import { holdOpeningDay } from "../../../devnet/market/opening-day.ts";
-import type { Venue } from "../../../devnet/market/party.ts";
+import { type Actors, createActors } from "../../../devnet/market/actors.ts";
+import { setUpMarket } from "../../../devnet/market/initial-setup.ts";
 import { seededRandom } from "../../../devnet/market/random.ts";
 import { sendAsMined } from "../../../devnet/market/sending.ts";
+import type { MarketContext } from "../../../devnet/market/signer.ts";
 
 export type Market = {
   anvil: Anvil;
@@ -17,7 +17,7 @@ export type Market = {
 
 type MarketOptions = {
   chainId: ChainId;
-  /** Whether everybody owns tokens and has approved the conduit; else there are contracts only. */
+  /** Whether every actor owns tokens and has approved the conduit; otherwise only contracts are installed. */
   stocked?: boolean;
 } & Pick<Parameters<typeof startAnvil>[0], "port" | "timestamp" | "slotsInAnEpoch" | "stateFile">;
 
@@ -28,9 +28,14 @@ export async function openMarket(options: MarketOptions): Promise<Market> {
   try {
     const client = connect(anvil);
     await installContracts(client);
-    const venue: Venue = { chainId, client, random: seededRandom(1), sending: sendAsMined(client) };
-    const actors = gatherActors(venue);
-    if (stocked) await holdOpeningDay(venue, actors);
+    const marketContext: MarketContext = {
+      chainId,
+      client,
+      random: seededRandom(1),
+      sending: sendAsMined(client),
+    };
+    const actors = createActors(marketContext);
+    if (stocked) await setUpMarket(marketContext, actors);
     return { anvil, client, actors, stop: anvil.stop };
   } catch (error) {
     await anvil.stop();

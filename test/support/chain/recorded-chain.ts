@@ -36,7 +36,7 @@ export type RecordedBlock = {
 
 type Receipt = Fields & { logs: RecordedLog[] };
 
-/** What a receipt tells of its transaction: of some blocks nothing more was recorded. */
+/** A transaction from its receipt, which is all that was recorded of some blocks. */
 function transactionOf(receipt: Receipt): Fields {
   const { transactionHash, transactionIndex, blockHash, blockNumber, from, to } = receipt;
   return { hash: transactionHash, transactionIndex, blockHash, blockNumber, from, to } as Fields;
@@ -59,11 +59,11 @@ export function readRecordedBlocks(): RecordedBlock[] {
       logs: receipts.flatMap((receipt: Receipt) => receipt.logs),
     }))
     .sort((a, b) => a.number - b.number)
-    .map((block, place, all) => ({ ...block, number: (all[0]?.number ?? 0) + place * SPACING }));
+    .map((block, index, all) => ({ ...block, number: (all[0]?.number ?? 0) + index * SPACING }));
 }
 
 /**
- * A JSON-RPC node whose chain is the recorded blocks with empty blocks between them, up to a fixed head. It answers what an indexer asks.
+ * A JSON-RPC node whose chain is the recorded blocks with empty blocks between them, up to a fixed head. It answers the methods that an indexer calls.
  */
 export async function serveRecordedChain(blocks: readonly RecordedBlock[]) {
   const chain = openChain(blocks);

@@ -5,13 +5,13 @@ import { z } from "zod";
 type Call = { id: number; method: string; params: unknown[] };
 type Answer = { id: number; result?: unknown; error?: { code: number; message: string } };
 
-/** A node seen through a counter. */
+/** A proxy of a node that counts and can change its answers. */
 export type RpcProxy = {
   url: string;
   /** HTTP requests so far. */
   requests: number;
-  /** What is answered in the node's place; undefined: what the node says. */
-  instead: (call: Call) => Omit<Answer, "id"> | undefined;
+  /** Answer in place of the node's; undefined: the node's answer. */
+  override: (call: Call) => Omit<Answer, "id"> | undefined;
   /** Awaited before each request is passed on. */
   before: (calls: readonly Call[]) => Promise<void>;
   close(): Promise<void>;
@@ -28,15 +28,15 @@ export async function startRpcProxy(rpcUrl: string): Promise<RpcProxy> {
     const calls = Calls.parse(JSON.parse(body));
     proxy.requests += 1;
     await proxy.before(calls);
-    const told = await fetch(rpcUrl, {
+    const nodeResponse = await fetch(rpcUrl, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body,
     });
-    const answers = Answers.parse(await told.json()).map((answer) => {
+    const answers = Answers.parse(await nodeResponse.json()).map((answer) => {
       const call = calls.find(({ id }) => id === answer.id);
-      const instead = call && proxy.instead(call);
-      return instead === undefined ? answer : { jsonrpc: "2.0", id: answer.id, ...instead };
+      const override = call && proxy.override(call);
+      return override === undefined ? answer : { jsonrpc: "2.0", id: answer.id, ...override };
     });
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(answers));
@@ -46,7 +46,7 @@ export async function startRpcProxy(rpcUrl: string): Promise<RpcProxy> {
   const proxy: RpcProxy = {
     url: `http://127.0.0.1:${port}`,
     requests: 0,
-    instead: () => undefined,
+    override: () => undefined,
     before: async () => {},
     async close() {
       server.closeAllConnections();

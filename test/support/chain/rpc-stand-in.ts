@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { numberToHex, pad } from "viem";
 import { z } from "zod";
 
-/** An RPC of which a test says what it answers. */
+/** An RPC whose answers the test controls. */
 export type RpcStandIn = {
   /** Holds a key, as paid RPCs do. */
   url: string;

@@ -11,7 +11,7 @@ import { z } from "zod";
 import { commonConduit } from "../../../abis/deployments.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import type { Person, TestChain } from "../orders/test-chains.ts";
-import type { Answer, Wish } from "./trader.ts";
+import type { Answer, OrderInput } from "./trader.ts";
 
 const phrase = "test test test test test test test test test test test junk";
 const names = Object.keys(accounts);
@@ -33,7 +33,7 @@ const Record = z.looseObject({
   components: z.looseObject({ consideration: z.array(z.unknown()) }),
 });
 
-/** Somebody who makes, signs and fills orders by OpenSea's client alone, and knows the API's answers. */
+/** An account that creates, signs and fills orders with seaport-js, from the API's answers. */
 export function openSeaportJs(testChain: TestChain, name: Person, marketPrefix: string) {
   const { chainId, rpcUrl } = testChain;
   const provider = new JsonRpcProvider(rpcUrl, undefined, { cacheTimeout: -1, batchMaxCount: 1 });
@@ -47,19 +47,19 @@ export function openSeaportJs(testChain: TestChain, name: Person, marketPrefix: 
   const maker = wallet.address.toLowerCase() as Address;
   const side = (id: "asks" | "bids") => `/v1/orders/${id}`;
 
-  async function params(wish: Wish, kind: "item" | "collection") {
+  async function params(input: OrderInput, kind: "item" | "collection") {
     const query = new URLSearchParams({
-      ...{ chainId: `${chainId}`, maker, contract: wish.contract, kind },
-      unitPriceWei: `${wish.unitPriceWei}`,
-      ...(wish.tokenId === undefined ? {} : { tokenId: `${wish.tokenId}` }),
+      ...{ chainId: `${chainId}`, maker, contract: input.contract, kind },
+      unitPriceWei: `${input.unitPriceWei}`,
+      ...(input.tokenId === undefined ? {} : { tokenId: `${input.tokenId}` }),
     });
     const { body } = await get(`/v1/orders/params?${query}`);
     return Params.parse(body.data);
   }
 
-  /** What the market asks of every order, in the client's own terms. */
-  async function terms(wish: Wish, side: "listing" | "bid") {
-    const found = await params(wish, wish.tokenId === undefined ? "collection" : "item");
+  /** The market's requirements of every order, in the form of seaport-js. */
+  async function terms(input: OrderInput, side: "listing" | "bid") {
+    const found = await params(input, input.tokenId === undefined ? "collection" : "item");
     const { zone, zoneHash, feeRecipient, feeBps, offers } = found;
     const due = side === "bid" ? offers.royalty : found.royalty;
     const service = { recipient: feeRecipient, basisPoints: feeBps };
@@ -73,12 +73,12 @@ export function openSeaportJs(testChain: TestChain, name: Person, marketPrefix: 
     };
   }
 
-  async function listing(wish: Wish): Promise<CreateOrderInput> {
-    const { quantity = 1n, unitPriceWei, contract, tokenId } = wish;
-    const isEdition = wish.quantity !== undefined && quantity > 1n;
+  async function listing(input: OrderInput): Promise<CreateOrderInput> {
+    const { quantity = 1n, unitPriceWei, contract, tokenId } = input;
+    const isEdition = input.quantity !== undefined && quantity > 1n;
     const nft = { token: contract, identifier: `${tokenId}` };
     return {
-      ...(await terms(wish, "listing")),
+      ...(await terms(input, "listing")),
       allowPartialFills: isEdition,
       offer: [
         isEdition
@@ -89,10 +89,10 @@ export function openSeaportJs(testChain: TestChain, name: Person, marketPrefix: 
     };
   }
 
-  async function bid(wish: Wish): Promise<CreateOrderInput> {
-    const { contract, tokenId, unitPriceWei } = wish;
+  async function bid(input: OrderInput): Promise<CreateOrderInput> {
+    const { contract, tokenId, unitPriceWei } = input;
     return {
-      ...(await terms(wish, "bid")),
+      ...(await terms(input, "bid")),
       offer: [{ token: testChain.currency, amount: `${unitPriceWei}` }],
       consideration: [
         tokenId === undefined
@@ -111,7 +111,7 @@ export function openSeaportJs(testChain: TestChain, name: Person, marketPrefix: 
     return (await client.createOrder(input)).executeAllActions();
   }
 
-  /** The signed order as the API's record of it tells it. */
+  /** The signed order as the API returns it. */
   async function record(kind: "asks" | "bids", id: string): Promise<OrderWithCounter> {
     const { body } = await get(`${side(kind)}/${id}/components?chainId=${chainId}`);
     const { components, signature } = Record.parse(body.data);
@@ -134,16 +134,16 @@ export function openSeaportJs(testChain: TestChain, name: Person, marketPrefix: 
     params,
     record,
     mined,
-    createListing: async (wish: Wish) => create(await listing(wish)),
-    async createListings(wishes: readonly Wish[]): Promise<OrderWithCounter[]> {
+    createListing: async (input: OrderInput) => create(await listing(input)),
+    async createListings(listingInputs: readonly OrderInput[]): Promise<OrderWithCounter[]> {
       const inputs = [];
-      for (const wish of wishes) inputs.push(await listing(wish));
+      for (const input of listingInputs) inputs.push(await listing(input));
       return (await client.createBulkOrders(inputs)).executeAllActions();
     },
-    createBid: async (wish: Wish) => create(await bid(wish)),
+    createBid: async (input: OrderInput) => create(await bid(input)),
     submit: (kind: "asks" | "bids", seaport: OrderWithCounter): Promise<Answer> =>
       post(side(kind), { chainId, seaport }),
-    /** Fills one order of the book. */
+    /** Fills one stored order. */
     async fills(
       kind: "asks" | "bids",
       id: string,

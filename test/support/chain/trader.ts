@@ -60,8 +60,8 @@ const Stored = z.object({
   status: z.string(),
 });
 
-/** What is listed or wished for; `unitPriceWei` of a bid is for one unit. */
-export type Wish = {
+/** What is listed or bid for; `unitPriceWei` of a bid is for one unit. */
+export type OrderInput = {
   contract: Address;
   tokenId?: bigint;
   unitPriceWei: bigint;
@@ -101,14 +101,14 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
     return client.waitForTransactionReceipt({ hash });
   }
 
-  async function params(wish: Wish, kind?: "item" | "collection") {
+  async function params(input: OrderInput, kind?: "item" | "collection") {
     const query = new URLSearchParams({
       chainId: `${chainId}`,
       maker,
-      contract: wish.contract,
-      unitPriceWei: `${wish.unitPriceWei}`,
-      ...(wish.tokenId === undefined ? {} : { tokenId: `${wish.tokenId}` }),
-      ...(kind === undefined ? { quantity: `${wish.quantity ?? 1n}` } : { kind }),
+      contract: input.contract,
+      unitPriceWei: `${input.unitPriceWei}`,
+      ...(input.tokenId === undefined ? {} : { tokenId: `${input.tokenId}` }),
+      ...(kind === undefined ? { quantity: `${input.quantity ?? 1n}` } : { kind }),
     });
     const { status, body } = await get(`/v1/orders/params?${query}`);
     if (status !== 200) throw new Error(`params: ${status} ${JSON.stringify(body)}`);
@@ -116,8 +116,8 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
   }
 
   /** The order that the parameters describe, unsigned. */
-  async function compose(wish: Wish, kind?: "item" | "collection") {
-    const found = await params(wish, kind);
+  async function compose(input: OrderInput, kind?: "item" | "collection") {
+    const found = await params(input, kind);
     const side = kind === undefined ? found : found.offers;
     if (side.consideration === null || side.offer === null) throw new Error("nothing to sign");
     const startTime = Math.floor(Date.now() / 1000);
@@ -129,7 +129,7 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
       consideration: side.consideration,
       orderType: side.orderType,
       startTime: `${startTime}`,
-      endTime: `${startTime + (wish.seconds ?? 86_400)}`,
+      endTime: `${startTime + (input.seconds ?? 86_400)}`,
       zoneHash: found.zoneHash,
       salt: `${BigInt(salt)}`,
       conduitKey: side.conduitKey,
@@ -156,14 +156,14 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
     return Stored.parse(answer.body.data);
   }
 
-  async function submitListing(wish: Wish): Promise<Answer> {
-    const seaport = await sign(await compose(wish));
+  async function submitListing(input: OrderInput): Promise<Answer> {
+    const seaport = await sign(await compose(input));
     return post("/v1/orders/asks", { chainId, seaport });
   }
 
-  async function submitBid(wish: Wish): Promise<Answer> {
-    const kind = wish.tokenId === undefined ? "collection" : "item";
-    const seaport = await sign(inUnits(await compose(wish, kind), wish.quantity ?? 1n, kind));
+  async function submitBid(input: OrderInput): Promise<Answer> {
+    const kind = input.tokenId === undefined ? "collection" : "item";
+    const seaport = await sign(inUnits(await compose(input, kind), input.quantity ?? 1n, kind));
     return post("/v1/orders/bids", { chainId, seaport });
   }
 
@@ -176,16 +176,16 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
     submitListing,
     submitBid,
     /** Signs and posts a listing; its id. */
-    async lists(wish: Wish): Promise<string> {
-      return (await must(await submitListing(wish), "listing")).askId ?? "";
+    async lists(input: OrderInput): Promise<string> {
+      return (await must(await submitListing(input), "listing")).askId ?? "";
     },
-    async bids(wish: Wish): Promise<string> {
-      return (await must(await submitBid(wish), "bid")).bidId ?? "";
+    async bids(input: OrderInput): Promise<string> {
+      return (await must(await submitBid(input), "bid")).bidId ?? "";
     },
 
     buyData: (askId: string, more: Record<string, unknown> = {}) =>
       post(`/v1/listings/${askId}/buy-data`, { chainId, buyer: maker, ...more }),
-    /** The transaction that the API says to send. */
+    /** The transaction that the API returns. */
     async buyCall(askId: string, more: Record<string, unknown> = {}) {
       const { status, body } = await this.buyData(askId, more);
       if (status !== 200) throw new Error(`buy-data: ${status} ${JSON.stringify(body)}`);
@@ -215,7 +215,7 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
       return { receipt, sellerNetWei: BigInt(sellerNetWei) };
     },
 
-    /** The transaction that cancels an order of which the API has told the components. */
+    /** The transaction that cancels an order, from the components that the API returns. */
     async cancelCall(side: "asks" | "bids", id: string) {
       const { body } = await get(`/v1/orders/${side}/${id}/components?chainId=${chainId}`);
       const { components, protocolAddress } = z
@@ -251,7 +251,7 @@ export type Trader = ReturnType<typeof openTrader>;
 
 type Composed = Awaited<ReturnType<Trader["compose"]>>;
 
-/** Parameters of an offer are for one unit; a maker who wants more multiplies. One token is sold whole or not at all. */
+/** Parameters of a bid are for one unit and multiplied for more. A bid for one token cannot be filled partially. */
 function inUnits(order: Composed, quantity: bigint, kind: "item" | "collection"): Composed {
   const times = (items: readonly unknown[]) =>
     items.map((item) => {

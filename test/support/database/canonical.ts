@@ -26,7 +26,7 @@ async function replayed(markets: readonly Market[]): Promise<State> {
   }
 }
 
-/** Waits until the facts that count, and what is derived of them, equal a replay of the chains; shows the difference when they do not. */
+/** Waits until the effective facts and derived rows equal a replay of the chains; a timeout shows the difference. */
 export async function untilCanonical(
   db: Database,
   markets: readonly Market[],

@@ -29,7 +29,7 @@ export type ChainEvent = {
 
 export const zeroAddress: Address = "0x0000000000000000000000000000000000000000";
 
-/** A block of one branch of a chain: equal arguments give the equal block. */
+/** A block of one branch of a chain: equal arguments give an equal block. */
 export function block(chainId: number, number: number, branch = "main"): Block {
   const hash = keccak256(stringToHex(`${chainId}/${number}/${branch}`));
   return { chainId, number, hash, timestamp: 1_700_000_000 + number * 12 };
@@ -117,7 +117,7 @@ export async function createProjection(
   return target;
 }
 
-/** Ticks until the targets stand at the log's head, or at `limit`. */
+/** Ticks until the targets reach the log's head, or `limit`. */
 export async function project(
   db: Database,
   targets: readonly Target[],
@@ -147,5 +147,5 @@ export async function untilSomeoneWaits(db: Database, count = 1): Promise<void> 
     );
     if (rows.length >= count) return;
   }
-  throw new Error("nobody waits for a lock");
+  throw new Error("no session waits for a lock");
 }

@@ -99,7 +99,7 @@ export async function prepare(db: Database): Promise<Target[]> {
   return projections.map((projection) => ({ projection, schema: projection.name }));
 }
 
-/** A projector and a chain that goes on, until told to stop; block by block from `number` on. */
+/** Runs a projector and appends block after block from `number`, until stopped. */
 export function goOn(db: Database, targets: readonly Target[], number: number) {
   let stopped = false;
   const work = (async () => {

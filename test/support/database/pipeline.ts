@@ -150,7 +150,7 @@ export async function keepRole(role: RoleName, options: KeepOptions): Promise<Ke
   return { ...part, pid: () => pid, ready };
 }
 
-/** Looks again until `condition` gives a value; names what was awaited when it does not come in time. */
+/** Polls until `condition` returns a value; a timeout's error names what was awaited. */
 export async function until<Value>(
   what: string,
   condition: () => Promise<Value | undefined | false | null>,
@@ -165,7 +165,7 @@ export async function until<Value>(
   }
 }
 
-/** Waits until the API calls itself ready; says what failed when it does not. */
+/** Waits until the API is ready; a timeout's error names the failed checks. */
 export async function untilReady(pipeline: Pipeline, withinMs = 120_000): Promise<void> {
   let last: unknown;
   await until(

@@ -12,7 +12,7 @@ import { migrate } from "../../../projections/log/migrate.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A superuser's way to the run's server; its database `template` is migrated and holds nothing. */
+    /** Superuser URL of the run's server; its database `template` is migrated and empty. */
     postgresUrl: string;
   }
 }

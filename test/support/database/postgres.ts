@@ -9,12 +9,12 @@ export type TestDatabase = {
   drop(): Promise<void>;
 };
 
-let made = 0;
+let created = 0;
 
 /** An empty, migrated database of its own for a test file. */
 export async function createDatabase(): Promise<TestDatabase> {
-  made += 1;
-  const name = `test_${process.pid}_${made}`;
+  created += 1;
+  const name = `test_${process.pid}_${created}`;
   await administer(`create database ${name} template template`);
   const url = inject("postgresUrl").replace(/\/postgres$/, `/${name}`);
   // Prepared, as the service's connections are: planning was a third of the server's time.

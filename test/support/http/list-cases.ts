@@ -18,15 +18,15 @@ export function itLists(
 ): void {
   describe.each(Object.keys(sorts))("sorted by %s", (sort) => {
     it.each(cases)("lists %s, the same by pages and by cursors", async (query, keep) => {
-      for (const moment of [openedAt, earlyEnd - 1n, earlyEnd]) {
-        book().at(moment);
-        const asked = `${path}?${query}&sort=${sort}&per_page=17`;
-        const walked = await book().readAllByCursor(asked);
-        const hashes = expected(from, keep, sort, moment);
+      for (const timestamp of [openedAt, earlyEnd - 1n, earlyEnd]) {
+        book().at(timestamp);
+        const url = `${path}?${query}&sort=${sort}&per_page=17`;
+        const walked = await book().readAllByCursor(url);
+        const hashes = expected(from, keep, sort, timestamp);
         expect(hashes.length > 0).toBe(keep !== none);
         expect(walked.rows.map(hashOf)).toEqual(hashes);
         expect(walked.total).toBe(walked.rows.length);
-        if (moment === earlyEnd) expect(await book().readAllByPage(asked)).toEqual(walked.rows);
+        if (timestamp === earlyEnd) expect(await book().readAllByPage(url)).toEqual(walked.rows);
       }
     });
   });

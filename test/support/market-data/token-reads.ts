@@ -62,7 +62,7 @@ export async function openTokenReads() {
           db,
           siteUrl: "https://site.example.test",
           chains: [1, 33139],
-          readStatus: () => Promise.reject(new Error("nobody asks for the status here")),
+          readStatus: () => Promise.reject(new Error("the status is not read here")),
           market: openTestMarket(book.db),
           now: () => new Date(Number(moment()) * 1000),
         },

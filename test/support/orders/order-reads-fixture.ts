@@ -113,9 +113,9 @@ export function expected(
 ): string[] {
   const value = sorts[sort] ?? (() => 0n);
   const ascending = from
-    .map((order, place) => ({ order, place }))
+    .map((order, index) => ({ order, index }))
     .filter(({ order }) => matches(order) && order.endsAt > now)
-    .sort((a, b) => Number(value(a.order) - value(b.order)) || a.place - b.place)
+    .sort((a, b) => Number(value(a.order) - value(b.order)) || a.index - b.index)
     .map(({ order }) => order.order.orderHash);
   return sort === "price_asc" ? ascending : ascending.reverse();
 }

@@ -2,9 +2,9 @@ import type { ChainId } from "../../../abis/deployments.ts";
 import { openPartners } from "../../../api/work/marketplaces/open-partners.ts";
 import type { Partner } from "../../../api/work/marketplaces/partner.ts";
 import { interactive } from "../../../api/work/marketplaces/transport.ts";
+import type { StoredListing } from "../../../devnet/marketplaces/listing-store.ts";
 import { openPartnerA } from "../../../devnet/marketplaces/partner-a.ts";
 import { openPartnerB } from "../../../devnet/marketplaces/partner-b.ts";
-import type { Shown } from "../../../devnet/marketplaces/shown-book.ts";
 import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { partnerListingSeen } from "../../../projections/facts/partner-listing.ts";
@@ -20,7 +20,7 @@ export type PartnerOrderBook = OrderBookFixture & {
   /** The adapters to them. */
   adapters: readonly Partner[];
   /** Lists a token at a partner and appends the listing; returns its id. */
-  shows(partner: StandIn, sale: Sale): Promise<{ askId: string; shown: Shown }>;
+  shows(partner: StandIn, sale: Sale): Promise<{ askId: string; shown: StoredListing }>;
 };
 
 export async function openPartnerOrderBook(chainId: ChainId): Promise<PartnerOrderBook> {
@@ -38,7 +38,7 @@ export async function openPartnerOrderBook(chainId: ChainId): Promise<PartnerOrd
     adapters = openPartners(config, { ...interactive, timeoutMs: 1_000, waitMs: 200, attempts: 1 });
     return adapters;
   });
-  if (standIns === undefined) throw new Error("the book opened no partners");
+  if (standIns === undefined) throw new Error("no partner was opened");
   const { opensea, magiceden } = standIns;
   return {
     ...book,
@@ -49,7 +49,8 @@ export async function openPartnerOrderBook(chainId: ChainId): Promise<PartnerOrd
       const shown = await partner.sell({ chainId, ...sale });
       const adapter = adapters.find(({ name }) => name === partner.partner);
       const listing = await adapter?.fetchListing(chainId, shown.orderHash);
-      if (!listing || isRejection(listing)) throw new Error(`${partner.partner} shows no listing`);
+      if (!listing || isRejection(listing))
+        throw new Error(`${partner.partner} has no such listing`);
       await appendObservations(book.db, [
         partnerListingSeen(listing, { generation: 0, seenAt: new Date() }),
       ]);

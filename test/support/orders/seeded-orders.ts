@@ -162,7 +162,7 @@ const apeListings = [3n, 1n, 2n].map((price, index) =>
 );
 
 /**
- * What partners show of the makers' tokens, in both currencies. Of a conduit that is not the common one nobody knows
+ * What partners show of the makers' tokens, in both currencies. Of a conduit other than the common one nobody knows
  * whether the pauper approved it.
  */
 const shownListings = manyListings.slice(0, 110).map((own, index) => {
@@ -197,7 +197,7 @@ export const listings = [
   ...apeListings,
 ];
 
-/** A third of them on whole collections. */
+/** A third of them are collection bids. */
 const manyBids = Array.from({ length: 97 }, (_, index) =>
   bidFor({
     contract: contractOf(index),

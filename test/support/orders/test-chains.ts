@@ -56,12 +56,12 @@ export async function openTestChains(
     throw error;
   }
   const { baseUrl } = pipeline;
-  const venue = (chainId: ChainId) => {
+  const chain = (chainId: ChainId) => {
     const market = markets.find(({ anvil }) => anvil.chainId === chainId);
     if (market === undefined) throw new Error(`chain ${chainId} is not open`);
     return openTestChain(market, chainId, baseUrl);
   };
-  return { baseUrl, chain: venue, close };
+  return { baseUrl, chain, close };
 }
 
 function openTestChain({ client, actors, anvil }: Market, chainId: ChainId, baseUrl: string) {
@@ -96,7 +96,7 @@ export async function mintPunks(
   const most = 25n;
   for (let made = 0n; made < count; made += most) {
     const left = count - made;
-    await actors[owner].mintsRun(contracts.punks, first + made, left < most ? left : most);
+    await actors[owner].mintsRange(contracts.punks, first + made, left < most ? left : most);
   }
   return Array.from({ length: Number(count) }, (_, index) => ({
     standard: "erc721",

@@ -44,8 +44,8 @@ function parseRole(text: string): string {
 
 /** Clients normalize other characters differently. */
 function parsePassword(path: string): string {
-  const words = readPassword(path);
-  if (/^[\x21-\x7e]{8,200}$/.test(words)) return words;
+  const password = readPassword(path);
+  if (/^[\x21-\x7e]{8,200}$/.test(password)) return password;
   throw new InvalidArgumentError(
     "expected a file with 8 to 200 printable ASCII characters without spaces",
   );

@@ -144,9 +144,9 @@ async function change(
       return;
     }
     const { hasChanged, entry } = outcome;
-    const words = hasChanged ? "recorded" : "no change";
+    const outcomeLine = hasChanged ? "recorded" : "no change";
     const lines = entry === null ? ["not registered"] : entryLines([entry]);
-    print(json, { hasChanged, entry: entry && shown(entry) }, [words, ...lines]);
+    print(json, { hasChanged, entry: entry && shown(entry) }, [outcomeLine, ...lines]);
   });
 }
 

@@ -106,12 +106,13 @@ async function checkProjection(db: Database, projection: Projection): Promise<Fi
     (fact) => `leaves out ${fact} still, which was let in again`,
   );
   const drift = await findDrift(db, projection);
-  return [...owes, ...drift].map((words) => fault(name, words, `op rebuild ${name}`));
+  return [...owes, ...drift].map((finding) => fault(name, finding, `op rebuild ${name}`));
 }
 
 /** Rows are missing there, so something is not right. */
 async function checkLeftOut(db: Database): Promise<Finding[]> {
-  const advice = "op quarantine list tells why; op quarantine release, once that is mended";
+  const advice =
+    "op quarantine list shows the errors; op quarantine release, once the cause is fixed";
   return (await readExcludedFacts(db)).map((one) =>
     fault(one.projection, describeExcludedFacts(one), advice),
   );
@@ -122,10 +123,10 @@ async function checkSchemas(
   config: Config,
   projections: readonly Projection[],
 ): Promise<Finding[]> {
-  const begun = await readUnfinishedRebuilds(db, projections);
+  const unfinished = await readUnfinishedRebuilds(db, projections);
   const stale = await findStaleSchemas(db, config, projections);
   return [
-    ...begun.map(({ name, progress, command }) =>
+    ...unfinished.map(({ name, progress, command }) =>
       note(name, `${shadowSchemas(name).next} ${progress}`, `${command} goes on with it`),
     ),
     ...stale.map(({ schema, bytes, why }) =>

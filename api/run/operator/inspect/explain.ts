@@ -22,7 +22,7 @@ export function addExplain(program: Command): void {
     )
     .option("--json", "print JSON")
     .action(async (what: string, id: string, { json }: { json?: boolean }, command: Command) => {
-      const refuse = (words: string) => command.error(words, { exitCode: 2 });
+      const refuse = (message: string) => command.error(message, { exitCode: 2 });
       await withDatabase("explain", async ({ db, config }) => {
         const subject = await finders[what]?.(db, id, refuse);
         if (subject === null || subject === undefined) {

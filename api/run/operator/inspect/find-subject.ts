@@ -10,7 +10,7 @@ import { findSales } from "../../../../projections/reads/sales/find-sale.ts";
 /** Rows, and what selects the facts that they were derived from. */
 type Subject = { projection: string; rows: unknown[]; about: About };
 
-type Refuse = (words: string) => never;
+type Refuse = (message: string) => never;
 type Find = (db: Database, id: string, refuse: Refuse) => Promise<Subject | null>;
 
 /** Finders by the name used on the command line. */

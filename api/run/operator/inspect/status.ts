@@ -9,11 +9,8 @@ import {
 } from "../../../../projections/engine/quarantine.ts";
 import { readUnfinishedRebuilds } from "../../../../projections/engine/rebuild-progress.ts";
 import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
-import {
-  readIndexedBlocks,
-  readLogHead,
-  readRecordedHead,
-} from "../../../../projections/log/status.ts";
+import { readLogHead } from "../../../../projections/log/read-log-head.ts";
+import { readIndexedBlocks, readRecordedHead } from "../../../../projections/log/status.ts";
 import { readPaused } from "../../../../projections/log/switches.ts";
 import { openHeadReader } from "../../../work/chain/fetch-head.ts";
 import type { ChainConfig } from "../../config/config.ts";
@@ -104,7 +101,7 @@ async function readProjections(db: Database, all: readonly Projection[], head: b
   return all.map((projection) => {
     const { name } = projection;
     const { previous } = shadowSchemas(name);
-    const begun = rebuilds.find((one) => one.name === name);
+    const unfinished = rebuilds.find((one) => one.name === name);
     const stored = checkpoints.get(name);
     const at = (schema: string) => {
       const one = checkpoints.get(schema);
@@ -118,9 +115,9 @@ async function readProjections(db: Database, all: readonly Projection[], head: b
       lag: stored === undefined ? null : Number(head - stored.position),
       updatedAt: updatedAt.get(name) ?? null,
       rebuilding:
-        begun === undefined
+        unfinished === undefined
           ? null
-          : { ...begun, name: undefined, position: Number(begun.position) },
+          : { ...unfinished, name: undefined, position: Number(unfinished.position) },
       previous: at(previous),
     };
   });
@@ -129,10 +126,10 @@ async function readProjections(db: Database, all: readonly Projection[], head: b
 type Row = Awaited<ReturnType<typeof readProjections>>[number];
 
 function projectionLines(rows: readonly Row[]): string[] {
-  const beside = (one: { version: number; position: number } | null) =>
+  const previousText = (one: { version: number; position: number } | null) =>
     one === null ? "-" : `version ${one.version} at ${one.position}`;
   return tableLines([
-    ["projection", "version", "position", "lag", "updated", "rebuilding", "kept"],
+    ["projection", "version", "position", "lag", "updated", "rebuilding", "previous"],
     ...rows.map((row) => [
       row.name,
       `${row.version ?? "none"}${row.isCurrent ? "" : " (not this program's)"}`,
@@ -140,7 +137,7 @@ function projectionLines(rows: readonly Row[]): string[] {
       `${row.lag ?? "-"}`,
       row.updatedAt ?? "-",
       row.rebuilding?.progress ?? "-",
-      beside(row.previous),
+      previousText(row.previous),
     ]),
   ]);
 }

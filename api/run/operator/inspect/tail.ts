@@ -3,7 +3,7 @@ import { chainIds } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { factKind } from "../../../../projections/log/fact-kind.ts";
 import { type FactFilter, readFactsAfter } from "../../../../projections/log/provenance.ts";
-import { readLogHead } from "../../../../projections/log/status.ts";
+import { readLogHead } from "../../../../projections/log/read-log-head.ts";
 import { openListener } from "../../../work/log-signal/listener.ts";
 import { createSignal } from "../../../work/log-signal/signal.ts";
 import { createLogger } from "../../output/logger.ts";
@@ -46,18 +46,18 @@ async function follow(
   options: Options,
   signal: AbortSignal,
 ): Promise<void> {
-  const wake = createSignal();
+  const appended = createSignal();
   const listener = openListener({
     url,
     channels: ["log"],
-    onNotify: () => wake.notify(),
+    onNotify: () => appended.notify(),
     logger: createLogger("op", "error", (line) => void process.stderr.write(`${line}\n`)),
   });
   let after = options.after ?? (await readLogHead(db));
   try {
     while (!signal.aborted) {
       const next = await printFrom(db, { ...filterOf(options), after }, options.json === true);
-      if (next === after) await wake.wait(POLL_MS, signal);
+      if (next === after) await appended.wait(POLL_MS, signal);
       after = next;
     }
   } finally {

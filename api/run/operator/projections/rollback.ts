@@ -44,8 +44,8 @@ type Outcome = {
 
 async function rollBackOne(db: Database, projection: Projection): Promise<Outcome> {
   const { name } = projection;
-  const kept = await rollBack(db, name, bindViews);
-  if (kept === null) {
+  const restored = await rollBack(db, name, bindViews);
+  if (restored === null) {
     const isDone = (await readCheckpoints(db)).has(shadowSchemas(name).replaced);
     return {
       isDone,
@@ -53,8 +53,8 @@ async function rollBackOne(db: Database, projection: Projection): Promise<Outcom
       line: `${name}: ${isDone ? "already rolled back" : "no previous tables"}`,
     };
   }
-  const { version, position } = kept;
-  const advice = isCurrent(kept, projection)
+  const { version, position } = restored;
+  const advice = isCurrent(restored, projection)
     ? "the projector catches up from there"
     : "run a projector of that version: the one of this version would rebuild it";
   return {
