@@ -26,7 +26,7 @@ export async function withProjectionLock<Result>(
   name: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const key = `beside ${name}`;
+  const key = projectionLockKey(name);
   return await db.connection().execute(async (connection) => {
     await sql`select pg_advisory_lock(hashtextextended(${key}, 0))`.execute(connection);
     try {
@@ -44,6 +44,9 @@ export async function renameSchema(session: Session, from: string, to: string): 
     session,
   );
 }
+
+/** Text whose hash is the key of a projection's advisory lock. */
+export const projectionLockKey = (name: string): string => `shadow schemas of ${name}`;
 
 const LOCK_TIMEOUT_MS = 2_000;
 const TRIES = 60;

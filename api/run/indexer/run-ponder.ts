@@ -80,7 +80,7 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
     const onLine = logReader(options, schema, run, onPonderLive);
     const ponder = startPonder(schema, ponderSettings(options, rpcs), onLine);
     run.reached = "started";
-    logger.info({ chainId, schema, pid: ponder.pid }, "Ponder started");
+    logger.info({ chainId, schema, ponderPid: ponder.pid }, "Ponder started");
     const reason = await Promise.race([
       ponder.exited.then((exit) => `Ponder exited (${exit})`),
       lock.lost.then(() => {

@@ -155,7 +155,7 @@ describe("op rebuild that was killed", () => {
   });
 
   it(
-    "goes on behind the step that it had committed, says so, and ends in the same rows",
+    "resumes after its last committed step, says so, and ends with the same rows",
     async () => {
       const { db, url } = database;
       const child = startOperator(url, ["rebuild", "activity"]);
@@ -168,7 +168,6 @@ describe("op rebuild that was killed", () => {
 
       expect(code).toBe(0);
       expect(words).toMatch(/^resuming the rebuild started 2\S+Z /);
-      expect(words).toMatch(/rebuilding activity: \d+ facts, resumed after \w+/);
       expect(out).toMatch(/^activity rebuilt/);
       expect(await differing(db, "activity")).toBe(0n);
     },
@@ -176,13 +175,13 @@ describe("op rebuild that was killed", () => {
   );
 
   it(
-    "leaves out what it had exchanged, and derives that again with --anew",
+    "skips what it had swapped in, and derives that again with --anew",
     async () => {
       const { db, url } = database;
       const child = startOperator(url, ["rebuild", "coin_prices"]);
       const words = text(child.stderr);
       await db.connection().execute(async (connection) => {
-        const lock = sql`hashtextextended('beside collection_stats', 0)`;
+        const lock = sql`hashtextextended('shadow schemas of collection_stats', 0)`;
         await vi.waitFor(
           async () => expect(await stepsDone(db, "coin_prices")).not.toEqual([]),
           inStep,
@@ -196,12 +195,12 @@ describe("op rebuild that was killed", () => {
         await once(child, "exit");
         await sql`select pg_advisory_unlock(${lock})`.execute(connection);
       });
-      expect(await words).not.toContain("going on");
+      expect(await words).not.toContain("resuming");
 
       const second = await operate(url, "rebuild", "coin_prices");
       const third = await operate(url, "rebuild", "coin_prices", "--anew", "--json");
 
-      expect(second.words).toContain("done are coin_prices;");
+      expect(second.words).toContain("finished: coin_prices");
       expect(second.out).toMatch(/^collection_stats rebuilt/);
       expect(JSON.parse(third.out)).toMatchObject({
         rebuilt: [{ projection: "coin_prices" }, { projection: "collection_stats" }],
@@ -212,7 +211,7 @@ describe("op rebuild that was killed", () => {
 });
 
 it(
-  "op rebuild goes on behind what was on disk when PostgreSQL itself was killed, and has exchanged when it ends",
+  "op rebuild resumes from what was on disk when PostgreSQL itself was killed, and has swapped schemas when it ends",
   async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "resume-"));
     const options = { dataDir, logger: pino({ level: "silent" }) };
@@ -251,7 +250,7 @@ it(
       await db.destroy();
       db = await startAgain();
 
-      expect(words).toContain("resumed after");
+      expect(words).toContain("resuming the rebuild started");
       expect(code).toBe(0);
       expect((await readCheckpoints(db)).has("activity_previous")).toBe(true);
       expect(await differing(db, "activity")).toBe(0n);

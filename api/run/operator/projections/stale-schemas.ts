@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../../../projections/database.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
-import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
+import { projectionLockKey, shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import type { Config } from "../../config/config.ts";
 import { readGeneration } from "../../indexer/active-schema.ts";
 import { indexedSources } from "../../indexer/indexed-sources.ts";
@@ -47,7 +47,7 @@ async function readUsedSchemas(db: Database, { chains, curated }: Config): Promi
 
 function reasonsFor(name: string): [string, { why: string; lockKey: string }][] {
   const { previous, replaced, verify } = shadowSchemas(name);
-  const lockKey = `beside ${name}`;
+  const lockKey = projectionLockKey(name);
   return [
     [previous, { why: `kept for op rollback ${name}`, lockKey }],
     [replaced, { why: `replaced by op rollback ${name}`, lockKey }],
