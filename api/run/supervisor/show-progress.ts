@@ -44,7 +44,7 @@ function openRate(): (progress: Progress) => RatedProgress {
 
 function lineOf({ facts, factsPerSecond, chains }: RatedProgress): string {
   const blocks = chains.map(
-    ({ chainId, block, head }) => `chain ${chainId}: block ${block ?? "-"} of ${head ?? "-"}`,
+    ({ chainId, block, head }) => `chain ${chainId}: ${block ?? "-"}/${head ?? "-"}`,
   );
-  return ["catching up", ...blocks, `${facts} facts (${factsPerSecond}/s)`].join("  ");
+  return ["catching up, blocks", ...blocks, `${facts} facts (${factsPerSecond}/s)`].join("  ");
 }

@@ -37,6 +37,7 @@ export async function startLocalChains(context: SupervisorContext): Promise<Loca
   context.addStopStage().push(running);
   if (chains === undefined) await once(ready, "ready", { signal });
   if (chains === undefined) throw new Error("The local chains have no address");
+  progress.clear();
   logger.info({ chainIds: Object.keys(chains.chains).map(Number) }, "local chains started");
   return chains;
 }

@@ -20,7 +20,7 @@ import { createDatabase } from "../../support/database/postgres.ts";
 
 type TestDatabase = Awaited<ReturnType<typeof createDatabase>>;
 type LocalChain = { anvil: Anvil; client: DevnetClient };
-type LogLine = { msg: string; chainId?: number; pid?: number; reason?: string };
+type LogLine = { msg: string; chainId?: number; ponderPid?: number; reason?: string };
 type Indexer = { running: RunningRole; lines: LogLine[]; stop(): Promise<void> };
 
 const curated = [contracts.punks, contracts.editions, contracts.consecutive];
@@ -213,7 +213,7 @@ function ponderPid(lines: LogLine[], chainId: ChainId): number {
   const started = lines.findLast(
     (line) => line.msg === "Ponder started" && line.chainId === chainId,
   );
-  return started?.pid ?? 0;
+  return started?.ponderPid ?? 0;
 }
 
 type StoredEvent = {
