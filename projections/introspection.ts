@@ -9,8 +9,8 @@ import {
 } from "kysely";
 
 /**
- * PostgreSQL for migrations beside rebuilds. Kysely's own introspection looks tables up by their names after it has read
- * these, which fails where a rebuild renames or drops a schema in between.
+ * PostgreSQL for migrations that run while schemas are rebuilt. Kysely's own introspection looks tables up by their names
+ * after it has listed them, which fails where a rebuild renames or drops a schema in between.
  */
 export class SteadyDialect extends PostgresDialect {
   override createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {

@@ -146,7 +146,7 @@ export const isObservation = (kind: FactKind): RawBuilder<boolean> =>
 
 /**
  * The table outlives its transaction and changes only with the blocks: emptied and filled again by each, it would have
- * every plan that names it made anew.
+ * every plan that names it invalidated.
  */
 async function openRetractedBlocks(session: Session, upTo: bigint): Promise<void> {
   await sql`

@@ -56,7 +56,7 @@ export async function readSettledNumber(db: Database, chainId: number): Promise<
   return Number(rows[0]?.number ?? -1n);
 }
 
-/** Where log and chain differ. `canonical` says which block stands at the heights of the log's blocks. */
+/** Where log and chain differ. `canonical` says which block is at the heights of the log's blocks. */
 export function compareBlocks(
   logged: readonly LoggedBlock[],
   onChain: readonly ChainBlock[],
@@ -72,9 +72,9 @@ export function compareBlocks(
     add("missing", block, without(block.logIndexes, log.get(block.hash)?.logIndexes ?? []));
   }
   for (const block of logged) {
-    const stands = canonical.get(block.number) === block.hash;
-    if (!stands && !block.dropped) add("wrong_block", block, block.logIndexes);
-    if (!stands) continue;
+    const isCanonical = canonical.get(block.number) === block.hash;
+    if (!isCanonical && !block.dropped) add("wrong_block", block, block.logIndexes);
+    if (!isCanonical) continue;
     if (block.dropped) add("dropped_block", block, block.logIndexes);
     add("surplus", block, without(block.logIndexes, chain.get(block.hash)?.logIndexes ?? []));
   }

@@ -1,6 +1,6 @@
 /**
  * Kinds of facts and the number each is stored under. Numbers are permanent.
- * What the typed columns of `log.fact` hold for each kind is told in `projections/log/README.md`.
+ * The typed columns of `log.fact` for each kind: `projections/log/README.md`.
  */
 export const factKind = {
   block_retracted: 1,

@@ -28,8 +28,8 @@ export async function checkObservationBlocks(
   if (blocks.length === 0) return 0;
   const indexed = (await readIndexedBlocks(db, chainId))?.indexed.number ?? 0;
   const canonical = await canonicalHashes([...new Set(blocks.map(({ number }) => number))]);
-  const standing = blocks.filter(({ isRetracted }) => !isRetracted);
-  const retract = orphans(standing, canonical).map(({ blockId }) => blockId);
+  const effective = blocks.filter(({ isRetracted }) => !isRetracted);
+  const retract = orphans(effective, canonical).map(({ blockId }) => blockId);
   const readopt = blocks
     .filter(({ isRetracted, number, hash }) => isRetracted && canonical.get(number) === hash)
     .map(({ blockId }) => blockId);
@@ -51,7 +51,7 @@ export async function checkObservationBlocks(
   });
 }
 
-/** The highest of the blocks that are final, below the lowest of which the chain could not say what stands there. */
+/** The highest of the blocks that are final, below the lowest height at which the chain gave no block. */
 function settledUpTo(
   blocks: readonly RecordedBlock[],
   canonical: ReadonlyMap<bigint, string | null>,

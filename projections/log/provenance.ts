@@ -6,7 +6,7 @@ import { MAX_RANGE_TOKENS } from "../domain/consecutive-transfer.ts";
 import { factKind } from "./fact-kind.ts";
 import { kindList, kindLiteral } from "./fact-kind-sql.ts";
 
-/** A fact with its place. `counts` is told for the position asked about, like the retraction that is in its way. */
+/** A fact with its place. `counts`: whether it is effective at the requested position. */
 export type PlacedFact = {
   position: bigint;
   kind: number;

@@ -1,4 +1,4 @@
-/** Asks the chain which block stands at each height; null where it has none yet. Throws when it cannot be asked. */
+/** Fetches the hash of the chain\'s block at each height; null where it has none yet. Throws when the chain cannot be reached. */
 export type CanonicalHashes = (numbers: readonly bigint[]) => Promise<Map<bigint, string | null>>;
 
 export type PonderBlock = { number: bigint; hash: string; events: number };
@@ -36,15 +36,17 @@ export async function reconcile(
   }
   const disputed = [...suspects, ...returning, ...unseen];
   const canonical = await canonicalHashes([...new Set(disputed.map(({ number }) => number))]);
-  const stands = ({ number, hash }: PonderBlock) => canonical.get(number) === hash;
+  const isCanonical = ({ number, hash }: PonderBlock) => canonical.get(number) === hash;
 
   const retract = orphans(suspects, canonical);
-  const unresolved = suspects.filter((block) => !retract.includes(block) && !stands(block));
-  const readopt = returning.filter(stands);
+  const unresolved = suspects.filter((block) => !retract.includes(block) && !isCanonical(block));
+  const readopt = returning.filter(isCanonical);
   // Facts of a retracted block are not effective; they are appended in case it is readopted.
-  const isDropped = ({ hash }: PonderBlock) => log.get(hash)?.isRetracted === true;
+  const isKnownRetracted = ({ hash }: PonderBlock) => log.get(hash)?.isRetracted === true;
   const append =
-    unresolved.length > 0 ? [] : unseen.filter((block) => stands(block) || isDropped(block));
+    unresolved.length > 0
+      ? []
+      : unseen.filter((block) => isCanonical(block) || isKnownRetracted(block));
   const undecided = returning.filter(({ number }) => (canonical.get(number) ?? null) === null);
   return {
     retract: retract.map(({ blockId }) => blockId),

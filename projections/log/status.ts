@@ -27,7 +27,7 @@ export async function readProjectionProgress(db: Database): Promise<ProjectionPr
   return rows;
 }
 
-/** Where the indexer stands on a chain. Times are unix seconds. */
+/** How far the indexer is on a chain. Times are unix seconds. */
 export type IndexedBlocks = {
   indexed: { number: number; timestamp: number };
   finalized: { number: number };

@@ -39,7 +39,7 @@ export function openSwitch(
   };
   return async () => {
     if (performance.now() - readAt < BELIEVED_MS) return isPaused;
-    // Who asks meanwhile is told the same.
+    // Concurrent callers share the result.
     reading ??= read().finally(() => {
       reading = undefined;
     });

@@ -20,7 +20,7 @@ export type FaultyDatabase = {
   /** For projectors: the plans of its connections are dear, and no appender's fault breaks them. */
   projector: Database;
   survivor(random: Random, rate: number, coverage: Coverage): Survivor;
-  /** What a process that begins anew has lost: connections, their plans, tables of sessions. */
+  /** What a restarted process has lost: connections, their plans, tables of sessions. */
   restart(): Promise<void>;
   close(): Promise<void>;
 };

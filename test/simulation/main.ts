@@ -63,9 +63,9 @@ async function runAll([watched, shuffled]: readonly [string, string]): Promise<n
   }
   await Promise.all(stores.map(closeStore));
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  const told = `${runs} runs from seed ${first}: ${failed} failed, ${seconds} s`;
+  const summary = `${runs} runs from seed ${first}: ${failed} failed, ${seconds} s`;
   process.stdout.write(`${presentCoverage(coverage).join("\n")}\n`);
-  process.stdout.write(`${told}, covered: ${summarize(coverage)}\n`);
+  process.stdout.write(`${summary}, covered: ${summarize(coverage)}\n`);
   return failed;
 }
 

@@ -15,7 +15,7 @@ import { someCrossListing, someFee, someSighting } from "./partners.ts";
 import type { Random } from "./random.ts";
 import { makers, many, single, tokens, traded } from "./trades.ts";
 
-/** What an observer of a chain has seen and told. */
+/** What an observer of a chain has seen and reported. */
 export type Observed = {
   chainId: ChainId;
   orders: readonly GivenOrder[];
@@ -122,7 +122,7 @@ function goOn(random: Random, observed: Observed): Observation {
 function register(random: Random, { chainId }: Observed, turn: number): Observation {
   const contract = someContract(random);
   return {
-    ...told(chainId, turn),
+    ...fetched(chainId, turn),
     kind: "collection_registered",
     contract,
     payload: {
@@ -136,7 +136,7 @@ function register(random: Random, { chainId }: Observed, turn: number): Observat
 
 function describe(random: Random, { chainId }: Observed, at: Block, turn: number): Observation {
   return {
-    ...told(chainId, turn),
+    ...fetched(chainId, turn),
     kind: "contract_described",
     contract: someContract(random),
     basis: {
@@ -175,7 +175,7 @@ function someContract(random: Random): Address {
   return addressOf(50 + random.int(0, 3));
 }
 
-function told(chainId: ChainId, turn: number) {
+function fetched(chainId: ChainId, turn: number) {
   const identity: Hex = keccak256(stringToHex(`observed ${chainId} ${turn}`));
   return { chainId, identity, recordedAt: new Date(1_800_000_000_000 + turn * 1_000) };
 }

@@ -61,7 +61,7 @@ async function goOn(context: RunContext): Promise<string[]> {
 }
 
 /**
- * Whether two processes may do this at once: which comes first says nothing. A block's state is told of blocks that the
+ * Whether two processes may do this at once, in any order. A block's state is appended for blocks that the
  * log holds, so not while they are appended.
  */
 function mayMeet(one: Step, other: Step): boolean {

@@ -25,11 +25,11 @@ export type Store = {
   targets: readonly Target[];
   programFault: ProgramFault;
   /** OwnershipState in one window. */
-  besides: readonly Target[];
+  shadows: readonly Target[];
   layouts: ReadonlyMap<string, Layout>;
 };
 
-const beside = ({ name }: Projection) => `${name}_beside`;
+const shadowName = ({ name }: Projection) => `${name}_shadow`;
 const inBulk = ({ name }: Projection) => `${name}_bulk`;
 
 /** Makes the tables in a migrated database, in place of those of an earlier store. */
@@ -39,23 +39,23 @@ export async function openStore(url: string): Promise<Store> {
   const projections = allProjections({ feeRecipient });
   const programFault = noProgramFault();
   const targets: Target[] = [];
-  const besides: Target[] = [];
+  const shadows: Target[] = [];
   const layouts = new Map<string, Layout>();
   for (const one of projections) {
     targets.push(await createProjection(db, withProgramFault(one, programFault)));
-    besides.push(await createProjection(db, one, beside(one)));
+    shadows.push(await createProjection(db, one, shadowName(one)));
     layouts.set(one.name, await readLayout(db, one.name));
   }
-  return { faulty: openFaulty(url), db, projections, targets, programFault, besides, layouts };
+  return { faulty: openFaulty(url), db, projections, targets, programFault, shadows, layouts };
 }
 
 export async function closeStore({ faulty, db }: Store): Promise<void> {
   await Promise.all([faulty.close(), db.destroy()]);
 }
 
-/** Deletes and does not truncate: that would have every plan made anew. */
-export async function emptyStore({ db, targets, besides, layouts }: Store): Promise<void> {
-  const tables = [...targets, ...besides].flatMap(({ projection, schema }) => {
+/** Deletes and does not truncate: that would invalidate every plan. */
+export async function emptyStore({ db, targets, shadows, layouts }: Store): Promise<void> {
+  const tables = [...targets, ...shadows].flatMap(({ projection, schema }) => {
     return [...(layouts.get(projection.name)?.keys() ?? [])].map((table) => `${schema}.${table}`);
   });
   const log = ["log.fact", "log.block", "log.transaction", "log.contract"];
@@ -92,7 +92,7 @@ export async function compareInOneWindow(
   store: Store,
   projections: readonly Projection[],
 ): Promise<string[]> {
-  const chosen = store.besides.filter(({ projection }) => projections.includes(projection));
+  const chosen = store.shadows.filter(({ projection }) => projections.includes(projection));
   await project(store.faulty.projector, chosen, EVERYTHING);
   const broken: string[] = [];
   for (const { projection, schema } of chosen) {

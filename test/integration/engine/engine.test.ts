@@ -278,7 +278,7 @@ describe("a rebuild", () => {
     expect(remarks(await dumpTable(db, "tokens.seen"))).toEqual(["three"]);
   });
 
-  it("that was killed is taken up where it stood, unless the version was raised again", async () => {
+  it("that was killed is resumed, unless the version was raised again", async () => {
     await appendEvents(db, transfers(6));
     await prepareProjections(db, [tokens("old")], quiet);
     const killed = { projection: tokens("killed", { version: 2 }), schema: "tokens_next" };
@@ -313,25 +313,28 @@ describe("a rebuild", () => {
   it.each([
     ["what reads nothing", tokens("one")],
     ["what reads another's tables", reader()],
-  ])("folds %s again when others are exchanged in the middle", async (_, projection) => {
-    const read = await createProjection(db, tokens("one"));
-    const target = projection.name === "tokens" ? read : await createProjection(db, projection);
-    await appendEvents(db, transfers(3));
-    if (target !== read) await project(db, [read]);
+  ])(
+    "applies the window of %s again when another projection is swapped meanwhile",
+    async (_, projection) => {
+      const read = await createProjection(db, tokens("one"));
+      const target = projection.name === "tokens" ? read : await createProjection(db, projection);
+      await appendEvents(db, transfers(3));
+      if (target !== read) await project(db, [read]);
 
-    // In an object: a promise alone would be awaited before the commit that it waits for.
-    const { forward } = await db.transaction().execute(async (session) => {
-      await sql`select from engine.checkpoint for update`.execute(session);
-      const forward = catchUp(db, target, undefined, quiet);
-      await untilSomeoneWaits(db);
-      await sql`update engine.checkpoint set position = position`.execute(session);
-      return { forward };
-    });
-    await forward;
+      // In an object: a promise alone would be awaited before the commit that it waits for.
+      const { forward } = await db.transaction().execute(async (session) => {
+        await sql`select from engine.checkpoint for update`.execute(session);
+        const forward = catchUp(db, target, undefined, quiet);
+        await untilSomeoneWaits(db);
+        await sql`update engine.checkpoint set position = position`.execute(session);
+        return { forward };
+      });
+      await forward;
 
-    expect(ids(await dumpTable(db, `${target.schema}.seen`))).toEqual([1_000, 1_001, 1_002]);
-    expect((await standing())[target.schema]).toEqual([1, 3n]);
-  });
+      expect(ids(await dumpTable(db, `${target.schema}.seen`))).toEqual([1_000, 1_001, 1_002]);
+      expect((await standing())[target.schema]).toEqual([1, 3n]);
+    },
+  );
 
   it("by two processes at once leaves whole tables and one checkpoint", async () => {
     await appendEvents(db, transfers(30));

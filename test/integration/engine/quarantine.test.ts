@@ -41,7 +41,7 @@ afterAll(() => database.drop());
 /** The highest amount that `summed` can take in. */
 let ceiling = 100;
 
-/** Units by contract, derived anew from the log for every contract that a window names. */
+/** Units by contract, derived again from the log for every contract in a window. */
 const summed: Projection = {
   name: "summed",
   version: 1,
@@ -86,7 +86,7 @@ const copied: Projection = {
   reads: ["summed"],
 };
 
-/** Numbers facts as they come: what one is told leans on all before it. */
+/** Numbers facts in order: each number depends on all facts before. */
 const numbered: Projection = {
   name: "numbered",
   version: 1,
@@ -184,8 +184,8 @@ async function poison(): Promise<void> {
   );
 }
 
-describe("a fact that a projection cannot take in", () => {
-  it("is put aside for that projection and what reads it, and stops nothing else", async () => {
+describe("a fact that a projection fails on", () => {
+  it("is quarantined for that projection and those that read it, and stops nothing else", async () => {
     await poison();
     await keepUp();
 
@@ -208,7 +208,7 @@ describe("a fact that a projection cannot take in", () => {
     expect(await derivedInBulk()).toEqual(await state());
   });
 
-  it("is still put aside when it is let in too early", async () => {
+  it("is quarantined again when it is released too early", async () => {
     await poison();
     await keepUp();
     const before = await state();
@@ -220,7 +220,7 @@ describe("a fact that a projection cannot take in", () => {
     expect(await derivedInBulk()).toEqual(before);
   });
 
-  it("counts once it is let in by a program that can take it in", async () => {
+  it("is applied once it is released under a program that handles it", async () => {
     await poison();
     await keepUp();
     ceiling = 1_000;
@@ -238,7 +238,7 @@ describe("a fact that a projection cannot take in", () => {
     expect(await derivedInBulk()).toEqual(await state());
   });
 
-  it("has all that came after it derived anew when it is let in", async () => {
+  it("has all later facts derived again when it is released", async () => {
     targets = [await createProjection(db, numbered)];
     await poison();
     await keepUp();
@@ -251,7 +251,7 @@ describe("a fact that a projection cannot take in", () => {
     expect(await dumpTable(db, "numbered.place")).toEqual(inOrder([1, 2, 3, 4, 5, 6, 7, 8, 9]));
   });
 
-  it("stays out of the tables after its release until they are derived anew, also where that was killed", async () => {
+  it("stays excluded after its release until the tables are rebuilt, also where the rebuild was killed", async () => {
     await poison();
     await keepUp();
     ceiling = 1_000;
@@ -273,7 +273,7 @@ describe("a fact that a projection cannot take in", () => {
     expect(await derivedInBulk()).toEqual(await state());
   });
 
-  it("is let in whole by whoever is in the middle of a tick when it is released", async () => {
+  it("is released completely, also for a projector in the middle of a tick", async () => {
     await poison();
     while ((await advance(db, targets)).outcome !== "quarantined");
     ceiling = 1_000;
@@ -347,7 +347,7 @@ describe("a fact that a projection cannot take in", () => {
     expect(await held()).toHaveLength(100);
   });
 
-  it("puts nothing aside where no projector folds it: a build only fails", async () => {
+  it("is not quarantined by a build, which only fails", async () => {
     await poison();
 
     await expect(tick(db, targets)).rejects.toThrow(DerivationFailed);

@@ -134,7 +134,7 @@ describe("a derivation in bulk that fails in the middle", () => {
     expect(await dumpTable(database.db, "tokens.seen")).toEqual(resumed);
   });
 
-  it("begins anew when a step has another name or the version was raised", async () => {
+  it("starts over when a step has another name or the version was raised", async () => {
     const fails: { at: string | null } = { at: "third" };
     const ran: string[] = [];
     await expect(prepared(tokens(ran, fails))).rejects.toThrow("out of luck");

@@ -17,7 +17,7 @@ beforeEach(async () => {
   await sql`update log.head set position = 0`.execute(db);
 });
 
-/** Stages below and above the size from which statements are planned anew. */
+/** Stages below and above the size from which statements are planned each time. */
 const sizes = [
   ["few", 30],
   ["many", 1_300],
@@ -44,7 +44,7 @@ const events = (from: number, to: number, branch?: string) =>
 const keyOf = (one: ChainEvent) =>
   `${one.block.hash} ${one.logIndex} ${one.subIndex} ${one.contract} ${one.tokenId}`;
 
-/** The log's events in their order, each as `keyOf` has it; a place that is not dense is told. */
+/** The log's events in their order, each as `keyOf` has it; a gap is reported. */
 async function keys(): Promise<string[]> {
   const { rows } = await sql<{ key: string; position: bigint }>`
     select f.position, concat_ws(' ', '0x' || encode(b.hash, 'hex'), f.log_index, f.sub_index,

@@ -14,7 +14,7 @@ import { block, dumpTable, setBlocks } from "../../support/database/given.ts";
 import { appendTrades, prepare, projections } from "../../support/database/operator.ts";
 import { createDatabase } from "../../support/database/postgres.ts";
 
-/** A server of its own: its transaction ids and sequences begin anew. */
+/** A server of its own: its transaction ids and sequences start from the beginning. */
 async function withFreshCluster(work: (db: Database) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "fresh-cluster-"));
   const orphanGuard = startOrphanGuard();

@@ -160,7 +160,7 @@ describe("recording", () => {
     expect(await counting(blocks)).toEqual({ b1: 2, b2: 3 });
   });
 
-  it("keeps what Ponder lacks while the chain says that it stands", async () => {
+  it("keeps what Ponder lacks while it is canonical on the chain", async () => {
     await emit(database.db, schema, [transfer(b1), transfer(b2), transfer(b3)]);
     await recordAll();
     chainIs(b1, b2, b3);
@@ -237,7 +237,7 @@ describe("a reorg", () => {
     expect(await counting(blocks)).toEqual({ b1: 1, c2: 1 });
   });
 
-  it("does not settle a height while the chain is too short to tell what stands there", async () => {
+  it("does not settle a height while the chain is shorter than it", async () => {
     await finalize(database.db, schema, 1, endOf(b3));
     chainIs(b1);
     const waiting = await record();
@@ -309,7 +309,7 @@ describe("an observation", () => {
     ]);
   }
 
-  /** Names of the blocks whose observations are believed; "none" stands for those without one. */
+  /** Names of the blocks whose observations are effective; "none": those without one. */
   async function believed(): Promise<string[]> {
     const { rows } = await sql<{ hash: string | null }>`
       select b.hash from log.fact f left join log.block b using (block_id)
