@@ -7,7 +7,7 @@ import { openHeadReader } from "../../work/chain/fetch-head.ts";
 export type ChainNodes = { chainId: number; rpcUrls: readonly string[] };
 
 /** How far recording is. `block`: the highest block with facts; `head`: the chain's. Null: not known. */
-export type ChainProgress = { chainId: number; block: number | null; head: number | null };
+type ChainProgress = { chainId: number; block: number | null; head: number | null };
 export type Progress = { facts: number; chains: ChainProgress[] };
 
 /** Reads how far recording is, from the log and from the chains' nodes. */

@@ -4,7 +4,7 @@ import { openLiveLine } from "../../output/live-line.ts";
 const showEveryMs = { terminal: 250, lines: 10_000 };
 
 /** How far a task is. */
-export type TaskProgress = {
+type TaskProgress = {
   task: string;
   done: number;
   /** Null: not known. */
