@@ -50,7 +50,7 @@ export async function runLocalChain(options: LocalChainOptions): Promise<LocalCh
   return { chainId, rpcUrl, wsUrl, pid, stop };
 }
 
-/** Tries until the node is up or the chain is told to stop. */
+/** Tries until the node is up or the chain is asked to stop. */
 async function bringUpAgain(
   options: LocalChainOptions,
   stopping: AbortSignal,

@@ -69,10 +69,10 @@ describe("the local chains", () => {
         countShown(port);
     for (const partner of Object.values(ready.partners))
       await expect.poll(shownOf(partner), { timeout: 120_000 }).toBeGreaterThan(0);
-    const toldAt = Date.now();
+    const signaledAt = Date.now();
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([0, null]);
-    expect(Date.now() - toldAt).toBeLessThan(3_000);
+    expect(Date.now() - signaledAt).toBeLessThan(3_000);
   }, 150_000);
 
   it("come up again where they were, and end with standard input", async () => {

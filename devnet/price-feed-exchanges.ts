@@ -1,10 +1,10 @@
 import { type HourCandle, hourAt, priceAt, type Ticker } from "./price-feed-walk.ts";
 
 /** A `GET`: the path below the exchange's own, and its query. */
-type Asked = { path: string; query: URLSearchParams; nowMs: number };
+type PriceRequest = { path: string; query: URLSearchParams; nowMs: number };
 
 /** What an exchange answers, in the form it publishes; undefined: it has no such path. */
-type Exchange = (asked: Asked) => unknown;
+type Exchange = (request: PriceRequest) => unknown;
 
 const hourMs = 3_600_000;
 const volume = "1234.56780000";

@@ -24,8 +24,8 @@ import { gaugeStatus } from "./status/gauges.ts";
 import { gaugePartners } from "./status/partner-gauges.ts";
 import { answerHealth, answerReadiness } from "./status/readiness.ts";
 import type { StatusReader } from "./status/status-reader.ts";
-import type { Context, V1Route } from "./v1/routing/context.ts";
 import { routes as v1Routes } from "./v1/routes.ts";
+import type { Context, V1Route } from "./v1/routing/context.ts";
 
 export type AppOptions = {
   readonly context: Context & { readonly readStatus: StatusReader };

@@ -6,7 +6,7 @@ import { Faults, withoutFaults } from "./faults.ts";
 import type { StoredListing } from "./listing-store.ts";
 import { presentWhole } from "./seaport-shapes.ts";
 import type { StandIn } from "./stand-in.ts";
-import type { Answer, Asked } from "./stand-in-server.ts";
+import type { Answer, StandInRequest } from "./stand-in-server.ts";
 
 const chainId = z.union(chainIds.map((id) => z.literal(id)));
 const address = z.custom<Address>((text) => isAddress(`${text}`, { strict: false }));
@@ -74,11 +74,14 @@ const controls: Record<string, Control> = {
 };
 
 /** Undefined: there is no such control. */
-export async function control(asked: Asked, standIn: StandIn): Promise<Answer | undefined> {
-  const action = controls[`${asked.method} ${asked.path}`];
+export async function control(
+  request: StandInRequest,
+  standIn: StandIn,
+): Promise<Answer | undefined> {
+  const action = controls[`${request.method} ${request.path}`];
   if (action === undefined) return undefined;
   try {
-    return { status: 200, body: await action(standIn, asked.body) };
+    return { status: 200, body: await action(standIn, request.body) };
   } catch (error) {
     return { status: 400, body: { errors: [error instanceof Error ? error.message : `${error}`] } };
   }

@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
 import { type StoredListing, totalWei } from "./listing-store.ts";
-import type { Asked } from "./stand-in-server.ts";
+import type { StandInRequest } from "./stand-in-server.ts";
 
 /** Hash and whole price of a listing as they are, or as the faults want them. */
 export function presentedTerms(
   shown: StoredListing,
-  { wrong }: Pick<Asked, "wrong">,
+  { wrong }: Pick<StandInRequest, "wrong">,
 ): { hash: Hex; wei: bigint } {
   const { orderHash } = shown;
   const lastDigit = orderHash.endsWith("0") ? "1" : "0";
@@ -17,7 +17,10 @@ export function presentedTerms(
 }
 
 /** Every second entry spoilt, each in its own way, when the answers are to be malformed. */
-export function corruptPage<Entry extends object>(entries: readonly Entry[], { wrong }: Asked) {
+export function corruptPage<Entry extends object>(
+  entries: readonly Entry[],
+  { wrong }: StandInRequest,
+) {
   if (!wrong.includes("malformed")) return entries;
   const ways: readonly ((entry: Entry) => unknown)[] = [
     () => null,

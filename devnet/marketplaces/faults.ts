@@ -4,9 +4,9 @@ import { z } from "zod";
 const wrongnesses = [
   /** Every second listing of a page lacks what it must have, or has it in another type. */
   "malformed",
-  /** Listings are told under the hash of another order. */
+  /** Listings are returned under the hash of another order. */
   "hash",
-  /** Prices are told that are not what the legs sum up to. */
+  /** Prices are returned that differ from the sum of the legs. */
   "price",
   /** The body ends in the middle. */
   "truncated",
@@ -23,7 +23,7 @@ export const Faults = z.object({
   /** `reset`: connections break; `refusing`: 503. */
   down: z.enum(["reset", "refusing"]).nullable(),
   /**
-   * Of the stream. `down`: no connection; `refusing`: 401; `mute`: nothing is answered; `losing`: nothing is told;
+   * Of the stream. `down`: no connection; `refusing`: 401; `mute`: nothing is answered; `losing`: events are lost;
    * `garbage`: before each event comes something that cannot be read.
    */
   stream: z.enum(["down", "refusing", "mute", "losing", "garbage"]).nullable(),

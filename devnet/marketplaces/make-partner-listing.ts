@@ -39,24 +39,24 @@ export type PartnerSale = {
 
 /** Makes and signs a listing as the partner's own site does, and lets the common conduit move the token. */
 export async function makePartnerListing(
-  venue: MarketContext,
+  market: MarketContext,
   sale: PartnerSale,
 ): Promise<SignedOrder> {
-  const maker = accountSigner(venue, sale.maker);
-  await openConduit(venue, sale);
-  const terms = await readTerms(venue, maker.address);
-  return signOrder(venue, maker, partnerComponents(venue.chainId, terms, sale));
+  const maker = accountSigner(market, sale.maker);
+  await openConduit(market, sale);
+  const terms = await readTerms(market, maker.address);
+  return signOrder(market, maker, partnerComponents(market.chainId, terms, sale));
 }
 
-async function openConduit(venue: MarketContext, { maker, nft }: PartnerSale): Promise<void> {
+async function openConduit(market: MarketContext, { maker, nft }: PartnerSale): Promise<void> {
   const args = [maker.address, commonConduit.address] as const;
   const asked = {
     address: nft.contract,
     abi: erc721Abi,
     functionName: "isApprovedForAll",
   } as const;
-  if (await venue.client.readContract({ ...asked, args })) return;
-  await accountSigner(venue, maker).transact({
+  if (await market.client.readContract({ ...asked, args })) return;
+  await accountSigner(market, maker).transact({
     to: nft.contract,
     data: encodeFunctionData({
       abi: erc721Abi,

@@ -6,7 +6,7 @@ import type { PartnerName } from "./make-partner-listing.ts";
 import type { StandInStream } from "./partner-a-stream.ts";
 import { createStandIn, type StandIn, type StandInState } from "./stand-in.ts";
 import { fixtureCollections } from "./stand-in-collections.ts";
-import { type Answer, type Asked, startStandInServer } from "./stand-in-server.ts";
+import { type Answer, type StandInRequest, startStandInServer } from "./stand-in-server.ts";
 
 export type StandInOptions = {
   /** Where real orders are made and looked at; may be none. */
@@ -19,7 +19,7 @@ export type StandInOptions = {
   lookEveryMs?: number;
 };
 
-type Routes = (state: StandInState, asked: Asked) => Promise<Answer | undefined>;
+type Routes = (state: StandInState, request: StandInRequest) => Promise<Answer | undefined>;
 
 /** A partner marketplace on loopback, with a handle for tests; `/_control` is the same over HTTP. */
 export async function openStandIn(
@@ -39,8 +39,8 @@ export async function openStandIn(
   const server = await startStandInServer({
     port,
     apiKey,
-    answer: (asked) => routes(state, asked),
-    control: (asked) => control(asked, handle),
+    answer: (request) => routes(state, request),
+    control: (request) => control(request, handle),
     upgrade: (request, connection, running) =>
       stream === undefined ? connection.destroy() : stream.accept(request, connection, running),
   });

@@ -11,7 +11,7 @@ export const eventNames: Record<ListingChange, string> = {
   restored: "order_revalidate",
 };
 
-/** What is told of a listing, wrapped as it is sent. Orders that turn invalid or valid are told of by their hash alone. */
+/** The events of a listing, in the envelope of the stream. Orders that become invalid or valid are sent by hash only. */
 export function presentEvent(shown: StoredListing, slug: string, event: string) {
   const now = new Date().toISOString();
   const chain = openSeaChains[shown.chainId];

@@ -8,7 +8,7 @@ import { type StoredListing, totalWei } from "./listing-store.ts";
 import { chainNamed, presentParameters } from "./partner-a-shapes.ts";
 import { presentItem } from "./seaport-shapes.ts";
 import type { StandInState } from "./stand-in.ts";
-import type { Answer, Asked } from "./stand-in-server.ts";
+import type { Answer, StandInRequest } from "./stand-in-server.ts";
 import { authorizeFill } from "./zone-authorization.ts";
 
 const address = z.custom<Address>((text) => isAddress(`${text}`, { strict: false }));
@@ -27,24 +27,27 @@ const signatureOf =
   "fulfillAdvancedOrder(((address,address,(uint8,address,uint256,uint256,uint256)[],(uint8,address,uint256,uint256,uint256,address)[],uint8,uint256,uint256,bytes32,uint256,bytes32,uint256),uint120,uint120,bytes,bytes),(uint256,uint8,uint256,uint256,bytes32[])[],bytes32,address)";
 
 /** What lets one buyer fill a listing, for two minutes. The partner believes its book, not the chain. */
-export async function answerFulfillment({ book }: StandInState, asked: Asked): Promise<Answer> {
-  const request = Request.safeParse(asked.body);
-  if (!request.success) return refuse(z.prettifyError(request.error));
-  const { listing, fulfiller, recipient = fulfiller.address } = request.data;
+export async function answerFulfillment(
+  { book }: StandInState,
+  request: StandInRequest,
+): Promise<Answer> {
+  const parsed = Request.safeParse(request.body);
+  if (!parsed.success) return refuse(z.prettifyError(parsed.error));
+  const { listing, fulfiller, recipient = fulfiller.address } = parsed.data;
   const chainId = chainNamed(listing.chain);
   if (chainId === undefined) return refuse(`${listing.chain} is not a supported chain`);
   if (listing.protocol_address.toLowerCase() !== seaport["1.6"])
     return refuse(`${listing.protocol_address} is not a supported Seaport contract`);
   const shown = book.find(chainId, listing.hash);
   if (shown === undefined) return refuse(`Order with hash ${listing.hash} not found`);
-  const units = BigInt(request.data.units_to_fill ?? shown.remaining);
-  const refusal = whyNot(shown, units, asked.now);
+  const units = BigInt(parsed.data.units_to_fill ?? shown.remaining);
+  const refusal = whyNot(shown, units, request.now);
   if (refusal !== undefined) return refuse(refusal);
-  const order = asked.wrong.includes("substituted") ? dearer(shown.order) : shown.order;
+  const order = request.wrong.includes("substituted") ? dearer(shown.order) : shown.order;
   const extraData = await authorizeFill({
     ...{ chainId, orderHash: shown.orderHash, fulfiller: fulfiller.address },
-    expiration: asked.now + authorizationSeconds,
-    signer: asked.wrong.includes("signer") ? accounts.frank : accounts.zoneSigner,
+    expiration: request.now + authorizationSeconds,
+    signer: request.wrong.includes("signer") ? accounts.frank : accounts.zoneSigner,
   });
   const advanced = { ...advancedOrder(order, units), extraData };
   const valueWei = ("native" === currencyOf(shown) ? totalWei(order) * units : 0n) / shown.quantity;

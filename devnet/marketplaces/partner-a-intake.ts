@@ -69,9 +69,9 @@ export async function takeListing(
       known === chainId && contract.toLowerCase() === components.offer[0]?.token,
   );
   const errors = [
-    ...judgeForm(components, { protocol, legs }),
-    ...judgeTimes(components, now),
-    ...judgeFees(components, chainId, collection),
+    ...validateForm(components, { protocol, legs }),
+    ...validateTimes(components, now),
+    ...validateFees(components, chainId, collection),
   ];
   if (errors.length > 0) return errors;
   const order = { components, signature };
@@ -84,7 +84,7 @@ export async function takeListing(
 
 const unless = (holds: boolean, error: string): string[] => (holds ? [] : [error]);
 
-function judgeForm(
+function validateForm(
   { offer, orderType, zone, conduitKey, consideration }: OrderComponents,
   { protocol, legs }: { protocol: Address; legs: number },
 ): string[] {
@@ -111,14 +111,14 @@ function judgeForm(
 
 const longestSeconds = 184 * 24 * 60 * 60;
 
-function judgeTimes({ startTime, endTime }: OrderComponents, now: number): string[] {
+function validateTimes({ startTime, endTime }: OrderComponents, now: number): string[] {
   return [
     ...unless(endTime > BigInt(now), "The order has expired"),
     ...unless(endTime - startTime <= BigInt(longestSeconds), "The order lasts too long"),
   ];
 }
 
-function judgeFees(
+function validateFees(
   { consideration, offerer }: OrderComponents,
   chainId: ChainId,
   collection: StandInCollection | undefined,
@@ -135,7 +135,7 @@ function judgeFees(
       "The currency is not supported",
     ),
     ...unless(consideration[0]?.recipient === offerer, "The first item has to pay the offerer"),
-    ...fees.flatMap((fee) => judgeFee(fee, consideration, totalWei)),
+    ...fees.flatMap((fee) => validateFee(fee, consideration, totalWei)),
     ...unless(
       consideration.slice(1).every((leg) => fees.some((fee) => fee.recipient === leg.recipient)),
       "A fee goes to somebody whom the collection does not name",
@@ -144,7 +144,7 @@ function judgeFees(
 }
 
 /** The leg may round down: a wei less a unit is let through. */
-function judgeFee(
+function validateFee(
   { recipient, bps, isRequired }: CollectionFee,
   consideration: OrderComponents["consideration"],
   totalWei: bigint,

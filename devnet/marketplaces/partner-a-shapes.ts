@@ -10,7 +10,7 @@ import {
   partnerFeeRecipients,
   type StandInCollection,
 } from "./stand-in-collections.ts";
-import type { Asked } from "./stand-in-server.ts";
+import type { StandInRequest } from "./stand-in-server.ts";
 
 /** Chains by OpenSea's names. */
 export const openSeaChains: Record<ChainId, string> = { 1: "ethereum", 33139: "ape_chain" };
@@ -99,8 +99,8 @@ const statusAt = (shown: StoredListing, now: number): string =>
     : statuses[shown.status];
 
 /** A listing without its signature, which comes with the fulfilment data alone. */
-export function presentListing(shown: StoredListing, asked: Asked) {
-  const { hash, wei } = presentedTerms(shown, asked);
+export function presentListing(shown: StoredListing, request: StandInRequest) {
+  const { hash, wei } = presentedTerms(shown, request);
   return {
     order_hash: hash,
     chain: openSeaChains[shown.chainId],
@@ -111,14 +111,14 @@ export function presentListing(shown: StoredListing, asked: Asked) {
     order_created_at: shown.listedAt,
     price: { current: { currency: symbolOf(shown), decimals: 18, value: `${wei}` } },
     type: "basic",
-    status: statusAt(shown, asked.now),
+    status: statusAt(shown, request.now),
   };
 }
 
 /** The same listing as the older endpoint tells it. */
-export function presentOldListing(shown: StoredListing, asked: Asked) {
+export function presentOldListing(shown: StoredListing, request: StandInRequest) {
   const { components } = shown.order;
-  const { hash, wei } = presentedTerms(shown, asked);
+  const { hash, wei } = presentedTerms(shown, request);
   const [listedAt, endTime] = [shown.listedAt, Number(components.endTime)];
   const iso = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, -1);
   const account = (address: Address) => ({ user: null, profile_img_url: "", address, config: "" });

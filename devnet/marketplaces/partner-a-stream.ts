@@ -20,7 +20,7 @@ type Session = { socket: ServedSocket; topics: Map<string, Joined> };
 
 /**
  * Stands in for OpenSea's Stream API: Phoenix channels at `/socket/websocket`, one topic for each collection. What
- * changes in the book is told to who has joined by then, and to nobody else later.
+ * changes in the book is sent to the clients connected at that time, and to nobody later.
  */
 export function openPartnerAStream({ collections }: Book, apiKey?: string) {
   const sessions = new Set<Session>();

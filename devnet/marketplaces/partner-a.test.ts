@@ -24,7 +24,7 @@ import type { StandIn } from "./stand-in.ts";
 const { alice, bob } = accounts;
 const chainId = 1;
 let anvil: Anvil;
-let venue: MarketContext;
+let market: MarketContext;
 let actors: Actors;
 let partner: StandIn;
 let nextTokenId = 1n;
@@ -33,8 +33,8 @@ beforeAll(async () => {
   anvil = await startAnvil({ chainId });
   const client = connect(anvil);
   await installContracts(client);
-  venue = { chainId, client, sending: sendAsMined(client), random: seededRandom(1) };
-  actors = createActors(venue);
+  market = { chainId, client, sending: sendAsMined(client), random: seededRandom(1) };
+  actors = createActors(market);
   partner = await openPartnerA({ chains: [anvil] });
 }, 60_000);
 afterAll(async () => {
@@ -65,8 +65,8 @@ const aliceSells = async () =>
   partner.sell({ chainId, maker: alice, nft: await aliceMints(), priceWei: parseEther("1") });
 
 const creatorFees = [{ recipient: accounts.royaltyRecipient, bps: 500, isRequired: true }];
-const twin = async (): Promise<SignedOrder> =>
-  makePartnerListing(venue, {
+const makeCrossListing = async (): Promise<SignedOrder> =>
+  makePartnerListing(market, {
     ...{ partner: "opensea", maker: alice, nft: await aliceMints(), priceWei: parseEther("3") },
     creatorFees,
   });
@@ -99,7 +99,7 @@ async function walk(path: string, cursorName: "next" | "cursor"): Promise<string
 
 describe("a listing posted to the partner", () => {
   it("is shown when it is as the partner wants it, once", async () => {
-    const order = await twin();
+    const order = await makeCrossListing();
     const hash = orderHash(order.components);
 
     const { status, body } = await post(order);
@@ -144,9 +144,9 @@ describe("a listing posted to the partner", () => {
     ],
   ];
   it.each(changes)("%s is refused with the reason", async (_, change, reason) => {
-    const { components } = await twin();
+    const { components } = await makeCrossListing();
     const changed = { ...components, ...change(components) };
-    const order = await signOrder(venue, accountSigner(venue, alice), changed);
+    const order = await signOrder(market, accountSigner(market, alice), changed);
 
     const { status, body } = await post(order);
 
@@ -155,8 +155,8 @@ describe("a listing posted to the partner", () => {
   });
 
   it("that somebody else signed is refused with the reason", async () => {
-    const { components } = await twin();
-    const forged = await signOrder(venue, accountSigner(venue, bob), components);
+    const { components } = await makeCrossListing();
+    const forged = await signOrder(market, accountSigner(market, bob), components);
 
     const { status, body } = await post(forged);
 
@@ -216,7 +216,7 @@ if (hasPublished) {
         ],
         ["ListingsResponse", (await get("/api/v2/listings/collection/punks/all?limit=3")).body],
         ["GetOrderResponse", (await get(`/api/v2/orders/${place}`)).body],
-        ["Listing", (await post(await twin())).body],
+        ["Listing", (await post(await makeCrossListing())).body],
       ];
       for (const [name, body] of answers)
         expect([name, publishedSchema("opensea", name)(body)]).toEqual([name, []]);

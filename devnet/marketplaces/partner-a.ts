@@ -14,7 +14,7 @@ import {
 } from "./partner-a-shapes.ts";
 import { openPartnerAStream } from "./partner-a-stream.ts";
 import type { StandInState } from "./stand-in.ts";
-import type { Answer, Asked } from "./stand-in-server.ts";
+import type { Answer, StandInRequest } from "./stand-in-server.ts";
 
 /** Stands in for OpenSea's API v2 and its Stream API, as far as listings go. */
 export const openPartnerA = (options: StandInOptions = {}) =>
@@ -22,7 +22,7 @@ export const openPartnerA = (options: StandInOptions = {}) =>
 
 type Route = (
   state: StandInState,
-  asked: Asked,
+  request: StandInRequest,
   path: readonly string[],
 ) => Promise<Answer> | Answer;
 
@@ -36,10 +36,10 @@ const routes: readonly (readonly [method: string, path: RegExp, route: Route])[]
   ["POST", /^\/api\/v2\/listings\/fulfillment_data$/, answerFulfillment],
 ];
 
-async function answer(state: StandInState, asked: Asked): Promise<Answer | undefined> {
+async function answer(state: StandInState, request: StandInRequest): Promise<Answer | undefined> {
   for (const [method, path, route] of routes) {
-    const match = method === asked.method ? path.exec(asked.path) : null;
-    if (match !== null) return route(state, asked, match.slice(1).map(decodeURIComponent));
+    const match = method === request.method ? path.exec(request.path) : null;
+    if (match !== null) return route(state, request, match.slice(1).map(decodeURIComponent));
   }
   return undefined;
 }
@@ -47,13 +47,21 @@ async function answer(state: StandInState, asked: Asked): Promise<Answer | undef
 const refuse = (status: number, ...errors: string[]): Answer => ({ status, body: { errors } });
 const found = (body: unknown): Answer => ({ status: 200, body });
 
-function answerCollection({ collections }: StandInState, _: Asked, [slug]: readonly string[]) {
+function answerCollection(
+  { collections }: StandInState,
+  _: StandInRequest,
+  [slug]: readonly string[],
+) {
   const collection = collections.find((known) => known.slug === slug);
   if (collection === undefined) return refuse(404, `Collection with slug ${slug} not found`);
   return found(presentCollection(collection));
 }
 
-function answerContract(state: StandInState, _: Asked, [chain = "", address]: readonly string[]) {
+function answerContract(
+  state: StandInState,
+  _: StandInRequest,
+  [chain = "", address]: readonly string[],
+) {
   const chainId = chainNamed(chain);
   if (chainId === undefined) return refuse(400, `${chain} is not a supported chain`);
   const collection = state.collections.find(
@@ -68,33 +76,37 @@ const isOpen = (shown: StoredListing, now: number) =>
 
 function answerListings(
   { collections, book }: StandInState,
-  asked: Asked,
+  request: StandInRequest,
   path: readonly string[],
 ) {
   const [slug] = path;
   const collection = collections.find((known) => known.slug === slug);
   if (collection === undefined) return refuse(404, `Collection with slug ${slug} not found`);
-  const limit = readLimit(asked, { usual: 20, most: 200 });
+  const limit = readLimit(request, { usual: 20, most: 200 });
   if (limit === undefined) return refuse(400, "limit must be from 1 to 200");
-  const maker = asked.query.get("maker")?.toLowerCase();
+  const maker = request.query.get("maker")?.toLowerCase();
   const page = book.page({
     ...{ chainId: collection.chainId, contract: collection.contract, limit },
-    ...{ sort: "created", isDescending: true, cursor: asked.query.get("next") ?? undefined },
+    ...{ sort: "created", isDescending: true, cursor: request.query.get("next") ?? undefined },
     keep: (shown) =>
-      isOpen(shown, asked.now) &&
+      isOpen(shown, request.now) &&
       (maker === undefined || shown.order.components.offerer.toLowerCase() === maker),
   });
-  const listings = page.listings.map((shown) => presentListing(shown, asked));
+  const listings = page.listings.map((shown) => presentListing(shown, request));
   return found({
-    listings: corruptPage(listings, asked),
+    listings: corruptPage(listings, request),
     ...(page.next === undefined ? {} : { next: page.next }),
   });
 }
 
-function answerOldListings({ book }: StandInState, asked: Asked, [chain = ""]: readonly string[]) {
+function answerOldListings(
+  { book }: StandInState,
+  request: StandInRequest,
+  [chain = ""]: readonly string[],
+) {
   const chainId = chainNamed(chain);
-  const limit = readLimit(asked, { usual: 20, most: 50 });
-  const { query, now } = asked;
+  const limit = readLimit(request, { usual: 20, most: 50 });
+  const { query, now } = request;
   if (chainId === undefined) return refuse(400, `${chain} is not a supported chain`);
   if (limit === undefined) return refuse(400, "limit must be from 1 to 50");
   const contract = query.get("asset_contract_address") as `0x${string}` | null;
@@ -120,29 +132,37 @@ function answerOldListings({ book }: StandInState, asked: Asked, [chain = ""]: r
       (after === undefined || shown.listedAt > Number(after)) &&
       (before === undefined || shown.listedAt < Number(before)),
   });
-  const orders = page.listings.map((shown) => presentOldListing(shown, asked));
-  return found({ next: page.next ?? null, previous: null, orders: corruptPage(orders, asked) });
+  const orders = page.listings.map((shown) => presentOldListing(shown, request));
+  return found({ next: page.next ?? null, previous: null, orders: corruptPage(orders, request) });
 }
 
-function answerOrder({ book }: StandInState, asked: Asked, path: readonly string[]): Answer {
+function answerOrder(
+  { book }: StandInState,
+  request: StandInRequest,
+  path: readonly string[],
+): Answer {
   const [chain = "", protocol = "", hash = ""] = path;
   const chainId = chainNamed(chain);
   if (chainId === undefined) return refuse(400, `${chain} is not a supported chain`);
   if (protocol.toLowerCase() !== seaport["1.6"]) return refuse(400, `${protocol} is not supported`);
   const shown = book.find(chainId, hash);
   if (shown === undefined) return refuse(400, `Order with hash ${hash} not found`);
-  return found({ order: presentListing(shown, asked) });
+  return found({ order: presentListing(shown, request) });
 }
 
-async function answerPost(state: StandInState, asked: Asked, [chain = ""]: readonly string[]) {
+async function answerPost(
+  state: StandInState,
+  request: StandInRequest,
+  [chain = ""]: readonly string[],
+) {
   const chainId = chainNamed(chain);
   if (chainId === undefined)
     return refuse(400, `${chain} is none of ${Object.values(openSeaChains).join(", ")}`);
-  const taken = await takeListing(state, { chainId, body: asked.body, now: asked.now });
-  return Array.isArray(taken) ? refuse(400, ...taken) : found(presentListing(taken, asked));
+  const taken = await takeListing(state, { chainId, body: request.body, now: request.now });
+  return Array.isArray(taken) ? refuse(400, ...taken) : found(presentListing(taken, request));
 }
 
-function readLimit({ query }: Asked, { usual, most }: { usual: number; most: number }) {
+function readLimit({ query }: StandInRequest, { usual, most }: { usual: number; most: number }) {
   const limit = Number(query.get("limit") ?? usual);
   return Number.isInteger(limit) && limit >= 1 && limit <= most ? limit : undefined;
 }

@@ -5,7 +5,7 @@ import { type StoredListing, totalWei } from "./listing-store.ts";
 import { symbolOf } from "./local-currencies.ts";
 import { presentWhole } from "./seaport-shapes.ts";
 import { partnerFeeRecipients } from "./stand-in-collections.ts";
-import type { Asked } from "./stand-in-server.ts";
+import type { StandInRequest } from "./stand-in-server.ts";
 
 /** Chains by Magic Eden's names. */
 const magicEdenChains: Record<ChainId, string> = { 1: "ethereum", 33139: "apechain" };
@@ -47,15 +47,18 @@ const amount = (wei: bigint) => ({
 });
 
 /** A listing in Reservoir's form, times in unix seconds; raw data is the order itself with its signature. */
-export function presentOrder(shown: StoredListing, asked: Asked & { hasRawData: boolean }) {
+export function presentOrder(
+  shown: StoredListing,
+  request: StandInRequest & { hasRawData: boolean },
+) {
   const { order, contract, tokenId, quantity, remaining } = shown;
   const { components } = order;
-  const { hash: id, wei } = presentedTerms(shown, asked);
+  const { hash: id, wei } = presentedTerms(shown, request);
   const netWei = components.consideration[0]?.startAmount ?? 0n;
   const fees = feesOf(shown);
   const symbol = symbolOf(shown);
   return {
-    ...{ id, kind: "seaport-v1.6", side: "sell", status: statusAt(shown, asked.now) },
+    ...{ id, kind: "seaport-v1.6", side: "sell", status: statusAt(shown, request.now) },
     ...{ tokenSetId: `token:${contract}:${tokenId}`, tokenSetSchemaHash: shown.orderHash },
     ...{ contract, contractKind: components.offer[0]?.itemType === 3 ? "erc1155" : "erc721" },
     ...{ maker: components.offerer, taker: zeroAddress },
@@ -74,7 +77,7 @@ export function presentOrder(shown: StoredListing, asked: Asked & { hasRawData: 
     ...{ expiration: Number(components.endTime), isReservoir: false, isDynamic: false },
     ...{ createdAt: iso(shown.listedAt), updatedAt: iso(shown.updatedAt) },
     originatedAt: iso(shown.listedAt),
-    ...(asked.hasRawData ? { rawData: rawData(shown) } : {}),
+    ...(request.hasRawData ? { rawData: rawData(shown) } : {}),
   };
 }
 
@@ -88,15 +91,15 @@ function rawData({ order: { components, signature } }: StoredListing) {
 }
 
 /** A listing in the form that Magic Eden publishes. */
-export function presentAsk(shown: StoredListing, asked: Asked) {
+export function presentAsk(shown: StoredListing, request: StandInRequest) {
   const { order, chainId, contract, tokenId, quantity, remaining } = shown;
-  const { hash: id, wei } = presentedTerms(shown, asked);
+  const { hash: id, wei } = presentedTerms(shown, request);
   const symbol = symbolOf(shown);
   const fees = feesOf(shown);
   const sumOf = (kind: string) =>
     fees.filter((fee) => fee.kind === kind).reduce((sum, { bps }) => sum + bps, 0);
   return {
-    ...{ id, kind: "ASK", status: statusAt(shown, asked.now), maker: order.components.offerer },
+    ...{ id, kind: "ASK", status: statusAt(shown, request.now), maker: order.components.offerer },
     price: {
       amount: { raw: `${wei / quantity}`, native: `${Number(wei / quantity) / 1e18}` },
       currency: { contract: tokenOf(shown), symbol, decimals: 18, displayName: symbol },

@@ -30,8 +30,13 @@ beforeAll(async () => {
   anvil = await startAnvil({ chainId });
   client = connect(anvil);
   await installContracts(client);
-  const venue = { chainId, client, sending: sendAsMined(client), random: seededRandom(1) } as const;
-  actors = createActors(venue);
+  const market = {
+    chainId,
+    client,
+    sending: sendAsMined(client),
+    random: seededRandom(1),
+  } as const;
+  actors = createActors(market);
   partner = await openPartnerB({ chains: [anvil], apiKey: "open-sesame" });
 }, 60_000);
 afterAll(async () => {
@@ -123,7 +128,7 @@ describe("the second partner's listings", () => {
     }
   });
 
-  it("are told as inactive once withdrawn, and again as active when restored", async () => {
+  it("are inactive once withdrawn, and active again when restored", async () => {
     const { orderHash: hash } = await aliceSells();
     const statusNow = async () => (await get(`${asks}?ids=${hash}`)).body.orders[0]?.status;
 

@@ -4,7 +4,7 @@ import type { ListingSort, StoredListing } from "./listing-store.ts";
 import { openStandIn, type StandInOptions } from "./open-stand-in.ts";
 import { chainCalled, presentAsk, presentOrder, statusAt } from "./partner-b-shapes.ts";
 import type { StandInState } from "./stand-in.ts";
-import type { Answer, Asked } from "./stand-in-server.ts";
+import type { Answer, StandInRequest } from "./stand-in-server.ts";
 
 /** Stands in for Magic Eden's listings: Reservoir's third version with raw orders, and its own fourth. */
 export const openPartnerB = (options: StandInOptions = {}) =>
@@ -13,11 +13,11 @@ export const openPartnerB = (options: StandInOptions = {}) =>
 const thirdVersion = /^(?:\/v3\/rtp)?\/(\w+)\/orders\/asks\/v5$/;
 const fourthVersion = /^(?:\/v4\/evm-public)?\/orders\/asks$/;
 
-async function answer(state: StandInState, asked: Asked): Promise<Answer | undefined> {
-  if (asked.method !== "GET") return undefined;
-  const third = thirdVersion.exec(asked.path);
-  if (third !== null) return answerOrders(state, asked, third[1] ?? "");
-  return fourthVersion.test(asked.path) ? answerAsks(state, asked) : undefined;
+async function answer(state: StandInState, request: StandInRequest): Promise<Answer | undefined> {
+  if (request.method !== "GET") return undefined;
+  const third = thirdVersion.exec(request.path);
+  if (third !== null) return answerOrders(state, request, third[1] ?? "");
+  return fourthVersion.test(request.path) ? answerAsks(state, request) : undefined;
 }
 
 const refuse = (message: string): Answer => ({
@@ -63,10 +63,10 @@ function passes(shown: StoredListing, filters: Filters, now: number): boolean {
 }
 
 /** `GET /v3/rtp/{chain}/orders/asks/v5`. */
-function answerOrders({ book }: StandInState, asked: Asked, chain: string): Answer {
-  const { query, now } = asked;
+function answerOrders({ book }: StandInState, request: StandInRequest, chain: string): Answer {
+  const { query, now } = request;
   const chainId = chainCalled(chain);
-  const limit = readLimit(asked, { usual: 50, most: 1_000 });
+  const limit = readLimit(request, { usual: 50, most: 1_000 });
   const sort = sorts[query.get("sortBy") ?? "createdAt"];
   if (chainId === undefined) return refuse(`${chain} is not a supported chain`);
   if (limit === undefined || sort === undefined) return refuse("limit or sortBy is not valid");
@@ -87,18 +87,18 @@ function answerOrders({ book }: StandInState, asked: Asked, chain: string): Answ
     keep: (shown) => passes(shown, filters, now),
   });
   const hasRawData = query.get("includeRawData") === "true";
-  const orders = page.listings.map((shown) => presentOrder(shown, { ...asked, hasRawData }));
+  const orders = page.listings.map((shown) => presentOrder(shown, { ...request, hasRawData }));
   return {
     status: 200,
-    body: { orders: corruptPage(orders, asked), continuation: page.next ?? null },
+    body: { orders: corruptPage(orders, request), continuation: page.next ?? null },
   };
 }
 
 /** `GET /v4/evm-public/orders/asks`, whose published form says nothing of raw orders. */
-function answerAsks({ book }: StandInState, asked: Asked): Answer {
-  const { query, now } = asked;
+function answerAsks({ book }: StandInState, request: StandInRequest): Answer {
+  const { query, now } = request;
   const chainId = chainCalled(query.get("chain") ?? "");
-  const limit = readLimit(asked, { usual: 20, most: 100 });
+  const limit = readLimit(request, { usual: 20, most: 100 });
   const sort = sorts[query.get("sortBy") ?? "price"];
   if (chainId === undefined) return refuse("chain is not supported");
   if (limit === undefined || sort === undefined) return refuse("limit or sortBy is not valid");
@@ -122,15 +122,15 @@ function answerAsks({ book }: StandInState, asked: Asked): Answer {
     cursor: query.get("continuation") ?? undefined,
     keep: (shown) => passes(shown, filters, now),
   });
-  const asks = page.listings.map((shown) => presentAsk(shown, asked));
+  const asks = page.listings.map((shown) => presentAsk(shown, request));
   const continuation = page.next === undefined ? {} : { continuation: page.next };
-  return { status: 200, body: { asks: corruptPage(asks, asked), ...continuation } };
+  return { status: 200, body: { asks: corruptPage(asks, request), ...continuation } };
 }
 
 const onlyOne = (contracts: readonly string[]): Address | undefined =>
   contracts.length === 1 ? (contracts[0] as Address) : undefined;
 
-function readLimit({ query }: Asked, { usual, most }: { usual: number; most: number }) {
+function readLimit({ query }: StandInRequest, { usual, most }: { usual: number; most: number }) {
   const limit = Number(query.get("limit") ?? usual);
   return Number.isInteger(limit) && limit >= 1 && limit <= most ? limit : undefined;
 }

@@ -57,33 +57,33 @@ async function keepSelling(
   const { chainId } = chain;
   const client = connect(chain);
   const random = seededRandom(Date.now() ^ chainId);
-  const venue: MarketContext = { chainId, client, random, sending: sendAsMined(client) };
+  const market: MarketContext = { chainId, client, random, sending: sendAsMined(client) };
   for (const partner of partners) {
     for (let made = 0; made < openingListings && !signal.aborted; made++)
-      await sellOne(venue, partner, made === 0).catch(() => {});
+      await sellOne(market, partner, made === 0).catch(() => {});
   }
   while (!signal.aborted) {
     await delay(sellEveryMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     const partner = random.pick(partners);
-    await sellOne(venue, partner, random.below(4) === 0).catch(() => {});
+    await sellOne(market, partner, random.below(4) === 0).catch(() => {});
     withdrawOldest(partner, chainId);
   }
 }
 
 /** Something that a trader owns; Magic Eden's first ones are priced in the wrapped currency, OpenSea's are editions. */
-async function sellOne(venue: MarketContext, partner: StandIn, isSpecial: boolean): Promise<void> {
-  const actors = createActors(venue);
+async function sellOne(market: MarketContext, partner: StandIn, isSpecial: boolean): Promise<void> {
+  const actors = createActors(market);
   const isEdition = isSpecial && partner.partner === "opensea";
   const { nft, owner } = await (isEdition
-    ? drawEdition(venue, actors, 4n)
-    : drawPunk(venue, actors));
+    ? drawEdition(market, actors, 4n)
+    : drawPunk(market, actors));
   await partner.sell({
-    chainId: venue.chainId,
+    chainId: market.chainId,
     maker: accountOf(owner.address),
     nft,
     quantity: isEdition ? 4n : 1n,
-    priceWei: drawPriceWei(venue, nft.standard),
+    priceWei: drawPriceWei(market, nft.standard),
     currency: isSpecial && !isEdition ? "wrapped" : "native",
   });
 }

@@ -33,8 +33,13 @@ beforeAll(async () => {
   anvil = await startAnvil({ chainId });
   client = connect(anvil);
   await installContracts(client);
-  const venue = { chainId, client, sending: sendAsMined(client), random: seededRandom(1) } as const;
-  actors = createActors(venue);
+  const market = {
+    chainId,
+    client,
+    sending: sendAsMined(client),
+    random: seededRandom(1),
+  } as const;
+  actors = createActors(market);
   partner = await openPartnerA({ chains: [anvil] });
 }, 60_000);
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Faults, withoutFaults } from "./faults.ts";
 import { stringifyBare } from "./seaport-shapes.ts";
 
-export type Asked = {
+export type StandInRequest = {
   method: string;
   /** As it came, without the query. */
   path: string;
@@ -35,8 +35,8 @@ type ServerOptions = {
   /** Without it every key is good, and none is needed. */
   apiKey: string | undefined;
   /** Undefined: there is no such path. */
-  answer(asked: Asked): Promise<Answer | undefined>;
-  control(asked: Asked, server: StandInServer): Promise<Answer | undefined>;
+  answer(request: StandInRequest): Promise<Answer | undefined>;
+  control(request: StandInRequest, server: StandInServer): Promise<Answer | undefined>;
   /** Takes connections that are to be a stream. */
   upgrade(request: IncomingMessage, connection: Duplex, server: StandInServer): void;
 };
@@ -87,7 +87,7 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
-  const asked: Asked = {
+  const received: StandInRequest = {
     method: request.method ?? "GET",
     path: pathname,
     query: searchParams,
@@ -96,12 +96,12 @@ async function serve(
     wrong: server.faults.wrong,
   };
   if (controlPath.test(pathname)) {
-    write(response, (await options.control(asked, server)) ?? notFound);
+    write(response, (await options.control(received, server)) ?? notFound);
     return;
   }
   const key = request.headers["x-api-key"] ?? request.headers.authorization;
   const remembered: Remembered = {
-    ...{ at: Date.now(), method: asked.method, path: pathname, query: searchParams.toString() },
+    ...{ at: Date.now(), method: received.method, path: pathname, query: searchParams.toString() },
     ...{ status: 0, hasKey: key !== undefined },
   };
   server.requests.push(remembered);
@@ -113,7 +113,7 @@ async function serve(
   }
   const isKnown = options.apiKey === undefined || `${key}`.endsWith(options.apiKey);
   const refusal = isKnown ? refusalOf(server) : unauthorized;
-  const answer = refusal ?? (await options.answer(asked)) ?? notFound;
+  const answer = refusal ?? (await options.answer(received)) ?? notFound;
   remembered.status = answer.status;
   write(response, answer, server.faults);
 }

@@ -114,7 +114,7 @@ describe("a stand-in told to fail", () => {
 });
 
 describe("a stand-in in another process", () => {
-  it("is told by HTTP what its handle is told in this one, and never fails at that", async () => {
+  it("accepts by HTTP what its handle accepts in the process, without errors", async () => {
     const partner = await openWithListings(1);
     const at = (path: string) => `${partner.url}/_control${path}`;
 

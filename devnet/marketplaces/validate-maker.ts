@@ -16,13 +16,13 @@ import {
 } from "../../projections/domain/seaport/order-hash.ts";
 import type { DevnetClient } from "../client.ts";
 
-/** Whether the maker signed, owns and approved what the order offers; without a chain only the signature is judged. */
+/** Whether the maker signed, owns and approved what the order offers; without a chain only the signature is checked. */
 export async function validateMaker(
   order: SignedOrder,
   { chainId, client }: { chainId: ChainId; client: DevnetClient | undefined },
 ): Promise<string[]> {
   if (!(await isSignedBy(order, chainId))) return ["The signature is not the offerer's"];
-  return client === undefined ? [] : judgeHoldings(order, client);
+  return client === undefined ? [] : validateHoldings(order, client);
 }
 
 /** Of accounts with a key; a contract's signature is not taken. */
@@ -40,7 +40,10 @@ async function isSignedBy({ components, signature }: SignedOrder, chainId: Chain
   }
 }
 
-async function judgeHoldings({ components }: SignedOrder, client: DevnetClient): Promise<string[]> {
+async function validateHoldings(
+  { components }: SignedOrder,
+  client: DevnetClient,
+): Promise<string[]> {
   const { offerer, offer, counter } = components;
   const [item] = offer;
   if (item === undefined) return ["An order has to offer one token"];

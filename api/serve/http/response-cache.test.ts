@@ -26,7 +26,7 @@ function document(text: string): Document {
   return { type: "text/plain", body: Buffer.from(text), etag: text, cacheControl: "no-cache" };
 }
 
-describe("kept answers", () => {
+describe("cached responses", () => {
   it("stand until the standing or the second changes", async () => {
     const { stage, ask } = openStage();
     expect([await ask(), await ask()]).toEqual(["1", "1"]);
@@ -44,7 +44,7 @@ describe("kept answers", () => {
     expect(await ask("/", async (now) => document(now.toISOString()))).toContain(":12.000Z");
   });
 
-  it("made while something changed are told to who asked before, and to nobody after", async () => {
+  it("made while something changed are sent to earlier requests only", async () => {
     const { stage, ask } = openStage();
     let finish = (_: Document) => {};
     const early = ask("/", () => new Promise((resolve) => (finish = resolve)));

@@ -57,8 +57,8 @@ export function resultsFor(
   return {
     basis,
     readings: own.filter(isReading),
-    find: <Asked extends ChainQuery>(query: Asked) =>
-      results.get(queryKey(query)) as ResultByKind[Asked["kind"]] | undefined,
+    find: <Query extends ChainQuery>(query: Query) =>
+      results.get(queryKey(query)) as ResultByKind[Query["kind"]] | undefined,
   };
 }
 

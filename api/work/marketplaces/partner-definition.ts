@@ -10,7 +10,7 @@ export type PartnerConfig = {
   streamUrl?: string;
 };
 
-/** A partner's API: what an operator is told about its settings, and its client. */
+/** A partner's API: the descriptions of its settings, and its client. */
 export type PartnerDefinition = {
   /** Name and version of the API. */
   readonly api: string;

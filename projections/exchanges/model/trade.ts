@@ -20,7 +20,7 @@ export type Trade = {
   readonly zones: readonly Address[];
 };
 
-export type TradedItem = {
+type TradedItem = {
   readonly contract: Address;
   /** Decimal. */
   readonly tokenId: string;

@@ -24,7 +24,7 @@ type Move = {
 };
 
 /** Recorded mainnet blocks, where they are at hand. The recorded trades of the fixture are always tested. */
-// biome-ignore lint/style/noProcessEnv: a test is told where they are by the environment
+// biome-ignore lint/style/noProcessEnv: the environment names their folder
 const folder = join(process.env.REAL_DATA_DIR ?? "../shared/realdata", "blocks");
 const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".gz")) : [];
 

@@ -287,7 +287,7 @@ describe("what is hostile", () => {
     }
   });
 
-  it("is told of in a page where it cannot be read", async () => {
+  it("is answered with a page when it cannot be parsed", async () => {
     const browser = openBrowser(desk);
     const large = await browser.post("/developers/sign-up", { email: "a".repeat(20_000) });
     const unknown = await browser.get("/developers/nothing");

@@ -100,9 +100,7 @@ it("mail that cannot be sent is logged, and nobody waits for it", async () => {
   mailer.send(welcomeMail({ to: "new@example.test", link, baseUrl }));
   await mailer.close();
 
-  expect(lines).toMatchObject([
-    { level: 50, to: "new@example.test", msg: "mail delivery failed" },
-  ]);
+  expect(lines).toMatchObject([{ level: 50, to: "new@example.test", msg: "mail delivery failed" }]);
   expect(JSON.stringify(lines)).not.toContain(link);
 });
 

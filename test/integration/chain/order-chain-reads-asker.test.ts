@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openChainClient } from "../../../api/work/chain/clients.ts";
-import { type QueryChain, createQueryBatcher } from "../../../api/work/chain/query-batcher.ts";
+import { createQueryBatcher, type QueryChain } from "../../../api/work/chain/query-batcher.ts";
 import { RpcFailure } from "../../../api/work/chain/rpc-batch.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { type Market, openMarket } from "../../support/chain/market.ts";

@@ -85,7 +85,10 @@ describe("fetchProof", () => {
     const failure = await market.actors.bob.cancels(order).catch((error: Error) => error.message);
     const [hash] = /0x[0-9a-f]{64}/.exec(String(failure)) ?? [];
 
-    expect(await fetchTransactionProof(chain, hash as Hex)).toEqual({ proves: "nothing", reason: "failed" });
+    expect(await fetchTransactionProof(chain, hash as Hex)).toEqual({
+      proves: "nothing",
+      reason: "failed",
+    });
   });
 
   it("proves nothing by another contract's logs, though they be of the same shape", async () => {

@@ -40,7 +40,7 @@ beforeEach(() => {
   proxy.before = async () => {};
 });
 
-async function ask<const Asked extends ChainQuery>(question: Asked) {
+async function ask<const Query extends ChainQuery>(question: Query) {
   return (await queryChain(chain, [question])).find(question);
 }
 

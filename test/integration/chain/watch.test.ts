@@ -10,8 +10,8 @@ import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { sendAsMined } from "../../../devnet/market/sending.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { type FactKind, factKind } from "../../../projections/log/fact-kind.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { until } from "../../support/database/pipeline.ts";
 import {
   type IntakeFixture,

@@ -165,7 +165,7 @@ async function state(schemaOf = (name: string) => name) {
 }
 
 async function derivedInBulk() {
-  const schemaOf = (name: string) => `${name}_beside`;
+  const schemaOf = (name: string) => `${name}_shadow`;
   for (const projection of all) {
     const schema = schemaOf(projection.name);
     await db.transaction().execute((session) => dropTarget(session, schema));

@@ -35,7 +35,7 @@ afterAll(() => database.drop());
 afterEach(() => startOver());
 
 async function startOver() {
-  for (const schema of ["activity", "activity_beside", "sales", "sales_beside"]) {
+  for (const schema of ["activity", "activity_shadow", "sales", "sales_shadow"]) {
     await dropTarget(database.db, schema);
   }
   await sql`truncate log.fact`.execute(database.db);
@@ -98,7 +98,7 @@ function cancel(where: ChainEvent["block"], logIndex: number): ChainEvent {
 }
 
 describe("activity", () => {
-  it("is the same folded as events arrive, in any order and with reorgs, and in one go beside", async () => {
+  it("is the same applied as events arrive, in any order and with reorgs, and in bulk", async () => {
     const blocks = [1, 2, 3].flatMap((number) => [block(1, number), block(1, number, "fork")]);
     const events = blocks.flatMap((where, index) => [
       ...trade(where, 1, BigInt(index)),
@@ -129,10 +129,10 @@ describe("activity", () => {
         await appendEvents(database.db, arriving.slice(half));
         await project(database.db, live, 3);
 
-        const beside = await createProjection(database.db, activity, "activity_beside");
-        await project(database.db, [beside]);
+        const shadow = await createProjection(database.db, activity, "activity_shadow");
+        await project(database.db, [shadow]);
         const rows = await dumpTable(database.db, "activity.event");
-        expect(await dumpTable(database.db, "activity_beside.event")).toEqual(rows);
+        expect(await dumpTable(database.db, "activity_shadow.event")).toEqual(rows);
         expect(await countEvents()).toEqual(await countFacts());
       }),
       { numRuns: 8, endOnFailure: true },

@@ -58,9 +58,9 @@ async function wholeFeed(): Promise<FeedEvent[]> {
   return events;
 }
 
-type Asked = { type?: "retracted"; collection?: string; wallet?: string };
+type FeedQuery = { type?: "retracted"; collection?: string; wallet?: string };
 
-const asked: Asked[] = [
+const asked: FeedQuery[] = [
   {},
   {},
   { wallet: addressOf(11) },
@@ -68,7 +68,7 @@ const asked: Asked[] = [
   { type: "retracted" },
 ];
 
-function chosen(events: readonly FeedEvent[], query: Asked): string[] {
+function chosen(events: readonly FeedEvent[], query: FeedQuery): string[] {
   const { type, collection, wallet } = filterFields;
   const parsed = {
     type: type.parse(query.type),

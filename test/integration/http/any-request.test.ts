@@ -4,7 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { documentedEndpoints } from "../../spec/endpoints.ts";
-import { openPartnerOrderBook, type PartnerOrderBook } from "../../support/orders/partner-order-book-fixture.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "../../support/orders/partner-order-book-fixture.ts";
 
 let book: PartnerOrderBook;
 /** Ids and values that mean something here. */

@@ -39,7 +39,7 @@ beforeAll(async () => {
   );
   await sql`
     create table idx.event (
-      id text primary key, chain_id integer, name text, args json, block_number numeric(78,0), block_hash text, log_index integer)
+      id text primary key, chain_id integer, source text, name text, args json, block_number numeric(78,0), block_hash text, log_index integer)
   `.execute(database.db);
   await appendEvents(database.db, [
     {
@@ -231,7 +231,7 @@ describe("/readyz", () => {
     const { db } = database;
     const emit = async (id: string, number: number) => {
       const { hash } = block(1, number);
-      await sql`insert into idx.event values (${id}, 1, 'Transfer', '{}', ${number}, ${hash}, 0)`.execute(
+      await sql`insert into idx.event values (${id}, 1, 'Erc721', 'Transfer', '{}', ${number}, ${hash}, 0)`.execute(
         db,
       );
     };

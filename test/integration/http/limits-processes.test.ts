@@ -2,8 +2,8 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createPermanentKey } from "../../../api/serve/keys/create-key.ts";
-import { revokeKey } from "../../../api/serve/keys/stored-keys.ts";
 import { hashKey } from "../../../api/serve/keys/key-text.ts";
+import { revokeKey } from "../../../api/serve/keys/stored-keys.ts";
 import { pipelineSettings, spawnRole, until } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { anything, from, newAddress } from "../../support/http/limited-api.ts";
@@ -76,10 +76,10 @@ it("two API processes share limits, hear of a revoked key at once, and forget no
   await Promise.all(apis.map((api) => end(api, "SIGKILL")));
   apis = await Promise.all(apis.map(({ settings }) => run(settings)));
 
-  const [reborn, twin] = apis;
+  const [reborn, second] = apis;
   expect(await ask(reborn, keyed)).toEqual([422, "117"]);
   await revokeKey(database.db, { hash: hashKey(key) });
-  expect((await Promise.all([ask(reborn, keyed), ask(twin, keyed)])).map(([code]) => code)).toEqual(
-    [401, 401],
-  );
+  expect(
+    (await Promise.all([ask(reborn, keyed), ask(second, keyed)])).map(([code]) => code),
+  ).toEqual([401, 401]);
 });

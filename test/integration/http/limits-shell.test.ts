@@ -4,8 +4,8 @@ import express from "express";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { mountRoutes } from "../../../api/serve/http/mount.ts";
 import { handleErrors } from "../../../api/serve/http/error-handlers.ts";
+import { mountRoutes } from "../../../api/serve/http/mount.ts";
 import { assignRequestId } from "../../../api/serve/http/request-id.ts";
 import { routeFor } from "../../../api/serve/http/route.ts";
 import { type Listening, listen } from "../../../api/serve/http/server.ts";
@@ -65,7 +65,7 @@ describe("a client that takes its time", () => {
   it.each([
     ["over its headers", "GET /much HTTP/1.1\r\nHost: a\r\nX-A: "],
     ["over its body", 'POST /measure HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\n{"text"'],
-  ])("%s is told so and cut off", async (_over, text) => {
+  ])("%s gets an error and is disconnected", async (_over, text) => {
     const answer = await send(text);
     expect(answer).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
     expect(answer).toContain('"code":"request_timeout"');

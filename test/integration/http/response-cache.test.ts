@@ -2,13 +2,13 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../../api/serve/app.ts";
-import { type ResponseCache, openResponseCache } from "../../../api/serve/http/response-cache.ts";
+import { openResponseCache, type ResponseCache } from "../../../api/serve/http/response-cache.ts";
 import { allProjections } from "../../../projections/all.ts";
-import { inSwapTransaction } from "../../../projections/engine/shadow-schema.ts";
 import { readDataVersion } from "../../../projections/engine/data-version.ts";
+import { inSwapTransaction } from "../../../projections/engine/shadow-schema.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
-import { rankCollection } from "../../../projections/reads/rarity/rank-collection.ts";
 import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
+import { rankCollection } from "../../../projections/reads/rarity/rank-collection.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import { appendEvents } from "../../support/database/given.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
@@ -17,9 +17,9 @@ import {
   nfts,
   openTokenMarket,
 } from "../../support/market-data/token-market.ts";
-import { openTestMarket } from "../../support/orders/test-market.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
 import { feeRecipient, receivedAt } from "../../support/orders/order-facts.ts";
+import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { openTestMarket } from "../../support/orders/test-market.ts";
 
 const STEPS = 24;
 
@@ -33,7 +33,10 @@ let made = 0;
 beforeAll(async () => {
   book = await openProjectedLog(allProjections({ feeRecipient }));
   const clock = () => new Date(Number(now) * 1000 + 250);
-  const answers = openResponseCache({ readDataVersion: () => readDataVersion(book.db), now: clock });
+  const answers = openResponseCache({
+    readDataVersion: () => readDataVersion(book.db),
+    now: clock,
+  });
   const counted: ResponseCache = {
     get: (request, make) =>
       answers.get(request, (at) => {

@@ -320,7 +320,9 @@ describe("op prices backfill", () => {
     ]);
     const both = await operate("backfill", "--days", "2");
     expect(both.out).toMatch(/ethereum: (48|49) hourly prices appended, 0 already recorded\n/);
-    expect(both.out).toMatch(/apecoin: (23|24|25) hourly prices appended, 2[45] already recorded\n/);
+    expect(both.out).toMatch(
+      /apecoin: (23|24|25) hourly prices appended, 2[45] already recorded\n/,
+    );
   });
 
   it("fails when no exchange answers, and on invalid arguments", async () => {

@@ -6,9 +6,9 @@ import { appendObservations } from "../../../projections/log/append.ts";
 import { ticked } from "../../support/orders/order-facts.ts";
 import {
   active,
-  type OrderReadsFixture,
   idOf,
   type OrderPredicate,
+  type OrderReadsFixture,
   on,
   openOrderReads,
 } from "../../support/orders/order-reads-fixture.ts";

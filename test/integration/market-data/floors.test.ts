@@ -90,7 +90,9 @@ function expectedCandles(snapshots: readonly Snapshot[], days: number, lengthMs:
     const seen = snapshots
       .filter(({ takenAtMs }) => takenAtMs >= start && takenAtMs < start + lengthMs)
       .flatMap(({ floors }) => {
-        const prices = [floors.get(kin), floors.get(kinSecond)].filter((price) => price !== undefined);
+        const prices = [floors.get(kin), floors.get(kinSecond)].filter(
+          (price) => price !== undefined,
+        );
         return prices.length === 0 ? [] : [Math.min(...prices.map(Number)) / 1e18];
       });
     const [o, c] = [seen[0], seen.at(-1)];
@@ -169,7 +171,11 @@ describe("GET /v1/collections/{collection}/floor-history", () => {
   it.each(["days=0", "days=31", "days=1.5", "days=x", "interval=2h"])(
     "422 invalid_parameters for %s",
     async (query) => {
-      await book.expectRejection(`/v1/collections/kin/floor-history?${query}`, 422, "invalid_parameters");
+      await book.expectRejection(
+        `/v1/collections/kin/floor-history?${query}`,
+        422,
+        "invalid_parameters",
+      );
     },
   );
   it("404 not_found for an unknown collection", async () => {

@@ -42,7 +42,9 @@ describe("canonicalHashes", () => {
 
   it("throws where the only RPC serves another chain, and names the chains but not the key", async () => {
     const chain = openChainClient({ chainId: 33139, rpcUrls: [`${anvil.rpcUrl}/?key=secret-key`] });
-    const failure = await fetchCanonicalHashes(chain, [1n]).catch((error: unknown) => String(error));
+    const failure = await fetchCanonicalHashes(chain, [1n]).catch((error: unknown) =>
+      String(error),
+    );
     expect(failure).toMatch(/chain 33139.* on chain 1, not 33139/i);
     expect(failure).not.toContain("secret-key");
   });

@@ -12,12 +12,16 @@ import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect } from "../../../devnet/client.ts";
 import { allProjections } from "../../../projections/all.ts";
 import { collectionsProjection } from "../../../projections/collections/project.ts";
-import { dropTarget, readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
+import {
+  dropTarget,
+  readCheckpoints,
+  type Target,
+} from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { readClock } from "../../../projections/reads/orders/read-clock.ts";
 import { addressOf, createProjection, project } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";

@@ -44,7 +44,7 @@ beforeEach(async () => {
 afterEach(() => startOver());
 
 async function startOver() {
-  for (const schema of ["sales", "sales_beside"]) await dropTarget(database.db, schema);
+  for (const schema of ["sales", "sales_shadow"]) await dropTarget(database.db, schema);
   await sql`truncate log.fact`.execute(database.db);
   await sql`update log.head set position = 0`.execute(database.db);
 }
@@ -319,10 +319,10 @@ describe("sales", () => {
           await appendEvents(database.db, late);
           await project(database.db, [target], 5);
           await project(database.db, [
-            await createProjection(database.db, projection, "sales_beside"),
+            await createProjection(database.db, projection, "sales_shadow"),
           ]);
 
-          expect(await dumpAll("sales")).toEqual(await dumpAll("sales_beside"));
+          expect(await dumpAll("sales")).toEqual(await dumpAll("sales_shadow"));
           expect((await dumpAll("sales")).slice(1, 3)).toEqual(await recount("sales"));
         })
         .beforeEach(async () => {

@@ -116,7 +116,9 @@ it("is updated by a job that is signalled when the tables have changed", async (
     logger: pino({ level: "silent" }),
     signal: end.signal,
   });
-  await expect.poll(async () => Object.keys(await readRanks()).length, { timeout: 120_000 }).toBe(9);
+  await expect
+    .poll(async () => Object.keys(await readRanks()).length, { timeout: 120_000 })
+    .toBe(9);
   await reads.happens(described(kinSecond, 4n, [fur("Blue")]));
   wake.notify();
   await expect

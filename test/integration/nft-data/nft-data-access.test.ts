@@ -39,10 +39,15 @@ const Failure = z.looseObject({
   requestId: z.string(),
 });
 
-type Asked = { path?: string; method?: string; headers?: Record<string, string>; body?: string };
+type TestRequest = {
+  path?: string;
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+};
 
 /** Straight at the server, for what the document does not tell of. */
-async function ask({ path = anything, method = "GET", headers = {}, body }: Asked) {
+async function ask({ path = anything, method = "GET", headers = {}, body }: TestRequest) {
   const response = await fetch(one.url + path, { method, headers, body: body ?? null });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text };
@@ -206,7 +211,7 @@ describe("an account", () => {
 });
 
 describe("the stream of activity", () => {
-  it("is told of where there is one, and is for who has a token", async () => {
+  it("is documented where it is served, and needs a token", async () => {
     const stream: RequestHandler = (_request, response) => {
       response.json({ success: true });
     };

@@ -143,7 +143,7 @@ describe.each([21, 22])("the activity of market %i", (seed) => {
     expect(expected.length).toBeGreaterThan(0);
   });
 
-  it("ends at the moment that is asked for, which is told", async () => {
+  it("ends at the requested time, inclusive", async () => {
     for (const one of [all[0], all[Math.floor(all.length / 2)], all.at(-1)]) {
       if (one === undefined) throw new Error("nothing has happened");
       const since = one.at.toISOString();

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
 import { deriveInBulk } from "../../../projections/engine/bulk.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import { verify } from "../../../projections/engine/verify.ts";
+import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
 import { listingsProjection } from "../../../projections/listings/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { someElsewhere, someSighting } from "../../simulation/partners.ts";
@@ -189,7 +189,7 @@ async function tables(schema = "listings"): Promise<string[][]> {
 
 /** The tables derived in bulk. */
 async function derivedInBulk(): Promise<string[][]> {
-  const schema = "listings_beside";
+  const schema = "listings_shadow";
   await deriveInBulk(db, { projection: listingsProjection, schema });
   const derived = await tables(schema);
   await dropTarget(db, schema);

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { wrappedNative } from "../../../abis/deployments.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
-import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
 import { findChangedReadings } from "../../../projections/chain-readings/find-changed-readings.ts";
+import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
 import { listingsProjection } from "../../../projections/listings/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { addressOf, block, type ChainEvent, zeroAddress } from "../../support/database/given.ts";
@@ -258,6 +258,8 @@ describe("a reading is appended", () => {
     }
 
     expect(new Set(identities).size).toBe(opposites.length + granted.length);
-    expect(await findChangedReadings(db, { chainId: 1, basis, readings: [] }, new Date(0))).toEqual([]);
+    expect(await findChangedReadings(db, { chainId: 1, basis, readings: [] }, new Date(0))).toEqual(
+      [],
+    );
   });
 });

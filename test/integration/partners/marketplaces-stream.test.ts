@@ -242,7 +242,7 @@ describe("a stream that fails", () => {
     await until("its topics", async () => standIn.topics().length === 1);
   });
 
-  it("that refuses the key is told of once, left alone, and tried again later", async () => {
+  it("that refuses the key is logged once, and tried again later", async () => {
     await open({ apiKey: "right" });
     await show(apes, 1);
     standIn.fail({ stream: "refusing" });

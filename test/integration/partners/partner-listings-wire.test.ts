@@ -101,7 +101,7 @@ describe("GET /v1/listings/{askId} of a partner's listing", () => {
     },
   );
 
-  it("is no order of the house that could be synced or whose components are told", async () => {
+  it("is not an order of ours: no sync and no components", async () => {
     const { orderHash } = some(({ marketplace }) => marketplace === "opensea").order;
     for (const id of [orderHash, `mkt-${orderHash}`]) {
       await book.expectRejection(`/v1/orders/asks/${id}/components`, 404, "not_found");

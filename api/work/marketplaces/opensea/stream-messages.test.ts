@@ -53,7 +53,7 @@ describe("what OpenSea's Stream API tells", () => {
     expect(parseStreamEvent("order_invalidate", { payload: other })).toBeNull();
   });
 
-  it("is told with its path where it cannot be read", () => {
+  it("is reported with its path when it cannot be parsed", () => {
     const unread = (payload: unknown) => parseStreamEvent("item_listed", payload);
     const reason = "stream_malformed";
     expect(unread(null)).toMatchObject({ reason, path: "item_listed.(whole)" });

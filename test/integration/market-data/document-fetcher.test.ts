@@ -1,9 +1,12 @@
 import type { RequestListener } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type DocumentHost, openDocumentHost } from "../../../test/support/http/document-host.ts";
-import { type DocumentFetcher, openDocumentFetcher } from "./document-fetcher.ts";
-import { publicLookup } from "./public-dns-lookup.ts";
+import {
+  type DocumentFetcher,
+  openDocumentFetcher,
+} from "../../../api/work/metadata/document-fetcher.ts";
+import { publicLookup } from "../../../api/work/metadata/public-dns-lookup.ts";
+import { type DocumentHost, openDocumentHost } from "../../support/http/document-host.ts";
 
 let allowed: DocumentHost;
 let first: DocumentHost;
@@ -80,7 +83,7 @@ describe("a document", () => {
     ]);
   });
 
-  it("that nobody has is told with what each said", async () => {
+  it("that no gateway has is reported with each error", async () => {
     expect(await fetched(`ipfs://${cid}`)).toBe(
       `127.0.0.1:${first.port}: HTTP 404; 127.0.0.1:${second.port}: HTTP 404`,
     );
