@@ -187,9 +187,9 @@ describe("/readyz", () => {
 
   it.each([
     ["on the wrong chain", () => Object.assign(ethereum, { chainId: 5 }), "serves chain 5, not 1"],
-    ["slow", () => Object.assign(ethereum, { mood: "silent" }), "gave no answer within 200 ms"],
+    ["slow", () => Object.assign(ethereum, { mood: "silent" }), "did not answer within 200 ms"],
     ["broken", () => Object.assign(ethereum, { mood: "broken" }), "answered HTTP 500"],
-    ["down", () => ethereum.close(), "cannot be reached"],
+    ["down", () => ethereum.close(), "is unreachable"],
   ])(
     "names an RPC that is %s, never its key; the other chain stays green",
     async (_how, spoil, words) => {
