@@ -28,7 +28,8 @@ beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), "browser-"));
   pictures = env.PICTURES_DIR ?? join(scratch, "pictures");
   await mkdir(pictures, { recursive: true });
-  // Where the browser is unpacked.
+  // Where the browser is unpacked; restored for the files that share this worker.
+  const { TMPDIR } = env;
   env.TMPDIR = scratch;
   database = await createDatabase();
   fixture = await openDesk({ databaseUrl: database.url });
@@ -37,6 +38,8 @@ beforeAll(async () => {
     executablePath: await chromium.executablePath(),
     headless: true,
   });
+  if (TMPDIR === undefined) delete env.TMPDIR;
+  else env.TMPDIR = TMPDIR;
 });
 afterAll(async () => {
   await browser?.close();
