@@ -3,7 +3,7 @@ import { connect } from "../client.ts";
 import { control } from "./controls.ts";
 import { createListingStore } from "./listing-store.ts";
 import type { PartnerName } from "./make-partner-listing.ts";
-import type { StandInStream } from "./partner-a-stream.ts";
+import type { StandInStream } from "./opensea/stream.ts";
 import { createStandIn, type StandIn, type StandInState } from "./stand-in.ts";
 import { fixtureCollections } from "./stand-in-collections.ts";
 import { type Answer, type StandInRequest, startStandInServer } from "./stand-in-server.ts";

@@ -8,8 +8,8 @@ import { seededRandom } from "../market/random.ts";
 import { drawEdition, drawPriceWei, drawPunk } from "../market/seed-tokens.ts";
 import { sendAsMined } from "../market/sending.ts";
 import type { MarketContext } from "../market/signer.ts";
-import { openPartnerA } from "./partner-a.ts";
-import { openPartnerB } from "./partner-b.ts";
+import { openPartnerB } from "./magiceden/magiceden.ts";
+import { openPartnerA } from "./opensea/opensea.ts";
 import type { StandIn } from "./stand-in.ts";
 
 type Chain = { chainId: ChainId; rpcUrl: string };

@@ -8,8 +8,8 @@ import {
 } from "../../projections/domain/seaport/order-hash.ts";
 import { accounts } from "../accounts.ts";
 import { contracts } from "../contracts/addresses.ts";
-import { openPartnerA } from "./partner-a.ts";
-import { openPartnerB } from "./partner-b.ts";
+import { openPartnerB } from "./magiceden/magiceden.ts";
+import { openPartnerA } from "./opensea/opensea.ts";
 import { proposeFill } from "./propose-fill.fixture.ts";
 import type { StandIn } from "./stand-in.ts";
 

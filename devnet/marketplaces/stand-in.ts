@@ -10,7 +10,7 @@ import { addBulkListings } from "./bulk-listings.ts";
 import { type Faults, withoutFaults } from "./faults.ts";
 import type { ListingStatus, ListingStore, StoredListing } from "./listing-store.ts";
 import { makePartnerListing, type PartnerName, type PartnerSale } from "./make-partner-listing.ts";
-import type { StandInStream } from "./partner-a-stream.ts";
+import type { StandInStream } from "./opensea/stream.ts";
 import { readMakerState } from "./read-maker-state.ts";
 import { know, type StandInCollection } from "./stand-in-collections.ts";
 import type { Remembered, StandInServer } from "./stand-in-server.ts";

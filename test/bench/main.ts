@@ -17,15 +17,15 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   reorg: () => import("./reorg.ts"),
   book: () => import("./book.ts"),
   latency: () => import("./latency.ts"),
-  feed: () => import("./feed.ts"),
+  feed: () => import("./feed/feed.ts"),
   limiter: () => import("./limiter.ts"),
   "order-status": () => import("./order-status.ts"),
   "order-intake": () => import("./order-intake.ts"),
   "partner-sync": () => import("./partner-sync.ts"),
   "partner-sold": () => import("./partner-sold.ts"),
-  market: () => import("./market.ts"),
-  "market-graphql": () => import("./market-graphql.ts"),
-  ponder: () => import("./ponder.ts"),
+  market: () => import("./market/market.ts"),
+  "market-graphql": () => import("./market/graphql.ts"),
+  ponder: () => import("./ponder/ponder.ts"),
 };
 
 const columns = ["figure", "value", "unit", "goal", "met", "samples", "min", "max"] as const;

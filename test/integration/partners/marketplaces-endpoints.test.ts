@@ -4,8 +4,8 @@ import type { Partner } from "../../../api/work/marketplaces/partner.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { partnerComponents } from "../../../devnet/marketplaces/make-partner-listing.ts";
-import { openPartnerA } from "../../../devnet/marketplaces/partner-a.ts";
-import { openPartnerB } from "../../../devnet/marketplaces/partner-b.ts";
+import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";
+import { openPartnerB } from "../../../devnet/marketplaces/magiceden/magiceden.ts";
 import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
 import {
   type OrderComponents,

@@ -6,7 +6,7 @@ import type { StreamLimits } from "../../../api/work/jobs/stream-partners.ts";
 import { runPartnerSync } from "../../../api/work/jobs/sync-partners.ts";
 import type { Partner } from "../../../api/work/marketplaces/partner.ts";
 import { syncIntervals } from "../../../api/work/marketplaces/sync-step.ts";
-import { openPartnerA } from "../../../devnet/marketplaces/partner-a.ts";
+import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";
 import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
 import { until } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";

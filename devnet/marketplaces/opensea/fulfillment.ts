@@ -1,0 +1,113 @@
+import { type Address, type Hex, isAddress } from "viem";
+import { z } from "zod";
+import { commonConduit, seaport } from "../../../abis/deployments.ts";
+import { type AdvancedOrder, advancedOrder } from "../../../projections/domain/seaport/fill.ts";
+import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
+import { accounts } from "../../accounts.ts";
+import { type StoredListing, totalWei } from "../listing-store.ts";
+import { presentItem } from "../seaport-shapes.ts";
+import type { StandInState } from "../stand-in.ts";
+import type { Answer, StandInRequest } from "../stand-in-server.ts";
+import { chainNamed, presentParameters } from "./shapes.ts";
+import { authorizeFill } from "./zone-authorization.ts";
+
+const address = z.custom<Address>((text) => isAddress(`${text}`, { strict: false }));
+
+const Request = z.object({
+  listing: z.object({ hash: z.string(), chain: z.string(), protocol_address: z.string() }),
+  fulfiller: z.object({ address }),
+  recipient: address.optional(),
+  units_to_fill: z.int().min(1).optional(),
+});
+
+/** How long the zone's word for a buyer holds. */
+export const authorizationSeconds = 120;
+
+const signatureOf =
+  "fulfillAdvancedOrder(((address,address,(uint8,address,uint256,uint256,uint256)[],(uint8,address,uint256,uint256,uint256,address)[],uint8,uint256,uint256,bytes32,uint256,bytes32,uint256),uint120,uint120,bytes,bytes),(uint256,uint8,uint256,uint256,bytes32[])[],bytes32,address)";
+
+/** What lets one buyer fill a listing, for two minutes. The partner believes its book, not the chain. */
+export async function answerFulfillment(
+  { book }: StandInState,
+  request: StandInRequest,
+): Promise<Answer> {
+  const parsed = Request.safeParse(request.body);
+  if (!parsed.success) return refuse(z.prettifyError(parsed.error));
+  const { listing, fulfiller, recipient = fulfiller.address } = parsed.data;
+  const chainId = chainNamed(listing.chain);
+  if (chainId === undefined) return refuse(`${listing.chain} is not a supported chain`);
+  if (listing.protocol_address.toLowerCase() !== seaport["1.6"])
+    return refuse(`${listing.protocol_address} is not a supported Seaport contract`);
+  const shown = book.find(chainId, listing.hash);
+  if (shown === undefined) return refuse(`Order with hash ${listing.hash} not found`);
+  const units = BigInt(parsed.data.units_to_fill ?? shown.remaining);
+  const refusal = whyNot(shown, units, request.now);
+  if (refusal !== undefined) return refuse(refusal);
+  const order = request.wrong.includes("substituted") ? dearer(shown.order) : shown.order;
+  const extraData = await authorizeFill({
+    ...{ chainId, orderHash: shown.orderHash, fulfiller: fulfiller.address },
+    expiration: request.now + authorizationSeconds,
+    signer: request.wrong.includes("signer") ? accounts.frank : accounts.zoneSigner,
+  });
+  const advanced = { ...advancedOrder(order, units), extraData };
+  const valueWei = ("native" === currencyOf(shown) ? totalWei(order) * units : 0n) / shown.quantity;
+  return {
+    status: 200,
+    body: {
+      protocol: "seaport1.6",
+      fulfillment_data: {
+        transaction: presentTransaction(shown, { advanced, recipient, valueWei }),
+        orders: [{ parameters: presentParameters(shown), signature: order.signature }],
+      },
+    },
+  };
+}
+
+const refuse = (error: string): Answer => ({ status: 400, body: { errors: [error] } });
+
+const currencyOf = ({ order }: StoredListing) =>
+  order.components.consideration[0]?.itemType === 0 ? "native" : "wrapped";
+
+function whyNot(shown: StoredListing, units: bigint, now: number): string | undefined {
+  const { status, remaining, order } = shown;
+  if (status !== "active") return `The order is ${status} and cannot be fulfilled`;
+  if (order.components.endTime <= BigInt(now)) return "The order has expired";
+  return units > remaining ? `Only ${remaining} units are left` : undefined;
+}
+
+function dearer(order: SignedOrder): SignedOrder {
+  const [seller, ...legs] = order.components.consideration;
+  if (seller === undefined) return order;
+  const amount = seller.startAmount * 2n;
+  const consideration = [{ ...seller, startAmount: amount, endAmount: amount }, ...legs];
+  return { ...order, components: { ...order.components, consideration } };
+}
+
+type Fill = { advanced: AdvancedOrder; recipient: Address; valueWei: bigint };
+
+function presentTransaction({ chainId }: StoredListing, { advanced, recipient, valueWei }: Fill) {
+  const { parameters, numerator, denominator, signature, extraData } = advanced;
+  const calldataSuffix: Hex = "0x360c6ebe";
+  return {
+    ...{ function: signatureOf, chain: chainId, to: seaport["1.6"], value: `${valueWei}` },
+    input_data: {
+      advancedOrder: {
+        parameters: {
+          ...parameters,
+          offer: parameters.offer.map(presentItem),
+          consideration: parameters.consideration.map(presentItem),
+          startTime: `${parameters.startTime}`,
+          endTime: `${parameters.endTime}`,
+          salt: `${parameters.salt}`,
+          totalOriginalConsiderationItems: `${parameters.totalOriginalConsiderationItems}`,
+        },
+        ...{ numerator: Number(numerator), denominator: Number(denominator) },
+        ...{ signature, extraData },
+      },
+      criteriaResolvers: [],
+      fulfillerConduitKey: commonConduit.key,
+      recipient,
+    },
+    calldata_suffix: calldataSuffix,
+  };
+}

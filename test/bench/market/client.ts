@@ -1,0 +1,63 @@
+import { openBearerTokens } from "../../../api/serve/accounts/bearer-tokens.ts";
+import { nftDataRoutes } from "../../../api/serve/nft-data/routes.ts";
+import { routes as v1Routes } from "../../../api/serve/v1/routes.ts";
+import { assembleMarket } from "../../../api/work/orders/open-market.ts";
+import { isRejection } from "../../../projections/domain/rejection.ts";
+import { chainId } from "./collections.ts";
+import type { ListRequest } from "./lists.ts";
+import { openMeter, type Spent } from "./meter.ts";
+
+/** A request's result and the cost of its statements. */
+type MeteredAnswer = {
+  data: unknown;
+  meta: Record<string, unknown>;
+  spent: Spent;
+};
+
+/** Calls the API's routes without HTTP. No request finds results cached by another. */
+export type RouteClient = {
+  call(request: ListRequest): Promise<MeteredAnswer>;
+  close(): Promise<void>;
+};
+
+export function openRouteClient(url: string): RouteClient {
+  const meter = openMeter(url);
+  const shared = { siteUrl: "http://127.0.0.1", now: () => new Date() };
+  const assembled = assembleMarket(
+    {
+      fees: { bps: 100, recipient: "0x00000000000000000000000000000000000fee00" },
+      market: {
+        prefix: "mkt",
+        enabled: { listings: true, offers: true, buying: true },
+      },
+      chains: [{ chainId, rpcUrls: [UNUSED_RPC_URL], collections: "all" }],
+    },
+    { writer: meter.open(), partners: [], waitUntilProjected: async () => true },
+  );
+  const market = { ...assembled, close: async () => {} };
+  const readStatus = () => Promise.reject(new Error("the status is not measured"));
+  const answerOf = ({ path, params, query }: ListRequest) => {
+    const db = meter.open();
+    const raw = { params, query, body: undefined, address: "127.0.0.1" };
+    const v1 = v1Routes.find((route) => route.method === "get" && route.path === path);
+    if (v1 !== undefined)
+      return v1.answer(raw, { ...shared, db, chains: [chainId], market, readStatus });
+    const route = nftDataRoutes.find((one) => one.method === "get" && one.path === path);
+    if (route === undefined) throw new Error(`no route ${path}`);
+    const tokens = openBearerTokens({ db });
+    return route.answer(raw, { ...shared, db, prefix: "mkt", chainId, tokens });
+  };
+  return {
+    async call(request) {
+      meter.take();
+      const answer = await answerOf(request);
+      if (isRejection(answer)) throw new Error(`${request.path}: ${answer.message}`);
+      const { data, meta } = answer;
+      return { data, meta: (meta ?? {}) as MeteredAnswer["meta"], spent: meter.take() };
+    },
+    close: () => meter.close(),
+  };
+}
+
+/** No chain is request by what is measured. */
+const UNUSED_RPC_URL = "http://127.0.0.1:9";

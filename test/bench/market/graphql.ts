@@ -1,0 +1,80 @@
+import { sql } from "kysely";
+import type { Address } from "viem";
+import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
+import type { Database } from "../../../projections/database.ts";
+import { pipelineSettings } from "../../support/database/pipeline.ts";
+import type { Figure } from "../figure.ts";
+import { compareServers, withLoader } from "../ponder/comparison.ts";
+import { comparisonOf, type Servers } from "../ponder/lists.ts";
+import { findPostmaster } from "../ponder/processor.ts";
+import { whileServing } from "../ponder/serving.ts";
+import { chainId } from "./collections.ts";
+import { withMarket } from "./data.ts";
+import { createPonderTables } from "./graphql-tables.ts";
+import { readSample } from "./lists.ts";
+
+type Options = { scale: number; directory: string | null };
+
+/** Collections requested in turn. */
+type Group = { name: string; collections: readonly Address[] };
+
+const schema = "bench_graphql";
+const lists = ["sales", "tokens", "listings"] as const;
+const seconds = 2;
+/** Most collections per size. */
+const OF_A_SIZE = 20;
+/** No measured route calls a chain. */
+const UNUSED_RPC_URL = "http://127.0.0.1:9";
+
+/** The market's hot lists over HTTP: of our API, and of Ponder's GraphQL over its own tables of the same rows. */
+export async function run({ scale, directory }: Options): Promise<Figure[]> {
+  const orphanGuard = startOrphanGuard();
+  try {
+    return await withMarket({ scale, directory }, async (db, databaseUrl) => {
+      const postmaster = await findPostmaster(db);
+      await createPonderTables({ db, schema, databaseUrl, orphanGuard, postmaster });
+      const chains = [{ chainId, rpcUrl: UNUSED_RPC_URL }];
+      const settings = await pipelineSettings({ databaseUrl, chains });
+      const groups = await readGroups(db);
+      const serving = { schema, rpcUrl: UNUSED_RPC_URL, settings, orphanGuard, postmaster };
+      return await whileServing(serving, (servers) => compare(servers, groups));
+    });
+  } finally {
+    orphanGuard.killAll();
+  }
+}
+
+async function compare(servers: Servers, groups: readonly Group[]): Promise<Figure[]> {
+  const { postmaster } = servers;
+  return await withLoader(async (loader) => {
+    const figures: Figure[] = [];
+    for (const [index, { name, collections }] of groups.entries()) {
+      for (const list of lists) {
+        const comparison = comparisonOf(list, servers, collections);
+        const terms = { seconds, measuresCached: index === 0 };
+        const named = { ...comparison, name: `${list} of ${name}` };
+        figures.push(...(await compareServers(named, { loader, postmaster }, terms)));
+      }
+    }
+    return figures;
+  });
+}
+
+/** Collections by size, then a sample weighted by sales. */
+async function readGroups(db: Database): Promise<Group[]> {
+  const bySize = await Promise.all([100_000, 10_000, 1_000].map((tokens) => readSized(db, tokens)));
+  const { collections } = await readSample(db);
+  const traded = collections.map(({ address }) => address as Address);
+  const groups = [...bySize, { name: "collections as they are traded", collections: traded }];
+  return groups.filter((group) => group.collections.length > 0);
+}
+
+/** Collections with about `tokens` tokens; a small market may have none. */
+async function readSized(db: Database, tokens: number): Promise<Group> {
+  const { rows } = await sql<{ address: Address }>`
+    select '0x' || encode(address, 'hex') as address from bench.collection
+    where tokens between 0.9 * ${tokens}::int and 1.1 * ${tokens}::int
+    order by number limit ${OF_A_SIZE}`.execute(db);
+  const name = `collections of ${tokens} tokens`;
+  return { name, collections: rows.map(({ address }) => address) };
+}
