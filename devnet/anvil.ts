@@ -4,7 +4,7 @@ import { keepState, unpackState } from "./anvil-state.ts";
 import { connect } from "./client.ts";
 import { syncWithClock } from "./clock.ts";
 
-/** A running local chain. It mines one block per transaction until told otherwise. */
+/** A running local chain. It mines one block per transaction by default. */
 export type Anvil = {
   chainId: ChainId;
   rpcUrl: string;

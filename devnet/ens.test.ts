@@ -104,7 +104,7 @@ describe("names of the local chain 1", () => {
     expect(await addrOf("bob.eth")).toBe(bob.address);
   });
 
-  it("tell wildcard resolvers from plain ones by their interface", async () => {
+  it("distinguish wildcard resolvers from plain ones by their interface", async () => {
     const isExtended = async (name: string) =>
       client.readContract({
         address: await resolverOf(name),

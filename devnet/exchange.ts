@@ -57,7 +57,7 @@ async function placeController(client: DevnetClient): Promise<void> {
   await client.setCode({ address, bytecode });
 }
 
-/** The conduit is born where its compiled code leads and copied to where the real one stands. */
+/** The conduit is deployed by its compiled code, then copied to the address of the real one. */
 async function createConduit(client: DevnetClient): Promise<void> {
   const { key, address } = commonConduit;
   const at = (bytecodeHash: Hex) =>

@@ -119,8 +119,8 @@ describe("the local chains", () => {
 /** Listings that a partner shows. */
 async function countShown(port: number): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${port}/_control`);
-  const told = (await response.json()) as { listings: { active?: number } };
-  return told.listings.active ?? 0;
+  const body = (await response.json()) as { listings: { active?: number } };
+  return body.listings.active ?? 0;
 }
 
 async function countFills(client: DevnetClient, fromBlock: bigint): Promise<number> {

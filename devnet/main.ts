@@ -11,7 +11,7 @@ import { startPriceFeed } from "./price-feed.ts";
 
 const usage = `usage: node --import tsx devnet/main.ts --data-dir DIR [--market on|off] [--ports 1:8545,33139:8546] [--price-port 8547] [--partner-ports 8548,8549]
 
-Runs both local chains, and stand-ins for exchanges that tell prices and for two partner marketplaces, until SIGTERM, SIGINT or the end of standard input, whichever comes first.
+Runs both local chains, and stand-ins for price exchanges and for two partner marketplaces, until SIGTERM, SIGINT or the end of standard input, whichever comes first.
 Prints JSON lines: {"progress":"…"} while starting, then one
 {"ready":true,"chains":{…},"feeRecipient":"0x…","priceFeed":{…},"partners":{…}}.
 `;

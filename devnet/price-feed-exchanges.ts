@@ -98,7 +98,7 @@ const binance: Exchange = ({ path, query, nowMs }) => {
 const okx: Exchange = ({ path, query, nowMs }) => {
   const symbol = symbolOf(query.get("instId"));
   if (symbol === undefined) return { code: "51001", msg: "Instrument ID does not exist", data: [] };
-  const told = { code: "0", msg: "" };
+  const envelope = { code: "0", msg: "" };
   if (path === "/api/v5/market/ticker") {
     const last = inUsd(priceAt(symbol, nowMs));
     const ticker = {
@@ -108,7 +108,7 @@ const okx: Exchange = ({ path, query, nowMs }) => {
       askPx: last,
       bidPx: last,
     };
-    return { ...told, data: [{ ...ticker, ts: `${nowMs}` }] };
+    return { ...envelope, data: [{ ...ticker, ts: `${nowMs}` }] };
   }
   if (path !== "/api/v5/market/history-candles") return undefined;
   const [after, before] = [Number(query.get("after")), Number(query.get("before"))];
@@ -121,7 +121,7 @@ const okx: Exchange = ({ path, query, nowMs }) => {
     volume,
     "1",
   ]);
-  return { ...told, data: rows.reverse() };
+  return { ...envelope, data: rows.reverse() };
 };
 
 function pricesOf({ open, high, low, close }: HourCandle): string[] {

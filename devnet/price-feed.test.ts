@@ -53,20 +53,20 @@ describe("the stand-in for exchanges", () => {
     expect(feed.urls).toContain(`coinbase=http://127.0.0.1:${feed.port}/coinbase`);
   });
 
-  it("tells one price in the forms of all of them", async () => {
+  it("returns one price in the format of each exchange", async () => {
     const [coinbase, kraken, binance, okx] = await Promise.all([
       get<{ price: string }>("/coinbase/products/ETH-USD/ticker"),
       get<{ result: { XETHZUSD: { c: string[] } } }>("/kraken/0/public/Ticker?pair=ETHUSD"),
       get<{ price: string }>("/binance/api/v3/ticker/price?symbol=ETHUSDT"),
       get<{ data: { last: string }[] }>("/okx/api/v5/market/ticker?instId=ETH-USDT"),
     ]);
-    const told = [
+    const prices = [
       coinbase.price,
       kraken.result.XETHZUSD.c[0],
       Number(binance.price).toFixed(2),
       okx.data[0]?.last,
     ];
-    expect(told).toEqual(Array(4).fill(priceAt("ETH", now).toFixed(2)));
+    expect(prices).toEqual(Array(4).fill(priceAt("ETH", now).toFixed(2)));
   });
 
   it("gives hours of history in the order and within the bounds of each", async () => {

@@ -7,7 +7,7 @@ import { create, place } from "./deploy.ts";
 
 const { alice, royaltyRecipient } = accounts;
 
-/** What stands at each fixture's address, and the arguments it is created with. */
+/** The contract at each fixture address, and the arguments it is created with. */
 const fixtures: Record<keyof typeof contracts, readonly [OwnName, readonly unknown[]]> = {
   validator: ["TransferValidator", [commonConduit.address]],
   punks: ["Collection", ["Local Punks", "LPUNK", royaltyRecipient]],

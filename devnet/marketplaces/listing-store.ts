@@ -39,7 +39,7 @@ type PageQuery = {
   isDescending: boolean;
   keep: (shown: StoredListing) => boolean;
   limit: number;
-  /** Where the page before ended; text that this book did not give begins anew. */
+  /** Where the page before ended; an unknown cursor starts at the beginning. */
   cursor: string | undefined;
 };
 
@@ -64,12 +64,12 @@ export function createListingStore() {
   const sorted = new Map<string, readonly StoredListing[]>();
   const listeners = new Set<(shown: StoredListing, change: ListingChange) => void>();
   let counter = 0;
-  const tell = (shown: StoredListing, change: ListingChange) => {
+  const notify = (shown: StoredListing, change: ListingChange) => {
     for (const listener of listeners) listener(shown, change);
   };
 
   return {
-    /** Is told of every change from here on. */
+    /** Called for every change from now on. */
     listen(listener: (shown: StoredListing, change: ListingChange) => void): void {
       listeners.add(listener);
     },
@@ -77,7 +77,7 @@ export function createListingStore() {
       const shown = shownOf(addition, ++counter);
       byHash.set(shown.orderHash, shown);
       sorted.clear();
-      tell(shown, "listed");
+      notify(shown, "listed");
       return shown;
     },
     change(
@@ -90,7 +90,7 @@ export function createListingStore() {
       if (before === status && shown.remaining === remaining) return;
       Object.assign(shown, { status, remaining, updatedAt: at, changed: ++counter });
       sorted.delete("updated");
-      if (before !== status) tell(shown, status === "active" ? "restored" : status);
+      if (before !== status) notify(shown, status === "active" ? "restored" : status);
     },
     find: (chainId: ChainId, hash: string): StoredListing | undefined => {
       const shown = byHash.get(hash.toLowerCase() as Hex);
@@ -135,7 +135,7 @@ function shownOf(addition: Addition, sequence: number): StoredListing {
 export const totalWei = ({ components }: SignedOrder): bigint =>
   components.consideration.reduce((sum, leg) => sum + leg.startAmount, 0n);
 
-/** Up to one more than the limit, which tells that there is a next page. */
+/** Up to one more than the limit, to know whether there is a next page. */
 function takeFrom(
   listings: readonly StoredListing[],
   first: number,

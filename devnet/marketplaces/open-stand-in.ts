@@ -15,7 +15,7 @@ export type StandInOptions = {
   port?: number;
   /** Asked of every caller when given. */
   apiKey?: string;
-  /** Time between two looks at the chains for what was filled or cancelled; 0: only when told. */
+  /** Interval of the check for fills and cancels on the chains; 0: only on request. */
   lookEveryMs?: number;
 };
 
@@ -44,7 +44,7 @@ export async function openStandIn(
     upgrade: (request, connection, running) =>
       stream === undefined ? connection.destroy() : stream.accept(request, connection, running),
   });
-  state.book.listen((shown, change) => stream?.tell(shown, change, server.faults.stream));
+  state.book.listen((shown, change) => stream?.send(shown, change, server.faults.stream));
   const handle = createStandIn(state, { server, stream }, lookEveryMs);
   return handle;
 }

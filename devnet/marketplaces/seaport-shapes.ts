@@ -23,7 +23,7 @@ export const presentWhole = (components: OrderComponents) => ({
   counter: `${components.counter}`,
 });
 
-/** A counter as OpenSea tells it: an integer of any size. */
+/** A counter as OpenSea sends it: an integer of any size. */
 export const presentCounter = (counter: bigint): number | string =>
   counter <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(counter) : `${counter}n`;
 

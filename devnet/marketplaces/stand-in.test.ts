@@ -37,7 +37,7 @@ async function send(url: string, method: string, body?: unknown) {
   return { status: response.status, body: (await response.json()) as Told };
 }
 
-describe("a stand-in told to fail", () => {
+describe("a stand-in with faults", () => {
   it("answers late", async () => {
     const partner = await openWithListings();
     partner.fail({ slowMs: 150 });

@@ -137,7 +137,7 @@ async function isBlockState(session: Session, position: bigint): Promise<boolean
 
 type EntryToAppend = { projection: string; fact: bigint; error: string | null; after: bigint };
 
-/** `after`, the position of the entry before, tells repeated entries about one fact apart. */
+/** `after`, the position of the previous entry, distinguishes repeated entries about one fact. */
 function quarantineObservation(
   kind: "fact_quarantined" | "fact_released",
   { projection, fact, error, after }: EntryToAppend,

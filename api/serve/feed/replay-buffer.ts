@@ -5,14 +5,14 @@ import type { Framed } from "./frame.ts";
 export type ReplayBuffer = {
   /** The position up to which all events were added. */
   readonly upTo: bigint;
-  add(events: readonly Framed[], told: bigint): void;
+  add(events: readonly Framed[], upTo: bigint): void;
   /** The next events after an event id, about `mostBytes` of them; undefined when the buffer starts later. */
   after(place: EventId, mostBytes: number): readonly Framed[] | undefined;
 };
 
 /** Starts after a position, and drops its oldest events beyond `mostBytes`. */
 export function openReplayBuffer(position: bigint, mostBytes: number): ReplayBuffer {
-  let told = position;
+  let addedUpTo = position;
   let begin = idAfterPosition(position);
   let held: Framed[] = [];
   let bytes = 0;
@@ -32,14 +32,14 @@ export function openReplayBuffer(position: bigint, mostBytes: number): ReplayBuf
 
   return {
     get upTo() {
-      return told;
+      return addedUpTo;
     },
     add(events, upTo) {
       for (const one of events) {
         held.push(one);
         bytes += one.bytes.length;
       }
-      told = upTo;
+      addedUpTo = upTo;
       trim();
     },
     after(place, most) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Document } from "./answer.ts";
 import { openResponseCache } from "./response-cache.ts";
 
-/** Answers over a standing and a clock that the test sets; each tells how often one was made before. */
+/** Responses over a data version and a clock that the test sets; each contains how many were made before. */
 function openStage() {
   const stage = { standing: "a", seconds: 10, made: 0, reads: 0 };
   const answers = openResponseCache({
@@ -58,7 +58,7 @@ describe("cached responses", () => {
     expect(await ask()).not.toBe("of before");
   });
 
-  it("that fail, refuse or may change by themselves are made anew", async () => {
+  it("that fail, refuse or are volatile are made again", async () => {
     const { ask, answers } = openStage();
     await expect(ask("/", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(await answers.get("/", async () => ({ rejected: "not_found" }))).toEqual({

@@ -21,7 +21,7 @@ describe("a secret of another kind", () => {
 });
 
 describe("a key", () => {
-  it("tells its type, is 256 bits of chance, and is never given out twice", () => {
+  it("shows its type, has 256 random bits and is never issued twice", () => {
     const keys = Array.from({ length: 500 }, (_, index) => makeKey(types[index % 2] ?? "instant"));
 
     expect(keys[0]).toMatch(/^mk_inst_[0-9A-Za-z]{49}$/);
@@ -55,7 +55,7 @@ describe("a key", () => {
     );
   });
 
-  it("is masked wherever it stands in a text", () => {
+  it("is masked anywhere in a text", () => {
     const [one, other] = [makeKey("instant"), makeKey("permanent")];
 
     expect(maskKeys(`/v1/sales?key=${one}&x=${other}`)).toBe(

@@ -3,7 +3,7 @@ import { sendText } from "../http/answer.ts";
 
 type Link = { href: string; about: string };
 
-/** A plain page that tells what is here. */
+/** The landing page. */
 export function answerHome(baseUrl: string, chains: readonly number[]): RequestHandler {
   const text = homePage(baseUrl, chains);
   const type = "text/html; charset=utf-8";

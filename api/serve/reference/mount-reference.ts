@@ -20,7 +20,7 @@ export function mountReference(app: Express): void {
 type Reference = {
   /** Of the page. */
   readonly path: string;
-  /** Where the API stands on its host; the document's paths begin there. */
+  /** Path prefix of the API; the document's paths are relative to it. */
   readonly api: string;
   /** Path of its document, from there. */
   readonly document: string;

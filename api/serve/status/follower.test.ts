@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { trackFollower } from "./follower.ts";
 
-it("is never late behind a target that stands still", () => {
+it("is never late behind a target that does not move", () => {
   const lag = trackFollower(0);
   expect(lag(10, 10, 0)).toEqual({ behind: 0, seconds: 0, caughtUp: true });
   expect(lag(10, 10, 3_600_000)).toMatchObject({ behind: 0, seconds: 0 });

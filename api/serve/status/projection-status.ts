@@ -38,7 +38,7 @@ export function openProjectionStatus(names: readonly string[], lateSeconds: numb
 
 function faultOf(one: ExcludedFacts): LeftOutFault {
   const part = `projection ${one.projection}`;
-  const message = `${describeExcludedFacts(one)}: \`npm run op -- quarantine list\` tells which`;
+  const message = `${describeExcludedFacts(one)}: \`npm run op -- quarantine list\` shows them`;
   return { part, kind: "facts_left_out", message, ...one };
 }
 

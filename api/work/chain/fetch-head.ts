@@ -67,12 +67,12 @@ function openEndpoint(
   });
   return async () => {
     try {
-      const [told, block] = await Promise.all([
+      const [reportedChainId, block] = await Promise.all([
         client.getChainId(),
         client.getBlock({ blockTag: "latest" }),
       ]);
-      if (told !== chainId) {
-        const message = `${endpoint} serves chain ${told}, not ${chainId}`;
+      if (reportedChainId !== chainId) {
+        const message = `${endpoint} serves chain ${reportedChainId}, not ${chainId}`;
         return { endpoint, kind: "wrong_chain", message };
       }
       const { number, hash, timestamp } = block;

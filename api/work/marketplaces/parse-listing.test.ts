@@ -46,12 +46,12 @@ describe("a partner's order", () => {
     expect(order).toMatchObject({ unitPriceWei: 1n });
     const shown = { marketplace: "opensea", chainId: 1, signature: null } as const;
     const components = paying(1n);
-    const told = {
+    const raw = {
       ...shown,
       orderHash: orderHash(paying(2n)),
       exchange: seaport["1.6"],
       components,
     };
-    expect(parseListing(told, { creators: [], now: new Date(0) })).toBe("wrong_order_hash");
+    expect(parseListing(raw, { creators: [], now: new Date(0) })).toBe("wrong_order_hash");
   });
 });

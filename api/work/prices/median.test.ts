@@ -13,29 +13,29 @@ const agreed = (...prices: bigint[]) => {
 
 describe("the price that exchanges agree on", () => {
   it.each([
-    { told: [100n, 102n, 101n], price: [101n, [100n, 102n, 101n]] },
-    { told: [100n, 103n], price: [101n, [100n, 103n]] },
-    { told: [100n, 101n, 300n], price: [100n, [100n, 101n]] },
-    { told: [100n, 102n, 104n, 1n], price: [102n, [100n, 102n, 104n]] },
-    { told: [1_000n, 1_000n, 1_050n], price: [1_000n, [1_000n, 1_000n, 1_050n]] },
-    { told: [1_000n, 1_000n, 1_051n], price: [1_000n, [1_000n, 1_000n]] },
-  ])("of $told is $price", ({ told, price }) => {
-    expect(agreed(...told)).toEqual(price);
+    { quoted: [100n, 102n, 101n], price: [101n, [100n, 102n, 101n]] },
+    { quoted: [100n, 103n], price: [101n, [100n, 103n]] },
+    { quoted: [100n, 101n, 300n], price: [100n, [100n, 101n]] },
+    { quoted: [100n, 102n, 104n, 1n], price: [102n, [100n, 102n, 104n]] },
+    { quoted: [1_000n, 1_000n, 1_050n], price: [1_000n, [1_000n, 1_000n, 1_050n]] },
+    { quoted: [1_000n, 1_000n, 1_051n], price: [1_000n, [1_000n, 1_000n]] },
+  ])("of $quoted is $price", ({ quoted, price }) => {
+    expect(agreed(...quoted)).toEqual(price);
   });
 
   it.each([[], [100n], [100n, 200n], [100n, 200n, 300n], [100n, 100n, 200n, 200n]])(
     "is none where fewer than two agree: %s %s %s %s",
-    (...told: bigint[]) => {
-      expect(agreed(...told)).toBeNull();
+    (...quoted: bigint[]) => {
+      expect(agreed(...quoted)).toBeNull();
     },
   );
 
   it("lies between those who agree and moves with no order of theirs", () => {
     const prices = fc.array(fc.bigInt(90n, 110n), { minLength: 1, maxLength: 6 });
     fc.assert(
-      fc.property(prices, (told) => {
-        const found = agreeOnPrice(quotes(...told));
-        expect(agreeOnPrice(quotes(...told.toReversed()))?.priceE8).toBe(found?.priceE8);
+      fc.property(prices, (quoted) => {
+        const found = agreeOnPrice(quotes(...quoted));
+        expect(agreeOnPrice(quotes(...quoted.toReversed()))?.priceE8).toBe(found?.priceE8);
         if (found === null) return;
         const kept = found.sources.map(({ priceE8 }) => priceE8);
         expect(kept.length).toBeGreaterThanOrEqual(2);

@@ -64,7 +64,7 @@ async function aliceSells(currency: "native" | "wrapped" = "native") {
 
 const asks = "/v3/rtp/apechain/orders/asks/v5";
 
-/** The order that raw data tells, as it was signed: the encoder takes decimal strings for integers. */
+/** The order in the raw data, as it was signed: the encoder takes decimal strings for integers. */
 const componentsOf = ({ rawData: { signature: _, kind: __, ...components } }: RawOrder) =>
   components as unknown as OrderComponents;
 
@@ -77,10 +77,13 @@ describe("the second partner's listings", () => {
     async (currency, contract) => {
       const shown = await aliceSells(currency);
       const { body } = await get(`${asks}?ids=${shown.orderHash}&includeRawData=true`);
-      const [told] = body.orders;
-      if (told === undefined) throw new Error("The listing is not shown");
-      const components = componentsOf(told);
-      expect([told.id, told.price.currency.contract]).toEqual([orderHash(components), contract]);
+      const [listed] = body.orders;
+      if (listed === undefined) throw new Error("The listing is not shown");
+      const components = componentsOf(listed);
+      expect([listed.id, listed.price.currency.contract]).toEqual([
+        orderHash(components),
+        contract,
+      ]);
 
       const value = currency === "native" ? parseEther("1") : 0n;
       if (currency === "wrapped") await payWith(parseEther("1"));
@@ -88,7 +91,7 @@ describe("the second partner's listings", () => {
         abi: seaportFunctions,
         functionName: "fulfillAdvancedOrder",
         args: [
-          advancedOrder({ components, signature: told.rawData.signature }),
+          advancedOrder({ components, signature: listed.rawData.signature }),
           [],
           `0x${"0".repeat(64)}`,
           bob.address,

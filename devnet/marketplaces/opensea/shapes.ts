@@ -115,7 +115,7 @@ export function presentListing(shown: StoredListing, request: StandInRequest) {
   };
 }
 
-/** The same listing as the older endpoint tells it. */
+/** The listing in the format of the older endpoint. */
 export function presentOldListing(shown: StoredListing, request: StandInRequest) {
   const { components } = shown.order;
   const { hash, wei } = presentedTerms(shown, request);

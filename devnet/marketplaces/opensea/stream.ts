@@ -27,7 +27,7 @@ export function openPartnerAStream({ collections }: Book, apiKey?: string) {
   let garbled = 0;
   let upgrades = 0;
 
-  function tell(
+  function send(
     shown: StoredListing,
     change: ListingChange,
     fault: StandInServer["faults"]["stream"],
@@ -80,7 +80,7 @@ export function openPartnerAStream({ collections }: Book, apiKey?: string) {
       };
       sessions.add(session);
     },
-    tell,
+    send,
     /** What is listened to, once for each connection. */
     topics: (): string[] => [...sessions].flatMap(({ topics }) => [...topics.keys()]),
     upgrades: (): number => upgrades,

@@ -408,7 +408,7 @@ it("readiness warns of facts that a projection leaves out, and metrics count the
           kind: "facts_left_out",
           message:
             "leaves out 1 fact of chain 1, the oldest since 2026-01-01T00:00:00.000Z: " +
-            "`npm run op -- quarantine list` tells which",
+            "`npm run op -- quarantine list` shows them",
         },
       ],
     },

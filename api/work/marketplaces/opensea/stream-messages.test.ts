@@ -29,7 +29,7 @@ const invalidated = {
   },
 };
 
-describe("what OpenSea's Stream API tells", () => {
+describe("messages of OpenSea's Stream API", () => {
   it("comes as five parts, as its own client reads them", () => {
     const message = ["1", null, "collection:boredfrens", "item_listed", listed];
     expect(StreamMessage.safeParse(message).success).toBe(true);
