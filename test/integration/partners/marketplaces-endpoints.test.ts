@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Partner } from "../../../api/work/marketplaces/partner.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
+import { openPartnerB } from "../../../devnet/marketplaces/magiceden/magiceden.ts";
 import { partnerComponents } from "../../../devnet/marketplaces/make-partner-listing.ts";
 import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";
-import { openPartnerB } from "../../../devnet/marketplaces/magiceden/magiceden.ts";
 import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
 import {
   type OrderComponents,

@@ -3,8 +3,8 @@ import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Partner } from "../../../api/work/marketplaces/partner.ts";
 import { syncIntervals } from "../../../api/work/marketplaces/sync-step.ts";
-import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";
 import { openPartnerB } from "../../../devnet/marketplaces/magiceden/magiceden.ts";
+import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";
 import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import {
