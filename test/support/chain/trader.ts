@@ -234,7 +234,9 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
     },
 
     async statusOf(side: "listings" | "bids", id: string): Promise<string> {
-      const { body } = await get(`/v1/${side}/${id}?chainId=${chainId}`);
+      const { status, body } = await get(`/v1/${side}/${id}?chainId=${chainId}`);
+      // A busy service answers a POST before the order is derived, after waiting for two seconds.
+      if (status === 404) return "not_found";
       const row = z
         .looseObject({
           status: z.string(),
