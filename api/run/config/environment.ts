@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { commonConduit } from "../../../abis/deployments.ts";
-import { exchangeNames } from "../../work/prices/feeds.ts";
+import { exchangeNames } from "../../background/prices/feeds.ts";
 import { partnerSettings } from "./partner-settings.ts";
 import {
   address,

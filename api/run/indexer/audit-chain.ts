@@ -7,9 +7,9 @@ import {
   readSettledNumber,
   repairBlocks,
 } from "../../../projections/log/audit.ts";
-import { type ChainClient, openChainClient } from "../../work/chain/clients.ts";
-import { fetchReadBasis } from "../../work/chain/contract-calls.ts";
-import { fetchHeaders, fetchLogIndexes } from "../../work/chain/fetch-logs.ts";
+import { type ChainClient, openChainClient } from "../../background/chain/clients.ts";
+import { fetchReadBasis } from "../../background/chain/contract-calls.ts";
+import { fetchHeaders, fetchLogIndexes } from "../../background/chain/fetch-logs.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { type ChainEvent, completeEvents } from "./chain-events.ts";
 import type { IndexedSources } from "./indexed-sources.ts";

@@ -1,8 +1,8 @@
 import type { Address } from "viem";
 import type { Database } from "../../../projections/database.ts";
 import { repairBlocks } from "../../../projections/log/audit.ts";
-import { openChainClient } from "../../work/chain/clients.ts";
-import { fetchReadBasis } from "../../work/chain/contract-calls.ts";
+import { openChainClient } from "../../background/chain/clients.ts";
+import { fetchReadBasis } from "../../background/chain/contract-calls.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { completeEvents } from "./chain-events.ts";
 import { type IndexedSources, transferSources } from "./indexed-sources.ts";

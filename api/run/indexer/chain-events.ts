@@ -1,13 +1,13 @@
 import type { DecodedEvent } from "../../../projections/log/ponder-events.ts";
-import type { ChainClient } from "../../work/chain/clients.ts";
+import type { ChainClient } from "../../background/chain/clients.ts";
 import {
   type ChainLog,
   fetchHeaders,
   fetchLogs,
   fetchTransactionCalls,
   type TransactionCall,
-} from "../../work/chain/fetch-logs.ts";
-import { RpcFailure } from "../../work/chain/rpc-batch.ts";
+} from "../../background/chain/fetch-logs.ts";
+import { RpcFailure } from "../../background/chain/rpc-batch.ts";
 import type { EventSource } from "./indexed-sources.ts";
 import { decodeArguments, type SourceFilter } from "./source-filters.ts";
 

@@ -1,5 +1,5 @@
 import { getWebSocketRpcClient } from "viem/utils";
-import { openHeadReader } from "../../work/chain/fetch-head.ts";
+import { openHeadReader } from "../../background/chain/fetch-head.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { maskUrl } from "../config/setting.ts";
 

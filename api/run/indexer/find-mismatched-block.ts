@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../../projections/database.ts";
-import { fetchCanonicalHashes, openChainClient } from "../../work/chain/clients.ts";
+import { fetchCanonicalHashes, openChainClient } from "../../background/chain/clients.ts";
 import type { ChainConfig } from "../config/config.ts";
 
 /**

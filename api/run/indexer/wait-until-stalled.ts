@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "../../../projections/database.ts";
 import { readIndexedBlocks } from "../../../projections/log/status.ts";
-import { openHeadReader } from "../../work/chain/fetch-head.ts";
+import { openHeadReader } from "../../background/chain/fetch-head.ts";
 import type { ChainConfig } from "../config/config.ts";
 
 const pollMs = 2_000;

@@ -1,4 +1,4 @@
-import type { ChainClient } from "../../work/chain/clients.ts";
+import type { ChainClient } from "../../background/chain/clients.ts";
 import { type ChainEvent, fetchEvents } from "./chain-events.ts";
 import type { SourceFilter } from "./source-filters.ts";
 

@@ -1,6 +1,9 @@
 import { allProjections } from "../../../projections/all.ts";
 import { mostPrepared, openDatabase } from "../../../projections/database.ts";
 import { readDataVersion } from "../../../projections/engine/data-version.ts";
+import { openHashReader } from "../../background/chain/clients.ts";
+import { openHeadReader } from "../../background/chain/fetch-head.ts";
+import { openMarket } from "../../background/orders/open-market.ts";
 import { openAccounts } from "../../serve/accounts/open-accounts.ts";
 import { createApp } from "../../serve/app.ts";
 import { answerFeed } from "../../serve/feed/answer-feed.ts";
@@ -11,9 +14,6 @@ import { openAccess } from "../../serve/keys/open-access.ts";
 import { openNftData } from "../../serve/nft-data/open.ts";
 import { maxLagSeconds, statusPollMs } from "../../serve/status/limits.ts";
 import { openStatusReader } from "../../serve/status/status-reader.ts";
-import { openHashReader } from "../../work/chain/clients.ts";
-import { openHeadReader } from "../../work/chain/fetch-head.ts";
-import { openMarket } from "../../work/orders/open-market.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 
 const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };

@@ -1,22 +1,26 @@
 import { once } from "node:events";
-import { openChainClient } from "../../work/chain/clients.ts";
-import { runClockTicks } from "../../work/jobs/append-clock-ticks.ts";
-import { runContractDescriptions } from "../../work/jobs/describe-contracts.ts";
-import { runCrossListingPosts } from "../../work/jobs/post-cross-listings.ts";
-import { runRarityRanking } from "../../work/jobs/rank-rarity.ts";
-import { runContractRechecks } from "../../work/jobs/recheck-contracts.ts";
-import { runMetadataRefresh } from "../../work/jobs/refresh-metadata.ts";
-import { registerCuratedCollections } from "../../work/jobs/register-curated.ts";
-import { runFloorSnapshots } from "../../work/jobs/snapshot-floors.ts";
-import { runOrderSweep } from "../../work/jobs/sweep-orders.ts";
-import { runPartnerSync } from "../../work/jobs/sync-partners.ts";
-import { runPriceUpdates } from "../../work/jobs/update-prices.ts";
-import { waitUntilDerived } from "../../work/jobs/wait-until-derived.ts";
-import { openListener } from "../../work/log-signal/listener.ts";
-import { createSignal, createThrottledSignal, type Signal } from "../../work/log-signal/signal.ts";
-import { openPartners } from "../../work/marketplaces/open-partners.ts";
-import { background } from "../../work/marketplaces/transport.ts";
-import { openDocumentFetcher } from "../../work/metadata/document-fetcher.ts";
+import { openChainClient } from "../../background/chain/clients.ts";
+import { runClockTicks } from "../../background/jobs/append-clock-ticks.ts";
+import { runContractDescriptions } from "../../background/jobs/describe-contracts.ts";
+import { runCrossListingPosts } from "../../background/jobs/post-cross-listings.ts";
+import { runRarityRanking } from "../../background/jobs/rank-rarity.ts";
+import { runContractRechecks } from "../../background/jobs/recheck-contracts.ts";
+import { runMetadataRefresh } from "../../background/jobs/refresh-metadata.ts";
+import { registerCuratedCollections } from "../../background/jobs/register-curated.ts";
+import { runFloorSnapshots } from "../../background/jobs/snapshot-floors.ts";
+import { runOrderSweep } from "../../background/jobs/sweep-orders.ts";
+import { runPartnerSync } from "../../background/jobs/sync-partners.ts";
+import { runPriceUpdates } from "../../background/jobs/update-prices.ts";
+import { waitUntilDerived } from "../../background/jobs/wait-until-derived.ts";
+import { openListener } from "../../background/log-signal/listener.ts";
+import {
+  createSignal,
+  createThrottledSignal,
+  type Signal,
+} from "../../background/log-signal/signal.ts";
+import { openPartners } from "../../background/marketplaces/open-partners.ts";
+import { background } from "../../background/marketplaces/transport.ts";
+import { openDocumentFetcher } from "../../background/metadata/document-fetcher.ts";
 import { type LeaderContext, runLeaderRole } from "./leader-role.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Session } from "../../../projections/database.ts";
-import { createSignal, type Signal } from "../../work/log-signal/signal.ts";
+import { createSignal, type Signal } from "../../background/log-signal/signal.ts";
 
 /**
  * A lease survives one failed renewal, and a holder that cannot renew stops before another process may start.

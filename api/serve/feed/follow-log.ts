@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { idAfterPosition } from "../../../projections/reads/feed/event.ts";
 import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
 import { readFeedPosition } from "../../../projections/reads/feed/read-feed-position.ts";
-import type { Signal } from "../../work/log-signal/signal.ts";
+import type { Signal } from "../../background/log-signal/signal.ts";
 import { frameEvent } from "./frame.ts";
 import { openReplayBuffer, type ReplayBuffer } from "./replay-buffer.ts";
 import { type Batch, batchesOf } from "./subscriber.ts";

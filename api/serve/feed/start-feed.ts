@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
 import type { Database } from "../../../projections/database.ts";
-import { openListener } from "../../work/log-signal/listener.ts";
+import { openListener } from "../../background/log-signal/listener.ts";
 import { type Feed, openFeed } from "./open-feed.ts";
 
 /** The chain of the account API. */

@@ -6,7 +6,7 @@ import {
   readNewestEvent,
   readRecordedHead,
 } from "../../../projections/log/status.ts";
-import type { Head, HeadReading } from "../../work/chain/fetch-head.ts";
+import type { Head, HeadReading } from "../../background/chain/fetch-head.ts";
 import { type Lag, trackFollower } from "./follower.ts";
 import type { MaxLagSeconds } from "./limits.ts";
 import { openLogCheck } from "./log-check.ts";

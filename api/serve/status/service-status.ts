@@ -1,5 +1,5 @@
 import type { ExcludedFacts } from "../../../projections/engine/quarantine.ts";
-import type { HeadFault } from "../../work/chain/fetch-head.ts";
+import type { HeadFault } from "../../background/chain/fetch-head.ts";
 
 /** A part that makes the service not ready. */
 export type FailingPart = {

@@ -10,7 +10,7 @@ import {
 } from "../../../projections/domain/candles.ts";
 import { type Coin, coins } from "../../../projections/facts/price-ticked.ts";
 import { readHourlyCandles } from "../../../projections/reads/coin-prices/read-prices.ts";
-import { displayPrice } from "../../work/prices/parse-price.ts";
+import { displayPrice } from "../../background/prices/parse-price.ts";
 import { presentCandle, presentSummary, windowFields, windowParts } from "../views/candle.ts";
 import { route } from "./routing/context.ts";
 

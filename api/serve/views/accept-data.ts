@@ -2,7 +2,7 @@ import { z } from "zod";
 import { commonConduit, seaport } from "../../../abis/deployments.ts";
 import type { BasicOrderParameters } from "../../../projections/domain/seaport/fill.ts";
 import type { MatchedOrders } from "../../../projections/domain/seaport/mirror-order.ts";
-import type { Accepted } from "../../work/orders/accepting/accept-bid.ts";
+import type { Accepted } from "../../background/orders/accepting/accept-bid.ts";
 import { advancedOrderFields, bytes, presentAdvancedOrder } from "./advanced-order.ts";
 import { address, chainIdValue, hash, time, uint256Text } from "./wire.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { bidReasons } from "../../../projections/domain/orders/order-status.ts";
 import type { BidRow } from "../../../projections/reads/bids/read-bid.ts";
 import type { TokenBidRow } from "../../../projections/reads/tokens/trade-columns.ts";
-import { orderId } from "../../work/orders/market/order-id.ts";
+import { orderId } from "../../background/orders/market/order-id.ts";
 import {
   bookOrderFields,
   type OrderViewContext,

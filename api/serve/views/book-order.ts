@@ -2,7 +2,7 @@ import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
 import { type ChainId, seaport } from "../../../abis/deployments.ts";
 import type { OrderRow } from "../../../projections/reads/orders/order-columns.ts";
-import { displayPrice } from "../../work/prices/parse-price.ts";
+import { displayPrice } from "../../background/prices/parse-price.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import {
   address,

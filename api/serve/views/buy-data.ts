@@ -1,8 +1,8 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import { seaport } from "../../../abis/deployments.ts";
-import type { Payment } from "../../work/orders/buying/buy-calldata.ts";
-import type { PreparedPurchase } from "../../work/orders/buying/buy-listings.ts";
+import type { Payment } from "../../background/orders/buying/buy-calldata.ts";
+import type { PreparedPurchase } from "../../background/orders/buying/buy-listings.ts";
 import { advancedOrderFields, bytes, presentAdvancedOrder } from "./advanced-order.ts";
 import { presentCurrency } from "./money.ts";
 import { address, chainIdValue, currency, hash, time, uint256Text } from "./wire.ts";

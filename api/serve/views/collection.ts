@@ -7,8 +7,8 @@ import type {
   CollectionRow,
   FloorListing,
 } from "../../../projections/reads/collections/collection-row.ts";
-import { listingId, orderId } from "../../work/orders/market/order-id.ts";
-import { displayPrice } from "../../work/prices/parse-price.ts";
+import { listingId, orderId } from "../../background/orders/market/order-id.ts";
+import { displayPrice } from "../../background/prices/parse-price.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { collectionUrls, presentCollectionUrls } from "./urls.ts";
 import { address, chainIdValue, nameStandard, standardName, time, uint256Text } from "./wire.ts";

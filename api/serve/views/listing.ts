@@ -3,7 +3,7 @@ import { listingMarketplaces } from "../../../projections/domain/listing-marketp
 import { listingReasons } from "../../../projections/domain/orders/order-status.ts";
 import type { ListingRow } from "../../../projections/reads/listings/read-listing.ts";
 import type { TokenListingRow } from "../../../projections/reads/tokens/trade-columns.ts";
-import { listingId } from "../../work/orders/market/order-id.ts";
+import { listingId } from "../../background/orders/market/order-id.ts";
 import {
   bookOrderFields,
   type OrderViewContext,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { SaleRow } from "../../../projections/reads/sales/sale-columns.ts";
 import type { TokenSaleRow } from "../../../projections/reads/tokens/trade-columns.ts";
-import { displayPrice } from "../../work/prices/parse-price.ts";
+import { displayPrice } from "../../background/prices/parse-price.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { presentSaleUrl, presentTokenUrls, saleUrls } from "./urls.ts";
 import { address, chainIdValue, collectionRef, currency, hash, time, uint256Text } from "./wire.ts";

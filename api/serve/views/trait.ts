@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { CollectionRef } from "../../../projections/reads/collections/find-collection.ts";
 import type { TraitRow } from "../../../projections/reads/traits/read-traits.ts";
-import { listingId } from "../../work/orders/market/order-id.ts";
-import { displayPrice } from "../../work/prices/parse-price.ts";
+import { listingId } from "../../background/orders/market/order-id.ts";
+import { displayPrice } from "../../background/prices/parse-price.ts";
 import { LinkedCollection, presentLinkedCollection } from "./linked-collection.ts";
 import { displayAmount } from "./money.ts";
 import type { Site } from "./urls.ts";

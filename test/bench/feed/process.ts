@@ -2,12 +2,12 @@ import { argv } from "node:process";
 import compression from "compression";
 import express from "express";
 import { pino } from "pino";
+import { openListener } from "../../../api/background/log-signal/listener.ts";
 import { answerFeed } from "../../../api/serve/feed/answer-feed.ts";
 import { openFeed } from "../../../api/serve/feed/open-feed.ts";
 import { measureRequests, openMetrics } from "../../../api/serve/http/metrics.ts";
 import { servePath } from "../../../api/serve/http/mount.ts";
 import { listen } from "../../../api/serve/http/server.ts";
-import { openListener } from "../../../api/work/log-signal/listener.ts";
 import { openDatabase } from "../../../projections/database.ts";
 
 /** What the process reports on request: memory in bytes, processor time in milliseconds. */

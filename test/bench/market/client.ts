@@ -1,7 +1,7 @@
+import { assembleMarket } from "../../../api/background/orders/open-market.ts";
 import { openBearerTokens } from "../../../api/serve/accounts/bearer-tokens.ts";
 import { nftDataRoutes } from "../../../api/serve/nft-data/routes.ts";
 import { routes as v1Routes } from "../../../api/serve/v1/routes.ts";
-import { assembleMarket } from "../../../api/work/orders/open-market.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { chainId } from "./collections.ts";
 import type { ListRequest } from "./lists.ts";

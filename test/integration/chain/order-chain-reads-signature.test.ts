@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ChainClient, openChainClient } from "../../../api/work/chain/clients.ts";
-import { queryChain } from "../../../api/work/chain/query-chain.ts";
+import { type ChainClient, openChainClient } from "../../../api/background/chain/clients.ts";
+import { queryChain } from "../../../api/background/chain/query-chain.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";

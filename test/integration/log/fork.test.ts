@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fetchCanonicalHashes, openChainClient } from "../../../api/background/chain/clients.ts";
 import { findFork } from "../../../api/run/indexer/find-fork.ts";
-import { fetchCanonicalHashes, openChainClient } from "../../../api/work/chain/clients.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect } from "../../../devnet/client.ts";
 import { addressOf, appendEvents, block } from "../../support/database/given.ts";

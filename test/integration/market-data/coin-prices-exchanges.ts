@@ -4,7 +4,7 @@ import {
   type ExchangeName,
   exchangeNames,
   type PriceFeed,
-} from "../../../api/work/prices/feeds.ts";
+} from "../../../api/background/prices/feeds.ts";
 import { exchanges } from "../../../devnet/price-feed-exchanges.ts";
 
 type Mood =

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import {
   type DocumentFetcher,
   openDocumentFetcher,
-} from "../../../api/work/metadata/document-fetcher.ts";
-import { publicLookup } from "../../../api/work/metadata/public-dns-lookup.ts";
+} from "../../../api/background/metadata/document-fetcher.ts";
+import { publicLookup } from "../../../api/background/metadata/public-dns-lookup.ts";
 import { type DocumentHost, openDocumentHost } from "../../support/http/document-host.ts";
 
 let allowed: DocumentHost;

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { snapshotFloors } from "../../../api/work/jobs/snapshot-floors.ts";
+import { snapshotFloors } from "../../../api/background/jobs/snapshot-floors.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import {
   type ContractFloors,

@@ -12,10 +12,13 @@ import {
 } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "../../../abis/deployments.ts";
-import { openChainClient } from "../../../api/work/chain/clients.ts";
-import { runContractDescriptions } from "../../../api/work/jobs/describe-contracts.ts";
-import { type DescribeState, describePending } from "../../../api/work/jobs/describe-pending.ts";
-import { createSignal } from "../../../api/work/log-signal/signal.ts";
+import { openChainClient } from "../../../api/background/chain/clients.ts";
+import { runContractDescriptions } from "../../../api/background/jobs/describe-contracts.ts";
+import {
+  type DescribeState,
+  describePending,
+} from "../../../api/background/jobs/describe-pending.ts";
+import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../../devnet/client.ts";
 import { place } from "../../../devnet/deploy.ts";

@@ -12,10 +12,10 @@ import {
 } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "../../../abis/deployments.ts";
-import { openChainClient } from "../../../api/work/chain/clients.ts";
-import { runMetadataRefresh } from "../../../api/work/jobs/refresh-metadata.ts";
-import { createSignal } from "../../../api/work/log-signal/signal.ts";
-import { openDocumentFetcher } from "../../../api/work/metadata/document-fetcher.ts";
+import { openChainClient } from "../../../api/background/chain/clients.ts";
+import { runMetadataRefresh } from "../../../api/background/jobs/refresh-metadata.ts";
+import { createSignal } from "../../../api/background/log-signal/signal.ts";
+import { openDocumentFetcher } from "../../../api/background/metadata/document-fetcher.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../../devnet/client.ts";
 import { addressOf as fixtureOf } from "../../../devnet/contracts/addresses.ts";

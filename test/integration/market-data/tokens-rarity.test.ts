@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runRarityRanking } from "../../../api/work/jobs/rank-rarity.ts";
-import { createSignal } from "../../../api/work/log-signal/signal.ts";
+import { runRarityRanking } from "../../../api/background/jobs/rank-rarity.ts";
+import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { rankTokens } from "../../../projections/domain/rarity.ts";
 import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
 import { addressOf, block } from "../../support/database/given.ts";

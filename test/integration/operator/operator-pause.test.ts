@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { runProjector } from "../../../api/work/jobs/project.ts";
-import { runRecorder } from "../../../api/work/jobs/record.ts";
-import { createSignal } from "../../../api/work/log-signal/signal.ts";
+import { runProjector } from "../../../api/background/jobs/project.ts";
+import { runRecorder } from "../../../api/background/jobs/record.ts";
+import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { appendTrades, operate, prepare } from "../../support/database/operator.ts";

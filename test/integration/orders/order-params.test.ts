@@ -13,8 +13,8 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seaport, wrappedNative } from "../../../abis/deployments.ts";
 import { seaportFunctions } from "../../../abis/seaport.ts";
-import { registerCuratedCollections } from "../../../api/work/jobs/register-curated.ts";
-import { parseOrderBody } from "../../../api/work/order-input/parse-order-body.ts";
+import { registerCuratedCollections } from "../../../api/background/jobs/register-curated.ts";
+import { parseOrderBody } from "../../../api/background/order-input/parse-order-body.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";

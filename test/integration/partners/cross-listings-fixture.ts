@@ -1,11 +1,11 @@
 import { pino } from "pino";
 import { type Hex, zeroAddress, zeroHash } from "viem";
 import { z } from "zod";
-import { runCrossListingPosts } from "../../../api/work/jobs/post-cross-listings.ts";
-import { createSignal } from "../../../api/work/log-signal/signal.ts";
-import { openPartners } from "../../../api/work/marketplaces/open-partners.ts";
-import type { Partner } from "../../../api/work/marketplaces/partner.ts";
-import { interactive } from "../../../api/work/marketplaces/transport.ts";
+import { runCrossListingPosts } from "../../../api/background/jobs/post-cross-listings.ts";
+import { createSignal } from "../../../api/background/log-signal/signal.ts";
+import { openPartners } from "../../../api/background/marketplaces/open-partners.ts";
+import type { Partner } from "../../../api/background/marketplaces/partner.ts";
+import { interactive } from "../../../api/background/marketplaces/transport.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type {
   OrderComponents,

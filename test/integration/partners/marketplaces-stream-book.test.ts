@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runPartnerStream } from "../../../api/work/jobs/stream-partners.ts";
+import { runPartnerStream } from "../../../api/background/jobs/stream-partners.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { until } from "../../support/database/pipeline.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ChainClient, openChainClient } from "../../../api/work/chain/clients.ts";
-import { checkOrders } from "../../../api/work/jobs/check-orders.ts";
+import { type ChainClient, openChainClient } from "../../../api/background/chain/clients.ts";
+import { checkOrders } from "../../../api/background/jobs/check-orders.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
 import { listingsProjection } from "../../../projections/listings/project.ts";

@@ -1,9 +1,9 @@
 import type { ChainId } from "../../../abis/deployments.ts";
+import { openChainClient } from "../../../api/background/chain/clients.ts";
+import { fetchReadBasis } from "../../../api/background/chain/contract-calls.ts";
 import { completeEvents, fetchEvents } from "../../../api/run/indexer/chain-events.ts";
 import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
 import { sourceFilters } from "../../../api/run/indexer/source-filters.ts";
-import { openChainClient } from "../../../api/work/chain/clients.ts";
-import { fetchReadBasis } from "../../../api/work/chain/contract-calls.ts";
 import type { Database } from "../../../projections/database.ts";
 import { stageDecoded } from "../../../projections/log/ponder-events.ts";
 import { type Appended, appendStaged, openStage } from "../../../projections/log/stage.ts";

@@ -1,10 +1,10 @@
 import { pino } from "pino";
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
+import { runProjector } from "../../../api/background/jobs/project.ts";
+import { createSignal } from "../../../api/background/log-signal/signal.ts";
+import { openProjectionWaiter } from "../../../api/background/orders/market/projection-waiter.ts";
 import { createApp } from "../../../api/serve/app.ts";
-import { runProjector } from "../../../api/work/jobs/project.ts";
-import { createSignal } from "../../../api/work/log-signal/signal.ts";
-import { openProjectionWaiter } from "../../../api/work/orders/market/projection-waiter.ts";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import type {

@@ -1,6 +1,6 @@
 import { type ChainId, chainIds, commonConduit } from "../../../abis/deployments.ts";
-import type { Market } from "../../../api/work/orders/market/market.ts";
-import { assembleMarket } from "../../../api/work/orders/open-market.ts";
+import type { Market } from "../../../api/background/orders/market/market.ts";
+import { assembleMarket } from "../../../api/background/orders/open-market.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import type { Database } from "../../../projections/database.ts";
 

@@ -14,7 +14,7 @@ import {
 import { readUnfinishedRebuilds } from "../../../../projections/engine/rebuild-progress.ts";
 import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import { pendingMigrations } from "../../../../projections/log/migrate.ts";
-import { openHeadReader } from "../../../work/chain/fetch-head.ts";
+import { openHeadReader } from "../../../background/chain/fetch-head.ts";
 import type { ChainConfig, Config } from "../../config/config.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
 import { megabytes, print } from "../cli/output.ts";

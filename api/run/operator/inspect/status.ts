@@ -12,7 +12,7 @@ import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import { readLogHead } from "../../../../projections/log/read-log-head.ts";
 import { readIndexedBlocks, readRecordedHead } from "../../../../projections/log/status.ts";
 import { readPaused } from "../../../../projections/log/switches.ts";
-import { openHeadReader } from "../../../work/chain/fetch-head.ts";
+import { openHeadReader } from "../../../background/chain/fetch-head.ts";
 import type { ChainConfig } from "../../config/config.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";

@@ -1,6 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Coin, coins } from "../../../../projections/facts/price-ticked.ts";
-import { type BackfillProgress, backfillPrices } from "../../../work/prices/backfill-prices.ts";
+import {
+  type BackfillProgress,
+  backfillPrices,
+} from "../../../background/prices/backfill-prices.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { openProgress, type Progress } from "../cli/progress.ts";

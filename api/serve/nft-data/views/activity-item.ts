@@ -4,8 +4,8 @@ import type { ActivityRow } from "../../../../projections/reads/activity/merge.t
 import type { EventRow } from "../../../../projections/reads/activity/read-events.ts";
 import { activityTypes } from "../../../../projections/reads/activity/read-filter.ts";
 import type { OrderRow } from "../../../../projections/reads/activity/read-orders.ts";
-import { orderId } from "../../../work/orders/market/order-id.ts";
-import { displayPrice } from "../../../work/prices/parse-price.ts";
+import { orderId } from "../../../background/orders/market/order-id.ts";
+import { displayPrice } from "../../../background/prices/parse-price.ts";
 import { displayAmount, presentCurrency } from "../../views/money.ts";
 import {
   presentBidUrl,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { readBid } from "../../../../projections/reads/bids/read-bid.ts";
-import { orderHashOf } from "../../../work/orders/market/order-id.ts";
+import { orderHashOf } from "../../../background/orders/market/order-id.ts";
 import { Bid, presentBid } from "../../views/bid.ts";
 import { bids } from "../orders/sides.ts";
 import { route } from "../routing/context.ts";

@@ -5,7 +5,7 @@ import { isRejection } from "../../../../projections/domain/rejection.ts";
 import {
   type BidRequirement,
   readBidRequirements,
-} from "../../../work/orders/requirements/bid-requirements.ts";
+} from "../../../background/orders/requirements/bid-requirements.ts";
 import { presentCurrency } from "../../views/money.ts";
 import { chainIdValue, currency, hash, uint256Text } from "../../views/wire.ts";
 import {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { readListing } from "../../../../projections/reads/listings/read-listing.ts";
-import { listingOf } from "../../../work/orders/market/order-id.ts";
+import { listingOf } from "../../../background/orders/market/order-id.ts";
 import { Listing, presentListing } from "../../views/listing.ts";
 import { asks } from "../orders/sides.ts";
 import { route } from "../routing/context.ts";

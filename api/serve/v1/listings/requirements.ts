@@ -4,7 +4,7 @@ import { isRejection } from "../../../../projections/domain/rejection.ts";
 import {
   type ListingRequirement,
   readListingRequirements,
-} from "../../../work/orders/requirements/listing-requirements.ts";
+} from "../../../background/orders/requirements/listing-requirements.ts";
 import {
   CrossListingRequirement,
   presentCrossListingRequirement,

@@ -4,8 +4,8 @@ import {
   intakeCodes,
 } from "../../../../projections/domain/intake/intake-codes.ts";
 import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
-import type { Admission, Submission } from "../../../work/orders/market/admission.ts";
-import { orderId } from "../../../work/orders/market/order-id.ts";
+import type { Admission, Submission } from "../../../background/orders/market/admission.ts";
+import { orderId } from "../../../background/orders/market/order-id.ts";
 import { address, hash, uint256Text } from "../../views/wire.ts";
 import type { Context } from "../routing/context.ts";
 import type { Side } from "./sides.ts";

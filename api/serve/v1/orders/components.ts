@@ -3,7 +3,7 @@ import type { Database } from "../../../../projections/database.ts";
 import { readCrossListings } from "../../../../projections/reads/cross-listings/read-cross-listings.ts";
 import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
 import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
-import { orderHashOf, orderId } from "../../../work/orders/market/order-id.ts";
+import { orderHashOf, orderId } from "../../../background/orders/market/order-id.ts";
 import { AskComponents, BidComponents, presentSignedOrder } from "../../views/components.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals } from "../routing/parameters.ts";

@@ -12,7 +12,7 @@ import {
   type OrderParameters,
   type OrderParametersRequest,
   readOrderParameters,
-} from "../../../work/orders/requirements/order-parameters.ts";
+} from "../../../background/orders/requirements/order-parameters.ts";
 import { presentCurrency } from "../../views/money.ts";
 import { presentPriced, pricedFields } from "../../views/order-terms.ts";
 import { address, chainIdValue, currency, hash, uint256Text } from "../../views/wire.ts";

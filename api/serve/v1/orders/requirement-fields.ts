@@ -4,7 +4,7 @@ import {
   intakeCodes,
 } from "../../../../projections/domain/intake/intake-codes.ts";
 import type { Rejection } from "../../../../projections/domain/rejection.ts";
-import type { PricedItem } from "../../../work/orders/requirements/price-item.ts";
+import type { PricedItem } from "../../../background/orders/requirements/price-item.ts";
 import { presentPriced, pricedFields } from "../../views/order-terms.ts";
 import { address, standardName, uint256Text } from "../../views/wire.ts";
 import { uint256 } from "../routing/parameters.ts";

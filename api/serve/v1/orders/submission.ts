@@ -4,7 +4,10 @@ import {
   intakeCodes,
 } from "../../../../projections/domain/intake/intake-codes.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { parseOrderBody, signedOrderDocument } from "../../../work/order-input/parse-order-body.ts";
+import {
+  parseOrderBody,
+  signedOrderDocument,
+} from "../../../background/order-input/parse-order-body.ts";
 import type { Context } from "../routing/context.ts";
 import { requiredBodyChainId } from "../routing/parameters.ts";
 import type { Side } from "./sides.ts";

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { signedOrderDocument } from "../../../work/order-input/parse-order-body.ts";
+import { signedOrderDocument } from "../../../background/order-input/parse-order-body.ts";
 import {
   type CrossListing,
   crossListingCodes,
   type RequestedCrossListing,
   submitCrossListings,
-} from "../../../work/orders/cross-listings/submit-cross-listings.ts";
-import type { Admission } from "../../../work/orders/market/admission.ts";
+} from "../../../background/orders/cross-listings/submit-cross-listings.ts";
+import type { Admission } from "../../../background/orders/market/admission.ts";
 import { hash } from "../../views/wire.ts";
 import { type Context, route } from "../routing/context.ts";
 import {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { orderId } from "../../../work/orders/market/order-id.ts";
+import { orderId } from "../../../background/orders/market/order-id.ts";
 import { hash } from "../../views/wire.ts";
 import { route } from "../routing/context.ts";
 import { asks, bids, type Side } from "./sides.ts";

@@ -1,7 +1,7 @@
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import type { Market } from "../../../work/orders/market/market.ts";
+import type { Market } from "../../../background/orders/market/market.ts";
 import { type Input, type Route, routeFor } from "../../http/route.ts";
 import type { InstantKeys } from "../../keys/instant-keys.ts";
 import type { PublicStatus } from "../../views/service-status.ts";

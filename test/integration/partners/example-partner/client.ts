@@ -1,12 +1,15 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import { chainIds, seaport } from "../../../../abis/deployments.ts";
-import { parseListing } from "../../../../api/work/marketplaces/parse-listing.ts";
-import { parseEntries, parseResponse } from "../../../../api/work/marketplaces/parse-response.ts";
-import type { Partner } from "../../../../api/work/marketplaces/partner.ts";
-import type { PartnerDefinition } from "../../../../api/work/marketplaces/partner-definition.ts";
-import { orderComponents } from "../../../../api/work/marketplaces/partner-order-schema.ts";
-import { openTransport } from "../../../../api/work/marketplaces/transport.ts";
+import { parseListing } from "../../../../api/background/marketplaces/parse-listing.ts";
+import {
+  parseEntries,
+  parseResponse,
+} from "../../../../api/background/marketplaces/parse-response.ts";
+import type { Partner } from "../../../../api/background/marketplaces/partner.ts";
+import type { PartnerDefinition } from "../../../../api/background/marketplaces/partner-definition.ts";
+import { orderComponents } from "../../../../api/background/marketplaces/partner-order-schema.ts";
+import { openTransport } from "../../../../api/background/marketplaces/transport.ts";
 import type { PartnerName } from "../../../../projections/domain/partners.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 
