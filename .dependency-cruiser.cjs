@@ -118,7 +118,7 @@ module.exports = {
       from: { path: "^projections/", pathNot: "\\.test\\.ts$" },
       to: { path: "^(express|undici|ponder|hono|http|https|net|child_process)$" },
     },
-    ...upward("^api/", [["config.ts", "context.ts"], ["work"], ["serve"], ["run"]]),
+    ...upward("^api/", [["config.ts", "context.ts"], ["background"], ["serve"], ["run"]]),
     ...upward("^api/serve/", serveLayers),
     only(
       "http-knows-no-domain",
