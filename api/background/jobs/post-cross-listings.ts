@@ -112,7 +112,7 @@ async function post(
     : ({ status: "posted" } as const);
   await appendObservations(db, [crossListingAnswered(crossListing, result, now())]);
   logger.info(
-    { partner: partner.name, partnerOrderHash: partnerOrderHash, status: result.status },
+    { partner: partner.name, partnerOrderHash, status: result.status },
     "cross-listing answered",
   );
   return true;

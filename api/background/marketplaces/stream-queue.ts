@@ -37,7 +37,7 @@ export function createStreamQueue(capacity: number) {
     onMissed: (slug) => void missed.add(slug),
   };
   return {
-    listener: listener,
+    listener,
     put,
     /** The oldest entry. */
     take(): QueuedOrder | null {
