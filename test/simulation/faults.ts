@@ -148,11 +148,10 @@ async function send(client: pg.PoolClient, query: pg.QueryConfig, faults: Faults
 }
 
 /**
- * A transaction's beginning, or a lock of the session. Who does not know what became of it has lost the connection: it
- * would stay, and whoever is given the connection next would be in it unknowingly.
+ * A transaction's beginning. Who does not know what became of it has lost the connection: it would stay, and whoever is
+ * given the connection next would be in it unknowingly.
  */
-const staysWithConnection = (text = "") =>
-  /^(begin|start transaction)|pg_advisory_(un)?lock\(/.test(text);
+const staysWithConnection = (text = "") => /^(begin|start transaction)/.test(text);
 
 /** What goes wrong at the statement that comes next. */
 function strike(faults: Faults, text: string): Fault["how"] | null {

@@ -11,7 +11,7 @@ import type { Observation } from "../../projections/log/append.ts";
 import { addressOf, type Block } from "../support/database/given.ts";
 import { type GivenOrder, read, receivedAt, ticked } from "../support/orders/order-facts.ts";
 import { fetchMetadata } from "./documents.ts";
-import { someCrossListing, someFee, someSighting } from "./partners.ts";
+import { someCrossListing, someFee, someRoyalty, someSighting } from "./partners.ts";
 import type { Random } from "./random.ts";
 import { makers, many, single, tokens, traded } from "./trades.ts";
 
@@ -54,6 +54,7 @@ export function observe(
     () => fetchMetadata(random, observed.chainId, turn),
     () => someCrossListing(random, someListing(random, observed)),
     () => [someFee(random, someListing(random, observed), turn)],
+    () => someRoyalty(random, someListing(random, observed), at, turn),
     () => [price(random)],
     () => [snapshot(random, observed)],
   ])();

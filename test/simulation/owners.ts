@@ -17,10 +17,12 @@ class Sums extends Map<string, bigint> {
   }
 }
 
-type Owned = { owner: Address; block_id: string; log_index: string };
+type Owned = { owner: Address; block_id: string; log_index: string; isRange: boolean };
 
 type OwnershipState = {
   owners: Map<string, Owned>;
+  /** By the last range of each id. */
+  ranges: Map<string, Owned>;
   balances: Sums;
   supplies: Sums;
   transfers: Sums;
@@ -30,6 +32,7 @@ type OwnershipState = {
 export function applyOwnership(canonical: Iterable<Mined>): Contents {
   const state: OwnershipState = {
     owners: new Map(),
+    ranges: new Map(),
     balances: new Sums(),
     supplies: new Sums(),
     transfers: new Sums(),
@@ -38,8 +41,12 @@ export function applyOwnership(canonical: Iterable<Mined>): Contents {
   for (const event of blocks.flatMap(({ events }) => events)) {
     const contract = `${event.block.chainId}/${event.contract.slice(2)}`;
     const { to: owner = zeroAddress, block, logIndex } = event;
-    const owned = { owner, block_id: block.hash.slice(2), log_index: `${logIndex}` };
-    for (const id of idsOf(event)) state.owners.set(`${contract} ${id}`, owned);
+    const isRange = event.kind === "erc721_consecutive_transfer";
+    const owned = { owner, block_id: block.hash.slice(2), log_index: `${logIndex}`, isRange };
+    for (const id of idsOf(event)) {
+      state.owners.set(`${contract} ${id}`, owned);
+      if (isRange) state.ranges.set(`${contract} ${id}`, owned);
+    }
     if (event.kind === "erc1155_transfer") applyUnits(state, contract, event);
   }
   return tables(state);
@@ -63,7 +70,13 @@ function idsOf({ kind, tokenId = 0n, amount = 0n }: ChainEvent): bigint[] {
   return Array.from({ length: Math.max(0, Number(amount)) }, (_, index) => tokenId + BigInt(index));
 }
 
-type TokenRow = { contract_id: string; token_id: string; standard: string; supply: string };
+type TokenRow = {
+  contract_id: string;
+  token_id: string;
+  standard: string;
+  supply: string;
+  isRange: boolean;
+};
 
 function tables(state: OwnershipState): Contents {
   const tokens = [...erc721Tokens(state), ...erc1155Tokens(state)];
@@ -80,20 +93,44 @@ function tables(state: OwnershipState): Contents {
     return { contract_id, owner: bytes(owner), tokens: `${ids}` };
   });
   return {
-    token: tokens.map(rowText),
+    token: tokens.filter(({ isRange }) => !isRange).map(({ isRange: _, ...row }) => rowText(row)),
+    last_range: runsOf(state.ranges).map(rowText),
+    token_range: runsOf(new Map([...state.owners].filter(([, { isRange }]) => isRange)))
+      .map((run) => ({ ...run, is_burned: `${isBurn(`0x${run.owner.slice(2)}`)}` }))
+      .map(rowText),
     balance: balances.map(rowText),
     holder: holderRows.map(rowText),
     collection: collections.map(rowText),
   };
 }
 
+/** Runs of consecutive ids of one range. */
+function runsOf(ranges: ReadonlyMap<string, Owned>) {
+  const ids = [...ranges].map(([key, owned]) => {
+    const [contract_id = "", id = ""] = key.split(" ");
+    return { contract_id, id: BigInt(id), owned };
+  });
+  ids.sort((a, b) => a.contract_id.localeCompare(b.contract_id) || Number(a.id - b.id));
+  const runs: { contract_id: string; first: bigint; last: bigint; owned: Owned }[] = [];
+  for (const { contract_id, id, owned } of ids) {
+    const run = runs.at(-1);
+    if (run?.contract_id === contract_id && run.last + 1n === id && run.owned === owned)
+      run.last = id;
+    else runs.push({ contract_id, first: id, last: id, owned });
+  }
+  return runs.map(({ contract_id, first, last, owned: { owner, block_id, log_index } }) => {
+    const ids = { first_id: `${first}`, last_id: `${last}` };
+    return { contract_id, ...ids, owner: bytes(owner), block_id, log_index };
+  });
+}
+
 function erc721Tokens({ owners }: OwnershipState) {
-  return [...owners].map(([key, { owner, block_id, log_index }]) => {
+  return [...owners].map(([key, { owner, block_id, log_index, isRange }]) => {
     const [contract_id = "", token_id = ""] = key.split(" ");
     const is_burned = isBurn(owner);
     const place = { transfers: null, block_id, log_index };
     const row = { contract_id, token_id, standard: "721", owner: bytes(owner), ...place };
-    return { ...row, supply: is_burned ? "0" : "1", is_burned: `${is_burned}` };
+    return { ...row, supply: is_burned ? "0" : "1", is_burned: `${is_burned}`, isRange };
   });
 }
 
@@ -109,7 +146,8 @@ function erc1155Tokens({ supplies, transfers }: OwnershipState) {
       supply: `${supply}`,
       ...place,
     };
-    return { ...row, is_burned: `${supply <= 0n}`, transfers: `${transfers.get(key)}` };
+    const is_burned = `${supply <= 0n}`;
+    return { ...row, is_burned, transfers: `${transfers.get(key)}`, isRange: false };
   });
 }
 

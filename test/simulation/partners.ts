@@ -1,11 +1,17 @@
 import { concatHex, keccak256, toHex } from "viem";
+import type { FeeReview } from "../../projections/domain/creator-fee-review.ts";
 import { partnerNames } from "../../projections/domain/partners.ts";
 import { creatorFeeRead } from "../../projections/facts/creator-fee.ts";
 import {
   crossListingAnswered,
   crossListingSubmitted,
 } from "../../projections/facts/cross-listing.ts";
+import {
+  contractRoyaltyStated,
+  operatorRoyaltyStated,
+} from "../../projections/facts/royalty-stated.ts";
 import type { Observation } from "../../projections/log/append.ts";
+import type { Block } from "../support/database/given.ts";
 import { type GivenOrder, type givenListing, receivedAt } from "../support/orders/order-facts.ts";
 import {
   givenPartnerOrder,
@@ -74,10 +80,34 @@ export function someFee(random: Random, { chainId, terms }: GivenOrder, turn: nu
     bps: random.int(1, 1_000),
     isRequired: random.chance(0.5),
   };
+  const review = random.pick<FeeReview | undefined>([
+    ...[undefined, { state: "in_force" as const }, { state: "accepted" as const }],
+    { state: "held", reason: "large_change" },
+  ]);
   return creatorFeeRead({
+    ...(review && { review }),
     ...{ chainId, contract: terms.contract, marketplace: random.pick(partnerNames) },
     fees: random.chance(0.2) ? [] : [fee],
     change: turn,
     readAt: new Date(1_800_000_000_000 + turn * 1_000),
   });
+}
+
+/** A contract states its royalty at a block, or an operator decides one or withdraws it. */
+export function someRoyalty(
+  random: Random,
+  { chainId, terms: { contract } }: GivenOrder,
+  at: Block | null,
+  turn: number,
+): Observation[] {
+  const isNone = random.chance(0.3);
+  const royalty = { recipient: isNone ? null : feeRecipient, bps: isNone ? 0 : random.int(1, 900) };
+  if (at === null || random.chance(0.3)) {
+    const decided = random.chance(0.3) ? null : royalty;
+    const decidedAt = new Date(1_800_000_000_000 + turn * 1_000);
+    return [operatorRoyaltyStated({ chainId, contract, royalty: decided, at: decidedAt })];
+  }
+  const timestamp = new Date(at.timestamp * 1_000);
+  const basis = { number: BigInt(at.number), hash: at.hash, timestamp };
+  return [contractRoyaltyStated({ chainId, contract, royalty, basis })];
 }

@@ -20,9 +20,8 @@ export function randomFrom(seed: number): Random {
   };
   const int = (low: number, high: number) => low + Math.floor(next() * (high - low + 1));
   const pick = <T>(items: readonly T[]): T => {
-    const item = items[int(0, items.length - 1)];
-    if (item === undefined) throw new Error("nothing to pick from");
-    return item;
+    if (items.length === 0) throw new Error("nothing to pick from");
+    return items[int(0, items.length - 1)] as T;
   };
   const shuffle = <T>(items: readonly T[]): T[] =>
     items
