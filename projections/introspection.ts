@@ -1,7 +1,9 @@
 import {
   type DatabaseIntrospector,
   type DatabaseMetadata,
+  type DialectAdapter,
   type Kysely,
+  PostgresAdapter,
   PostgresDialect,
   type SchemaMetadata,
   sql,
@@ -16,6 +18,16 @@ export class SteadyDialect extends PostgresDialect {
   override createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
     return new SteadyIntrospector(db);
   }
+
+  override createAdapter(): DialectAdapter {
+    return new LocklessAdapter();
+  }
+}
+
+/** Without Kysely's advisory lock, which any role of the database may hold: `migrate` takes a lock of ours. */
+class LocklessAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(): Promise<void> {}
+  override async releaseMigrationLock(): Promise<void> {}
 }
 
 /** Schemas and tables as one snapshot of the catalog names them, without columns: migrations ask for no more. */

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { withLock } from "../named-lock.ts";
 import { dropTarget } from "./checkpoint.ts";
 import { isConflict } from "./failure.ts";
 
@@ -18,7 +19,7 @@ export function shadowSchemas(name: string) {
 }
 
 /**
- * Does work on a projection's shadow schemas under an advisory lock; another process waits. The lock ends with its
+ * Does work on a projection's shadow schemas under their lock; another process waits. The lock ends with its
  * connection, so it never outlives a killed process by more than its statement.
  */
 export async function withProjectionLock<Result>(
@@ -26,15 +27,7 @@ export async function withProjectionLock<Result>(
   name: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const key = projectionLockKey(name);
-  return await db.connection().execute(async (connection) => {
-    await sql`select pg_advisory_lock(hashtextextended(${key}, 0))`.execute(connection);
-    try {
-      return await work();
-    } finally {
-      await sql`select pg_advisory_unlock(hashtextextended(${key}, 0))`.execute(connection);
-    }
-  });
+  return await withLock(db, projectionLock(name), work);
 }
 
 /** Renames a schema and its checkpoint. Statements that are reading its tables are not disturbed. */
@@ -45,8 +38,8 @@ export async function renameSchema(session: Session, from: string, to: string): 
   );
 }
 
-/** Text whose hash is the key of a projection's advisory lock. */
-export const projectionLockKey = (name: string): string => `shadow schemas of ${name}`;
+/** The name of the lock of a projection's shadow schemas. */
+export const projectionLock = (name: string): string => `shadow schemas of ${name}`;
 
 const LOCK_TIMEOUT_MS = 2_000;
 const TRIES = 60;

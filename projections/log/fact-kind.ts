@@ -33,6 +33,7 @@ export const factKind = {
   partner_listing_withdrawn: 64,
   cross_listing_submitted: 65,
   cross_listing_answered: 66,
+  royalty_stated: 67,
 
   order_submitted: 70,
   order_status_read: 71,

@@ -1,5 +1,6 @@
 import { type Migration, Migrator } from "kysely";
 import type { Database } from "../database.ts";
+import { withLock } from "../named-lock.ts";
 import { up as log } from "./migrations/0001-log.ts";
 import { up as indexer } from "./migrations/0002-indexer.ts";
 import { up as append } from "./migrations/0003-append.ts";
@@ -18,6 +19,10 @@ import { up as appendOnce } from "./migrations/0016-append-once.ts";
 import { up as leftOut } from "./migrations/0017-left-out.ts";
 import { up as crossListings } from "./migrations/0018-cross-listings.ts";
 import { up as plainNames } from "./migrations/0019-plain-names.ts";
+import { up as royalties } from "./migrations/0021-royalties.ts";
+import { up as orderBudgets } from "./migrations/0023-order-budgets.ts";
+import { up as auditCommand } from "./migrations/0028-audit-command.ts";
+import { up as analysts } from "./migrations/0030-analysts.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -39,6 +44,10 @@ const migrations: Record<string, Migration> = {
   "0017-left-out": { up: leftOut },
   "0018-cross-listings": { up: crossListings },
   "0019-plain-names": { up: plainNames },
+  "0021-royalties": { up: royalties },
+  "0023-order-budgets": { up: orderBudgets },
+  "0028-audit-command": { up: auditCommand },
+  "0030-analysts": { up: analysts },
 };
 
 function migrator(db: Database): Migrator {
@@ -51,8 +60,10 @@ function migrator(db: Database): Migrator {
 
 /** Brings the database to this version. Safe to run from several processes at once. */
 export async function migrate(db: Database): Promise<void> {
-  const { error } = await migrator(db).migrateToLatest();
-  if (error !== undefined) throw error;
+  await withLock(db, "migrations", async () => {
+    const { error } = await migrator(db).migrateToLatest();
+    if (error !== undefined) throw error;
+  });
 }
 
 /** Names of the migrations that the database still lacks. */

@@ -1,25 +1,15 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { MAX_RANGE_TOKENS } from "../domain/consecutive-transfer.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindLiteral } from "../log/fact-kind-sql.ts";
 import { isBurnAddress } from "../sql/burn-address.ts";
-import { collectionDelta, holderDelta } from "./counters.ts";
-
-const range = sql.raw(String(MAX_RANGE_TOKENS));
-
-/** The transfers of a window; a range as one transfer per token. */
-export const erc721Transfers = (window: FactWindow) => sql`
-  select contract_id, token_id, weight, block_id, log_index, to_address from ${window.changes} where kind = ${kindLiteral("erc721_transfer")}
-  union all
-  select contract_id, token_id + step, weight, block_id, log_index, to_address
-  from ${window.changes} cross join lateral generate_series(0, least(amount, ${range}) - 1) step
-  where kind = ${kindLiteral("erc721_consecutive_transfer")}`;
+import { collectionDelta, holderDelta, movedInRange } from "./counters.ts";
 
 /**
- * An ERC-721 token's owner is the receiver of its last transfer in chain order, single or in a range. The row stores
- * that transfer's block and log index: an earlier transfer changes nothing, a later one replaces it. So only the last
- * transfer of a token in the window matters, and the log is read only when the row's own transfer is no longer effective.
+ * An ERC-721 token's owner is the receiver of its last transfer in chain order. Where that is a single one, its row
+ * stores the transfer's block and log index: an earlier transfer changes nothing, a later one replaces it. So only the
+ * last transfer of a token in the window matters, and the log is read only when the row's own transfer is no longer
+ * effective. Transfers before the token's last range, which is stored already, change nothing.
  */
 export async function applyErc721(
   session: Session,
@@ -30,25 +20,30 @@ export async function applyErc721(
   await sql`
     with last_change as materialized (
       select distinct on (contract_id, token_id) contract_id, token_id, weight, to_address, block_id, log_index
-      from (${erc721Transfers(window)}) transfer
+      from ${window.changes} where kind = ${kindLiteral("erc721_transfer")}
       order by contract_id, token_id, block_id desc, log_index desc
     ), changed as materialized (
       select u.contract_id, u.token_id, d.to_address as owner, d.block_id, d.log_index,
-             ${isBurnAddress(sql`d.to_address`)} as is_burned, u.is_new, u.old_owner, u.old_burned
+             ${isBurnAddress(sql`d.to_address`)} as is_burned, u.is_new, u.old_owner, u.old_burned, u.range_block_id
       from (
-        select m.*, t.standard is null as is_new, t.owner as old_owner, t.is_burned as old_burned
+        select m.*, t.standard is null as is_new, t.owner as old_owner, t.is_burned as old_burned,
+               r.block_id as range_block_id, r.log_index as range_log_index
         from last_change m
         left join ${token} t on t.contract_id = m.contract_id and t.token_id = m.token_id and t.standard = 721
+        left join lateral (${lastRange(schema)}) r on r.last_id >= m.token_id
         where case
             when m.weight < 0 then (m.block_id, m.log_index) = (t.block_id, t.log_index)
-            else t.standard is null or (m.block_id, m.log_index) > (t.block_id, t.log_index)
+            else (t.standard is null or (m.block_id, m.log_index) > (t.block_id, t.log_index))
+                 and (r.block_id is null or (m.block_id, m.log_index) > (r.block_id, r.log_index))
           end
         offset 0
       ) u
       left join lateral (
         select u.to_address, u.block_id, u.log_index where u.weight > 0
         union all
-        select * from (${lastTransfer(window)}) before where u.weight < 0
+        select * from (${lastTransfer(window)}) before
+        where u.weight < 0
+          and (u.range_block_id is null or (before.block_id, before.log_index) > (u.range_block_id, u.range_log_index))
       ) d on true
     ), deleted as (
       delete from ${token} t using changed c
@@ -64,6 +59,9 @@ export async function applyErc721(
       insert into ${token} (contract_id, token_id, standard, owner, supply, is_burned, block_id, log_index)
       select contract_id, token_id, 721, owner, case when is_burned then 0 else 1 end, is_burned, block_id, log_index
       from changed where is_new
+    ), noted_ranges as (
+      insert into ${movedInRange}
+      select contract_id, token_id from changed where range_block_id is not null and (is_new or owner is null)
     ), noted_holders as (
       insert into ${holderDelta} (contract_id, owner, ids)
       select contract_id, old_owner, -1 from changed where not old_burned
@@ -80,19 +78,19 @@ export async function applyErc721(
     group by contract_id`.execute(session);
 }
 
-/** The last effective transfer of the token of `u`. */
-function lastTransfer(window: FactWindow): RawBuilder<unknown> {
-  const isEffective = sql`f.position <= ${window.upTo} and f.block_id not in (select block_id from ${window.retractedBlocks})`;
+/** The last effective range of the token of `m`, or one that ends before it. */
+function lastRange(schema: string): RawBuilder<unknown> {
   return sql`
-    select e.to_address, e.block_id, e.log_index from (
-      (select f.to_address, f.block_id, f.log_index from ${window.facts} f
-       where f.kind = ${kindLiteral("erc721_transfer")} and f.contract_id = u.contract_id and f.token_id = u.token_id and ${isEffective}
-       order by f.block_id desc, f.log_index desc limit 1)
-      union all
-      (select f.to_address, f.block_id, f.log_index from ${window.facts} f
-       where f.kind = ${kindLiteral("erc721_consecutive_transfer")} and f.contract_id = u.contract_id and ${isEffective}
-         and f.token_id <= u.token_id and f.token_id > u.token_id - ${range}
-         and u.token_id < f.token_id + f.amount
-       order by f.block_id desc, f.log_index desc limit 1)
-    ) e order by e.block_id desc, e.log_index desc limit 1`;
+    select r.last_id, r.block_id, r.log_index from ${sql.table(`${schema}.last_range`)} r
+    where r.contract_id = m.contract_id and r.first_id <= m.token_id
+    order by r.first_id desc limit 1`;
+}
+
+/** The last effective single transfer of the token of `u`. */
+function lastTransfer(window: FactWindow): RawBuilder<unknown> {
+  return sql`
+    select f.to_address, f.block_id, f.log_index from ${window.facts} f
+    where f.kind = ${kindLiteral("erc721_transfer")} and f.contract_id = u.contract_id and f.token_id = u.token_id
+      and f.position <= ${window.upTo} and f.block_id not in (select block_id from ${window.retractedBlocks})
+    order by f.block_id desc, f.log_index desc limit 1`;
 }

@@ -6,17 +6,21 @@ import { openScratchTables } from "../engine/scratch.ts";
 export const holderDelta = sql`pg_temp.holder_delta`;
 export const collectionDelta = sql`pg_temp.collection_delta`;
 
-/** Makes both tables, empty. */
+/** Session table of tokens of a range whose row in `token` came or went in a window. */
+export const movedInRange = sql`pg_temp.moved_in_range`;
+
+/** Makes the tables, empty. */
 export async function openCounterDeltas(session: Session): Promise<void> {
   await openScratchTables(session, {
-    holder_delta: "contract_id integer, owner bytea, ids integer",
+    holder_delta: "contract_id integer, owner bytea, ids numeric",
+    moved_in_range: "contract_id integer, token_id numeric(78,0)",
     collection_delta: `
-      contract_id integer, erc721_tokens bigint default 0, tokens bigint default 0, supply bigint default 0,
+      contract_id integer, erc721_tokens numeric default 0, tokens numeric default 0, supply numeric default 0,
       units numeric default 0, holders bigint default 0`,
   });
-  await sql`with emptied as (delete from ${holderDelta}) delete from ${collectionDelta}`.execute(
-    session,
-  );
+  await sql`
+    with holders as (delete from ${holderDelta}), moved as (delete from ${movedInRange})
+    delete from ${collectionDelta}`.execute(session);
 }
 
 /** Updates how many ids each address holds, and from that the holders of a contract. */

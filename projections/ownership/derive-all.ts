@@ -3,7 +3,7 @@ import type { Session } from "../database.ts";
 import type { FactWindow, Step } from "../engine/projection.ts";
 import { kindLiteral } from "../log/fact-kind-sql.ts";
 import { isBurnAddress, zeroAddress } from "../sql/burn-address.ts";
-import { erc721Transfers } from "./apply-erc721.ts";
+import { deriveAllRanges, deriveRangedTokens } from "./derive-all-ranges.ts";
 
 /** The rows that `apply` updates by differences, derived from all transfers: counters from the rows of earlier steps. */
 export const ownershipSteps: readonly Step[] = [
@@ -18,16 +18,25 @@ const table = (schema: string, name: string): RawBuilder<unknown> => sql.table(`
 
 /** Sorted by the primary key, which makes its index cheap to build. */
 async function deriveOwners(session: Session, schema: string, window: FactWindow): Promise<void> {
+  await deriveAllRanges(session, schema, window);
   await sql`
     insert into ${table(schema, "token")}
       (contract_id, token_id, standard, owner, supply, is_burned, block_id, log_index)
+    ${lastTransfers(window, sql`contract_id not in (select contract_id from ${table(schema, "last_range")})`)}
+    order by contract_id, token_id`.execute(session);
+  await deriveRangedTokens(session, schema, (condition) => lastTransfers(window, condition));
+}
+
+/** SQL: rows of `token` by each token's last single transfer. */
+function lastTransfers(window: FactWindow, condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
     select contract_id, token_id, 721, to_address, case when is_burned then 0 else 1 end, is_burned, block_id, log_index
     from (
       select distinct on (contract_id, token_id) contract_id, token_id, to_address, block_id, log_index,
              ${isBurnAddress(sql`to_address`)} as is_burned
-      from (${erc721Transfers(window)}) transfer
+      from ${window.changes} where kind = ${kindLiteral("erc721_transfer")} and ${condition}
       order by contract_id, token_id, block_id desc, log_index desc
-    ) last`.execute(session);
+    ) last`;
 }
 
 async function deriveBalances(session: Session, schema: string, window: FactWindow): Promise<void> {
@@ -60,11 +69,13 @@ async function deriveSupplies(session: Session, schema: string, window: FactWind
 async function countHolders(session: Session, schema: string): Promise<void> {
   await sql`
     insert into ${table(schema, "holder")} (contract_id, owner, tokens)
-    select contract_id, owner, count(*)
+    select contract_id, owner, sum(ids)
     from (
-      select contract_id, owner from ${table(schema, "token")} where standard = 721 and not is_burned
+      select contract_id, owner, 1::numeric as ids from ${table(schema, "token")} where standard = 721 and not is_burned
       union all
-      select contract_id, owner from ${table(schema, "balance")}
+      select contract_id, owner, last_id - first_id + 1 from ${table(schema, "token_range")} where not is_burned
+      union all
+      select contract_id, owner, 1 from ${table(schema, "balance")}
       where units > 0 and not ${isBurnAddress(sql`owner`)}
     ) held
     group by contract_id, owner`.execute(session);
@@ -75,9 +86,15 @@ async function countContracts(session: Session, schema: string): Promise<void> {
     insert into ${table(schema, "collection")} (contract_id, erc721_tokens, tokens, supply, units, holders)
     select contract_id, erc721_tokens, tokens, supply, units, coalesce(holders, 0)
     from (
-      select contract_id, count(*) filter (where standard = 721) as erc721_tokens, count(*) as tokens,
-             count(*) filter (where supply > 0) as supply, sum(supply) as units
-      from ${table(schema, "token")} group by contract_id
+      select contract_id, coalesce(sum(ids) filter (where standard = 721), 0) as erc721_tokens, sum(ids) as tokens,
+             coalesce(sum(ids) filter (where units > 0), 0) as supply, sum(units) as units
+      from (
+        select contract_id, standard, 1::numeric as ids, supply as units from ${table(schema, "token")}
+        union all
+        select contract_id, 721, ids, case when is_burned then 0 else ids end
+        from (select *, last_id - first_id + 1 as ids from ${table(schema, "token_range")}) r
+      ) t
+      group by contract_id
     ) t
     left join (
       select contract_id, count(*) as holders from ${table(schema, "holder")} group by contract_id

@@ -4,6 +4,8 @@ import type { FactWindow, Projection } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 import { applyErc721 } from "./apply-erc721.ts";
 import { applyErc1155 } from "./apply-erc1155.ts";
+import { applyRanges } from "./apply-ranges.ts";
+import { applyRangesToTokens, applyTokenRanges } from "./apply-token-ranges.ts";
 import { openCounterDeltas, storeCollections, storeHolders } from "./counters.ts";
 import { ownershipSteps } from "./derive-all.ts";
 import { ownershipTables } from "./table.ts";
@@ -11,11 +13,15 @@ import { ownershipTables } from "./table.ts";
 /** Who owns what: ERC-721 owners, ERC-1155 balances, supplies, holders. */
 export const ownershipProjection: Projection = {
   name: "ownership",
-  version: 2,
+  version: 3,
   handles: ["erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer"],
   sample: {
     key: ["contract_id", "token_id"],
-    where: sql`kind in ${kindList("erc721_transfer", "erc1155_transfer")}`,
+    // A token of a contract with ranges depends on facts that do not name it.
+    where: sql`f.kind in ${kindList("erc721_transfer", "erc1155_transfer")} and not exists (
+      select from log.fact ranged
+      where ranged.kind in ${kindList("erc721_consecutive_transfer")} and ranged.contract_id = f.contract_id
+    )`,
     tables: ["token", "balance"],
   },
   tables: ownershipTables,
@@ -25,7 +31,10 @@ export const ownershipProjection: Projection = {
 
 async function applyTransfers(session: Session, schema: string, window: FactWindow): Promise<void> {
   await openCounterDeltas(session);
+  const ranges = await applyRanges(session, schema, window);
   await applyErc721(session, schema, window);
+  await applyRangesToTokens(session, schema, window, ranges);
+  await applyTokenRanges(session, schema, ranges);
   await applyErc1155(session, schema, window);
   await storeHolders(session, schema);
   await storeCollections(session, schema);

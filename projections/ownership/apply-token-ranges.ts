@@ -1,0 +1,133 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Session } from "../database.ts";
+import { burnAddresses } from "../domain/burn-address.ts";
+import { within, without } from "../domain/id-runs.ts";
+import type { FactWindow } from "../engine/projection.ts";
+import { kindLiteral } from "../log/fact-kind-sql.ts";
+import { isBurnAddress } from "../sql/burn-address.ts";
+import { type Areas, areaRows, areasOf } from "../sql/id-areas.ts";
+import type { ChangedRanges } from "./apply-ranges.ts";
+import { collectionDelta, holderDelta, movedInRange } from "./counters.ts";
+import {
+  mergeByContract,
+  type OwnedRun,
+  partsByContract,
+  readTouching,
+  replaceRuns,
+  runRows,
+} from "./run-rows.ts";
+
+/** Rows of tokens that a later range has taken are deleted; where a range has gone, those before it are back. */
+export async function applyRangesToTokens(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+  { exposed, last }: ChangedRanges,
+): Promise<void> {
+  const token = sql.table(`${schema}.token`);
+  if (exposed.size > 0) {
+    const deleted = sql`
+      delete from ${token} t using ${areaRows(exposed)}
+      where t.contract_id = area.contract_id and t.token_id >= area.first_id and t.token_id < area.end_id
+        and t.standard = 721`;
+    await noteTokens(session, sql`-1`, deleted);
+    await noteTokens(session, sql`1`, restored(schema, window, exposed));
+  }
+  if (last.length > 0) {
+    const hidden = sql`
+      delete from ${token} t using ${runRows(last)}
+      where t.contract_id = run.contract_id and t.token_id >= run.first_id and t.token_id <= run.last_id
+        and t.standard = 721 and (t.block_id, t.log_index) < (run.block_id, run.log_index)`;
+    await noteTokens(session, sql`-1`, hidden);
+  }
+}
+
+/** The last single transfers of the areas' tokens. */
+function restored(schema: string, window: FactWindow, areas: Areas): RawBuilder<unknown> {
+  return sql`
+    insert into ${sql.table(`${schema}.token`)} as t (contract_id, token_id, standard, owner, supply, is_burned, block_id, log_index)
+    select f.contract_id, f.token_id, 721, f.to_address, case when ${isBurnAddress(sql`f.to_address`)} then 0 else 1 end,
+           ${isBurnAddress(sql`f.to_address`)}, f.block_id, f.log_index
+    from ${areaRows(areas)}
+    cross join lateral (
+      select distinct on (f.token_id) f.* from ${window.facts} f
+      where f.kind = ${kindLiteral("erc721_transfer")} and f.contract_id = area.contract_id
+        and f.token_id >= area.first_id and f.token_id < area.end_id and f.position <= ${window.upTo}
+        and f.block_id not in (select block_id from ${window.retractedBlocks})
+      order by f.token_id, f.block_id desc, f.log_index desc
+    ) f`;
+}
+
+/** Executes a statement that writes token rows `t` and counts them. */
+async function noteTokens(
+  session: Session,
+  sign: RawBuilder<unknown>,
+  write: RawBuilder<unknown>,
+): Promise<void> {
+  await sql`
+    with written as (${write} returning t.contract_id, t.owner, t.is_burned, t.supply), noted as (
+      insert into ${holderDelta} (contract_id, owner, ids)
+      select contract_id, owner, ${sign} * count(*) from written where not is_burned group by contract_id, owner
+    )
+    insert into ${collectionDelta} (contract_id, erc721_tokens, tokens, supply, units)
+    select contract_id, ${sign} * count(*), ${sign} * count(*), ${sign} * sum(supply), ${sign} * sum(supply)
+    from written group by contract_id`.execute(session);
+}
+
+/** Brings `token_range` up to `last_range` and `token`: of the changed ranges, and of the tokens that moved in one. */
+export async function applyTokenRanges(
+  session: Session,
+  schema: string,
+  { all }: ChangedRanges,
+): Promise<void> {
+  const { rows: moved } = await sql<{ contractId: number; first: bigint; end: bigint }>`
+    select contract_id as "contractId", token_id as first, token_id + 1 as end from ${movedInRange}`.execute(
+    session,
+  );
+  if (all.size === 0 && moved.length === 0) return;
+  const ranges = [...all].flatMap(([contractId, ids]) =>
+    ids.map((one) => ({ contractId, ...one })),
+  );
+  const areas = areasOf([...ranges, ...moved]);
+  const before = await readTouching(session, schema, "token_range", areas);
+  const last = await readTouching(session, schema, "last_range", areas);
+  const tokens = await readTokensIn(session, schema, areas);
+  const kept = partsByContract(before, areas, without);
+  const left = partsByContract(partsByContract(last, areas, within), tokens, without);
+  const after = mergeByContract([...kept, ...left]);
+  const { removed, added } = await replaceRuns(session, schema, "token_range", { before, after });
+  await noteRuns(session, removed, -1n);
+  await noteRuns(session, added, 1n);
+}
+
+/** Tokens with a row of their own, as areas. */
+async function readTokensIn(session: Session, schema: string, areas: Areas): Promise<Areas> {
+  const { rows } = await sql<{ contractId: number; first: bigint; end: bigint }>`
+    select t.contract_id as "contractId", t.token_id as first, t.token_id + 1 as end
+    from ${areaRows(areas)}
+    join ${sql.table(`${schema}.token`)} t
+      on t.contract_id = area.contract_id and t.token_id >= area.first_id and t.token_id < area.end_id
+    where t.standard = 721`.execute(session);
+  return areasOf(rows);
+}
+
+async function noteRuns(session: Session, runs: readonly OwnedRun[], sign: bigint): Promise<void> {
+  if (runs.length === 0) return;
+  const isBurned = ({ owner }: OwnedRun) => burnAddresses.has(owner);
+  const counts = runs.map(({ first, end }) => `${sign * (end - first)}`);
+  await sql`
+    with run as materialized (
+      select contract_id, decode(owner, 'hex') as owner, ids, is_burned
+      from unnest(
+        ${runs.map(({ contractId }) => contractId)}::int[], ${runs.map(({ owner }) => owner.slice(2))}::text[],
+        ${counts}::numeric[], ${runs.map(isBurned)}::boolean[]
+      ) run (contract_id, owner, ids, is_burned)
+    ), noted as (
+      insert into ${holderDelta} (contract_id, owner, ids)
+      select contract_id, owner, sum(ids) from run where not is_burned group by contract_id, owner
+    )
+    insert into ${collectionDelta} (contract_id, erc721_tokens, tokens, supply, units)
+    select contract_id, sum(ids), sum(ids), coalesce(sum(ids) filter (where not is_burned), 0),
+           coalesce(sum(ids) filter (where not is_burned), 0)
+    from run group by contract_id`.execute(session);
+}
