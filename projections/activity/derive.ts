@@ -11,6 +11,7 @@ const transferKinds = kindList(
   "erc1155_transfer",
 );
 const cancelKinds = kindList("order_cancelled", "counter_incremented");
+const orderKinds = kindList("order_submitted", "partner_listing_seen");
 
 const eventTable = (schema: string): RawBuilder<unknown> => sql.table(`${schema}.event`);
 
@@ -81,12 +82,22 @@ const transfers = (window: FactWindow) => sql`
   from ${window.changes}
   where weight > 0 and kind in ${transferKinds}`;
 
-/** A raised counter cancels all of the maker's orders: a cancel without an order hash. */
+/**
+ * With the token of the order, where the log held the order before. A raised counter cancels all of the maker's orders: a
+ * cancel without an order hash.
+ */
 const cancels = (window: FactWindow) => sql`
-  select block_id, log_index, coalesce(sub_index, 0), transaction_index, null::integer, 'cancel', null::numeric,
-         null::numeric, null::numeric, from_address, null::bytea, null::bytea, order_hash
-  from ${window.changes}
-  where weight > 0 and kind in ${cancelKinds}`;
+  select c.block_id, c.log_index, coalesce(c.sub_index, 0), c.transaction_index, cancelled.contract_id, 'cancel',
+         cancelled.token_id, null::numeric, null::numeric, c.from_address, null::bytea, null::bytea, c.order_hash
+  from ${window.changes} c
+  left join lateral (
+    select f.contract_id, f.token_id
+    from log.fact f join log.contract k using (contract_id) join log.block b on b.block_id = c.block_id
+    where f.order_hash = c.order_hash and f.kind in ${orderKinds} and f.position < c.position
+      and k.chain_id = b.chain_id
+    order by f.position limit 1
+  ) cancelled on true
+  where c.weight > 0 and c.kind in ${cancelKinds}`;
 
 /** Copies of all current sales; `sub_index` is the sale's ordinal in its transaction. */
 const sales = sql`

@@ -7,10 +7,10 @@ import { bidTables } from "./table.ts";
 
 const { orders } = bidsToRecompute;
 
-/** Our bids and their state. */
+/** Our bids and their state; ended ones without a fill leave after 30 days. */
 export const bidsProjection: Projection = {
   name: "bids",
-  version: 2,
+  version: 4,
   tables: bidTables,
   async apply(session, schema, window) {
     await bidsToRecompute.open(session);

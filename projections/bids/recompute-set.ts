@@ -1,11 +1,14 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
+import { holdsAny } from "../engine/fact-window.ts";
+import type { FactWindow, Relation, WindowWithKinds } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 import { affectedBids } from "../order-state/affected-bids.ts";
+import { compactedWith, lateFillKinds, lateFills } from "../order-state/compaction.ts";
 import { contractSigned } from "../order-state/contract-signed.ts";
 import { exchange } from "../order-state/exchange-contracts.ts";
 import { recomputeTable } from "../order-state/recompute-table.ts";
+import { isEffective } from "../order-state/select-facts.ts";
 
 /** The bids to recompute: their signed terms, and their stored state (`old_…`). */
 export const bidsToRecompute = recomputeTable(
@@ -20,7 +23,7 @@ export const bidsToRecompute = recomputeTable(
 /** Selects every bid of the log. */
 export async function selectAllBids(session: Session, window: FactWindow): Promise<void> {
   const insert = sql`
-    select s.*, ${noOldState}, x.contract_id from (${submittedIn(window)}) s ${exchangeOfChain}`;
+    select s.*, ${noOldState}, x.contract_id from (${submittedIn(window.changes)}) s ${exchangeOfChain}`;
   await bidsToRecompute.replace(session, { queries: [], insert, isBulk: true });
 }
 
@@ -31,14 +34,15 @@ export async function selectAffectedBids(
   window: WindowWithKinds,
 ): Promise<number> {
   const bid = sql.table(`${schema}.bid`);
-  const affected = affectedBids(window, bid);
+  const affected = [...affectedBids(window, bid), ...compactedBids(window, bid)];
   // A submission affects bids as well: the maker's others, if it was filled before it was submitted.
   if (affected.length === 0) return 0;
   const queries = [
     sql`affected as (${sql.join(affected, sql` union `)})`,
     sql`selected as (
-      select s.*, ${noOldState} from (${submittedIn(window)}) s
+      select s.*, ${noOldState} from (${submittedIn(window.changes)}) s
       union all
+      ${returning(window, bid)}
       select b.* from affected a cross join lateral (
         select chain_id, order_hash, position, kind, contract_id, token_id, standard, maker, currency,
                unit_price_wei, seller_net_wei, quantity, start_time, end_time, counter, fees, is_contract_signed, created_at,
@@ -53,8 +57,27 @@ export async function selectAffectedBids(
 
 const noOldState = sql`null, null, null::numeric, null::bigint, null::timestamptz`;
 
-/** Bids submitted in a window, with the columns of `bid` that are signed. */
-const submittedIn = (window: FactWindow): RawBuilder<unknown> => sql`
+function compactedBids(window: WindowWithKinds, bid: Relation): RawBuilder<unknown>[] {
+  if (!holdsAny(window.kinds, ["clock_ticked"])) return [];
+  return [sql`select o.chain_id, o.order_hash from ${bid} o where ${compactedWith(window)}`];
+}
+
+/** Compacted bids that a window shows to be filled, submitted before it. */
+function returning(window: WindowWithKinds, bid: Relation): RawBuilder<unknown> {
+  if (!holdsAny(window.kinds, lateFillKinds)) return sql``;
+  const submissions = sql`(
+    select f.* from (${lateFills(window)}) named cross join lateral (
+      select f.* from ${window.facts} f
+      where f.order_hash = named.order_hash and f.kind in ${kindList("order_submitted")} and ${isEffective(window)} offset 0
+    ) f
+    where not exists (select from ${bid} b where b.order_hash = f.order_hash)
+      and not exists (select from ${window.changes} c where c.order_hash = f.order_hash and c.kind = f.kind)
+  )`;
+  return sql`select s.*, ${noOldState} from (${submittedIn(submissions)}) s union all`;
+}
+
+/** The submissions of bids among facts, with the columns of `bid` that are signed. */
+const submittedIn = (facts: Relation): RawBuilder<unknown> => sql`
   select k.chain_id, f.order_hash, f.position, case when f.token_id is null then 'collection' else 'single-token' end,
          f.contract_id, f.token_id, case f.payload #>> '{terms,standard}' when 'erc721' then 721 else 1155 end,
          f.from_address, decode(substr(f.payload #>> '{components,offer,0,token}', 3), 'hex'),
@@ -62,7 +85,7 @@ const submittedIn = (window: FactWindow): RawBuilder<unknown> => sql`
          (f.payload #>> '{components,startTime}')::bigint, (f.payload #>> '{components,endTime}')::bigint,
          (f.payload #>> '{components,counter}')::numeric, f.payload #> '{terms,fees}', ${contractSigned},
          f.recorded_at
-  from ${window.changes} f join log.contract k using (contract_id)
+  from ${facts} f join log.contract k using (contract_id)
   where f.kind in ${kindList("order_submitted")} and f.payload #>> '{terms,side}' = 'bid'`;
 
 /** The exchange's contract id on the chain of `s`; null before the first fact of the exchange. */

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
+import { isCompacted } from "../order-state/compaction.ts";
 import type { RecomputeSet } from "../order-state/select-facts.ts";
 import { storeCounts } from "../order-state/status-counts.ts";
 import { makerFunds } from "./maker-funds.ts";
@@ -19,13 +20,14 @@ const onConflict = sql`
     set status = excluded.status, reason = excluded.reason, filled = excluded.filled,
         filled_block_id = excluded.filled_block_id, updated_at = excluded.updated_at`;
 
-/** Recomputes the state of the bids, and stores and counts those whose state changed. */
+/** Recomputes the state of the bids, and stores and counts those whose state changed, and deletes compacted ones. */
 export async function storeStates(
   session: Session,
   schema: string,
   recompute: RecomputeSet,
 ): Promise<void> {
   const counts = storeCounts(schema, "kind", "kind");
+  const bid = sql.table(`${schema}.bid`);
   const resolution = recompute.history === undefined ? onConflict : sql``;
   await sql`
     with conditions as materialized (
@@ -40,9 +42,13 @@ export async function storeStates(
       select *, case when status = 'inactive' then inactive_reason end as reason, ${updatedAt} as updated_at
       from with_status
     ), changed as materialized (
-      select * from recomputed where ${differs}
+      select * from (select *, ${isCompacted(recompute)} as is_compacted from recomputed) r
+      where case when is_compacted then old_status is not null else ${differs} end
     ), stored as (
-      insert into ${sql.table(`${schema}.bid`)} (${columns}) select ${columns} from changed ${resolution}
+      insert into ${bid} (${columns}) select ${columns} from changed where not is_compacted ${resolution}
+    ), compacted as (
+      delete from ${bid} b using changed c
+      where c.is_compacted and b.order_hash = c.order_hash and b.chain_id = c.chain_id
     ), ${counts.queries}
     ${counts.statement}`.execute(session);
 }

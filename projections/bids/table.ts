@@ -1,3 +1,5 @@
+import { isUnfilledEnd } from "../order-state/compaction.ts";
+
 /** Our bids with their state, and their number by status. */
 export function bidTables(schema: string): string[] {
   const bid = `${schema}.bid`;
@@ -42,6 +44,7 @@ export function bidTables(schema: string): string[] {
     `create index on ${bid} (maker, chain_id) where status <> 'filled'`,
     `create index on ${bid} (maker, chain_id, filled_block_id) where filled_block_id is not null`,
     `create index on ${bid} (end_time) where ${isOpen}`,
+    `create index on ${bid} (end_time) where ${isUnfilledEnd}`,
     `create index on ${bid} (start_time) where reason = 'not_started'`,
     // Rechecks of state that changes without an event.
     `create index on ${bid} (chain_id, position) where is_contract_signed and ${isOpen}`,
@@ -50,9 +53,14 @@ export function bidTables(schema: string): string[] {
     `create index on ${bid} (chain_id, status, created_at, position) where ${isOpen}`,
     `create index on ${bid} (contract_id, status, unit_price_wei, position) where ${isOpen}`,
     `create index on ${bid} (contract_id, status, created_at, position) where ${isOpen}`,
-    `create index on ${bid} (contract_id, token_id, status, unit_price_wei, position) where ${isOpen}`,
+    `create index on ${bid} (contract_id, status, seller_net_wei, position) where ${isOpen}`,
+    `create index on ${bid} (chain_id, status, seller_net_wei, position) where ${isOpen}`,
+    `create index on ${bid} (contract_id, token_id, status, unit_price_wei, position)`,
+    `create index on ${bid} (token_id, chain_id, status, unit_price_wei, position)
+       where token_id is not null`,
     `create index on ${bid} (contract_id, token_id, seller_net_wei desc, position) where status = 'active'`,
-    `create index on ${bid} (maker, chain_id, status, unit_price_wei, position) where ${isOpen}`,
+    `create index on ${bid} (maker, chain_id, status, unit_price_wei, position)`,
+    `create index on ${bid} (maker, chain_id, status, created_at, position)`,
     `create table ${schema}.count (
        chain_id    integer not null,
        contract_id integer not null,

@@ -1,5 +1,6 @@
 import type { Database } from "../database.ts";
 import type { ChainReadings } from "../facts/chain-reading.ts";
+import { readingObserved } from "../facts/reading-observed.ts";
 import { appendObservations } from "../log/append.ts";
 import { findChangedReadings } from "./find-changed-readings.ts";
 
@@ -14,4 +15,18 @@ export async function appendChangedReadings(
   if (observations.length === 0) return null;
   const { head } = await appendObservations(db, observations);
   return { appended: observations.length, head };
+}
+
+/**
+ * Appends readings whether they differ from the log or not: the facts that they would be compared with are of blocks
+ * that left the chain and may not be retracted yet.
+ */
+export async function appendReadings(
+  db: Database,
+  { chainId, basis, readings }: ChainReadings,
+  now: Date,
+): Promise<void> {
+  if (readings.length === 0) return;
+  const observed = readings.map((reading) => readingObserved({ chainId, basis }, reading, now));
+  await appendObservations(db, observed);
 }

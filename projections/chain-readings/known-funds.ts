@@ -8,15 +8,14 @@ const UNLIMITED = sql.raw(`${2n ** 256n - 1n}`);
 
 const account = { contract_id: "contract_id", from_address: "maker" };
 
-/** The balances of `recompute.orders` according to the log: `ord`, `amount`; zero without a fact. */
+/** The balance that a reading `o`, the only row of `recompute.orders`, is compared with: `amount`; zero without a fact. */
 export function knownBalances(recompute: RecomputeSet): RawBuilder<unknown> {
   const read = latestFacts(recompute, { kinds: ["balance_read"], subject: account });
   const since = sql`
     f.contract_id = o.contract_id and f.block_id >= coalesce(((r.block_id >> 12) + 1) << 12, 0) and ${isEffective(recompute)}`;
   return sql`
-    select o.ord, coalesce(r.amount, 0) + moved.wei as amount
-    from ${recompute.orders}
-    left join (${read}) r on r.contract_id = o.contract_id and r.maker = o.maker
+    select coalesce(r.amount, 0) + moved.wei as amount
+    from (select) one left join (${read}) r on true
     cross join lateral (
       select coalesce(sum(leg.wei), 0) as wei
       from (
@@ -29,18 +28,16 @@ export function knownBalances(recompute: RecomputeSet): RawBuilder<unknown> {
     ) moved`;
 }
 
-/** The allowances to the exchange of `recompute.orders` according to the log, less fills of bids: `ord`, `amount`. */
+/** The same of the allowance to the exchange, less fills of bids. */
 export function knownAllowances(recompute: RecomputeSet): RawBuilder<unknown> {
   const approved = latestFacts(recompute, {
     kinds: ["erc20_approval", "allowance_read"],
     subject: { ...account, to_address: "to_address" },
   });
   return sql`
-    select o.ord, case when a.amount is distinct from ${UNLIMITED}
+    select case when a.amount is distinct from ${UNLIMITED}
                        then greatest(coalesce(a.amount, 0) - spent.wei, 0) else a.amount end as amount
-    from ${recompute.orders}
-    left join (${approved}) a
-      on a.contract_id = o.contract_id and a.maker = o.maker and a.to_address = o.to_address
+    from (select) one left join (${approved}) a on true
     cross join lateral (
       select coalesce(sum(item.wei), 0) as wei
       from bids.bid b

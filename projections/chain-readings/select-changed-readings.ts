@@ -7,6 +7,7 @@ import { fillsAndCancels } from "../order-state/fills-and-cancels.ts";
 import { type FactSelection, latestFacts, type RecomputeSet } from "../order-state/select-facts.ts";
 import { unitsTransferredUpTo } from "../order-state/transferred-units.ts";
 import { zeroAddress } from "../sql/burn-address.ts";
+import { tokensAt } from "../sql/token-at.ts";
 import { knownAllowances, knownBalances } from "./known-funds.ts";
 
 /** Readings of a block, to compare with the effective facts in one statement. */
@@ -19,13 +20,19 @@ export type ReadingsToCompare = EffectiveFacts & {
   endOfChain: bigint;
 };
 
+/**
+ * The reading `o` alone, to look up its facts in a lateral join. A join with the facts of all readings is quadratic: the
+ * planner does not know how many they are, expects one, and nests the loops.
+ */
+const oneReading = sql`(select o.*) one`;
+
 /** Selects `ord` of the readings of a kind that differ from the log. */
 export function selectChangedReadings(
   kind: ChainReading["kind"],
   readings: ReadingsToCompare,
 ): RawBuilder<unknown> {
   const recompute: RecomputeSet = {
-    orders: readings.of(kind),
+    orders: oneReading,
     upTo: readings.upTo,
     facts: readings.facts,
     retractedBlocks: readings.retractedBlocks,
@@ -90,23 +97,20 @@ function changedLatest(
   recompute: RecomputeSet,
 ): RawBuilder<unknown> {
   const { selection, fallback } = byLatestFact[kind];
-  const same = Object.values(selection.subject).map(
-    (column) => sql`t.${sql.ref(column)} = o.${sql.ref(column)}`,
-  );
   return sql`
     select o.ord from ${readings.of(kind)}
-    left join (${latestFacts(recompute, selection)}) t on ${sql.join(same, sql` and `)}
+    left join lateral (${latestFacts(recompute, selection)}) t on true
     where o.amount <> coalesce(t.amount, ${sql.lit(fallback)})`;
 }
 
-/** `known` has `ord` and the `amount` that the log gives. */
+/** `known` has the `amount` that the log gives for a reading `o`. */
 function changedAmounts(
   readings: ReadingsToCompare,
   kind: ChainReading["kind"],
   known: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   return sql`
-    select o.ord from ${readings.of(kind)} join (${known}) t using (ord) where o.amount <> t.amount`;
+    select o.ord from ${readings.of(kind)} cross join lateral (${known}) t where o.amount <> t.amount`;
 }
 
 /** Without the order in the log, filled units cannot be compared. */
@@ -115,10 +119,7 @@ function changedStatuses(
   recompute: RecomputeSet,
 ): RawBuilder<unknown> {
   const known = (side: "ask" | "bid") =>
-    fillsAndCancels(
-      { ...recompute, orders: sql`(select * from known where side = ${side}) o` },
-      side,
-    );
+    fillsAndCancels({ ...recompute, orders: sql`(select o.* where o.side = ${side}) one` }, side);
   return sql`
     select ord from (
       with exchange as materialized (${exchangeContracts}), known as materialized (
@@ -134,8 +135,7 @@ function changedStatuses(
       )
       select o.ord
       from known o
-      left join (${known("ask")} union all ${known("bid")}) t
-        on t.order_hash = o.order_hash and t.exchange_id = o.exchange_id
+      left join lateral (${known("ask")} union all ${known("bid")}) t on true
       where (o.payload ->> 'cancelled')::boolean <> coalesce(t.is_cancelled, false)
         or coalesce(t.filled, 0) <> case
              when o.quantity is null then (o.payload ->> 'filled')::numeric
@@ -153,9 +153,8 @@ function changedOwners(readings: ReadingsToCompare, recompute: RecomputeSet): Ra
   return sql`
     select o.ord
     from ${readings.of("owner_read")}
-    left join ownership.token t
-      on t.contract_id = o.contract_id and t.token_id = o.token_id and t.standard = 721
-    left join (${read}) r on r.contract_id = o.contract_id and r.token_id = o.token_id
+    left join lateral (select * from ${tokensAt(sql`o.contract_id`, sql`o.token_id`)} known where known.standard = 721) t on true
+    left join lateral (${read}) r on true
     where coalesce(t.block_id, 0) < ${readings.beforeBlock}
       and o.to_address is distinct from
         case when r.block_id is null or t.block_id >> 12 > r.block_id >> 12 then nullif(t.owner, ${zeroAddress})
@@ -182,8 +181,7 @@ function changedUnits(readings: ReadingsToCompare, recompute: RecomputeSet): Raw
       from ${readings.of("units_read")}
       left join ownership.balance b
         on b.contract_id = o.contract_id and b.token_id = o.token_id and b.owner = o.maker
-      left join (${read}) r
-        on r.contract_id = o.contract_id and r.token_id = o.token_id and r.maker = o.maker
+      left join lateral (${read}) r on true
       left join lateral (${unitsTransferredUpTo(recompute)}) before on r.amount is not null
       cross join lateral (
         select coalesce(sum(case when s.to_address = o.maker then s.amount else 0 end

@@ -151,7 +151,7 @@ async function updateSearchTexts(session: Session, schema: string): Promise<void
   await sql`
     insert into ${sql.table(`${schema}.search_text`)} as n (collection_id, chain_id, verified, terms)
     select l.collection_id, l.chain_id, l.verified,
-           concat_ws(chr(10), lower(l.name), (
+           concat_ws(chr(10), lower(l.name), l.slug, (
              select string_agg('0x' || encode(k.address, 'hex'), chr(10) order by k.address)
              from ${sql.table(`${schema}.contract`)} c join log.contract k using (contract_id)
              where c.collection_id = l.collection_id

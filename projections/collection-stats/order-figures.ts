@@ -40,7 +40,8 @@ export const contractsOf = sql`
 /** SQL: a `FloorListing`. */
 const listingJson = sql`
   jsonb_build_object('priceWei', o.unit_price_wei::text, 'orderHash', '0x' || encode(o.order_hash, 'hex'),
-                     'tokenId', o.token_id::text, 'marketplace', o.marketplace, 'isBuyable', o.is_buyable)`;
+                     'tokenId', o.token_id::text, 'marketplace', o.marketplace, 'isBuyable', o.is_buyable,
+                     'currency', '0x' || encode(o.currency, 'hex'))`;
 
 /** SQL: a `BestOffer`. */
 const bidJson = sql`

@@ -19,7 +19,7 @@ import { tables } from "./tables.ts";
 export function collectionStatsProjection(read: readonly Projection[]): Projection {
   return {
     name: "collection_stats",
-    version: 4,
+    version: 5,
     parameters: read
       .map(({ name, version, parameters }) => [name, version, parameters].join(" ").trim())
       .join(", "),

@@ -92,7 +92,7 @@ export function tables(schema: string): readonly string[] {
        verified      boolean not null,
        terms         text    not null
      )`,
-    `comment on table ${table("search_text")} is 'What a collection is searched by: its name and its addresses in lower case'`,
+    `comment on table ${table("search_text")} is 'What a collection is searched by: its name, slug and addresses in lower case'`,
 
     `create table ${table("collection_count")} (
        chain_id integer not null,

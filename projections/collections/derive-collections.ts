@@ -14,7 +14,11 @@ export async function deriveContracts(
   `.execute(session);
   const joined = await sql<{ collection_id: number }>`
     insert into ${contract}
-    select k.contract_id, coalesce(c.collection_id, k.contract_id), ${standard}, s.contract_id is not null
+    select k.contract_id, coalesce(c.collection_id, k.contract_id), ${standard}, s.contract_id is not null,
+           exists (
+             select from ${sql.table(`${schema}.stated_royalty`)} told
+             where told.contract_id = k.contract_id and told.source = 'erc2981'
+           )
     from log.contract k
     left join ${sql.table(`${schema}.first_transfer`)} d on d.contract_id = k.contract_id
     left join ${sql.table(`${schema}.registry_contract`)} c on c.chain_id = k.chain_id and c.address = k.address

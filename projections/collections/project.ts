@@ -12,17 +12,24 @@ import {
 import { applyCreatorFees } from "./creator-fees.ts";
 import { deriveCollections, deriveContracts } from "./derive-collections.ts";
 import { deriveRegistry } from "./registry.ts";
+import { applyStatedRoyalties } from "./stated-royalties.ts";
 import { tables } from "./tables.ts";
 
 /** Collections: NFT contracts with transfers, grouped by the registry. */
 export const collectionsProjection: Projection = {
   name: "collections",
-  version: 4,
-  handles: [...transferKinds, "collection_registered", "contract_described", "creator_fee_read"],
+  version: 5,
+  handles: [
+    ...transferKinds,
+    "collection_registered",
+    "contract_described",
+    "creator_fee_read",
+    "royalty_stated",
+  ],
   sample: {
     key: ["contract_id"],
     where: sql`log_index is null or kind in ${kindList("erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer")}`,
-    tables: ["first_transfer", "description"],
+    tables: ["first_transfer", "description", "stated_royalty"],
   },
   tables,
   async apply(session, schema, window) {
@@ -32,6 +39,9 @@ export const collectionsProjection: Projection = {
     const described = holds("contract_described")
       ? await applyDescriptions(session, schema, window)
       : [];
+    const stated = holds("royalty_stated")
+      ? await applyStatedRoyalties(session, schema, window)
+      : [];
     const transferred = holds(...transferKinds)
       ? await applyFirstTransfers(session, schema, window)
       : [];
@@ -40,7 +50,9 @@ export const collectionsProjection: Projection = {
         ? await deriveRegistry(session, schema)
         : { contracts: [], collections: [] };
 
-    const contracts = [...new Set([...described, ...transferred, ...registry.contracts])];
+    const contracts = [
+      ...new Set([...described, ...stated, ...transferred, ...registry.contracts]),
+    ];
     const affected = await deriveContracts(session, schema, contracts);
     await deriveCollections(session, schema, [
       ...new Set([...contracts, ...affected, ...registry.collections]),

@@ -24,10 +24,12 @@ export function tables(schema: string): readonly string[] {
        contract_id   integer  primary key,
        collection_id integer  not null,
        standard      smallint,
-       is_described  boolean  not null
+       is_described  boolean  not null,
+       has_royalty   boolean  not null
      )`,
     `create index contract_collection on ${table("contract")} (collection_id)`,
     `create index contract_without_description on ${table("contract")} (contract_id) where not is_described`,
+    `create index contract_without_royalty on ${table("contract")} (contract_id) where not has_royalty`,
 
     `create table ${table("first_transfer")} (
        contract_id      integer primary key,
@@ -49,9 +51,19 @@ export function tables(schema: string): readonly string[] {
        position    bigint  primary key,
        contract_id integer not null,
        recipient   bytea,
-       bps         integer not null
+       bps         integer not null,
+       counts      boolean not null
      )`,
-    `create index creator_fee_contract on ${table("creator_fee")} (contract_id, position desc)`,
+    `create index creator_fee_contract on ${table("creator_fee")} (contract_id, position desc) where counts`,
+    `create table ${table("stated_royalty")} (
+       position    bigint  primary key,
+       contract_id integer not null,
+       source      text    not null,
+       block_id    bigint,
+       recipient   bytea,
+       bps         integer
+     )`,
+    `create index stated_royalty_contract on ${table("stated_royalty")} (contract_id, source, block_id desc, position desc)`,
 
     `create table ${table("registration")} (
        position      bigint      primary key,

@@ -11,6 +11,8 @@ export type Rejection<Code extends string = string> = {
   readonly rejected: Code;
   readonly message: string;
   readonly details?: readonly RejectionDetail[];
+  /** Seconds after which a repetition may succeed, where that is known. */
+  readonly retryAfterSeconds?: number;
 };
 
 export function reject<const Code extends string>(

@@ -8,7 +8,7 @@ const erc2981 = {
   royaltyWei: 7n,
 } as const;
 const configured = { recipient: "0x00000000000000000000000000000000000000c3", bps: 500 } as const;
-const all: RoyaltySources = { partner, erc2981, configured };
+const all: RoyaltySources = { operator: null, partner, erc2981, configured };
 
 const sourceOf = (chainId: 1 | 33139, sources: RoyaltySources) =>
   applicableRoyalty(chainId, 1_000n, sources)?.source ?? null;
@@ -19,7 +19,7 @@ describe("applicableRoyalty", () => {
     expect(sourceOf(1, { ...all, partner: null })).toBe("erc2981");
     expect(sourceOf(1, { ...all, partner: null, erc2981: null })).toBe("configured");
     expect(sourceOf(33139, { ...all, partner: null, erc2981: null })).toBeNull();
-    expect(sourceOf(1, { partner: null, erc2981: null, configured: null })).toBeNull();
+    expect(sourceOf(1, { ...all, partner: null, erc2981: null, configured: null })).toBeNull();
   });
 
   it("skips a source without recipient or amount", () => {
@@ -29,6 +29,17 @@ describe("applicableRoyalty", () => {
     expect(sourceOf(1, { ...all, partner: { ...partner, bps: 0 } })).toBe("erc2981");
     expect(sourceOf(1, { ...all, partner: null, erc2981: noRecipient })).toBe("configured");
     expect(sourceOf(1, { ...all, partner: null, erc2981: nothing })).toBe("configured");
+  });
+
+  it("an operator's word wins on both chains, also where it says none", () => {
+    const operator = { recipient: "0x00000000000000000000000000000000000000d4", bps: 100 } as const;
+    const none = { recipient: zeroAddress, bps: 0 };
+    for (const chainId of [1, 33139]) {
+      expect(applicableRoyalty(chainId, 1_000n, { ...all, operator })).toEqual({
+        ...{ recipient: operator.recipient, royaltyWei: 10n, source: "configured" },
+      });
+      expect(applicableRoyalty(chainId, 1_000n, { ...all, operator: none })).toBeNull();
+    }
   });
 
   it("rounds a share down and names the recipient in lower case", () => {

@@ -1,9 +1,7 @@
 import { type Address, keccak256, stringToHex } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
+import type { CreatorFee, FeeReview } from "../domain/creator-fee-review.ts";
 import type { Observation } from "../log/append.ts";
-
-/** A share of the price that a marketplace pays to a creator. */
-export type CreatorFee = { recipient: Address; bps: number; isRequired: boolean };
 
 export type CreatorFeeReading = {
   chainId: ChainId;
@@ -12,24 +10,26 @@ export type CreatorFeeReading = {
   fees: readonly CreatorFee[];
   /** How often the fee changed before: a fee that returns is another fact. */
   change: number;
+  /** Whether it takes effect. Absent in facts of earlier versions. */
+  review?: FeeReview;
   readAt: Date;
 };
 
 /** The creator fees of a collection according to a marketplace; an empty list: none. */
 export function creatorFeeRead(reading: CreatorFeeReading): Observation {
-  const { chainId, contract, marketplace, change, readAt } = reading;
+  const { chainId, contract, marketplace, change, review, readAt } = reading;
   const fees = reading.fees.map(({ recipient, bps, isRequired }) => ({
     recipient,
     bps,
     isRequired,
   }));
-  const content = ["creator_fee_read", chainId, contract, marketplace, fees, change];
+  const content = ["creator_fee_read", chainId, contract, marketplace, fees, change, review];
   return {
     kind: "creator_fee_read",
     chainId,
     contract,
     identity: keccak256(stringToHex(JSON.stringify(content))),
     recordedAt: readAt,
-    payload: { marketplace, fees },
+    payload: { marketplace, fees, ...(review && { review }) },
   };
 }

@@ -2,7 +2,7 @@ import { type Address, keccak256, stringToHex } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
 import type { Observation } from "../log/append.ts";
 
-/** Snapshots are taken at full five minutes, UTC. */
+/** Snapshots are taken at full five minutes, UTC; a chain's first one with a floor at any second. */
 export const snapshotMs = 300_000;
 
 /** Price of each contract's cheapest listing, in wei; contracts without listings are left out. */
@@ -10,7 +10,7 @@ export type ContractFloors = ReadonlyMap<Address, bigint>;
 
 export type FloorSnapshot = {
   chainId: ChainId;
-  /** Unix milliseconds, a multiple of `snapshotMs`. */
+  /** Unix milliseconds of a full second. */
   takenAtMs: number;
   floors: ContractFloors;
   /** The previous snapshot, to which this one holds the differences; null before the first. */

@@ -5,6 +5,7 @@ import { conduit, exchange } from "../order-state/exchange-contracts.ts";
 import { fillsAndCancels } from "../order-state/fills-and-cancels.ts";
 import { allFacts, latestFacts, type RecomputeSet } from "../order-state/select-facts.ts";
 import { unitsTransferredUpTo } from "../order-state/transferred-units.ts";
+import { rangeAt } from "../sql/token-at.ts";
 
 /**
  * The conditions that decide the state of each listing: `filled_units`, `fillable_units`, `is_filled`, `is_cancelled`,
@@ -88,17 +89,19 @@ function tokenReadings(recompute: RecomputeSet): RawBuilder<unknown> {
  * facts. A sum of ERC-1155 transfers has no block.
  */
 function holdings(recompute: RecomputeSet): RawBuilder<unknown> {
+  const movedAt = sql`coalesce(t.block_id, g.block_id)`;
   const isOwner = sql`
-    o.maker = case when n.block_id is null or t.block_id >> 12 > n.block_id >> 12 then t.owner else n.owner end`;
+    o.maker = case when n.block_id is null or ${movedAt} >> 12 > n.block_id >> 12 then coalesce(t.owner, g.owner) else n.owner end`;
   return sql`
     select o.order_hash, o.chain_id,
            case when o.standard = 721 then coalesce(${isOwner}, false)::int
                 else coalesce(b.units, 0) + coalesce(r.amount - (${unitsTransferredUpTo(recompute)}), 0) end as units,
            coalesce(m.amount = 1, true) as is_transferable,
-           greatest(t.block_id, n.block_id, r.block_id, m.block_id) as block_id
+           greatest(${movedAt}, n.block_id, r.block_id, m.block_id) as block_id
     from ${recompute.orders} o
     left join ownership.token t
       on t.contract_id = o.contract_id and t.token_id = o.token_id and t.standard = 721 and o.standard = 721
+    left join lateral (${rangeAt(sql`o.contract_id`, sql`o.token_id`)}) g on t.contract_id is null and o.standard = 721
     left join ownership.balance b
       on b.contract_id = o.contract_id and b.token_id = o.token_id and b.owner = o.maker and o.standard = 1155
     left join of_token n

@@ -6,6 +6,7 @@ import type { FactWindow } from "../engine/projection.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 import { listingTermsKinds } from "../order-state/affected-listings.ts";
+import { lateFills } from "../order-state/compaction.ts";
 import { contractSigned } from "../order-state/contract-signed.ts";
 import { isEffective } from "../order-state/select-facts.ts";
 
@@ -43,11 +44,11 @@ export const termColumnTypes = Object.entries(termTypes)
   .map(([name, type]) => `${name} ${type}`)
   .join(", ");
 
-/** The listings whose terms a window changes, each from all effective facts of its order. */
+/** The listings whose terms a window changes or brings back, each from all effective facts of its order. */
 export function changedListingTerms(window: FactWindow): RawBuilder<unknown> {
   const kinds = kindList(...listingTermsKinds);
   return termsOf(sql`
-    (select distinct order_hash from ${window.changes} where kind in ${kinds}) named
+    (select order_hash from ${window.changes} where kind in ${kinds} union ${lateFills(window)}) named
     cross join lateral (
       select f.* from ${window.facts} f
       where f.order_hash = named.order_hash and f.kind in ${kinds} and ${isEffective(window)} offset 0

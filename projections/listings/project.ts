@@ -10,10 +10,10 @@ import { listingTables } from "./table.ts";
 
 const { orders } = listingsToRecompute;
 
-/** Listings of all marketplaces and their state. */
+/** Listings of all marketplaces and their state; ended ones without a fill leave after 30 days. */
 export const listingsProjection: Projection = {
   name: "listings",
-  version: 4,
+  version: 6,
   reads: ["ownership"],
   sample: {
     key: ["contract_id", "token_id"],

@@ -3,6 +3,7 @@ import type { Session } from "../database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
 import { affectedListings, listingTermsKinds } from "../order-state/affected-listings.ts";
+import { compactedWith, lateFillKinds } from "../order-state/compaction.ts";
 import { exchangeContracts } from "../order-state/exchange-contracts.ts";
 import { recomputeTable } from "../order-state/recompute-table.ts";
 import {
@@ -57,8 +58,8 @@ export async function selectAffectedListings(
   window: WindowWithKinds,
 ): Promise<number> {
   const listing = sql.table(`${schema}.listing`);
-  const affected = affectedListings(window, listing);
-  const hasTerms = holdsAny(window.kinds, listingTermsKinds);
+  const affected = [...affectedListings(window, listing), ...compactedListings(window, listing)];
+  const hasTerms = holdsAny(window.kinds, [...listingTermsKinds, ...lateFillKinds]);
   if (affected.length === 0 && !hasTerms) return 0;
   const terms = hasTerms
     ? changedListingTerms(window)
@@ -83,6 +84,13 @@ export async function selectAffectedListings(
     select o.*, ${contractIds}
     from (${withOldState(listing)}) o left join (${exchangeContracts}) x using (chain_id)`;
   return listingsToRecompute.replace(session, { queries, insert, isBulk: false });
+}
+
+function compactedListings(window: WindowWithKinds, listing: RawBuilder<unknown>) {
+  if (!holdsAny(window.kinds, ["clock_ticked"])) return [];
+  return [
+    sql`select o.order_hash, o.chain_id, o.contract_id, o.token_id, o.maker from ${listing} o where ${compactedWith(window)}`,
+  ];
 }
 
 /** `terms` with their new terms and `selected` with their stored ones; both with their stored state. */

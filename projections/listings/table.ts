@@ -1,3 +1,5 @@
+import { isUnfilledEnd } from "../order-state/compaction.ts";
+
 /** Listings of all marketplaces with their state, and their number by status. */
 export function listingTables(schema: string): string[] {
   const listing = `"${schema}"."listing"`;
@@ -45,8 +47,7 @@ export function listingTables(schema: string): string[] {
     `comment on column ${listing}.fillable is 'Unfilled units that the maker holds; 0 after its end'`,
     // Writes: listings affected by a token, a maker or the clock.
     `create index on ${listing} (maker, contract_id, token_id) where status in ('active', 'inactive')`,
-    `create index on ${listing} (contract_id, token_id, status, unit_price_wei, position)
-       where status in ('active', 'inactive')`,
+    `create index on ${listing} (contract_id, token_id, status, unit_price_wei, position)`,
     `create index on ${listing} (end_time) where status in ('active', 'inactive')`,
     `create index on ${listing} (start_time) where reason = 'not_started'`,
     // Rechecks of state that changes without an event.
@@ -57,14 +58,15 @@ export function listingTables(schema: string): string[] {
        where status in ('active', 'inactive')`,
     `create index on ${listing} (chain_id, marketplace, status, created_at, position)
        where status in ('active', 'inactive')`,
+    `create index on ${listing} (token_id, chain_id, status, unit_price_wei, position)`,
     `create index on ${listing} (contract_id, unit_price_wei, position) where status = 'active' and is_buyable`,
     `create index on ${listing} (contract_id, status, unit_price_wei, position)
        where status in ('active', 'inactive')`,
     `create index on ${listing} (contract_id, status, created_at, position)
        where status in ('active', 'inactive')`,
+    `create index on ${listing} (end_time) where ${isUnfilledEnd}`,
     `create index on ${listing} (maker, chain_id, status, unit_price_wei, position)`,
-    `create index on ${listing} (maker, chain_id, status, created_at, position)
-       where status in ('active', 'inactive')`,
+    `create index on ${listing} (maker, chain_id, status, created_at, position)`,
     `create table "${schema}".count (
        chain_id    integer not null,
        contract_id integer not null,

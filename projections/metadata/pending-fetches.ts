@@ -2,8 +2,16 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
+import { zeroAddress } from "../sql/burn-address.ts";
+import { derivePendingRanges } from "./pending-ranges.ts";
 
-/** Updates the lists of what was never fetched: tokens that are not burned, and contracts with tokens. */
+/** SQL: whether the contract still knows the token: it is not burned, or lies at 0x…dead. */
+export function mayHaveUri(token: "o" | "same"): RawBuilder<boolean> {
+  const [isBurned, owner] = [sql.ref(`${token}.is_burned`), sql.ref(`${token}.owner`)];
+  return sql<boolean>`(not ${isBurned} or coalesce(${owner} <> ${zeroAddress}, false))`;
+}
+
+/** Updates the lists of what was never fetched: tokens that their contract knows, and contracts with tokens. */
 export async function derivePending(
   session: Session,
   schema: string,
@@ -17,7 +25,7 @@ export async function derivePending(
       select d.contract_id, d.token_id from affected d
       where exists (
         select from ownership.token o
-        where o.contract_id = d.contract_id and o.token_id = d.token_id and not o.is_burned
+        where o.contract_id = d.contract_id and o.token_id = d.token_id and ${mayHaveUri("o")}
       ) and not exists (
         select from ${token} t where t.contract_id = d.contract_id and t.token_id = d.token_id
       )
@@ -31,10 +39,11 @@ export async function derivePending(
     insert into ${pending} (chain_id, contract_id, token_id)
     select k.chain_id, a.contract_id, a.token_id from still_pending a join log.contract k using (contract_id)
     on conflict do nothing`.execute(session);
+  await derivePendingRanges(session, schema, window);
   await deriveContracts(session, schema, window);
 }
 
-/** SQL: of a range, which may be of any length, only tokens with an owner and pending ones. */
+/** SQL: of a range, which may be of any length, only tokens with a row of their own, now or before. */
 function affectedTokens(window: FactWindow, pending: RawBuilder<unknown>): RawBuilder<unknown> {
   const ofRange = sql`t.contract_id = c.contract_id and t.token_id >= c.token_id and t.token_id < c.token_id + c.amount`;
   return sql`

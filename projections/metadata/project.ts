@@ -10,7 +10,7 @@ import { tables } from "./tables.ts";
 /** Metadata of tokens and contracts as last fetched, and what is to be fetched. */
 export const metadataProjection: Projection = {
   name: "metadata",
-  version: 1,
+  version: 3,
   handles: [
     "erc721_transfer",
     "erc721_consecutive_transfer",

@@ -48,7 +48,22 @@ export function tables(schema: string): readonly string[] {
        token_id      numeric(78,0) not null,
        primary key (chain_id, contract_id, token_id)
      )`,
-    `comment on table ${schema}.pending_token is 'Tokens, not burned, whose metadata was never fetched'`,
+    `comment on table ${schema}.pending_token is 'Tokens with a row of their own, not burned or sent to 0x…dead, whose metadata was never fetched'`,
+    `create table ${schema}.pending_range (
+       contract_id   integer not null,
+       chain_id      integer not null,
+       first_id      numeric(78,0) not null,
+       last_id       numeric(78,0) not null,
+       primary key (contract_id, first_id)
+     )`,
+    `create index on ${schema}.pending_range (chain_id, contract_id, last_id)`,
+    `comment on table ${schema}.pending_range is 'The same of tokens in ranges (ownership.token_range), as runs of ids'`,
+    `create table ${schema}.pending_ranged_contract (
+       chain_id      integer not null,
+       contract_id   integer not null,
+       primary key (chain_id, contract_id)
+     )`,
+    `comment on table ${schema}.pending_ranged_contract is 'Contracts with rows in pending_range, as long as few of their tokens were fetched'`,
     `create table ${schema}.pending_contract (
        chain_id      integer not null,
        contract_id   integer not null,

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 
 /**
- * The end of a statement whose query `changed` holds orders with their new and old states (`status`, `old_status`):
+ * The end of a statement whose query `changed` holds orders with their new and old states (`status`, `old_status`;
+ * with `is_compacted` there is no new one):
  * applies the difference to `count`, the number of orders by chain, contract, `dimension` and status.
  * `oldDimension` is the column with the value of `dimension` before.
  */
@@ -22,7 +23,7 @@ export function storeCounts(
         from (
           select ${key}, sum(by) as by
           from (
-            select ${key}, 1 as by from changed
+            select ${key}, 1 as by from changed where not is_compacted
             union all
             select chain_id, contract_id, ${sql.ref(oldDimension)}, old_status, -1 from changed
             where old_status is not null

@@ -10,6 +10,8 @@ export type SyncMetrics = {
     unread: number;
     /** Age of the oldest full pass. */
     oldestSeconds: number | null;
+    /** Those whose creator fees wait for an operator. */
+    held: number;
   }[];
   skipped: { marketplace: string; reason: string; entries: bigint }[];
 };
@@ -20,6 +22,7 @@ export async function readSyncMetrics(db: Database): Promise<SyncMetrics> {
     sql<SyncMetrics["collections"][number]>`
       select marketplace, count(*)::int as contracts,
              (count(*) filter (where full_at is null))::int as unread,
+             (count(*) filter (where pending_reason is not null))::int as held,
              extract(epoch from now() - min(full_at))::float8 as "oldestSeconds"
       from ops.partner_collection where slug is not null or described_at is null
       group by marketplace`.execute(db),

@@ -4,8 +4,12 @@ import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
 import { registerContracts } from "../log/contracts.ts";
+import { adjustDays, deleteEmptyDays, fillDays } from "./day-counts.ts";
 import { bytea, type SaleRow, unregisteredContracts } from "./row.ts";
 import { adjustSaleCountBits, fillSaleCountBits } from "./sale-count-bits.ts";
+import { addTokenTotals, fillTokenTotals, subtractTokenTotals } from "./token-totals.ts";
+
+type ChangedHour = { chain_id: number; contract_id: number; currency: Hex; hour: Date };
 
 /** Deletes the sales of the window's transactions and takes them out of the counters. */
 export async function deleteSales(
@@ -13,15 +17,16 @@ export async function deleteSales(
   schema: string,
   window: FactWindow,
 ): Promise<void> {
-  const { rows } = await sql<{ contract_id: number; currency: Hex; hour: Date }>`
+  const { rows } = await sql<ChangedHour>`
     with changed as (
       select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
     ), counted as (
       delete from ${sql.id(schema, "sale")} sale using changed
       where sale.block_id = changed.block_id and sale.transaction_index = changed.transaction_index
-      returning sale.chain_id, sale.contract_id, sale.token_id, sale.currency, sale.timestamp, sale.total_wei
-    ), ${adjustCounters(schema, -1)}, ${adjustSaleCountBits(schema, -1)}
-    select distinct contract_id, currency, ${hour} as hour from counted`.execute(session);
+      returning sale.chain_id, sale.contract_id, sale.token_id, sale.currency, sale.marketplace, sale.timestamp,
+                sale.total_wei
+    ), ${adjustCounters(schema, -1)}, ${subtractTokenTotals(schema)}, ${adjustSaleCountBits(schema, -1)}
+    select distinct chain_id, contract_id, currency, ${hour} as hour from counted`.execute(session);
   if (rows.length === 0) return;
   await sql`
     delete from ${sql.id(schema, "volume")} volume
@@ -32,6 +37,7 @@ export async function deleteSales(
     ) as changed (contract_id, currency, hour)
     where volume.contract_id = changed.contract_id and volume.currency = changed.currency
       and volume.hour = changed.hour and volume.sales = 0`.execute(session);
+  await deleteEmptyDays(session, schema, rows);
   await sql`delete from ${sql.id(schema, "total")} where sales = 0`.execute(session);
 }
 
@@ -46,8 +52,8 @@ export async function addSales(
   await sql`
     with counted as (
       ${inserted(schema, rows)}
-      returning chain_id, contract_id, token_id, currency, timestamp, total_wei
-    ), ${adjustCounters(schema, 1)}, ${adjustSaleCountBits(schema, 1)}
+      returning chain_id, contract_id, token_id, currency, marketplace, timestamp, total_wei
+    ), ${adjustCounters(schema, 1)}, ${addTokenTotals(schema)}, ${adjustSaleCountBits(schema, 1)}
     select count(*) from counted`.execute(session);
 }
 
@@ -74,6 +80,8 @@ export async function fillCounters(session: Session, schema: string): Promise<vo
     from ${sql.id(schema, "sale")} group by grouping sets ((chain_id, contract_id), (chain_id))`.execute(
     session,
   );
+  await fillDays(session, schema);
+  await fillTokenTotals(session, schema);
   await fillSaleCountBits(session, schema);
 }
 
@@ -147,5 +155,5 @@ function adjustCounters(schema: string, sign: 1 | -1): RawBuilder<unknown> {
       select chain_id, coalesce(contract_id, 0), ${direction} * count(*)
       from counted group by grouping sets ((chain_id, contract_id), (chain_id))
       on conflict (chain_id, contract_id) do update set sales = total.sales + excluded.sales
-    )`;
+    ), ${adjustDays(schema, sign)}`;
 }

@@ -40,6 +40,15 @@ export function tables(schema: string): readonly string[] {
        (contract_id, block_id desc, transaction_index desc, ordinal desc)`,
     `create index sale_token on ${schema}.sale
        (contract_id, token_id, block_id desc, transaction_index desc, ordinal desc)`,
+    `create index sale_buyer on ${schema}.sale (buyer, block_id desc, transaction_index desc, ordinal desc)`,
+    `create index sale_seller on ${schema}.sale (seller, block_id desc, transaction_index desc, ordinal desc)`,
+    `create index sale_marketplace on ${schema}.sale
+       (marketplace, block_id desc, transaction_index desc, ordinal desc)`,
+    `create index sale_currency on ${schema}.sale
+       (currency, block_id desc, transaction_index desc, ordinal desc)`,
+    `create index sale_time on ${schema}.sale (chain_id, timestamp, block_id)`,
+    `create index sale_token_id on ${schema}.sale
+       (token_id, block_id desc, transaction_index desc, ordinal desc)`,
     `create index sale_id on ${schema}.sale (sale_id)`,
     `comment on column ${schema}.sale.price_wei is 'Per unit, rounded down.'`,
     `comment on column ${schema}.sale.currency is 'Twenty zero bytes: the native currency.'`,
@@ -51,6 +60,24 @@ export function tables(schema: string): readonly string[] {
        primary key (chain_id, contract_id)
      )`,
     `comment on table ${schema}.total is 'Rows of sale; contract_id 0 is the whole chain.'`,
+
+    `create table ${schema}.day (
+       chain_id    integer     not null,
+       contract_id integer     not null,
+       day         timestamptz not null,
+       marketplace text        not null,
+       currency    bytea       not null,
+       sales       bigint      not null,
+       primary key (chain_id, contract_id, day, marketplace, currency)
+     )`,
+    `comment on table ${schema}.day is 'Rows of sale by day (UTC); contract_id 0 is the whole chain.'`,
+    `create table ${schema}.token_total (
+       chain_id integer       not null,
+       token_id numeric(78,0) not null,
+       sales    bigint        not null,
+       primary key (chain_id, token_id)
+     )`,
+    `comment on table ${schema}.token_total is 'Rows of sale by token id, whatever the contract.'`,
 
     `create table ${schema}.sale_count_bits (
        contract_id integer       not null,

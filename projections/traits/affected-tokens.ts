@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { factKind } from "../log/fact-kind.ts";
+import { tokensAt } from "../sql/token-at.ts";
 
 /** SQL: session table of the tokens to derive. */
 export const affectedToken = sql`pg_temp.affected_token`;
@@ -15,8 +16,8 @@ const ranges = number(factKind.erc721_consecutive_transfer);
 const ANALYZE_ROWS = 500;
 
 /**
- * Lists the tokens that a window may change: with new metadata, transferred ones with metadata or listings, and those
- * whose listings changed. Where the latter are unknown, all listed tokens. Returns how many.
+ * Lists the tokens that a window may change: with new metadata, transferred ones with metadata or listings (of a range
+ * those that came to be burned, or no longer are), and those whose listings changed. Where the latter are unknown, all listed tokens. Returns how many.
  */
 export async function listAffectedTokens(
   session: Session,
@@ -49,7 +50,11 @@ export async function listAffectedTokens(
     from (select contract_id, token_id as first, amount as tokens from ${window.changes} where kind = ${ranges} offset 0) r
     cross join lateral (
       select d.token_id from metadata.token d
+      left join ${sql.table(`${schema}.token`)} t using (contract_id, token_id)
       where d.contract_id = r.contract_id and d.token_id >= r.first and d.token_id < r.first + r.tokens
+        and d.status = 'ok' and t.is_live is distinct from (
+          select bool_or(not o.is_burned) from ${tokensAt(sql`d.contract_id`, sql`d.token_id`)} o
+        )
       union all
       select l.token_id from listings.listing l
       where l.contract_id = r.contract_id and l.token_id >= r.first and l.token_id < r.first + r.tokens

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { openScratchTables } from "../engine/scratch.ts";
+import { tokensAt } from "../sql/token-at.ts";
 import { affectedToken } from "./affected-tokens.ts";
 import { traitsOf } from "./trait-keys.ts";
 
@@ -12,13 +13,14 @@ export const changedToken = sql`pg_temp.changed_token`;
 
 const ANALYZE_ROWS = 500;
 
+const owned = tokensAt(sql`t.contract_id`, sql`t.token_id`);
+
 /** SQL: whether token `t` is not burned. An id may exist in both standards at once. */
 export const isLive = sql`exists (
-  select from ownership.token o
-  where o.contract_id = t.contract_id and o.token_id = t.token_id and not o.is_burned
+  select from ${owned} o where not o.is_burned
 )`;
 export const isKnown = sql`exists (
-  select from ownership.token o where o.contract_id = t.contract_id and o.token_id = t.token_id
+  select from ${owned} o
 )`;
 
 /** SQL: the cheapest active listing of token `t`, where its transfers are known. */
@@ -27,8 +29,7 @@ export const cheapestListing = sql`
   from listings.listing l
   where l.contract_id = t.contract_id and l.token_id = t.token_id and l.status = 'active'
     and exists (
-      select from ownership.token o
-      where o.contract_id = l.contract_id and o.token_id = l.token_id and o.standard = l.standard
+      select from ${owned} o where o.standard = l.standard
     )
   order by l.unit_price_wei, l.position limit 1`;
 

@@ -16,7 +16,7 @@ export function traitsProjection({ metadata, ownership, listings }: Sources): Pr
   const reads = [metadata, ownership, listings];
   return {
     name: "traits",
-    version: 4,
+    version: 6,
     parameters: reads.map(({ name, version }) => `${name} ${version}`).join(", "),
     reads: reads.map(({ name }) => name),
     tables,

@@ -46,7 +46,11 @@ export function tables(schema: string): readonly string[] {
     `comment on column ${schema}.trait.live is 'Token ids that are not burned'`,
     `comment on column ${schema}.trait.listed is 'Token ids with an active listing as of the last clock_ticked'`,
     `comment on column ${schema}.trait.floor_wei is 'Of its first row in listed_trait, like the next two; null: none'`,
-    `create index on ${schema}.trait (contract_id, match_key)`,
+    `create index on ${schema}.trait (contract_id, match_key, (coalesce(floor_wei, 1e78::numeric)))`,
+    `create index on ${schema}.trait (contract_id, type_key, (coalesce(floor_wei, 1e78::numeric)), (left(value, 32)), match_key)
+       where live > 0`,
+    `create index on ${schema}.trait (contract_id, type_key) where live > 0 and not is_numeric`,
+    `create index on ${schema}.trait (match_key, contract_id)`,
 
     `create table ${schema}.listed_token (
        contract_id    integer       not null,

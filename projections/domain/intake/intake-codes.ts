@@ -76,10 +76,13 @@ export const intakeCodes = {
   order_cancelled: fix,
   order_filled: fix,
   transfer_restricted: never,
+  maker_blocked: never,
   self_offer: never,
   // book and service
   raise_requires_cancel: { status: 409, retry: "after_onchain_action" },
   too_many_open_orders: later,
+  offer_exposure_exceeded: later,
+  rate_limited: { status: 429, retry: "later" },
   rpc_unavailable: later,
 } as const satisfies Record<string, IntakeAnswer>;
 

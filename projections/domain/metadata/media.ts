@@ -1,3 +1,5 @@
+import { bidiMarks } from "./text.ts";
+
 const webLength = 2_048;
 /** On-chain images are data URIs. */
 const dataLength = 65_536;
@@ -14,6 +16,7 @@ export function parseUri(value: unknown): string | null {
     value
       .trim()
       .toWellFormed()
+      .replaceAll(bidiMarks, "")
       .replaceAll(/\p{Cc}+/gu, " ") || null
   );
 }
@@ -21,7 +24,9 @@ export function parseUri(value: unknown): string | null {
 /** URI of an image, video, audio or 3D model; null for all that a page must not open, such as scripts. */
 export function parseMedia(value: unknown): string | null {
   const uri = parseUri(value)?.replace(bareIpfsPath, "ipfs://") ?? null;
-  return uri !== null && mediaUri.test(uri) && URL.canParse(uri) ? uri : null;
+  if (uri === null || !mediaUri.test(uri) || !URL.canParse(uri)) return null;
+  const url = new URL(uri);
+  return isWeb(url) && !isSafe(url) ? null : uri;
 }
 
 /** SVG text as a data URI; other media as in `parseMedia`. */
@@ -30,11 +35,27 @@ export function parseSvg(value: unknown): string | null {
   return parseMedia(`data:image/svg+xml;base64,${Buffer.from(value).toString("base64")}`);
 }
 
-/** URL of a web page; null for anything else. */
+/** URL of a web page on a public host, as `URL` writes it; null for anything else. */
 export function parseLink(value: unknown): string | null {
   const uri = parseUri(value);
   if (uri === null || !URL.canParse(uri)) return null;
-  return ["https:", "http:"].includes(new URL(uri).protocol) ? uri : null;
+  const url = new URL(uri);
+  return isWeb(url) && isSafe(url) ? url.href : null;
+}
+
+const isWeb = ({ protocol }: URL) => protocol === "https:" || protocol === "http:";
+
+const privateNames = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|arpa)$/;
+
+/**
+ * Whether a visitor's browser may open a stranger's URL: no credentials (`https://bank@evil`), and the host is a public
+ * name. Addresses are refused: `URL` has normalised every notation of one.
+ */
+function isSafe({ username, password, hostname }: URL): boolean {
+  const host = hostname.replace(/\.$/, "");
+  const isAddress = host.startsWith("[") || /(^|\.)\d+$/.test(host);
+  const isName = host.includes(".") && !isAddress && !privateNames.test(host);
+  return isName && username === "" && password === "";
 }
 
 const typesByExtension: Readonly<Record<string, string>> = {

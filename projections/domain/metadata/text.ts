@@ -1,3 +1,6 @@
+/** Marks that reverse what is shown after them, so that a name or an address reads as another. */
+export const bidiMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
 /**
  * Untrusted text as one line, safe to store and show: well-formed Unicode of at most `length` characters without control
  * characters or repeated spaces. Numbers become their digits. Null where nothing is left.
@@ -20,6 +23,7 @@ function textOf(value: unknown, length: number): string {
         .trimStart()
         .slice(0, length * 2)
         .toWellFormed()
+        .replaceAll(bidiMarks, "")
     : "";
 }
 

@@ -203,9 +203,46 @@ describe("a contract's document", () => {
       description: null,
       image: `ipfs://Qm${"a".repeat(44)}`,
       banner: "https://example.com/b.png",
-      website: "https://apes.example",
+      website: "https://apes.example/",
       twitter: "https://x.com/apes",
       discord: null,
     });
+  });
+});
+
+describe("a stranger's link", () => {
+  const linkOf = (external_link: string) =>
+    parseContractMetadata({ name: "x", external_link, image: external_link });
+
+  it.each([
+    "https://opensea.io@evil.example/",
+    "https://user:secret@evil.example/",
+    "http://127.0.0.1/",
+    "http://2130706433/",
+    "http://0x7f.1/",
+    "http://192.168.0.1/reboot",
+    "http://[::1]/",
+    "http://localhost:8080/",
+    "http://router.local/",
+    "http://metadata.google.internal/",
+    "http://intranet/",
+  ])("%s is refused, as page and as media", (link) => {
+    expect(linkOf(link)).toMatchObject({ website: null, image: null });
+  });
+
+  it("is the address that a browser opens", () => {
+    expect(linkOf("HTTPS://Apes.Example/a b?c=<d>")).toMatchObject({
+      website: "https://apes.example/a%20b?c=%3Cd%3E",
+    });
+    expect(linkOf("https://аpple.example")).toMatchObject({
+      website: "https://xn--pple-43d.example/",
+    });
+  });
+
+  it("and its texts have no marks that reverse what is shown", () => {
+    expect(linkOf("https://apes.example/\u202egpj.exe")).toMatchObject({
+      website: "https://apes.example/gpj.exe",
+    });
+    expect(read('{"name":"Ape \u202e#1\u2066"}')).toMatchObject({ name: "Ape #1" });
   });
 });

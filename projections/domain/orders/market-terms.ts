@@ -1,11 +1,13 @@
 import type { Address } from "viem";
 import type { ChainId } from "../../../abis/deployments.ts";
 
-/** Limits on price and time of every order. Published by `GET /v1/orders/params`. */
+/** Limits on price, units and time of every order. Published by `GET /v1/orders/params`. */
 export type OrderBounds = {
   /** Per unit. */
   minPriceWei: bigint;
   maxPriceWei: bigint;
+  /** Units of an ERC-1155 token. */
+  maxQuantity: bigint;
   minDurationSeconds: number;
   maxDurationSeconds: number;
   /** How far in the future an order may start. */
@@ -16,6 +18,8 @@ export type OrderBounds = {
 export const orderBounds: OrderBounds = {
   minPriceWei: 10_000n,
   maxPriceWei: 10n ** 27n,
+  // JSON's numbers are exact up to here; the exchange's fractions of 120 bits reach further.
+  maxQuantity: 2n ** 53n - 1n,
   minDurationSeconds: 600,
   maxDurationSeconds: 180 * 86_400,
   maxStartDelaySeconds: 0,

@@ -23,12 +23,13 @@ export function signingParams(chainId: ChainId) {
   } as const;
 }
 
-/** The bounds as published: wei as decimal strings. */
+/** The bounds as published: wei and units as decimal strings. */
 export function publishedBounds({ bounds }: Pick<MarketTerms, "bounds">) {
   return {
     ...bounds,
     minPriceWei: `${bounds.minPriceWei}`,
     maxPriceWei: `${bounds.maxPriceWei}`,
+    maxQuantity: `${bounds.maxQuantity}`,
   };
 }
 

@@ -85,10 +85,10 @@ export function validateItemTypes(
   });
 }
 
-/** The exchange stores fills as fractions of 120 bits, which cannot represent more units. */
-const maxQuantity = 2n ** 120n - 1n;
-
-export function validateQuantity({ path, item }: ItemAtPath): Refusal {
+export function validateQuantity(
+  { path, item }: ItemAtPath,
+  { maxQuantity }: Pick<OrderBounds, "maxQuantity">,
+): Refusal {
   const refuse = (name: "startAmount" | "endAmount", expected: string) =>
     rejectField("bad_quantity", { field: `${path}.${name}`, expected, actual: `${item[name]}` });
   const { startAmount, endAmount } = item;

@@ -1,5 +1,6 @@
 /** States of a listing or a bid on the wire. */
-export type OrderStatus = "active" | "inactive" | "filled" | "expired" | "cancelled";
+export const orderStatuses = ["active", "inactive", "filled", "expired", "cancelled"] as const;
+export type OrderStatus = (typeof orderStatuses)[number];
 
 export type OrderFacts = {
   isFilled: boolean;

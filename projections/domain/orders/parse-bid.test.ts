@@ -71,7 +71,7 @@ const consideration: [title: string, items: Item[], code: IntakeCode | "accepted
     ["asks for no NFT", [fee, royalty], "unsupported_item_type", "[0].itemType"],
     ["asks for two NFTs", [nft, nft, fee, royalty], "bundle_not_supported", ""],
     ["has the NFT second", [fee, nft, royalty], "unexpected_consideration", "[0].itemType"],
-    ["pays the royalty before the fee", [nft, royalty, fee], "accepted"],
+    ["pays the royalty before the fee", [nft, royalty, fee], "unexpected_consideration", "[1]"],
     ["has no fee", [nft, royalty], "fee_missing", ""],
     ["has no royalty", [nft, fee], "royalty_missing", ""],
     ["pays no fee", [nft], "fee_missing", ""],

@@ -85,7 +85,7 @@ const fields: Row[] = [
 
 const consideration: [title: string, items: Items, code: IntakeCode | "accepted", at?: string][] = [
   ["is left out", [], "zero_price", ""],
-  ["pays the royalty before the fee", [seller, royalty, fee], "accepted"],
+  ["pays the royalty before the fee", [seller, royalty, fee], "unexpected_consideration", "[1]"],
   ["has no payment to the seller", [fee, royalty], "unexpected_consideration", "[0].recipient"],
   ["pays the seller second", [fee, seller, royalty], "unexpected_consideration", "[0].recipient"],
   ["pays the fee twice", [seller, fee, royalty, fee], "unexpected_consideration", ""],

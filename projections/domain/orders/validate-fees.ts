@@ -42,6 +42,7 @@ export function validateFees(
   const rejections = [
     ...surplus.map((leg) => rejectUnexpectedLeg(order, expectedFees, leg, fee)),
     ...expectedFees.map((due) => validateExpectedFee(order, due, paid.get(due.kind))),
+    validateSequence(expectedFees, paid),
     validateNet(order, expectedFees),
   ].filter((refusal) => refusal !== null);
   const [first] = rejections.sort(
@@ -108,6 +109,20 @@ function rejectUnexpectedLeg(
   }
   const what = "must be left out: it is neither the maker's item nor the service fee or royalty";
   return rejectField("unexpected_consideration", { ...at, message: message(what) });
+}
+
+/** The order of the params block: the service fee before the royalty. */
+function validateSequence(
+  [service, royalty]: readonly TradeFee[],
+  paid: ReadonlyMap<TradeFee["kind"], IndexedLeg>,
+): Refusal | null {
+  const [first, second] = [service && paid.get(service.kind), royalty && paid.get(royalty.kind)];
+  if (first === undefined || second === undefined || first.index < second.index) return null;
+  return rejectField("unexpected_consideration", {
+    field: pathOf(second),
+    expected: `${feeLabels.service} before ${feeLabels.royalty}`,
+    actual: `${feeLabels.royalty} first`,
+  });
 }
 
 function validateNet(order: ParsedOrder, expectedFees: readonly TradeFee[]): Refusal | null {

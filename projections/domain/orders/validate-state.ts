@@ -18,6 +18,8 @@ export type TokenState = {
   standard: "erc721" | "erc1155" | undefined;
   /** ERC-721; null: no such token. Undefined: not read, as for ERC-1155 and for a whole collection. */
   owner: Address | null | undefined;
+  /** Whether the token's last transfer burned it; a contract has no owner for a token sent to the zero address. */
+  isBurned: boolean;
 };
 
 /** The exchange's `getOrderStatus`: a fraction. `size` is 0 before the first fill. */
@@ -97,17 +99,20 @@ function validateToken(order: OrderIntent, state: TokenState): Refusal {
 }
 
 /** For a listing an unknown owner is treated as a token that does not exist. */
-function validateExistence(order: OrderIntent, { owner }: TokenState): Refusal {
-  const field = fieldOf(order, "identifierOrCriteria");
-  const actual = `${order.tokenId}`;
+function validateExistence(order: OrderIntent, { owner, isBurned }: TokenState): Refusal {
+  const at = { field: fieldOf(order, "identifierOrCriteria"), actual: `${order.tokenId}` };
   const token = `token ${order.tokenId} of ${order.contract}`;
+  const burned = (why: string) => {
+    const message = `${token} is burned: ${why}`;
+    return rejectField("token_burned", { ...at, expected: "a token in use", message });
+  };
   if (owner === null || (owner === undefined && order.side === "ask")) {
+    if (isBurned) return burned("its last transfer was to the zero address");
     const message = `${token} does not exist: it has no owner`;
-    return rejectField("token_not_found", { field, expected: "a token's id", actual, message });
+    return rejectField("token_not_found", { ...at, expected: "a token's id", message });
   }
   if (owner === undefined || !burnAddresses.has(owner)) return null;
-  const message = `${token} is burned: it belongs to ${owner}`;
-  return rejectField("token_burned", { field, expected: "a token in use", actual, message });
+  return burned(`it belongs to ${owner}`);
 }
 
 function validateHolding(order: OrderIntent, { owner, units = 0n }: ListingState): Refusal {

@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "../../database.ts";
 import { blockIdRange } from "../../log/block-id.ts";
-import { kindLiteral } from "../../log/fact-kind-sql.ts";
 import { bytea } from "../../sql/bytea.ts";
 import { saleUsdE8 } from "../../sql/usd.ts";
 import { collectionJoins } from "../orders/order-columns.ts";
@@ -20,7 +19,7 @@ import {
 /** An event's position in the order of its chain. */
 export type EventKey = { blockId: bigint; logIndex: number; subIndex: number };
 
-/** An event of a chain. Wei of `priceWei` are per unit; a cancel has a token if the order was submitted here. */
+/** An event of a chain. Wei of `priceWei` are per unit; a cancel has a token if the order was known. */
 export type EventRow = EventKey & {
   type: EventType;
   at: Date;
@@ -55,14 +54,7 @@ export async function readEvents(
       select e.* from (${matching(filter, after, limit)}) e ${newestFirst} limit ${limit}
     )
     select ${columns}
-    from (
-      select page.block_id, page.log_index, page.sub_index, page.transaction_index, page.type, page.quantity,
-             page.price_wei, page.from_address, page.to_address, page.currency, page.order_hash,
-             coalesce(page.contract_id, made.contract_id) as contract_id,
-             coalesce(page.token_id, made.token_id) as token_id
-      from page left join lateral (${cancelledOrder(filter)}) made on page.type = 'cancel'
-    ) o
-    ${collectionJoins}
+    from page o ${collectionJoins}
     join log.block b on b.block_id = o.block_id
     join log.transaction t on t.block_id = o.block_id and t.transaction_index = o.transaction_index
     left join sales.sale s on o.type = 'sale' and s.block_id = o.block_id
@@ -83,13 +75,6 @@ const columns = sql`
   b.number as "blockNumber", b.hash as "blockHash"`;
 
 const newestFirst = sql`order by e.block_id desc, e.log_index desc, e.sub_index desc`;
-
-/** The submitted order of a cancel. Orders of two chains may have the same hash. */
-function cancelledOrder({ chainId }: ActivityFilter): RawBuilder<unknown> {
-  return sql`
-    select f.contract_id, f.token_id from log.fact f join log.contract k using (contract_id)
-    where f.order_hash = page.order_hash and f.kind = ${kindLiteral("order_submitted")} and k.chain_id = ${chainId} limit 1`;
-}
 
 /** Whether the filter skips rows of the scanned indexes. */
 function skipsRows(filter: ActivityFilter): boolean {

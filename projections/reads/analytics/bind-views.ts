@@ -66,7 +66,7 @@ declare
   role record;
   replaced record;
 begin
-  perform pg_advisory_xact_lock(hashtextextended('${analyticsSchema}', 0));
+  lock table ops.analyst in share row exclusive mode;
   begin
     execute 'create schema ${next}';
     ${statements.map((statement) => `execute ${quoted(statement)};`).join("\n    ")}

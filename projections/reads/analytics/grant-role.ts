@@ -3,11 +3,13 @@ import { sql } from "kysely";
 import type { Database, Session } from "../../database.ts";
 import { type Rejection, reject } from "../../domain/rejection.ts";
 import { analyticsSchema } from "./bind-views.ts";
+import { readPowers, readRevocations } from "./role-powers.ts";
 
 export type AnalystRole = {
   name: string;
   /** Null: the role keeps its password. */
   password: string | null;
+  /** What a transaction of the role may last. */
   timeoutSeconds: number;
 };
 
@@ -15,6 +17,8 @@ type Granted = {
   wasMade: boolean;
   /** Other schemas that the role may read, by grants of others. */
   alsoSees: string[];
+  /** What it may do that this database's user could not take from it. */
+  stillMay: string[];
 };
 
 /** `statements`: to be run by a user who may administer roles. */
@@ -27,7 +31,13 @@ export async function grantRole(db: Database, role: AnalystRole): Promise<Grante
     const words = `${role.name} may already read or change all tables: choose another role`;
     return { ...reject("too_mighty", words), statements: [] };
   }
-  const statements = statementsFor(role, found !== null);
+  const statements = [
+    ...statementsFor(role, found !== null),
+    ...(found?.canBeEnded === true ? [] : [`grant "${role.name}" to current_user`]),
+    ...(await readRevocations(db)),
+    `insert into ops.analyst (role, timeout_seconds) values ('${role.name}', ${role.timeoutSeconds})
+     on conflict (role) do update set timeout_seconds = excluded.timeout_seconds`,
+  ];
   const grants = [
     `grant usage on schema ${analyticsSchema} to "${role.name}"`,
     `grant select on all tables in schema ${analyticsSchema} to "${role.name}"`,
@@ -44,7 +54,11 @@ export async function grantRole(db: Database, role: AnalystRole): Promise<Grante
     );
     return { ...reject("needs_admin", words), statements: shown };
   }
-  return { wasMade: found === null, alsoSees: await readOthers(db, role.name) };
+  return {
+    wasMade: found === null,
+    alsoSees: await readOthers(db, role.name),
+    stillMay: await readPowers(db, role.name),
+  };
 }
 
 /** Revokes access to the views; the role itself stays. False when it had none. */
@@ -62,9 +76,13 @@ export async function revokeRole(db: Database, name: string): Promise<boolean> {
     await sql`revoke all on schema ${sql.id(analyticsSchema)} from ${sql.id(name)}`.execute(
       session,
     );
+    await sql`delete from ops.analyst where role = ${name}`.execute(session);
   });
   return true;
 }
+
+/** At most, of one role. */
+const CONNECTIONS = 10;
 
 function statementsFor({ name, password, timeoutSeconds }: AnalystRole, exists: boolean): string[] {
   const settings = [
@@ -73,12 +91,11 @@ function statementsFor({ name, password, timeoutSeconds }: AnalystRole, exists: 
     "idle_in_transaction_session_timeout = '10min'",
     `search_path = ${analyticsSchema}`,
   ];
+  const attributes = "nosuperuser nocreatedb nocreaterole noreplication nobypassrls";
   return [
-    ...(exists
-      ? []
-      : [
-          `create role "${name}" login nosuperuser nocreatedb nocreaterole noreplication connection limit 10`,
-        ]),
+    exists
+      ? `alter role "${name}" connection limit ${CONNECTIONS}`
+      : `create role "${name}" login ${attributes} connection limit ${CONNECTIONS}`,
     ...(password === null ? [] : [`alter role "${name}" password '${verifierOf(password)}'`]),
     ...settings.map((setting) => `alter role "${name}" set ${setting}`),
   ];
@@ -96,10 +113,13 @@ function verifierOf(password: string): string {
   return `SCRAM-SHA-256$${ROUNDS}:${salt.toString("base64")}$${stored}:${server}`;
 }
 
-async function findRole(session: Session, name: string): Promise<{ hasAccess: boolean } | null> {
-  const { rows } = await sql<{ hasAccess: boolean }>`
+type FoundRole = { hasAccess: boolean; canBeEnded: boolean };
+
+async function findRole(session: Session, name: string): Promise<FoundRole | null> {
+  const { rows } = await sql<FoundRole>`
     select rolsuper or pg_has_role(oid, current_user, 'member')
-           or has_schema_privilege(oid, 'log', 'usage') as "hasAccess"
+           or has_schema_privilege(oid, 'log', 'usage') as "hasAccess",
+           pg_has_role(oid, 'usage') as "canBeEnded"
     from pg_roles where rolname = ${name}`.execute(session);
   return rows[0] ?? null;
 }

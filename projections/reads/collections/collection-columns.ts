@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { contractsOf, orderFigures } from "../../collection-stats/order-figures.ts";
 import { periods, salesColumns } from "../../collection-stats/periods.ts";
 import { hasEnded, unixSeconds } from "../orders/order-columns.ts";
-import { partnerRoyalty } from "./partner-royalty.ts";
+import { contractRoyalty, operatorRoyalty, partnerRoyalty } from "./partner-royalty.ts";
 
 /** SQL: the columns of `FlatRow`, of a collection's figures `f` with `collectionJoins`. */
 export function columns(now: Date): RawBuilder<unknown> {
@@ -13,8 +13,10 @@ export function columns(now: Date): RawBuilder<unknown> {
     f.sort_key as "sortKey", f.collection_id as "collectionId", f.chain_id as "chainId", k.address, c.slug, c.name,
     c.symbol, c.standard, f.verified, c.created_at as "createdAt", c.updated_at as "updatedAt", parts.contracts,
     md.description, md.image, md.banner, md.website, md.twitter, md.discord,
-    coalesce(due.recipient, c.royalty_recipient) as recipient, coalesce(due.bps, c.royalty_bps) as bps,
-    due.recipient is not null as "fromPartner", f.supply, f.holders,
+    decided.recipient as "decidedRecipient", decided.bps as "decidedBps",
+    due.recipient as "partnerRecipient", due.bps as "partnerBps",
+    stated.recipient as "statedRecipient", stated.bps as "statedBps",
+    c.royalty_recipient as "configuredRecipient", c.royalty_bps as "configuredBps", f.supply, f.holders,
     f.listed - coalesce(ended.tokens, 0) as listed, ${current("floor")} as floor,
     ${current("floor_buyable")} as "floorBuyable", ${current("best_offer")} as "bestOffer",
     ${sql.join(figures.map((figure) => sql`f.${sql.id(figure)}`))}`;
@@ -28,7 +30,9 @@ export function collectionJoins(now: Date): RawBuilder<unknown> {
     left join collections.collection c on c.collection_id = f.collection_id
     left join log.contract k on k.contract_id = f.collection_id
     left join metadata.contract md on md.contract_id = f.collection_id
+    left join lateral (${operatorRoyalty(sql`f.collection_id`)}) decided on true
     left join lateral (${partnerRoyalty(sql`f.collection_id`)}) due on true
+    left join lateral (${contractRoyalty(sql`f.collection_id`)}) stated on true
     left join lateral (
       select jsonb_agg(jsonb_build_object('address', '0x' || encode(a.address, 'hex'), 'standard', m.standard)
                        order by m.contract_id <> f.collection_id, m.contract_id) as contracts

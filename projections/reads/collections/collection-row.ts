@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import type { Period } from "../../collection-stats/periods.ts";
 import type { ListingMarketplace } from "../../domain/listing-marketplaces.ts";
 import type { ContractMetadata } from "../../domain/metadata/contract-metadata.ts";
+import { applicableRoyalty, type Royalty } from "../../domain/royalty.ts";
 
 /** The collection's cheapest listing, as stored in `collection_stats`. */
 export type FloorListing = {
@@ -10,6 +11,8 @@ export type FloorListing = {
   tokenId: string;
   marketplace: ListingMarketplace;
   isBuyable: boolean;
+  /** Address of the wrapped native currency; null: the native one. */
+  currency: Hex | null;
 };
 
 /** The collection bid that nets the seller most, as stored in `collection_stats`. */
@@ -32,7 +35,7 @@ export type CollectionRow = Omit<ContractMetadata, "name"> & {
   updatedAt: Date | null;
   contracts: { address: Hex; standard: 721 | 1155 | null }[];
   /** Of the primary contract. */
-  royalty: { recipient: Hex; bps: number; source: "partner" | "configured" } | null;
+  royalty: { recipient: Hex; bps: number; source: Royalty["source"] } | null;
   supply: bigint;
   holders: bigint;
   listed: bigint;
@@ -54,14 +57,16 @@ type FlatChange = Record<`change_${Period}`, bigint | null>;
 /** The row as selected. */
 export type FlatRow = Omit<CollectionRow, "traded" | "change" | "royalty"> &
   FlatSalesFigures &
-  FlatChange & { total: bigint; recipient: Hex | null; bps: number | null; fromPartner: boolean };
+  FlatChange & { total: bigint } & FlatRoyalties;
+
+type RoyaltyOrigin = "decided" | "partner" | "stated" | "configured";
+type FlatRoyalties = Record<`${RoyaltyOrigin}Recipient`, Hex | null> &
+  Record<`${RoyaltyOrigin}Bps`, number | null>;
 
 export function nestFigures(row: FlatRow): CollectionRow {
-  const { recipient, bps, fromPartner } = row;
-  const source = fromPartner ? "partner" : "configured";
   return {
     ...row,
-    royalty: recipient === null || bps === null ? null : { recipient, bps, source },
+    royalty: royaltyOf(row),
     salesFigures: {
       "24h": salesFiguresOf(row, "24h"),
       "7d": salesFiguresOf(row, "7d"),
@@ -70,6 +75,24 @@ export function nestFigures(row: FlatRow): CollectionRow {
     },
     change: { "24h": row.change_24h, "7d": row.change_7d, "30d": row.change_30d },
   };
+}
+
+/** The one that orders are asked for, as a share of the price: `applicableRoyalty`. */
+function royaltyOf(row: FlatRow): CollectionRow["royalty"] {
+  const share = (origin: RoyaltyOrigin) => {
+    const [recipient, bps] = [row[`${origin}Recipient`], row[`${origin}Bps`]];
+    return recipient === null || bps === null ? null : { recipient, bps };
+  };
+  const stated = share("stated");
+  const royalty = applicableRoyalty(row.chainId, 10_000n, {
+    operator: share("decided"),
+    partner: share("partner"),
+    erc2981: stated && { recipient: stated.recipient, royaltyWei: BigInt(stated.bps) },
+    configured: share("configured"),
+  });
+  if (royalty === null) return null;
+  const { recipient, royaltyWei, source } = royalty;
+  return { recipient, bps: Number(royaltyWei), source };
 }
 
 function salesFiguresOf(row: FlatRow, period: Period | "all"): SalesFigures {

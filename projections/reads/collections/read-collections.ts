@@ -7,7 +7,7 @@ import { type CollectionRow, type FlatRow, nestFigures } from "./collection-row.
 
 type CollectionsFilter = {
   chainId: number;
-  /** Part of a name or an address, in any case. */
+  /** Part of a name, slug or address, in any case. */
   search: string | null;
   verified: boolean | null;
 };

@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
 import type { Database } from "../../database.ts";
 import { byteaArray } from "../../sql/bytea.ts";
-import { partnerRoyalty } from "./partner-royalty.ts";
+import { contractRoyalty, operatorRoyalty, partnerRoyalty } from "./partner-royalty.ts";
 
-/** A creator's share of the price, configured by the operator or required by a partner. */
+/** A creator's share of the price. */
 export type RoyaltyShare = { recipient: Address; bps: number };
 
 /** Configured royalties of the collections of the chain's `contracts` (lower case); used where a contract reports none. */
@@ -25,21 +25,26 @@ export function readConfiguredRoyalties(
   );
 }
 
-/** Creator fees that a partner requires for the chain's `contracts` (lower case). */
-export function readPartnerRoyalties(
-  db: Database,
-  chainId: number,
-  contracts: readonly Address[],
-): Promise<Map<Address, RoyaltyShare>> {
-  return readShares(
-    db,
-    contracts,
-    sql`
-    select k.address as contract, due.recipient, due.bps
-    from requested
-    join log.contract k on k.chain_id = ${chainId} and k.address = requested.address
-    cross join lateral (${partnerRoyalty(sql`k.contract_id`)}) due`,
-  );
+/** Creator fees of partners in force for the chain's `contracts` (lower case). */
+export const readPartnerRoyalties = sharesOf(partnerRoyalty);
+
+/** What operators decided for the chain's `contracts` (lower case); 0 bps: no royalty. */
+export const readOperatorRoyalties = sharesOf(operatorRoyalty);
+
+/** What the chain's `contracts` (lower case) stated by ERC-2981 when they were last read. */
+export const readContractRoyalties = sharesOf(contractRoyalty);
+
+function sharesOf(royalty: (contractId: RawBuilder<unknown>) => RawBuilder<unknown>) {
+  return (db: Database, chainId: number, contracts: readonly Address[]) =>
+    readShares(
+      db,
+      contracts,
+      sql`
+      select k.address as contract, due.recipient, due.bps
+      from requested
+      join log.contract k on k.chain_id = ${chainId} and k.address = requested.address
+      cross join lateral (${royalty(sql`k.contract_id`)}) due`,
+    );
 }
 
 /** `shares` selects from the CTE `requested`, the addresses. */

@@ -53,7 +53,7 @@ function transferType({ from, to }: FeedFact): EventContent["type"] {
   return to !== null && burnAddresses.has(to) ? "burn" : "transfer";
 }
 
-/** Contract and token are known of orders that were submitted before the cancel. */
+/** Contract and token are known of orders that the log held before the cancel. */
 function describeCancel(fact: FeedFact, orders: readonly KnownOrder[]): EventContent {
   const order = orders.find(
     ({ position, chainId, orderHash }) =>

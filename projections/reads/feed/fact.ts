@@ -37,7 +37,7 @@ const transferKinds = [
 /** Kinds of chain events that the feed shows. */
 export const chainKinds = [...transferKinds, ...saleKinds, ...cancelKinds];
 
-/** A submitted order, for its cancel. */
+/** An order that was submitted, or that a partner showed, for its cancel. */
 export type KnownOrder = {
   readonly position: bigint;
   readonly chainId: number;

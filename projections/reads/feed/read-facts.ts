@@ -3,7 +3,7 @@ import type { Address, Hex } from "viem";
 import type { Database } from "../../database.ts";
 import { saleFactKinds } from "../../exchanges/sale-fact-kinds.ts";
 import { factKind } from "../../log/fact-kind.ts";
-import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
+import { kindList } from "../../log/fact-kind-sql.ts";
 import {
   cancelKinds,
   chainKinds,
@@ -80,6 +80,8 @@ function eventsOf(blocks: readonly bigint[], kinds: readonly number[], upTo: big
 }
 
 const stateKindList = kindList("block_retracted", "block_readopted");
+/** Facts by which the log knows an order. */
+const orderKinds = kindList("order_submitted", "partner_listing_seen");
 const payloadKinds = kindList(...saleFactKinds, "order_submitted");
 
 async function readFacts(
@@ -103,7 +105,7 @@ async function readFacts(
   return rows;
 }
 
-/** Orders submitted up to a position that cancels among the facts name. */
+/** Orders known at a position that cancels among the facts name, the first facts first. */
 export async function readCancelled(
   db: Database,
   facts: readonly FeedFact[],
@@ -119,9 +121,8 @@ export async function readCancelled(
     select f.position, c.chain_id as "chainId", f.order_hash as "orderHash", c.address as contract,
            f.token_id as "tokenId"
     from log.fact f join log.contract c on c.contract_id = f.contract_id
-    where f.order_hash = any (${hashes}::bytea[]) and f.kind = ${kindLiteral("order_submitted")} and f.position <= ${upTo}`.execute(
-    db,
-  );
+    where f.order_hash = any (${hashes}::bytea[]) and f.kind in ${orderKinds} and f.position <= ${upTo}
+    order by f.position`.execute(db);
   return rows;
 }
 

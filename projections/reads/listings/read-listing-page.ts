@@ -42,7 +42,7 @@ function withoutImpliedBound(
 }
 
 function listingQuery(filter: ListingFilter): OrderQuery {
-  const { marketplace, minPriceWei, maxPriceWei, maker } = filter;
+  const { marketplace, minPriceWei, maxPriceWei, maker, tokenId } = filter;
   const wanted = marketplace === null ? listingMarketplaces : [marketplace];
   const ofMarketplace = sql`marketplace in (${sql.join(wanted.map((name) => sql.lit(name)))})`;
   const isBounded = minPriceWei !== null || maxPriceWei !== null;
@@ -53,6 +53,6 @@ function listingQuery(filter: ListingFilter): OrderQuery {
     filter,
     condition: sql`${ofMarketplace} ${from} ${upTo}`,
     countCondition: isBounded ? null : ofMarketplace,
-    marketplaces: maker === null ? wanted : null,
+    marketplaces: maker === null && tokenId === null ? wanted : null,
   };
 }

@@ -1,6 +1,7 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
 import type { Session } from "../../database.ts";
+import { tokensAt } from "../../sql/token-at.ts";
 
 /** A token, or with `tokenId` null a contract, whose metadata is to be fetched. */
 export type MetadataTarget = {
@@ -25,18 +26,25 @@ export type DueFilter = {
 
 /**
  * Tokens without metadata: the highest ids of each of the next contracts after `after`, in the order of the contracts'
- * ids, so that no contract delays the others. At most `contracts` contracts and about `limit` tokens.
+ * ids, so that no contract delays the others. At most `contracts` contracts, about `limit` tokens and `tokensPerContract`.
  */
 export async function readPendingTokens(
   session: Session,
   { chainId, pausedContractIds }: DueFilter,
-  { after, contracts, limit }: { after: number; contracts: number; limit: number },
+  {
+    after,
+    contracts,
+    limit,
+    tokensPerContract,
+  }: { after: number; contracts: number; limit: number; tokensPerContract: number },
 ): Promise<MetadataTarget[]> {
-  const pending = sql`metadata.pending_token`;
-  const next = (last: unknown) => sql`
+  const nextOf = (pending: RawBuilder<unknown>, last: unknown) => sql`
     select p.contract_id from ${pending} p
     where p.chain_id = ${chainId} and p.contract_id > ${last} and p.contract_id <> all (${pausedContractIds}::int[])
     order by p.contract_id limit 1`;
+  const next = (last: unknown) => sql`
+    (${nextOf(sql`metadata.pending_token`, last)}) union all (${nextOf(sql`metadata.pending_ranged_contract`, last)})
+    order by contract_id limit 1`;
   const { rows } = await sql<MetadataTarget>`
     with recursive next_contract as (
       (select f.contract_id, 1 as ordinal from (${next(sql`${after}::int`)}) f)
@@ -49,13 +57,26 @@ export async function readPendingTokens(
            (${standardOf}) as standard, 0 as attempt, null::bigint as "lastPosition", null as known
     from next_contract join log.contract k using (contract_id)
     cross join lateral (
-      select p.token_id, p.contract_id from ${pending} p
-      where p.chain_id = ${chainId} and p.contract_id = next_contract.contract_id
-      order by p.token_id desc
-      limit ceil(${limit}::float8 / (select count(*) from next_contract))
+      (select p.token_id, p.contract_id from metadata.pending_token p
+       where p.chain_id = ${chainId} and p.contract_id = next_contract.contract_id
+       order by p.token_id desc limit ${tokensPerContract})
+      union
+      (${idsOfRanges(sql`next_contract.contract_id`)} limit ${tokensPerContract})
+      order by token_id desc
+      limit least(${tokensPerContract}::int, ceil(${limit}::float8 / (select count(*) from next_contract)))
     ) t
     order by next_contract.ordinal, t.token_id desc`.execute(session);
   return rows;
+}
+
+/** SQL: the ids of a contract's pending ranges, highest first, while the contract is due; one at a time, as far as a limit. */
+function idsOfRanges(contractId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select generate_series(r.last_id, r.first_id, -1) as token_id, r.contract_id
+    from (
+      select r.* from metadata.pending_range r join metadata.pending_ranged_contract d using (chain_id, contract_id)
+      where r.contract_id = ${contractId} order by r.last_id desc offset 0
+    ) r`;
 }
 
 /** Contracts without metadata. */
@@ -99,8 +120,7 @@ export async function readDueAgain(
 
 /** A contract that transferred an id in both standards is queried as an ERC-721. */
 const standardOf = sql`
-  select coalesce(min(o.standard), 721) from ownership.token o
-  where o.contract_id = t.contract_id and o.token_id = t.token_id`;
+  select coalesce(min(o.standard), 721) from ${tokensAt(sql`t.contract_id`, sql`t.token_id`)} o`;
 
 /** Whether the projection has reached `position`; false before its tables exist. */
 export async function isMetadataAtLeastAt(session: Session, position: bigint): Promise<boolean> {

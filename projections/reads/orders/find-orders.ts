@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
-import type { OrderSubject } from "../../log/provenance.ts";
+import type { OrderSubject } from "../../log/facts-about.ts";
 
 /** The stored row of an order, and the keys of the facts that its state depends on. */
 type FoundOrder = { row: Record<string, unknown>; subject: OrderSubject };

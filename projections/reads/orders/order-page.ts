@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
-import { isOpen } from "../../order-state/status-sql.ts";
 import { bytea } from "../../sql/bytea.ts";
+import { type ListedStatus, ofStatus, storedStatuses, timely } from "./listed-status.ts";
 import {
   collectionJoins,
   hasEnded,
@@ -11,9 +11,14 @@ import {
   orderTable,
 } from "./order-columns.ts";
 
-export type OrderSort = "price_asc" | "price_desc" | "created_at";
+export type OrderSort =
+  | "price_asc"
+  | "price_desc"
+  | "created_at"
+  | "seller_net_asc"
+  | "seller_net_desc";
 
-/** Position in a sorted list: wei of the price or microseconds of the creation, then the position in the log. */
+/** Position in a sorted list: wei, or microseconds of the creation, then the position in the log. */
 export type OrderCursor = { value: bigint; position: bigint };
 
 export type OrderSlice = { limit: number; offset: number; after: OrderCursor | null };
@@ -25,7 +30,8 @@ export type OrderFilter = {
   contractIds: readonly number[] | null;
   tokenId: bigint | null;
   maker: Hex | null;
-  status: "active" | "inactive";
+  /** Ended orders only of a maker or a token: just these have an index over them. */
+  status: ListedStatus;
 };
 
 /** A filter on the table of listings or of bids, with the conditions that only one of them has. */
@@ -65,27 +71,27 @@ export async function readOrderPage<Row extends OrderRow>(
 
 export function orderCursor(
   sort: OrderSort,
-  row: { unitPriceWei: bigint; createdMicros: bigint; position: bigint },
+  row: Pick<OrderRow, "unitPriceWei" | "sellerNetWei" | "createdMicros" | "position">,
 ): OrderCursor {
-  const value = sort === "created_at" ? row.createdMicros : row.unitPriceWei;
-  return { value, position: row.position };
+  const { position } = row;
+  if (sort === "created_at") return { value: row.createdMicros, position };
+  return { value: isByNet(sort) ? row.sellerNetWei : row.unitPriceWei, position };
 }
 
 /** `created_at` is newest first. */
 function orderBy(sort: OrderSort): RawBuilder<unknown> {
-  const direction = sort === "price_asc" ? sql`asc` : sql`desc`;
+  const direction = isAscending(sort) ? sql`asc` : sql`desc`;
   return sql`order by o.${sortColumn(sort)} ${direction}, o.position ${direction}`;
 }
 
 /**
- * Rows that match and have not ended, in index order and no more than the page needs. When `counted.total` is 0 the
- * table is not read.
+ * Rows that match, in index order and no more than the page needs. When `counted.total` is 0 the table is not read.
  */
 function pageOf(query: OrderQuery, sort: OrderSort, slice: OrderSlice, now: Date) {
   const { limit, offset, after } = slice;
   const ranges = indexRanges(query);
   const matching = sql`
-    ${conditions(query)} and not ${hasEnded(now)} ${afterCursor(sort, after)} and (select total from counted) > 0`;
+    ${conditions(query, now)} ${afterCursor(sort, after)} and (select total from counted) > 0`;
   if (ranges === null) {
     return sql`
       select o.* from ${orderTable(query.schema)} o where ${matching}
@@ -101,27 +107,46 @@ function pageOf(query: OrderQuery, sort: OrderSort, slice: OrderSlice, now: Date
     ${orderBy(sort)} limit ${limit} offset ${offset}`;
 }
 
-/** Ranges that are sorted within an index: one per contract, or one per marketplace of a whole chain. */
-function indexRanges({ filter: { contractIds }, marketplaces }: OrderQuery) {
+/** Ranges that are sorted within an index: one per contract or marketplace, and one per stored status of several. */
+function indexRanges({ filter: { contractIds, status }, marketplaces }: OrderQuery) {
+  const stored = storedStatuses(status);
+  const ranges: { values: RawBuilder<unknown>; condition: RawBuilder<unknown> }[] = [];
   if (contractIds !== null) {
-    return {
+    ranges.push({
       values: sql`unnest(${contractIds}::int[]) wanted (contract_id)`,
       condition: sql`o.contract_id = wanted.contract_id`,
-    };
+    });
+  } else if (marketplaces !== null) {
+    ranges.push({
+      values: sql`unnest(${marketplaces}::text[]) wanted (marketplace)`,
+      condition: sql`o.marketplace = wanted.marketplace`,
+    });
   }
-  if (marketplaces === null) return null;
+  if (stored.length > 1) {
+    ranges.push({
+      values: sql`unnest(${stored}::text[]) stored (status)`,
+      condition: sql`o.status = stored.status`,
+    });
+  }
+  if (ranges.length === 0) return null;
   return {
-    values: sql`unnest(${marketplaces}::text[]) wanted (marketplace)`,
-    condition: sql`o.marketplace = wanted.marketplace`,
+    values: sql.join(
+      ranges.map(({ values }) => values),
+      sql` cross join `,
+    ),
+    condition: sql.join(
+      ranges.map(({ condition }) => condition),
+      sql` and `,
+    ),
   };
 }
 
-/** How many match: the tables' state as of their clock, less the orders that have ended since. */
+/** How many match: the rows, or their counted number as of the tables' clock, less the orders that have ended since. */
 function totalOf(query: OrderQuery, now: Date): RawBuilder<unknown> {
-  const rows = sql`${orderTable(query.schema)} o where ${ofContracts(query)} and ${conditions(query)}`;
-  return sql`
-    (${hasCounts(query) ? sumOfCounts(query) : sql`select count(*) from ${rows}`})
-    - (select count(*) from ${rows} and ${hasEnded(now)})`;
+  const rows = sql`
+    select count(*) from ${orderTable(query.schema)} o where ${ofContracts(query)} and`;
+  if (!hasCounts(query)) return sql`(${rows} ${conditions(query, now)})`;
+  return sql`(${sumOfCounts(query)}) - (${rows} ${filters(query)} and ${hasEnded(now)})`;
 }
 
 function hasCounts({ filter, countCondition }: OrderQuery): boolean {
@@ -141,17 +166,21 @@ function ofContracts({ filter: { contractIds } }: OrderQuery): RawBuilder<unknow
   return contractIds === null ? sql`true` : sql`o.contract_id = any (${contractIds}::int[])`;
 }
 
-function conditions({ filter, condition }: OrderQuery): RawBuilder<unknown> {
+function conditions(query: OrderQuery, now: Date): RawBuilder<unknown> {
+  return sql`${filters(query)} ${timely(query.filter.status, now)}`;
+}
+
+function filters({ filter, condition }: OrderQuery): RawBuilder<unknown> {
   const { chainId, tokenId, maker, status } = filter;
   const ofToken = tokenId === null ? sql`` : sql`and o.token_id = ${tokenId}`;
   const ofMaker = maker === null ? sql`` : sql`and o.maker = ${bytea(maker)}`;
   return sql`
-    ${isOpen} and o.chain_id = ${chainId} and o.status = ${status} ${ofToken} ${ofMaker} and ${condition}`;
+    ${ofStatus(status)} and o.chain_id = ${chainId} ${ofToken} ${ofMaker} and ${condition}`;
 }
 
 function afterCursor(sort: OrderSort, after: OrderCursor | null): RawBuilder<unknown> {
   if (after === null) return sql``;
-  const than = sort === "price_asc" ? sql`>` : sql`<`;
+  const than = isAscending(sort) ? sql`>` : sql`<`;
   const value =
     sort === "created_at"
       ? sql`timestamptz 'epoch' + ${Number(after.value)}::float8 * interval '1 microsecond'`
@@ -160,5 +189,9 @@ function afterCursor(sort: OrderSort, after: OrderCursor | null): RawBuilder<unk
 }
 
 function sortColumn(sort: OrderSort): RawBuilder<unknown> {
-  return sort === "created_at" ? sql.ref("created_at") : sql.ref("unit_price_wei");
+  if (sort === "created_at") return sql.ref("created_at");
+  return sql.ref(isByNet(sort) ? "seller_net_wei" : "unit_price_wei");
 }
+
+const isByNet = (sort: OrderSort) => sort === "seller_net_asc" || sort === "seller_net_desc";
+const isAscending = (sort: OrderSort) => sort === "price_asc" || sort === "seller_net_asc";

@@ -38,3 +38,14 @@ export async function readHolders(
     order by page.tokens desc, page.owner desc`.execute(db);
   return rows;
 }
+
+/** How many addresses hold tokens of a collection. */
+export async function countHolders(db: Database, contractIds: readonly number[]): Promise<bigint> {
+  const counted =
+    contractIds.length === 1
+      ? sql`coalesce(sum(holders), 0)::bigint as total from ownership.collection`
+      : sql`count(distinct owner) as total from ownership.holder`;
+  const { rows } = await sql<{ total: bigint }>`
+    select ${counted} where contract_id = any (${contractIds}::int[])`.execute(db);
+  return rows[0]?.total ?? 0n;
+}

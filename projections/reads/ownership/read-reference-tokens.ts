@@ -17,9 +17,14 @@ export async function readReferenceTokens(
     select k.address as contract, lowest.token_id as "tokenId"
     from log.contract k
     cross join lateral (
-      select t.token_id from ownership.token t
-      where t.contract_id = k.contract_id and not t.is_burned
-      order by t.token_id limit 1
+      (select t.token_id from ownership.token t
+       where t.contract_id = k.contract_id and not t.is_burned
+       order by t.token_id limit 1)
+      union all
+      (select r.first_id from ownership.token_range r
+       where r.contract_id = k.contract_id and not r.is_burned
+       order by r.first_id limit 1)
+      order by 1 limit 1
     ) lowest
     where k.chain_id = ${chainId}
       and k.address in (select decode(digits, 'hex') from unnest(${addresses}::text[]) digits)`.execute(

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
 import { isBurnAddress } from "../../sql/burn-address.ts";
+import { tokensAt } from "../../sql/token-at.ts";
 
 /** A token, derived from its transfers. `supply` is units not burned. */
 export type TokenRow = {
@@ -34,9 +35,9 @@ export async function readToken(
     select t.contract_id as "contractId", k.address as contract, t.token_id as "tokenId", t.standard, t.owner,
            t.supply, t.is_burned as "isBurned",
            ${holdersOf} as holders
-    from ownership.token t
+    from unnest(${contractIds}::int[]) one (contract_id)
     join log.contract k using (contract_id)
-    where t.contract_id = any (${contractIds}::int[]) and t.token_id = ${tokenId}
+    cross join lateral ${tokensAt(sql`one.contract_id`, sql`${tokenId}::numeric`)} t
     order by t.is_burned, array_position(${contractIds}::int[], t.contract_id)
     limit 1`.execute(db);
   return rows[0] ?? null;

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "../../database.ts";
 import { bytea } from "../../sql/bytea.ts";
+import { unfoldRanges } from "../../sql/unfold-ranges.ts";
 
 /** A token that a wallet holds units of. */
 export type WalletToken = WalletTokenCursor & { units: bigint };
@@ -25,7 +26,9 @@ export async function readWalletTokens(
   const { rows } = await sql<WalletToken>`
     select contract_id as "contractId", token_id as "tokenId", standard, units
     from (
-      (${tokensOfStandard(filter, after, limit, erc721)}) union all (${tokensOfStandard(filter, after, limit, erc1155)})
+      (${tokensOfStandard(filter, after, limit, erc721)})
+      union all (${tokensInRanges(filter, after, limit)})
+      union all (${tokensOfStandard(filter, after, limit, erc1155)})
     ) held
     order by contract_id, token_id, standard limit ${limit}`.execute(session);
   return rows;
@@ -64,6 +67,36 @@ function tokensOfStandard(
         select from log.contract k where k.contract_id = h.contract_id and k.chain_id = ${chainId} offset 0
       )
     order by h.contract_id, h.token_id limit ${limit}`;
+}
+
+/** The first tokens in ranges; with a cursor, from the range that it is in or the next one on. */
+function tokensInRanges(
+  { chainId, wallet, contractIds }: WalletFilter,
+  after: WalletTokenCursor | null,
+  limit: number,
+): RawBuilder<unknown> {
+  const owner = bytea(wallet);
+  const ofContracts =
+    contractIds === null ? sql`` : sql`and r.contract_id = any (${contractIds}::int[])`;
+  const id = sql`${String(after?.tokenId ?? 0n)}::numeric`;
+  const fromCursor =
+    after === null
+      ? sql``
+      : sql`
+        and (r.contract_id, r.first_id) >= (${after.contractId}::int, coalesce((
+          select max(before.first_id) from ownership.token_range before
+          where before.owner = ${owner} and before.contract_id = ${after.contractId} and before.first_id <= ${id}
+        ), 0))`;
+  const ranges = sql`
+    select * from ownership.token_range r
+    where r.owner = ${owner} ${ofContracts} ${fromCursor} and exists (
+      select from log.contract k where k.contract_id = r.contract_id and k.chain_id = ${chainId} offset 0
+    )
+    order by r.contract_id, r.first_id`;
+  const from = sql`case when r.contract_id = ${after?.contractId ?? 0}::int then ${id} else 0 end`;
+  return sql`
+    select h.contract_id, h.token_id, 721 as standard, 1::numeric as units from ${unfoldRanges({ ranges, from })} h
+    where true ${afterCursor(after, sql`721`)} limit ${limit}`;
 }
 
 /** The first comparison is the index condition. */

@@ -1,9 +1,23 @@
 import { type RawBuilder, sql } from "kysely";
+import { blockIdRange } from "../../log/block-id.ts";
 
 /** Position of a sale in the order of its chain. */
 export type SaleKey = { blockId: bigint; transactionIndex: number; ordinal: number };
 
 export const newestFirst = sql`order by s.block_id desc, s.transaction_index desc, s.ordinal desc`;
+
+/** In `sales.total`: the contract id that stands for all contracts of a chain. */
+export const wholeChain = 0;
+
+/**
+ * SQL: sales of the chain, after the cursor. A second upper bound beside the cursor's would make the index scan start
+ * there and read all rows up to the cursor.
+ */
+export function olderInChain(chainId: number, after: SaleKey | null): RawBuilder<unknown> {
+  const chain = blockIdRange(chainId);
+  const below = after === null ? sql`and s.block_id < ${chain.to}` : olderThan(after);
+  return sql`s.block_id >= ${chain.from} ${below}`;
+}
 
 export function olderThan(after: SaleKey | null): RawBuilder<unknown> {
   if (after === null) return sql``;

@@ -1,20 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database.ts";
-import { blockIdRange } from "../../log/block-id.ts";
-import type { TraitKeys } from "../traits/token-bitmaps.ts";
-import { newestFirst, olderThan, type SaleKey } from "./order.ts";
+import { countOf, matchesSale, sidesOf } from "./count-sales.ts";
+import { newestFirst, olderInChain, olderThan, type SaleKey } from "./order.ts";
 import { type SaleRow, saleColumns, saleNames } from "./sale-columns.ts";
+import type { SalesFilter } from "./sales-filter.ts";
+import { blocksWithin, isWithin, namesParty } from "./trade-filter.ts";
 import { salesWithTraits } from "./with-traits.ts";
-
-export type SalesFilter = {
-  chainId: number;
-  /** null: the whole chain. */
-  contractIds: readonly number[] | null;
-  /** Only together with contracts. */
-  tokenId: bigint | null;
-  /** Keys of each trait that the token must have, any of them; only together with contracts. */
-  traitKeys: TraitKeys;
-};
 
 type Slice = { limit: number; offset: number; after: SaleKey | null };
 
@@ -33,48 +24,30 @@ export async function readSales(
   return { total: rows[0]?.total ?? 0n, rows: rows.filter((row) => row.blockId !== null) };
 }
 
-/** CTEs `counted` (total) and `page` (rows of sales.sale). */
+/** CTEs `counted` (total) and `page` (rows of sales.sale). When nothing matches the page is not read. */
 function matching(filter: SalesFilter, slice: Slice): RawBuilder<unknown> {
-  const { contractIds, traitKeys } = filter;
-  if (traitKeys.length > 0) {
-    return salesWithTraits({ ...filter, contractIds: contractIds ?? [] }, slice);
-  }
-  return sql`counted as (${countOf(filter)}), page as (${pageOf(filter, slice)})`;
+  if (filter.traits.length > 0) return salesWithTraits(filter, slice);
+  return sql`counted as materialized (${countOf(filter)}), page as (${pageOf(filter, slice)})`;
 }
 
 function pageOf(filter: SalesFilter, slice: Slice): RawBuilder<unknown> {
-  const { chainId, contractIds, tokenId } = filter;
+  const { contractIds, trade } = filter;
   const { limit, offset, after } = slice;
-  const older = olderThan(after);
-  if (contractIds === null) {
-    const chain = blockIdRange(chainId);
-    // A second upper bound beside the cursor's would make the index scan start there and read all rows up to the cursor.
-    const below = after === null ? sql`and s.block_id < ${chain.to}` : older;
-    return sql`
-      select s.* from sales.sale s
-      where s.block_id >= ${chain.from} ${below}
-      ${newestFirst} limit ${limit} offset ${offset}`;
+  const matches = sql`
+    ${matchesSale({ ...filter, contractIds: null })} and ${isWithin(trade)}
+    and ${blocksWithin(filter.chainId, trade, after !== null)} and (select total from counted) > 0`;
+  const first = (where: RawBuilder<unknown>) => sql`
+    select s.* from sales.sale s where ${where} and ${matches} ${newestFirst} limit ${limit + offset}`;
+  const page = sql`${newestFirst} limit ${limit} offset ${offset}`;
+  if (namesParty(trade) || contractIds === null) {
+    const ofContracts =
+      contractIds === null ? sql`` : sql`and s.contract_id = any (${contractIds}::int[])`;
+    const where = sql`${olderInChain(filter.chainId, after)} ${ofContracts}`;
+    const rows = sidesOf(filter, (isSide) => first(sql`${isSide} and ${where}`));
+    return sql`select s.* from (${rows}) s ${page}`;
   }
-  const ofToken = tokenId === null ? sql`` : sql`and s.token_id = ${tokenId}`;
   // Each contract's own index gives its newest; their union is sorted again.
+  const rows = first(sql`s.contract_id = one.contract_id ${olderThan(after)}`);
   return sql`
-    select s.*
-    from unnest(${contractIds}::int[]) one (contract_id)
-    cross join lateral (
-      select s.* from sales.sale s
-      where s.contract_id = one.contract_id ${ofToken} ${older}
-      ${newestFirst} limit ${limit + offset}
-    ) s
-    ${newestFirst} limit ${limit} offset ${offset}`;
-}
-
-function countOf({ chainId, contractIds, tokenId }: SalesFilter): RawBuilder<unknown> {
-  if (tokenId !== null) {
-    return sql`
-      select count(*) as total from sales.sale
-      where contract_id = any (${contractIds}::int[]) and token_id = ${tokenId}`;
-  }
-  return sql`
-    select coalesce(sum(sales), 0)::bigint as total from sales.total
-    where chain_id = ${chainId} and contract_id = any (${contractIds ?? [0]}::int[])`;
+    select s.* from unnest(${contractIds}::int[]) one (contract_id) cross join lateral (${rows}) s ${page}`;
 }

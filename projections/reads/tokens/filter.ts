@@ -20,7 +20,7 @@ export type TokensFilter = {
   /** null: any. */
   listed: boolean | null;
   tokenIds: readonly bigint[] | null;
-  /** Of ERC-721 tokens. */
+  /** Who holds the token, or units of it. */
   owner: Hex | null;
   /** For each trait that the token must have, its keys, one of which it must have; absent: any traits. */
   traitKeys?: TraitKeys;
@@ -60,23 +60,4 @@ export function matchesTraits(
   if (!isByTraitsOnly(filter) || others.length === 0) return sql`true`;
   return sql`
     case when (select are_near from totals) then ${isInBitRun(row, filter.contractIds)} else ${hasTraits(row, others)} end`;
-}
-
-/** SQL: rows `(contract_id, token_id, standard)` of the tokens that a filter names, listed or not. */
-export function namedTokens(filter: TokensFilter): RawBuilder<unknown> {
-  const { tokenIds, owner, traitKeys = [] } = filter;
-  if (!namesTokens(filter)) {
-    return sql`select 0 as contract_id, 0::numeric as token_id, 0::smallint as standard where false`;
-  }
-  const ofIds =
-    tokenIds === null
-      ? sql``
-      : sql`and t.token_id = any (${anyValue(tokenIds.map(String), "numeric[]")}::numeric[])`;
-  const ofOwner =
-    owner === null
-      ? sql``
-      : sql`and t.owner = decode(${anyValue(owner.slice(2), "text")}, 'hex') and t.standard = 721`;
-  return sql`
-    select t.contract_id, t.token_id, t.standard from ownership.token t
-    where t.contract_id = any (${contractsOf(filter)}) ${ofIds} ${ofOwner} and ${hasTraits("t", traitKeys)}`;
 }

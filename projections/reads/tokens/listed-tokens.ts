@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "../../sql/any-value.ts";
 import { hasNoEndedListing } from "../traits/current-listings.ts";
+import { keyArray } from "../traits/token-bitmaps.ts";
 import { idsWithTraits, type RowsAfter, type Source } from "./access-path.ts";
 import {
   contractsOf,
@@ -87,7 +88,7 @@ function scanListedOfTrait(
   return sql`
     select l.contract_id, l.token_id, l.standard, l.unit_price_wei as value
     from unnest(${contractsOf(filter)}) contract (contract_id)
-    cross join unnest(${anyValue(keys, "uuid[]")}) rarest (trait_key)
+    cross join unnest(${keyArray(keys)}) rarest (trait_key)
     cross join lateral (
       select l.* from traits.listed_token_trait l
       where l.contract_id = contract.contract_id and l.trait_key = rarest.trait_key and ${hasNoEndedListing("l")}

@@ -20,7 +20,7 @@ export function pageCtes(
   const pageSize = anyValue<bigint>(limit, "bigint");
   const parts = listParts(filter, sort, pageSize);
   return sql`
-    ${currentListings(now)}, ${totalsCtes(filter)},
+    ${currentListings(now)}, ${totalsCtes(filter, after)},
     first_part as materialized (${rowsOf(parts, 0, { pageSize, after })}),
     second_part as materialized (${rowsOf(parts, 1, { pageSize, after })}),
     requested as materialized (

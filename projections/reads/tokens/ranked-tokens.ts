@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "../../sql/any-value.ts";
+import { tokensAt } from "../../sql/token-at.ts";
 import { hasNoEndedListing, matchesListed } from "../traits/current-listings.ts";
 import { idsWithTraits, type RowsAfter, type Source } from "./access-path.ts";
 import { contractsOf, matchesTraits, type TokenKey, type TokensFilter } from "./filter.ts";
@@ -35,9 +36,8 @@ export function rankedTokens(filter: TokensFilter, source: Source): RowsAfter {
           where ${rowCondition} and r.contract_id = any (${contractsOf(filter)}) and ${matchesTraits(filter, "r")}`;
     return sql`
       select t.* from (${ranks} order by r.rank, r.token_id, r.contract_id offset 0) r cross join lateral (
-        select ${columns} from ownership.token t
-        where t.contract_id = r.contract_id and t.token_id = r.token_id
-          and ${afterCursor(after)} and ${matchesListed(filter)}
+        select ${columns} from ${tokensAt(sql`r.contract_id`, sql`r.token_id`)} t
+        where ${afterCursor(after)} and ${matchesListed(filter)}
         offset 0
       ) t
       order by r.rank, r.token_id, r.contract_id, t.standard limit ${limit}`;

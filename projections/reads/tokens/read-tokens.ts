@@ -10,9 +10,9 @@ import {
   type TokenDetails,
 } from "./token-details.ts";
 
-/** `total`: number of matching tokens; null for a filter by traits only. `isRankingStale`: ranks will soon be recomputed. */
+/** `total`: number of matching tokens. `isRankingStale`: ranks will soon be recomputed. */
 type TokenList = {
-  total: bigint | null;
+  total: bigint;
   isRankingStale: boolean;
   rows: (TokenDetails & { key: TokenKey })[];
 };
@@ -34,7 +34,7 @@ export async function readTokens(
     select totals.matching as total, ${rankingIsOutdated(collectionId)} as "isRankingStale", token_detail.*
     from totals left join token_detail on true
     order by token_detail.ord`.execute(db);
-  const { total = null, isRankingStale = true } = rows[0] ?? {};
+  const { total = 0n, isRankingStale = true } = rows[0] ?? {};
   const found = rows.filter(({ standard }) => standard !== null);
   return { total, isRankingStale, rows: found.map((row) => ({ ...detailsOfRow(row), key: row })) };
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../../database.ts";
 import { anyValue } from "../../sql/any-value.ts";
+import { tokensAt } from "../../sql/token-at.ts";
 import { holdersOf, type TokenRow } from "../ownership/read-token.ts";
 import type { StandardToken } from "./filter.ts";
 import {
@@ -70,9 +71,8 @@ export function detailsCtes(
              r.rank, r.score, r.ranked, ${tradeColumns}
       from requested
       cross join lateral (
-        select t.* from ownership.token t
-        where t.contract_id = requested.contract_id and t.token_id = requested.token_id and t.standard = requested.standard
-        offset 0
+        select t.* from ${tokensAt(sql`requested.contract_id`, sql`requested.token_id`)} t
+        where t.standard = requested.standard offset 0
       ) t
       cross join lateral (select k.address from requested_contract k where k.contract_id = requested.contract_id offset 0) k
       left join lateral (

@@ -1,8 +1,16 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "../../sql/any-value.ts";
+import { rangeAt, tokensAt } from "../../sql/token-at.ts";
+import { idsOfContract } from "../../sql/unfold-ranges.ts";
 import { hasNoEndedListing } from "../traits/current-listings.ts";
 import { idsWithTraits, type RowsAfter, type Source } from "./access-path.ts";
-import { contractsOf, matchesTraits, type TokenKey, type TokensFilter } from "./filter.ts";
+import {
+  contractsOf,
+  isByTraitsOnly,
+  matchesTraits,
+  type TokenKey,
+  type TokensFilter,
+} from "./filter.ts";
 
 const columns = sql`t.contract_id, t.token_id, t.standard, 0::numeric as value`;
 
@@ -18,11 +26,28 @@ export function tokensById(
     if (source === "bitmap") return withTraitsById(rowCondition, after, limit);
     return sql`
       select t.* from unnest(${contractsOf(filter)}) contract (contract_id) cross join lateral (
-        select ${columns} from ownership.token t
-        where t.contract_id = contract.contract_id and ${rowCondition} and ${matchesTraits(filter, "t")}
-        order by t.token_id, t.standard limit ${limit}
+        (select ${columns} from ownership.token t
+         where t.contract_id = contract.contract_id and ${rowCondition} and ${matchesTraits(filter, "t")}
+         order by t.token_id, t.standard limit ${limit})
+        union all
+        (select ${columns} from ${idsInRanges(filter, after)} t
+         where ${rowCondition} and ${matchesTraits(filter, "t")} limit ${limit})
       ) t`;
   };
+}
+
+/** SQL: the ids of `contract` in ranges by id; those with a trait among the tokens that have one, not among all. */
+function idsInRanges(filter: TokensFilter, after: TokenKey | null): RawBuilder<unknown> {
+  const contractId = sql`contract.contract_id`;
+  const from = numeric(after?.tokenId ?? 0n);
+  if (!isByTraitsOnly(filter)) return idsOfContract(contractId, from);
+  return sql`(
+    select x.contract_id, x.token_id, 721::smallint as standard from (
+      select x.contract_id, x.token_id from traits.token x
+      where x.contract_id = ${contractId} and x.token_id >= ${from} order by x.token_id offset 0
+    ) x
+    where exists (${rangeAt(contractId, sql`x.token_id`)})
+  )`;
 }
 
 /** Listed tokens by id, from the index of each contract. */
@@ -53,8 +78,8 @@ function withTraitsById(
     select t.* from (
       select h.* from ${idsWithTraits} h where ${fromCursor} order by h.token_id, h.contract_id offset 0
     ) h cross join lateral (
-      select ${columns} from ownership.token t
-      where t.contract_id = h.contract_id and t.token_id = h.token_id and ${rowCondition} offset 0
+      select ${columns} from ${tokensAt(sql`h.contract_id`, sql`h.token_id`)} t
+      where ${rowCondition} offset 0
     ) t
     order by h.token_id, h.contract_id, t.standard limit ${limit}`;
 }

@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "../../sql/any-value.ts";
-import { emptyBits } from "../../sql/token-bits.ts";
-import { matchesListed } from "../traits/current-listings.ts";
-import { bitRunsOf, chunksWithTraits } from "../traits/token-bitmaps.ts";
+import { bitOf, chunkOf, emptyBits } from "../../sql/token-bits.ts";
+import { hasNoEndedListing, matchesListed } from "../traits/current-listings.ts";
+import { bitRunsOf, chunksWithTraits, keyArray } from "../traits/token-bitmaps.ts";
 import {
   contractsOf,
   isByTraitsOnly,
-  namedTokens,
   namesTokens,
+  type TokenKey,
   type TokensFilter,
 } from "./filter.ts";
+import { namedCount, namedTokens } from "./named-tokens.ts";
 
 /** Token ids are near each other below this span of chunks: a million consecutive ids are 128 kB of bits. */
 const maxNearChunks = sql.lit(1024);
@@ -19,17 +19,17 @@ const maxNearChunks = sql.lit(1024);
  * the ids with the traits, and `run`, the same as one string per contract for scans where ids are near each other
  * (`are_near`); and `totals` of the collection, with the number of ids with the traits and of matching tokens.
  */
-export function totalsCtes(filter: TokensFilter): RawBuilder<unknown> {
+export function totalsCtes(filter: TokensFilter, after: TokenKey | null): RawBuilder<unknown> {
   const ofCollection = sql`contract_id = any (${contractsOf(filter)})`;
   const chunks = isByTraitsOnly(filter)
-    ? chunksWithTraits(filter.contractIds, filter.traitKeys ?? [])
+    ? chunksWithTraits(filter.traitKeys ?? [])
     : sql`select 0 as contract_id, 0::numeric as chunk, ${emptyBits} as bits where false`;
   return sql`
-    named_token as materialized (${namedTokens(filter)}),
+    named_token as materialized (${namedTokens(filter, after)}),
     trait_chunk as materialized (${chunks}),
     totals as materialized (
       select *, ${matchingCount(filter)} as matching from (
-        select coalesce((select sum(tokens) from ownership.collection where ${ofCollection}), 0)::bigint as tokens,
+        select coalesce((select sum(tokens) from ownership.collection where ${ofCollection}), 0) as tokens,
                coalesce((select sum(listed) from traits.contract where ${ofCollection}), 0)::bigint
                - (select count(*) from traits.listed_token l join expired_token using (contract_id, token_id) where l.${ofCollection})
                + (select count(*) from replacement_listing where ${ofCollection}) as listed,
@@ -48,15 +48,27 @@ function rarestTraitCount(filter: TokensFilter): RawBuilder<unknown> {
   const [keys = []] = filter.traitKeys ?? [];
   return sql`coalesce((
     select sum(v.tokens) from traits.trait v
-    where v.contract_id = any (${contractsOf(filter)}) and v.trait_key = any (${anyValue(keys, "uuid[]")}::uuid[])
+    where v.contract_id = any (${contractsOf(filter)}) and v.trait_key = any (${keyArray(keys)}::uuid[])
   ), 0)::bigint`;
 }
 
-/** null: not counted for filters by traits only. */
 function matchingCount(filter: TokensFilter): RawBuilder<unknown> {
-  if (namesTokens(filter))
-    return sql`(select count(*) from named_token t where ${matchesListed(filter)})`;
-  if (isByTraitsOnly(filter)) return sql`null::bigint`;
-  if (filter.listed === null) return sql`tokens`;
-  return filter.listed ? sql`listed` : sql`tokens - listed`;
+  if (namesTokens(filter)) return namedCount(filter, matchesListed(filter));
+  const [all, listed] = isByTraitsOnly(filter)
+    ? [sql`ids`, listedWithTraits(filter)]
+    : [sql`tokens`, sql`listed`];
+  if (filter.listed === null) return all;
+  return filter.listed ? listed : sql`${all} - ${listed}`;
+}
+
+/** How many of the tokens with the traits are listed. */
+function listedWithTraits(filter: TokensFilter): RawBuilder<unknown> {
+  const among = (table: RawBuilder<unknown>, condition: RawBuilder<unknown>) => sql`(
+    select count(*) from ${table} l
+    join trait_chunk c on c.contract_id = l.contract_id and c.chunk = ${chunkOf(sql`l.token_id`)}
+    where l.contract_id = any (${contractsOf(filter)}) and ${bitOf(sql`c.bits`, sql`l.token_id`)} = 1 and ${condition}
+  )`;
+  return sql`(
+    ${among(sql`traits.listed_token`, hasNoEndedListing("l"))} + ${among(sql`replacement_listing`, sql`true`)}
+  )`;
 }

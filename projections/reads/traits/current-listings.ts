@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "../../sql/any-value.ts";
+import { tokensAt } from "../../sql/token-at.ts";
 import { unixSeconds } from "../orders/order-columns.ts";
 
 /**
@@ -23,8 +24,7 @@ export function currentListings(now: Date): RawBuilder<unknown> {
         where o.contract_id = e.contract_id and o.token_id = e.token_id and o.status = 'active'
           and o.end_time > ${seconds}
           and exists (
-            select from ownership.token t
-            where t.contract_id = o.contract_id and t.token_id = o.token_id and t.standard = o.standard
+            select from ${tokensAt(sql`e.contract_id`, sql`e.token_id`)} t where t.standard = o.standard
           )
         order by o.unit_price_wei, o.position limit 1
       ) o

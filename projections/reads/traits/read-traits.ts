@@ -4,11 +4,10 @@ import type { Database } from "../../database.ts";
 import type { ListingMarketplace } from "../../domain/listing-marketplaces.ts";
 import { anyValue } from "../../sql/any-value.ts";
 import { currentListings } from "./current-listings.ts";
+import { maxValuesOfType, pageValues, type TraitsSlice, type ValuePlace } from "./page-values.ts";
 
 /** A value of a trait in a collection. */
 export type TraitRow = {
-  /** As most tokens spell it. */
-  type: string;
   value: string;
   /** Token ids that are not burned. */
   count: bigint;
@@ -19,15 +18,43 @@ export type TraitRow = {
   marketplace: ListingMarketplace | null;
 };
 
-/** The traits of a collection's tokens, by type, each value by floor price. Types with only numeric values are left out. */
+type Row = { [Field in keyof TraitRow]: TraitRow[Field] | null } & {
+  type: string;
+  typeKey: string;
+  isBeyond: boolean;
+  lastFloor: bigint | null;
+  lastPrefix: string | null;
+  lastKey: string | null;
+};
+
+/** A type and the values of it on the page; `next`: the last of them, when more follow. */
+export type TraitTypeRows = {
+  readonly typeKey: string;
+  /** As most tokens with the values shown spell it. */
+  readonly type: string;
+  readonly values: readonly TraitRow[];
+  readonly next: ValuePlace | null;
+};
+
+/** A part of a collection's traits. `nextTypeKey`: the last type, when more types follow. */
+export type TraitsPart = {
+  readonly types: readonly TraitTypeRows[];
+  readonly nextTypeKey: string | null;
+};
+
+/**
+ * Traits of a collection's tokens, type by type, each value by floor price. Types with only numeric values are left
+ * out. Which values a page has is decided by floors as of the last `clock_ticked`.
+ */
 export async function readTraits(
   db: Database,
   contractIds: readonly number[],
   now: Date,
-): Promise<TraitRow[]> {
+  slice: TraitsSlice,
+): Promise<TraitsPart> {
   const ofCollection = sql`contract_id = any (${anyValue(contractIds, "int[]")}::int[])`;
-  const { rows } = await sql<TraitRow>`
-    with ${currentListings(now)},
+  const { rows } = await sql<Row>`
+    with recursive ${currentListings(now)}, ${pageValues(contractIds, slice)},
     listed_delta as materialized (
       select contract_id, u.trait_key, sum(by)::bigint as by
       from (
@@ -38,19 +65,14 @@ export async function readTraits(
       join traits.token t using (contract_id, token_id) cross join unnest(t.trait_keys) u (trait_key)
       where ${ofCollection} group by contract_id, u.trait_key
     ), own as materialized (
-      select v.contract_id, v.trait_key, v.type_key, v.type, v.value, v.is_numeric, v.live,
+      select v.contract_id, v.trait_key, v.type_key, v.type, v.value, v.live,
              v.listed + coalesce(c.by, 0) as listed, v.floor_wei, v.floor_position, v.floor_token,
              c.trait_key is not null as is_changed
-      from traits.trait v left join listed_delta c using (contract_id, trait_key)
-      where v.${ofCollection} and v.live > 0
+      from own_trait v left join listed_delta c using (contract_id, trait_key)
     ), typed as materialized (
-      select row_number() over (order by type, type_key) as type_order, type_key, type from (
-        select distinct on (type_key) type_key, type from (
-          select type_key, type, sum(live) as live, bool_and(bool_and(is_numeric)) over (partition by type_key) as is_numeric
-          from own group by type_key, type
-        ) spelling
-        where not is_numeric order by type_key, live desc, type
-      ) named
+      select distinct on (type_key) type_key, type
+      from (select type_key, type, sum(live) as live from own group by type_key, type) spelling
+      order by type_key, live desc, type
     ), replacement_trait as materialized (
       select distinct on (r.contract_id, u.trait_key) r.contract_id, u.trait_key, r.unit_price_wei, r.position, r.token_id
       from replacement_listing r join traits.token t using (contract_id, token_id) cross join unnest(t.trait_keys) u (trait_key)
@@ -80,17 +102,45 @@ export async function readTraits(
       select with_floor.*, floor_listing.order_hash, floor_listing.marketplace
       from with_floor left join floor_listing using (contract_id, token_id)
     )
-    select typed.type, valued.value, valued.count, valued.listed, valued."floorWei", valued."orderHash",
-           valued.marketplace
-    from (
-      select typed.type_order, f.value, sum(f.live)::bigint as count, sum(f.listed)::bigint as listed,
+    select p.type_key as "typeKey", p.is_beyond as "isBeyond", coalesce(typed.type, p.type_key) as type,
+           valued.value, valued.count, valued.listed, valued."floorWei", valued."orderHash", valued.marketplace,
+           last.floor as "lastFloor", last.prefix as "lastPrefix", last.match_key as "lastKey"
+    from page_type p
+    left join entry last on last.type_key = p.type_key and last.row_number = ${maxValuesOfType} and exists (
+      select from entry more where more.type_key = p.type_key and more.row_number = ${maxValuesOfType + 1}
+    )
+    left join typed on typed.type_key = p.type_key
+    left join (
+      select f.type_key, f.value, sum(f.live)::bigint as count, sum(f.listed)::bigint as listed,
              min(f.unit_price_wei) as "floorWei", (${cheapest(sql`f.order_hash`)})[1] as "orderHash",
              (${cheapest(sql`f.marketplace`)})[1] as marketplace
-      from floored f join typed using (type_key)
-      group by typed.type_order, f.value
-    ) valued join typed using (type_order)
-    order by type_order, valued."floorWei" nulls last, valued.value`.execute(db);
-  return rows;
+      from floored f group by f.type_key, f.value
+    ) valued on valued.type_key = p.type_key
+    where p.n > 0
+    order by p.n, valued."floorWei" nulls last, valued.value`.execute(db);
+  return partOf(rows);
+}
+
+/** Rows of one type follow each other. */
+function partOf(rows: readonly Row[]): TraitsPart {
+  const types: (TraitTypeRows & { values: TraitRow[] })[] = [];
+  for (const row of rows) {
+    if (row.isBeyond) return { types, nextTypeKey: types.at(-1)?.typeKey ?? null };
+    const {
+      typeKey,
+      type,
+      lastFloor: floor,
+      lastPrefix: prefix,
+      lastKey: matchKey,
+      ...value
+    } = row;
+    const isTold = types.at(-1)?.typeKey === typeKey;
+    const next =
+      floor === null || prefix === null || matchKey === null ? null : { floor, prefix, matchKey };
+    if (!isTold) types.push({ typeKey, type, values: [], next });
+    if (value.value !== null) types.at(-1)?.values.push(value as TraitRow);
+  }
+  return { types, nextTypeKey: null };
 }
 
 /** The listings behind the floors, one index lookup each: a listing may be the floor of many traits. */

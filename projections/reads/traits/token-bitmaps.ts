@@ -1,17 +1,31 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "../../sql/any-value.ts";
 import { bitOf, bitsOf, chunkOf, emptyBits, firstOf } from "../../sql/token-bits.ts";
+import { matchKey } from "../../traits/trait-keys.ts";
+
+/** A type in any spelling, and a value as text. */
+export type RequestedTrait = readonly [type: string, value: string];
+
+/** A key of `traits.trait`; the key alone names the contract too. */
+export type TraitKey = { contractId: number; key: string };
 
 /** For each trait that a token must have, its keys, one of which it must have. */
-export type TraitKeys = readonly (readonly string[])[];
+export type TraitKeys = readonly (readonly TraitKey[])[];
 
 /** SQL: rows `(contract_id, chunk, bits)` of the tokens with all the traits; with `tokenId`, of that token only. */
 export function chunksWithTraits(
-  contractIds: readonly number[],
   traitKeys: TraitKeys,
   tokenId: bigint | null = null,
 ): RawBuilder<unknown> {
-  const ords = traitKeys.flatMap((keys, ord) => keys.map(() => ord));
+  const all = traitKeys.flatMap((keys, ord) => keys.map((one) => ({ ...one, ord })));
+  const contractIds = anyValue(
+    all.map(({ contractId }) => contractId),
+    "int[]",
+  );
+  const ords = anyValue(
+    all.map(({ ord }) => ord),
+    "int[]",
+  );
   const id = anyValue(String(tokenId), "numeric");
   const [ofToken, only] =
     tokenId === null ? [sql``, sql``] : [sql`and m.chunk = ${chunkOf(id)}`, sql`& ${bitsOf(id)}`];
@@ -19,14 +33,22 @@ export function chunksWithTraits(
     select contract_id, chunk, bit_and(bits) ${only} as bits
     from (
       select m.contract_id, m.chunk, requested.ord, bit_or(m.bits) as bits
-      from unnest(${anyValue(traitKeys.flat(), "uuid[]")}, ${anyValue(ords, "int[]")}) requested (trait_key, ord)
+      from unnest(${contractIds}, ${keyArray(all)}, ${ords}) requested (contract_id, trait_key, ord)
       cross join lateral (
         select m.* from traits.token_bitmap m
-        where m.contract_id = any (${anyValue(contractIds, "int[]")}::int[]) and m.trait_key = requested.trait_key ${ofToken} offset 0
+        where m.contract_id = requested.contract_id and m.trait_key = requested.trait_key ${ofToken} offset 0
       ) m
       group by 1, 2, 3
     ) trait
     group by 1, 2 having count(*) = ${traitKeys.length}`;
+}
+
+/** SQL: the keys, for `any` and `unnest`. */
+export function keyArray(keys: readonly TraitKey[]): RawBuilder<unknown> {
+  return anyValue(
+    keys.map(({ key }) => key),
+    "uuid[]",
+  );
 }
 
 /** Rows of sales, tokens, listings and ranks, by their aliases. */
@@ -66,13 +88,30 @@ export function isInBitRun(row: Row, contractIds: readonly number[]): RawBuilder
   )`;
 }
 
+/** SQL: the same as `hasTraits`, of a row of any contract. */
+export function hasRequestedTraits(
+  row: Row,
+  traits: readonly RequestedTrait[],
+): RawBuilder<unknown> {
+  const [contractId, tokenId] = [sql.ref(`${row}.contract_id`), sql.ref(`${row}.token_id`)];
+  const each = traits.map(
+    ([type, value]) => sql`exists (
+      select from traits.trait v join traits.token_bitmap m using (contract_id, trait_key)
+      where v.contract_id = ${contractId}
+        and v.match_key = (select ${matchKey(anyValue(type, "text"), anyValue(value, "text"))})
+        and m.chunk = ${chunkOf(tokenId)} and ${bitOf(sql`m.bits`, tokenId)} = 1 offset 0
+    )`,
+  );
+  return each.length === 0 ? sql`true` : sql.join(each, sql` and `);
+}
+
 /** SQL: whether the row's token has all the traits; for scans that need few tokens. */
 export function hasTraits(row: Row, traitKeys: TraitKeys): RawBuilder<unknown> {
   const [contractId, tokenId] = [sql.ref(`${row}.contract_id`), sql.ref(`${row}.token_id`)];
   const each = traitKeys.map(
     (keys) => sql`exists (
       select from traits.token_bitmap m
-      where m.contract_id = ${contractId} and m.trait_key = any (${anyValue(keys, "uuid[]")}::uuid[])
+      where m.contract_id = ${contractId} and m.trait_key = any (${keyArray(keys)}::uuid[])
         and m.chunk = ${chunkOf(tokenId)} and ${bitOf(sql`m.bits`, tokenId)} = 1 offset 0
     )`,
   );

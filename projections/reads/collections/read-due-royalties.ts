@@ -1,0 +1,62 @@
+import { sql } from "kysely";
+import type { Address } from "viem";
+import type { Session } from "../../database.ts";
+import { byteaArray } from "../../sql/bytea.ts";
+
+/** Contracts of a chain's collections whose royalty was never read, but `postponed` ones. */
+export async function readContractsWithoutRoyalty(
+  session: Session,
+  chainId: number,
+  postponed: readonly Address[],
+  limit: number,
+): Promise<Address[]> {
+  const { rows } = await sql<{ address: Address }>`
+    select k.address
+    from collections.contract m join log.contract k on k.contract_id = m.contract_id
+    where not m.has_royalty and k.chain_id = ${chainId} and k.address <> all (${byteaArray(postponed)})
+    limit ${limit}`.execute(session);
+  return rows.map(({ address }) => address);
+}
+
+/** At most one reading of a contract per this interval is asked for, however many orders find it different. */
+const rereadEvery = "10 minutes";
+
+/** Asks the job to read the royalty of the chain's `contracts` (lower case) again. */
+export async function askReread(
+  session: Session,
+  chainId: number,
+  contracts: readonly Address[],
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into ops.royalty_reread as r (chain_id, contract, asked_at)
+    select ${chainId}::int, contract, ${now}::timestamptz from unnest(${byteaArray(contracts)}) contract
+    order by contract
+    on conflict (chain_id, contract) do update set asked_at = excluded.asked_at, read_at = null
+      where r.read_at is not null and r.asked_at < excluded.asked_at - ${rereadEvery}::interval`.execute(
+    session,
+  );
+}
+
+/** Those asked for and not read since. */
+export async function readContractsToReread(
+  session: Session,
+  chainId: number,
+  limit: number,
+): Promise<Address[]> {
+  const { rows } = await sql<{ contract: Address }>`
+    select contract from ops.royalty_reread where chain_id = ${chainId} and read_at is null
+    limit ${limit}`.execute(session);
+  return rows.map(({ contract }) => contract);
+}
+
+export async function endReread(
+  session: Session,
+  chainId: number,
+  contracts: readonly Address[],
+  now: Date,
+): Promise<void> {
+  await sql`
+    update ops.royalty_reread set read_at = ${now}
+    where chain_id = ${chainId} and contract = any (${byteaArray(contracts)})`.execute(session);
+}

@@ -1,0 +1,61 @@
+import { sql } from "kysely";
+import type { Address } from "viem";
+import type { Database } from "../../database.ts";
+import type { TradeHistory } from "../../domain/orders/order-quotas.ts";
+import { isOpen } from "../../order-state/status-sql.ts";
+import { byteaArray } from "../../sql/bytea.ts";
+
+/** More trades than this do not raise a quota. */
+const maxCounted = 500;
+
+/** The own orders of each maker on the chain that were filled; makers without any are left out. */
+export async function readMakerHistories(
+  db: Database,
+  chainId: number,
+  makers: readonly Address[],
+): Promise<Map<Address, TradeHistory>> {
+  const { rows } = await sql<{ maker: Address } & TradeHistory>`
+    select m.maker, count(*)::int as trades, min(t.created_at) as "firstTradeAt"
+    from unnest(${byteaArray([...new Set(makers)])}) m (maker)
+    cross join lateral (
+      (select o.created_at from listings.listing o
+       where o.maker = m.maker and o.chain_id = ${chainId} and o.status = 'filled' and o.marketplace = 'native'
+       limit ${maxCounted})
+      union all
+      (select o.created_at from bids.bid o
+       where o.maker = m.maker and o.chain_id = ${chainId} and o.filled_block_id is not null
+       limit ${maxCounted})
+    ) t
+    group by m.maker`.execute(db);
+  return new Map(rows.map(({ maker, ...history }) => [maker, history]));
+}
+
+/** Sales of a contract on any exchange, whether its collection is verified, and our open orders for it. */
+export type ContractHistory = TradeHistory & { isVerified: boolean; openOrders: number };
+
+/** Contracts without a fact are left out. */
+export async function readContractHistories(
+  db: Database,
+  chainId: number,
+  contracts: readonly Address[],
+): Promise<Map<Address, ContractHistory>> {
+  const openIn = (table: string, condition: string) => sql`
+    (select sum(o.rows) from ${sql.table(table)} o
+     where o.chain_id = k.chain_id and o.contract_id = k.contract_id and ${sql.raw(condition)} and ${isOpen})`;
+  const { rows } = await sql<{ contract: Address } & ContractHistory>`
+    select k.address as contract, least(coalesce(t.sales, 0), ${maxCounted})::int as trades,
+           first.timestamp as "firstTradeAt", coalesce(c.verified, false) as "isVerified",
+           (coalesce(${openIn("listings.count", "o.marketplace = 'native'")}, 0)
+            + coalesce(${openIn("bids.count", "true")}, 0))::int as "openOrders"
+    from log.contract k
+    left join sales.total t on t.chain_id = k.chain_id and t.contract_id = k.contract_id
+    left join collections.contract m on m.contract_id = k.contract_id
+    left join collections.collection c on c.collection_id = m.collection_id
+    left join lateral (
+      select s.timestamp from sales.sale s where s.contract_id = k.contract_id order by s.block_id limit 1
+    ) first on true
+    where k.chain_id = ${chainId} and k.address = any (${byteaArray([...new Set(contracts)])})`.execute(
+    db,
+  );
+  return new Map(rows.map(({ contract, ...history }) => [contract, history]));
+}
