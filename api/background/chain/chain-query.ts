@@ -47,6 +47,13 @@ export function queryKey(query: ChainQuery): string {
   return parts.sort().join(" ");
 }
 
+/** The contract whose code decides what a query costs; null: only code that everybody knows. */
+export function payerOfQuery(query: ChainQuery): Address | null {
+  if (query.kind === "signature_read") return query.maker;
+  if ("contract" in query) return query.contract;
+  return "currency" in query ? query.currency : null;
+}
+
 const unrecordedKinds = ["code", "standard", "royalty"] as const;
 
 export function isReading(result: QueryResult): result is ChainReading {

@@ -1,6 +1,7 @@
 import { createPublicClient, defineChain, fallback, type Hex, http, numberToHex } from "viem";
 import type { ChainId } from "../../../abis/deployments.ts";
 import { parseBlockHeader } from "./block-header.ts";
+import { createContractHealth } from "./calls/contract-health.ts";
 import { requestBatch } from "./rpc-batch.ts";
 
 type ChainOptions = {
@@ -31,7 +32,7 @@ export function openChainClient({ chainId, rpcUrls, timeoutMs = 10_000 }: ChainO
     ),
     ccipRead: false,
     cacheTime: 0,
-  }).extend(() => ({ chainId, rpcUrls, timeoutMs }));
+  }).extend(() => ({ chainId, rpcUrls, timeoutMs, health: createContractHealth() }));
 }
 
 export type ChainClient = ReturnType<typeof openChainClient>;

@@ -11,10 +11,12 @@ import { type BlockHeader, parseBlockHeader } from "./block-header.ts";
 import type { ChainClient } from "./clients.ts";
 import { encodeCall } from "./encode-call.ts";
 import {
+  maxResponseBytes,
   ResponseTooLarge,
   type RpcCall,
   RpcFailure,
   type RpcResponse,
+  type RpcTarget,
   requestBatch,
 } from "./rpc-batch.ts";
 
@@ -28,6 +30,14 @@ export type ReadBasis = BlockHeader & { hasMulticall: boolean };
 
 /** Gas of a separate call: enough for a view through proxies, a limit for an endless loop. */
 const callGas = 5_000_000n;
+
+/** Bytes that one call of an untrusted contract may return: an on-chain document with its image. */
+export const maxReturnedBytes = 65_536;
+
+/** Limit of a response to `calls` calls: returned bytes as hex, and what surrounds them. */
+export function responseLimit(calls: number): number {
+  return Math.min(maxResponseBytes, calls * 2 * (maxReturnedBytes + 1_024) + 4_096);
+}
 
 /** The block was reorged away during the read; a retry at another block may succeed. */
 export class BasisReorged extends RpcFailure {
@@ -74,14 +84,9 @@ export async function haveCode(
   basis: ReadBasis,
   addresses: readonly Address[],
 ): Promise<(boolean | undefined)[]> {
-  const answers = await requestAt(
-    client,
-    basis,
-    addresses.map((address) => ({
-      method: "eth_getCode",
-      params: [address, numberToHex(basis.number)],
-    })),
-  );
+  const height = numberToHex(basis.number);
+  const calls = addresses.map((address) => ({ method: "eth_getCode", params: [address, height] }));
+  const answers = await requestAt(client, basis, calls);
   return answers.map((answer) => {
     const code = resultOf(answer);
     return code === undefined ? undefined : code !== "0x";
@@ -94,8 +99,11 @@ async function callJoined(
   calls: readonly ContractCall[],
 ): Promise<ContractResult[]> {
   try {
-    const [answer] = await requestAt(client, basis, [ethCall(basis, joinCalls(calls))]);
-    return splitJoinedResult(resultOf(answer));
+    const call = ethCall(basis, joinCalls(calls));
+    const [answer] = await requestAt(client, basis, [call], responseLimit(calls.length));
+    return splitJoinedResult(resultOf(answer)).map((one) =>
+      "returned" in one ? one.returned : undefined,
+    );
   } catch (error) {
     if (error instanceof RpcFailure && !(error instanceof ResponseTooLarge)) throw error;
     return [];
@@ -112,15 +120,19 @@ export function joinCalls(calls: readonly ContractCall[]): ContractCall {
   return { to: multicall3, data };
 }
 
-/** Returned data of each joined call; undefined for failed ones, empty if the whole call failed. */
-export function splitJoinedResult(returned: Hex | undefined): (Hex | undefined)[] {
+/** Returned data of each joined call, or its revert data; empty if the whole call failed. */
+export function splitJoinedResult(
+  returned: Hex | undefined,
+): ({ returned: Hex } | { reverted: Hex })[] {
   if (returned === undefined) return [];
   const results = decodeFunctionResult({
     abi: multicall3Abi,
     functionName: "aggregate3",
     data: returned,
   });
-  return results.map(({ success, returnData }) => (success ? returnData : undefined));
+  return results.map(({ success, returnData }) =>
+    success ? { returned: returnData } : { reverted: returnData },
+  );
 }
 
 /** Separate calls in one batch, halved while the response is too large. */
@@ -132,7 +144,8 @@ async function callSeparately(
   if (calls.length === 0) return [];
   try {
     const asked = calls.map((call) => ethCall(basis, call, callGas));
-    return (await requestAt(client, basis, asked)).map(contractResult);
+    const answers = await requestAt(client, basis, asked, responseLimit(calls.length));
+    return answers.map(contractResult);
   } catch (error) {
     if (!(error instanceof ResponseTooLarge)) throw error;
     if (calls.length === 1) return [null];
@@ -168,12 +181,13 @@ export function resultOf(answer: RpcResponse | undefined): Hex | undefined {
 
 /** A batch whose last call proves that the basis block is still canonical. */
 export async function requestAt(
-  client: ChainClient,
+  client: RpcTarget,
   basis: BlockHeader,
   calls: readonly RpcCall[],
+  maxBytes?: number,
 ): Promise<RpcResponse[]> {
   const height = { method: "eth_getBlockByNumber", params: [numberToHex(basis.number), false] };
-  const answers = await requestBatch(client, [...calls, height]);
+  const answers = await requestBatch(client, [...calls, height], maxBytes);
   const block = parseBlockHeader(client.chainId, answers.pop(), basis.number);
   if (block?.hash !== basis.hash) {
     throw new BasisReorged(`Chain ${client.chainId} reorged block ${basis.number} during a read`);

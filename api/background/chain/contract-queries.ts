@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { addressOf } from "./abi-words.ts";
-import type { CallOutcome, ChainCall } from "./call-batch.ts";
+import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
 import type { DetectedStandard } from "./chain-query.ts";
 import { encodeCall } from "./encode-call.ts";
 import { inquiryAbi } from "./probe-abis.ts";

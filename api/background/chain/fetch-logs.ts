@@ -2,7 +2,14 @@ import { type Address, type Hex, numberToHex } from "viem";
 import { z } from "zod";
 import { type BlockHeader, parseBlockHeader } from "./block-header.ts";
 import type { ChainClient } from "./clients.ts";
-import { ResponseTooLarge, RpcFailure, type RpcResponse, requestBatch } from "./rpc-batch.ts";
+import { BasisReorged } from "./contract-calls.ts";
+import {
+  ResponseTooLarge,
+  type RpcCall,
+  RpcFailure,
+  type RpcResponse,
+  requestBatch,
+} from "./rpc-batch.ts";
 
 export type ChainLog = {
   address: Address;
@@ -15,12 +22,13 @@ export type ChainLog = {
   logIndex: number;
 };
 
-type LogQuery = {
+/** Of each topic one value, several, or any. */
+export type LogFilter = {
   addresses: readonly Address[] | null;
-  topics: readonly (Hex | null)[];
-  from: number;
-  to: number;
+  topics: readonly (Hex | readonly Hex[] | null)[];
 };
+
+type LogQuery = LogFilter & { from: number; to: number };
 
 const hex = z
   .string()
@@ -52,19 +60,8 @@ export async function fetchLogs(
   client: ChainClient,
   queries: readonly LogQuery[],
 ): Promise<ChainLog[][] | null> {
-  const calls = queries.map(({ addresses, topics, from, to }) => ({
-    method: "eth_getLogs",
-    params: [
-      {
-        ...(addresses === null ? {} : { address: addresses }),
-        topics,
-        fromBlock: numberToHex(from),
-        toBlock: numberToHex(to),
-      },
-    ],
-  }));
   try {
-    const answers = await requestBatch(client, calls);
+    const answers = await requestBatch(client, queries.map(logsCall));
     if (answers.some((answer) => "error" in answer) && maxBlockRange(queries) > 1) return null;
     return answers.map((answer) => Logs.parse(resultOf(client, answer)));
   } catch (error) {
@@ -72,6 +69,53 @@ export async function fetchLogs(
     throw error;
   }
 }
+
+type BlockRef = Pick<BlockHeader, "number" | "hash">;
+
+/**
+ * The logs of the blocks after one up to another, and the header of the latter, in one request. "reorged": the first
+ * block left the chain; null: the range is too large for the node. Throws `RpcFailure`.
+ */
+export async function fetchLogsAfter(
+  client: ChainClient,
+  filters: readonly LogFilter[],
+  after: BlockRef,
+  to: bigint,
+): Promise<{ logs: ChainLog[]; header: BlockHeader } | "reorged" | null> {
+  const range = { from: Number(after.number) + 1, to: Number(to) };
+  const isOneBlock = range.from === range.to;
+  const numbers = [after.number, to];
+  const calls = [
+    ...filters.map((filter) => logsCall({ ...filter, ...range })),
+    ...numbers.map((number) => headerCall(Number(number))),
+  ];
+  try {
+    const answers = await requestBatch(client, calls);
+    // A node that lags behind the one that announced the block may not have it, nor its logs.
+    const [first, last] = answers
+      .splice(filters.length)
+      .map((answer, index) => parseBlockHeader(client.chainId, answer, numbers[index] ?? 0n));
+    if (!first || !last) throw new BasisReorged(`Chain ${client.chainId} has no block ${to} yet`);
+    if (first.hash !== after.hash) return "reorged";
+    if (answers.some((answer) => "error" in answer) && !isOneBlock) return null;
+    const logs = answers.flatMap((answer) => Logs.parse(resultOf(client, answer)));
+    return { logs, header: last };
+  } catch (error) {
+    if (error instanceof ResponseTooLarge && !isOneBlock) return null;
+    throw error;
+  }
+}
+
+function logsCall({ addresses, topics, from, to }: LogQuery): RpcCall {
+  const address = addresses === null ? {} : { address: addresses };
+  const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+  return { method: "eth_getLogs", params: [{ ...address, topics, ...range }] };
+}
+
+const headerCall = (number: number): RpcCall => ({
+  method: "eth_getBlockByNumber",
+  params: [numberToHex(number), false],
+});
 
 /** Log indexes of all logs of a block, of any contract. */
 export async function fetchLogIndexes(client: ChainClient, blockHash: string): Promise<number[]> {
@@ -83,11 +127,7 @@ export async function fetchHeaders(
   client: ChainClient,
   numbers: readonly number[],
 ): Promise<Map<number, BlockHeader | null>> {
-  const calls = numbers.map((one) => ({
-    method: "eth_getBlockByNumber",
-    params: [numberToHex(one), false],
-  }));
-  const answers = await requestBatch(client, calls);
+  const answers = await requestBatch(client, numbers.map(headerCall));
   return new Map(
     numbers.map((one, index) => [
       one,

@@ -1,6 +1,13 @@
-import type { ChainQuery } from "./chain-query.ts";
+import { isCommonContract } from "./calls/call-batch.ts";
+import { type ChainQuery, payerOfQuery } from "./chain-query.ts";
 import type { ChainClient } from "./clients.ts";
-import { type BatchResult, type ChainResults, resultsFor, runBatch } from "./query-chain.ts";
+import {
+  type BatchResult,
+  type ChainResults,
+  queryChain,
+  resultsFor,
+  runBatch,
+} from "./query-chain.ts";
 
 type PendingQueries = {
   queries: readonly ChainQuery[];
@@ -11,10 +18,27 @@ type PendingQueries = {
 export type QueryChain = (questions: readonly ChainQuery[]) => Promise<ChainResults>;
 
 /**
- * Queries a chain one batch at a time: callers that arrive while a batch is running share the next one, which reads a
- * later block. When a batch fails, all its callers get its `RpcFailure`.
+ * Queries a chain. Callers share rounds while they ask about contracts that answered cheaply before; a caller who asks
+ * about another contract has a round alone, for which nobody waits.
  */
 export function createQueryBatcher(client: ChainClient): QueryChain {
+  const share = shareRounds(client);
+  return (queries) => (isCheap(client, queries) ? share(queries) : queryChain(client, queries));
+}
+
+/** Whether all contracts that decide what the queries cost are common or answered cheaply before. */
+function isCheap({ health }: ChainClient, queries: readonly ChainQuery[]): boolean {
+  return queries.every((query) => {
+    const payer = payerOfQuery(query);
+    return payer === null || isCommonContract(payer) || health.isCheap(payer);
+  });
+}
+
+/**
+ * One round at a time: callers that arrive during one share the next, which reads a later block. When a round fails,
+ * all its callers get its `RpcFailure`.
+ */
+function shareRounds(client: ChainClient): QueryChain {
   let pending: PendingQueries[] = [];
   let isRunning = false;
 

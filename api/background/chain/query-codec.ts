@@ -1,5 +1,5 @@
 import { wordAt } from "./abi-words.ts";
-import type { CallOutcome, ChainCall } from "./call-batch.ts";
+import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
 import type { QueryByKind, QueryKind, ResultByKind } from "./chain-query.ts";
 import type { ReadBasis } from "./contract-calls.ts";
 

@@ -3,10 +3,12 @@ import { hexToNumber, isHex } from "viem";
 import { z } from "zod";
 
 /** RPC endpoints of a chain, tried in order. */
-type RpcTarget = {
+export type RpcTarget = {
   readonly chainId: number;
   readonly rpcUrls: readonly string[];
   readonly timeoutMs: number;
+  /** Ends all attempts, with its reason. */
+  readonly signal?: AbortSignal;
 };
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
@@ -27,42 +29,61 @@ export class ResponseTooLarge extends RpcFailure {
 }
 
 const callsPerRequest = 100;
-const maxResponseBytes = 8 * 1024 * 1024;
+export const maxResponseBytes = 8 * 1024 * 1024;
 const maxRounds = 3;
 const pauseMs = 250;
 
 /**
- * Sends a batch of calls, up to a hundred in one HTTP request; each request proves the endpoint's chain id.
- * Throws `RpcFailure` unless every call has a response, which may be a node's error.
+ * Sends a batch of calls, up to a hundred in one HTTP request; each request proves the endpoint's chain id. `maxBytes`
+ * limits the response of each request. Throws `RpcFailure` unless every call has a response, which may be a node's error.
  */
 export async function requestBatch(
   target: RpcTarget,
   calls: readonly RpcCall[],
+  maxBytes = maxResponseBytes,
 ): Promise<RpcResponse[]> {
   const answers: RpcResponse[] = [];
   for (let start = 0; start < calls.length; start += callsPerRequest) {
-    answers.push(...(await requestOnce(target, calls.slice(start, start + callsPerRequest))));
+    const part = calls.slice(start, start + callsPerRequest);
+    answers.push(...(await requestOnce(target, part, maxBytes)));
   }
   return answers;
 }
 
-async function requestOnce(target: RpcTarget, calls: readonly RpcCall[]): Promise<RpcResponse[]> {
+async function requestOnce(
+  target: RpcTarget,
+  calls: readonly RpcCall[],
+  maxBytes: number,
+): Promise<RpcResponse[]> {
   const failures: string[] = [];
   for (let round = 0; round < maxRounds; round++) {
     if (round > 0) await delay(pauseMs * 2 ** (round - 1));
-    for (const url of target.rpcUrls) {
-      try {
-        return await post(target, url, calls);
-      } catch (error) {
-        if (error instanceof ResponseTooLarge) throw error;
-        failures.push(`${new URL(url).host}: ${reason(error)}`);
-      }
-    }
+    const answers = await requestFromAny(target, calls, { maxBytes, failures });
+    if (answers !== null) return answers;
   }
   const methods = [...new Set(calls.map(({ method }) => method))].join(", ");
   throw new RpcFailure(
     `Chain ${target.chainId} did not answer ${methods}: ${[...new Set(failures)].join("; ")}`,
   );
+}
+
+/** Null: none of the endpoints answered; why is added to `failures`. */
+async function requestFromAny(
+  target: RpcTarget,
+  calls: readonly RpcCall[],
+  { maxBytes, failures }: { maxBytes: number; failures: string[] },
+): Promise<RpcResponse[] | null> {
+  for (const url of target.rpcUrls) {
+    target.signal?.throwIfAborted();
+    try {
+      return await post(target, url, calls, maxBytes);
+    } catch (error) {
+      target.signal?.throwIfAborted();
+      if (error instanceof ResponseTooLarge) throw error;
+      failures.push(`${new URL(url).host}: ${reason(error)}`);
+    }
+  }
+  return null;
 }
 
 /** fetch() wraps the cause of a failed connection; timeouts and aborts have their own message. */
@@ -72,9 +93,10 @@ function reason(error: unknown): string {
 }
 
 async function post(
-  { chainId, timeoutMs }: RpcTarget,
+  { chainId, timeoutMs, signal }: RpcTarget,
   url: string,
   calls: readonly RpcCall[],
+  maxBytes: number,
 ): Promise<RpcResponse[]> {
   const batch = [{ method: "eth_chainId", params: [] }, ...calls];
   const { href, authorization } = addressOf(url);
@@ -82,9 +104,9 @@ async function post(
     method: "POST",
     headers: { "content-type": "application/json", ...authorization },
     body: JSON.stringify(batch.map((call, id) => ({ jsonrpc: "2.0", id, ...call }))),
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
   });
-  const text = await readBounded(response);
+  const text = await readBounded(response, maxBytes);
   if (!response.ok) throw new RpcFailure(`HTTP ${response.status}`);
   const [named, ...answers] = parseResponses(text, batch.length);
   assertChainId(chainId, named);
@@ -103,13 +125,12 @@ function addressOf(url: string): { href: string; authorization?: { authorization
   return { href: parsed.href, authorization: { authorization: `Basic ${encoded}` } };
 }
 
-async function readBounded(response: Response): Promise<string> {
+async function readBounded(response: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > maxResponseBytes)
-      throw new ResponseTooLarge(`the response exceeds ${maxResponseBytes} bytes`);
+    if (size > maxBytes) throw new ResponseTooLarge(`the response exceeds ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -2,7 +2,7 @@ import { type Hex, slice, toFunctionSelector } from "viem";
 import { seaport } from "../../../abis/deployments.ts";
 import { seaportFunctions } from "../../../abis/seaport.ts";
 import { orderParameters } from "../../../projections/domain/seaport/fill.ts";
-import type { CallOutcome, ChainCall } from "./call-batch.ts";
+import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
 import type { QueryByKind } from "./chain-query.ts";
 import { encodeCall } from "./encode-call.ts";
 import { counterCodec } from "./exchange-queries.ts";
@@ -30,7 +30,7 @@ export const signatureCodec: QueryCodec<"signature_read"> = {
   },
 };
 
-function validateCall({ orderHash, order }: QueryByKind["signature_read"]): ChainCall {
+function validateCall({ orderHash, maker, order }: QueryByKind["signature_read"]): ChainCall {
   return {
     to: seaport["1.6"],
     // Seaport skips the signature check when the maker calls; an address derived from the order's hash is nobody's.
@@ -41,6 +41,7 @@ function validateCall({ orderHash, order }: QueryByKind["signature_read"]): Chai
       args: [[{ parameters: orderParameters(order.components), signature: order.signature }]],
     }),
     gas,
+    payer: maker,
   };
 }
 

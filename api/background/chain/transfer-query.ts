@@ -2,7 +2,7 @@ import { type Address, slice } from "viem";
 import { commonConduit } from "../../../abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
 import { addressOf } from "./abi-words.ts";
-import type { CallOutcome, ChainCall } from "./call-batch.ts";
+import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
 import type { QueryByKind } from "./chain-query.ts";
 import type { ReadBasis } from "./contract-calls.ts";
 import { encodeCall } from "./encode-call.ts";
@@ -123,5 +123,5 @@ function validationCall(
           functionName: "validateTransfer",
           args: [operator, owner, to, tokenId, 1n],
         });
-  return { to: validator, from: contract, data };
+  return { to: validator, from: contract, data, payer: contract };
 }

@@ -4,7 +4,7 @@ import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { areCollectionsAtLeastAt } from "../../../projections/reads/collections/read-contracts-without-description.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
-import { backOff } from "./back-off.ts";
+import { backOff } from "../log-signal/back-off.ts";
 import { type DescribeState, describePending } from "./describe-pending.ts";
 
 const pollMs = 2_000;

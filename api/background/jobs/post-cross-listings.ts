@@ -9,9 +9,9 @@ import {
   type QueuedCrossListing,
   readQueuedCrossListings,
 } from "../../../projections/reads/cross-listings/read-queued-cross-listings.ts";
+import { backOff } from "../log-signal/back-off.ts";
 import type { Signal } from "../log-signal/signal.ts";
-import type { Partner } from "../marketplaces/partner.ts";
-import { backOff } from "./back-off.ts";
+import { isPartnerFailure, type Partner } from "../marketplaces/partner.ts";
 
 /** Small: each is checked again before it is posted. */
 const batchSize = 10;
@@ -95,7 +95,7 @@ async function post(
   const { components, signature, chainId, partnerOrderHash } = crossListing;
   const answer = await partner.postListing?.(chainId, { components, signature });
   if (answer === undefined) return false;
-  if (isRejection(answer) && answer.rejected === "upstream_error") {
+  if (isRejection(answer) && isPartnerFailure(answer)) {
     if (state.failures === 0) {
       logger.warn(
         { partner: partner.name, reason: answer.message },

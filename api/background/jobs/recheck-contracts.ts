@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Hex } from "viem";
 import type { Database } from "../../../projections/database.ts";
+import { readOrderBookPosition } from "../../../projections/reads/orders/read-order-book-position.ts";
 import {
   type ContractSignedOrder,
   type ListingToRecheck,
@@ -9,16 +10,18 @@ import {
   readPossiblyRestrictedListings,
 } from "../../../projections/reads/orders/read-orders-without-events.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { fetchReadBasis } from "../chain/contract-calls.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
-import { backOff, sleep } from "./back-off.ts";
+import { backOff, sleep } from "../log-signal/back-off.ts";
+import type { HeadWatch } from "../unindexed/head-watch.ts";
 import { createOrderScan, type OrderScan } from "./order-scan.ts";
 import { recheckOrders, type StateWithoutEvents } from "./recheck-orders.ts";
 
-/** Minimum time between two passes over contracts. */
-const minPassMs = 1_000;
-/** Time between two polls for a new block, each one RPC request; `idle` while nothing is listed. */
-const pollMs = { watching: 500, idle: 1_000 };
+/** Passes over contracts: one a second on average, and as many at once after a quiet time, so that none is late then. */
+const pace = { passMs: 1_000, atOnce: 4 };
+
+/** Time after a new block in which orders that its events change are looked for, and between two looks. */
+const derivingMs = 3_000;
+const derivingPollMs = 250;
 
 /** Maximum orders of each scan per pass. */
 const batchSizes = { signed: 100, restricted: 50, cheapest: 50 };
@@ -26,6 +29,7 @@ const batchSizes = { signed: 100, restricted: 50, cheapest: 50 };
 type RecheckOptions = {
   db: Database;
   client: ChainClient;
+  head: HeadWatch;
   limits?: typeof batchSizes;
   logger: Logger;
   signal: AbortSignal;
@@ -33,6 +37,11 @@ type RecheckOptions = {
 
 type RecheckState = {
   head: Hex | null;
+  /** When the head was first seen, and the order book's position at the last pass. */
+  headAt: number;
+  position: bigint;
+  /** Time from which on a pass needs no wait. */
+  freeAt: number;
   /** Whether the last block had nothing to recheck. */
   isIdle: boolean;
   scans: readonly (OrderScan & { kind: StateWithoutEvents })[];
@@ -46,11 +55,19 @@ type RecheckState = {
 export async function runContractRechecks(options: RecheckOptions): Promise<void> {
   const { logger, signal } = options;
   const { chainId } = options.client;
-  const state: RecheckState = { head: null, isIdle: true, scans: openScans(options) };
+  const state: RecheckState = {
+    head: null,
+    isIdle: true,
+    headAt: 0,
+    position: 0n,
+    freeAt: 0,
+    scans: openScans(options),
+  };
+  const wait = options.head.openWait();
   let failures = 0;
   while (!signal.aborted) {
     try {
-      await runPass(options, state);
+      await runPass(options, state, wait);
       failures = 0;
     } catch (error) {
       if (signal.aborted) return;
@@ -64,13 +81,22 @@ export async function runContractRechecks(options: RecheckOptions): Promise<void
   }
 }
 
-async function runPass(options: RecheckOptions, state: RecheckState): Promise<void> {
-  const { db, client, logger, signal } = options;
+async function runPass(
+  options: RecheckOptions,
+  state: RecheckState,
+  wait: ReturnType<HeadWatch["openWait"]>,
+): Promise<void> {
+  const { db, client, head, logger, signal } = options;
   const startedAt = Date.now();
-  const { hash } = await fetchReadBasis(client);
+  const { hash } = await head.latest();
+  const position = await readOrderBookPosition(db);
   const isNew = hash !== state.head;
-  if (isNew) restartScans(state);
+  if (isNew) state.headAt = startedAt;
+  // Orders that the block's events reactivate are derived after it was announced.
+  const isDeriving = startedAt - state.headAt < derivingMs;
+  if (isNew || (isDeriving && position > state.position)) restartScans(state);
   state.head = hash;
+  state.position = position;
   const rechecks = await Promise.all(
     state.scans.map(async (scan) => ({ kind: scan.kind, orders: await scan.nextBatch() })),
   );
@@ -85,9 +111,12 @@ async function runPass(options: RecheckOptions, state: RecheckState): Promise<vo
   }
   const hasRechecked = rechecks.some(({ orders }) => orders.length > 0);
   if (isNew) state.isIdle = !hasRechecked;
-  const nextPollMs = state.isIdle ? pollMs.idle : pollMs.watching;
-  const waitMs = startedAt + (hasRechecked ? minPassMs : nextPollMs) - Date.now();
-  await sleep(Math.max(0, waitMs), signal);
+  if (!hasRechecked) {
+    return wait({ isIdle: state.isIdle, ...(isDeriving ? { atMostMs: derivingPollMs } : {}) });
+  }
+  const quietSince = startedAt - (pace.atOnce - 1) * pace.passMs;
+  state.freeAt = Math.max(state.freeAt, quietSince) + pace.passMs;
+  await sleep(Math.max(0, state.freeAt - startedAt), signal);
 }
 
 function restartScans({ scans }: RecheckState): void {

@@ -11,16 +11,18 @@ import {
 } from "../../../projections/reads/metadata/read-due-metadata.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
+import { backOff } from "../log-signal/back-off.ts";
+import { createCooldowns } from "../metadata/cooldowns.ts";
 import type { DocumentFetcher } from "../metadata/document-fetcher.ts";
 import { type FetchOutcome, fetchDue } from "../metadata/fetch-due.ts";
-import { backOff } from "./back-off.ts";
 
 const pollMs = 2_000;
-const cooldownMs = 5 * 60_000;
+const contractCooldown = { failuresUntilCooldown: 1, initialMs: 5 * 60_000, maxMs: 3_600_000 };
 
 /** Size of one pass: new tokens of some contracts in turn, and some refetches. */
 const contractsPerPass = 32;
 const tokensPerPass = 256;
+const tokensPerContract = 64;
 const refetchesPerPass = 32;
 
 type RefreshOptions = {
@@ -39,8 +41,9 @@ type RefreshState = {
   head: bigint;
   /** The last contract of the previous pass. */
   lastContractId: number;
-  /** End of cooldown by contract id, in unix milliseconds. */
-  coolingDown: Map<number, number>;
+  /** Contracts that had their turn of refetches since all others had theirs. */
+  refetched: Set<number>;
+  cooldowns: ReturnType<typeof createCooldowns<number>>;
 };
 
 /** Fetches metadata of a chain's new tokens and contracts, and refetches it periodically. */
@@ -50,7 +53,8 @@ export async function runMetadataRefresh(options: RefreshOptions): Promise<void>
   const state: RefreshState = {
     head: await readLogHead(db),
     lastContractId: 0,
-    coolingDown: new Map(),
+    refetched: new Set(),
+    cooldowns: createCooldowns({ now: () => options.now().getTime(), ...contractCooldown }),
   };
   let failures = 0;
   while (!signal.aborted) {
@@ -88,13 +92,9 @@ async function refreshOnce(
 
 async function fetchPass(options: RefreshOptions, state: RefreshState): Promise<FetchOutcome> {
   const now = options.now();
-  for (const [contractId, until] of state.coolingDown) {
-    if (until <= now.getTime()) state.coolingDown.delete(contractId);
-  }
   const outcome = await fetchDue(options, await readDue(options, state, now));
-  for (const contractId of outcome.unanswered) {
-    state.coolingDown.set(contractId, now.getTime() + cooldownMs);
-  }
+  for (const contractId of outcome.served) state.cooldowns.recordSuccess(contractId);
+  for (const contractId of outcome.costly) state.cooldowns.recordFailure(contractId);
   if (outcome.recorded > 0) state.head = outcome.head;
   return outcome;
 }
@@ -105,12 +105,12 @@ async function readDue(
   now: Date,
 ): Promise<MetadataTarget[]> {
   const { db, client } = options;
-  const filter = { chainId: client.chainId, now, pausedContractIds: [...state.coolingDown.keys()] };
+  const filter = { chainId: client.chainId, now, pausedContractIds: state.cooldowns.coolingDown() };
   const tokens = await readNextTokens(db, filter, state);
   return [
     ...tokens,
     ...(await readPendingContracts(db, filter, contractsPerPass)),
-    ...(await readDueAgain(db, filter, refetchesPerPass)),
+    ...(await readNextRefetches(db, filter, state)),
   ];
 }
 
@@ -120,10 +120,26 @@ async function readNextTokens(
   filter: DueFilter,
   state: RefreshState,
 ): Promise<MetadataTarget[]> {
-  const sizes = { contracts: contractsPerPass, limit: tokensPerPass };
+  const sizes = { contracts: contractsPerPass, limit: tokensPerPass, tokensPerContract };
   const next = await readPendingTokens(db, filter, { after: state.lastContractId, ...sizes });
   const isAtEnd = next.length === 0 && state.lastContractId > 0;
   const tokens = isAtEnd ? await readPendingTokens(db, filter, { after: 0, ...sizes }) : next;
   state.lastContractId = tokens.at(-1)?.contractId ?? 0;
   return tokens;
+}
+
+/** What is longest due, of contracts in turn: many due tokens of one do not delay the others. */
+async function readNextRefetches(
+  db: Database,
+  filter: DueFilter,
+  { refetched }: RefreshState,
+): Promise<MetadataTarget[]> {
+  const pausedContractIds = [...filter.pausedContractIds, ...refetched];
+  let due = await readDueAgain(db, { ...filter, pausedContractIds }, refetchesPerPass);
+  if (due.length === 0 && refetched.size > 0) {
+    refetched.clear();
+    due = await readDueAgain(db, filter, refetchesPerPass);
+  }
+  for (const { contractId } of due) refetched.add(contractId);
+  return due;
 }

@@ -9,6 +9,9 @@ import { readContractFloors } from "../../../projections/reads/collections/read-
 import { readLastSnapshot } from "../../../projections/reads/floors/read-floors.ts";
 
 const retryMs = 1_000;
+/** Between two looks for contracts with a first floor, and the number of contracts up to which there are such looks. */
+const firstFloorMs = 5_000;
+const smallMarket = 100;
 
 type SnapshotOptions = {
   db: Database;
@@ -17,28 +20,35 @@ type SnapshotOptions = {
   signal: AbortSignal;
 };
 
-/** Appends the floor price of each contract every five minutes, aligned to UTC. */
-export async function runFloorSnapshots({
-  db,
-  chainIds,
-  logger,
-  signal,
-}: SnapshotOptions): Promise<void> {
+/**
+ * Appends the floor price of each contract every five minutes, aligned to UTC, and in a small market also as soon as a
+ * contract without a floor has one: a new installation does not wait for its first candles.
+ */
+export async function runFloorSnapshots(options: SnapshotOptions): Promise<void> {
+  const { logger, signal } = options;
   while (!signal.aborted) {
-    const now = Date.now();
-    const takenAtMs = bucketStart(now, snapshotMs);
-    // One millisecond after the boundary: timers may fire early.
-    let waitMs = takenAtMs + snapshotMs - now + 1;
+    let waitMs = retryMs;
     try {
-      for (const chainId of chainIds) {
-        if (!(await snapshotFloors(db, chainId, takenAtMs))) waitMs = retryMs;
-      }
+      waitMs = await snapshotAll(options);
     } catch (error) {
       if (!signal.aborted) logger.error({ err: error }, "floor snapshot failed, retrying");
-      waitMs = retryMs;
     }
     await delay(waitMs, undefined, { signal }).catch(() => undefined);
   }
+}
+
+/** Milliseconds until the next look. */
+async function snapshotAll({ db, chainIds }: SnapshotOptions): Promise<number> {
+  const now = Date.now();
+  const takenAtMs = bucketStart(now, snapshotMs);
+  // One millisecond after the boundary: timers may fire early.
+  let waitMs = takenAtMs + snapshotMs - now + 1;
+  for (const chainId of chainIds) {
+    if (!(await snapshotFloors(db, chainId, takenAtMs))) waitMs = retryMs;
+    else if (!(await snapshotFirstFloors(db, chainId, now)))
+      waitMs = Math.min(waitMs, firstFloorMs);
+  }
+  return waitMs;
 }
 
 /** Appends a chain's snapshot for a time unless it exists. False while the projections it reads are not derived. */
@@ -54,4 +64,21 @@ export async function snapshotFloors(
   if (floors === undefined) return false;
   await appendObservations(db, [floorSnapshotted({ chainId, takenAtMs, floors, base })]);
   return true;
+}
+
+/** In a small market appends a snapshot if a contract has a floor that had none in the last one. False: look again soon. */
+export async function snapshotFirstFloors(
+  db: Database,
+  chainId: ChainId,
+  nowMs: number,
+): Promise<boolean> {
+  const base = await readLastSnapshot(db, chainId);
+  if (base === undefined || base === null) return false;
+  if (base.floors.size >= smallMarket) return true;
+  const takenAtMs = bucketStart(nowMs, 1_000);
+  if (takenAtMs <= base.takenAtMs) return false;
+  const floors = await readContractFloors(db, chainId, new Date(takenAtMs));
+  if (floors === undefined || [...floors.keys()].every((key) => base.floors.has(key))) return false;
+  await appendObservations(db, [floorSnapshotted({ chainId, takenAtMs, floors, base })]);
+  return false;
 }

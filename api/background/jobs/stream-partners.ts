@@ -5,6 +5,7 @@ import { isRejection } from "../../../projections/domain/rejection.ts";
 import { markStale } from "../../../projections/partner-sync/collection-pass.ts";
 import { countSkipped } from "../../../projections/partner-sync/count-skipped.ts";
 import { readSyncedSlugs } from "../../../projections/partner-sync/read-synced-collections.ts";
+import { backOff, sleep } from "../log-signal/back-off.ts";
 import type {
   Partner,
   PartnerStream,
@@ -14,7 +15,6 @@ import type {
 import { recordStreamedOrder } from "../marketplaces/record-streamed-order.ts";
 import { createStreamQueue, type StreamQueue } from "../marketplaces/stream-queue.ts";
 import { syncIntervals } from "../marketplaces/sync-step.ts";
-import { backOff, sleep } from "./back-off.ts";
 
 /** Times in milliseconds. */
 const defaultLimits = {

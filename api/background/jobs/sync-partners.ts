@@ -1,11 +1,12 @@
 import type { Logger } from "pino";
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { Database } from "../../../projections/database.ts";
+import type { FeeLimits } from "../../../projections/domain/creator-fee-review.ts";
 import { enrollCollections } from "../../../projections/partner-sync/due-collection.ts";
 import { areCollectionsAtLeastAt } from "../../../projections/reads/collections/read-contracts-without-description.ts";
+import { backOff, sleep } from "../log-signal/back-off.ts";
 import type { Partner, SkippedEntry } from "../marketplaces/partner.ts";
-import { runSyncStep, type StepOutcome } from "../marketplaces/sync-step.ts";
-import { backOff, sleep } from "./back-off.ts";
+import { runSyncStep, type StepOutcome, type SyncContext } from "../marketplaces/sync-step.ts";
 import { runPartnerStream, type StreamLimits } from "./stream-partners.ts";
 
 const idleMs = 2_000;
@@ -18,6 +19,8 @@ type PartnerSyncOptions = {
   chainIds: readonly ChainId[];
   /** Between two polls for a collection's new listings. */
   intervalMs: number;
+  /** Beyond them creator fees wait for an operator. */
+  feeLimits?: FeeLimits;
   now: () => Date;
   /** Overrides of the stream's limits. */
   streamLimits?: Partial<StreamLimits>;
@@ -46,14 +49,22 @@ async function runPolling(options: PartnerSyncOptions, onSkipped: OnSkipped): Pr
   let addContractsAt = 0;
   let registeredFirst = false;
   let failures = 0;
+  const onHeld: SyncContext["onHeld"] = (held) =>
+    logger.error(
+      { partner: partner.name, ...held, command: "op royalties list" },
+      "creator fees wait for an operator",
+    );
   while (!signal.aborted) {
     if (now().getTime() >= addContractsAt) {
       addContractsAt = now().getTime() + addContractsMs;
       await addNewContracts(options);
     }
     registeredFirst = !registeredFirst;
-    const turn = { db, partner, chainIds, pollMs: pollNewestMs, now, onSkipped, registeredFirst };
-    const outcome = await tryStep(options, () => runSyncStep(turn));
+    const limits = options.feeLimits && { feeLimits: options.feeLimits };
+    const turn = { db, partner, chainIds, pollMs: pollNewestMs, now, onSkipped, onHeld };
+    const outcome = await tryStep(options, () =>
+      runSyncStep({ ...turn, ...limits, registeredFirst }),
+    );
     if (signal.aborted) return;
     failures = logChange(logger, partner.name, outcome, failures);
     if (outcome === "idle") await sleep(Math.min(idleMs, pollNewestMs), signal);

@@ -11,15 +11,13 @@ import {
 import { appendObservations } from "../../../projections/log/append.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
-import { backfillPrices } from "../prices/backfill-prices.ts";
 import { fetchChainlinkPrice } from "../prices/chainlink.ts";
 import type { PriceFeed } from "../prices/feeds.ts";
 import { fetchTickers } from "../prices/fetch-prices.ts";
 import { agreeOnPrice } from "../prices/median.ts";
+import { runPriceHistory } from "./backfill-price-history.ts";
 
 const minuteMs = 60_000;
-/** Days whose missing hourly prices are backfilled at the start. */
-const recentDays = 7;
 
 type PriceOptions = {
   db: Database;
@@ -28,13 +26,19 @@ type PriceOptions = {
   ethereum: ChainClient | undefined;
   logger: Logger;
   signal: AbortSignal;
+  /** Overrides of the wait between two requests for history, and of its length. */
+  pauseMs?: number;
+  historyDays?: number;
 };
 
 type PriceOrigin = "exchanges" | "chainlink" | "none";
 
-/** Appends each coin's price once a minute; a minute without agreement has no price. */
+/**
+ * Appends each coin's price once a minute, and beside it the hourly prices of the last year that are missing. A minute
+ * without agreement has no price.
+ */
 export async function runPriceUpdates(options: PriceOptions): Promise<void> {
-  await Promise.all([backfillRecent(options), appendMinutePrices(options)]);
+  await Promise.all([runPriceHistory(options), appendMinutePrices(options)]);
 }
 
 async function appendMinutePrices(options: PriceOptions): Promise<void> {
@@ -112,22 +116,4 @@ function logOrigin(
     return;
   }
   logger.warn({ coin, fallback: origin, failures }, "exchanges disagree on price");
-}
-
-async function backfillRecent({ db, feeds, logger, signal }: PriceOptions): Promise<void> {
-  for (const coin of coins) {
-    try {
-      const { appended } = await backfillPrices({
-        db,
-        feeds,
-        coin,
-        days: recentDays,
-        now: new Date(),
-        signal,
-      });
-      if (appended > 0) logger.debug({ coin, facts: appended }, "hourly prices recorded");
-    } catch (error) {
-      if (!signal.aborted) logger.warn({ err: error, coin }, "hourly price backfill failed");
-    }
-  }
 }

@@ -1,5 +1,6 @@
 import type { Database } from "../../../projections/database.ts";
-import { readCheckpoints } from "../../../projections/engine/checkpoint.ts";
+import { isCurrent, readCheckpoints } from "../../../projections/engine/checkpoint.ts";
+import type { Projection } from "../../../projections/engine/projection.ts";
 import type { Signal } from "../log-signal/signal.ts";
 
 /** Notifications sent while disconnected are lost. */
@@ -12,14 +13,21 @@ type WaitOptions = {
   signal: AbortSignal;
 };
 
-/** Resolves when the projections have been derived for the first time, or when `signal` is aborted. */
+/**
+ * Resolves when the projections have been derived by this version and from these parameters, or when `signal` is
+ * aborted. During an upgrade the tables of the version before are served, which may lack columns.
+ */
 export async function waitUntilDerived(
-  names: readonly string[],
+  projections: readonly Projection[],
   { db, changeSignal, signal }: WaitOptions,
 ): Promise<void> {
   while (!signal.aborted) {
     const checkpoints = await readCheckpoints(db);
-    if (names.every((name) => checkpoints.has(name))) return;
+    const isDerived = projections.every((projection) => {
+      const checkpoint = checkpoints.get(projection.name);
+      return checkpoint !== undefined && isCurrent(checkpoint, projection);
+    });
+    if (isDerived) return;
     await changeSignal.wait(waitMs, signal);
   }
 }

@@ -5,8 +5,14 @@ import type { Rejection } from "../../../projections/domain/rejection.ts";
 import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
 import type { PartnerListing } from "../../../projections/facts/partner-listing.ts";
 
-/** The partner timed out, returned an error or an invalid response, or its circuit breaker is open. */
-export type PartnerFailure = Rejection<"upstream_error">;
+/**
+ * The partner timed out, returned an error or an invalid response, or its circuit breaker is open; or our own budget of
+ * requests to it is used up.
+ */
+export type PartnerFailure = Rejection<"upstream_error" | "partner_rate_limited">;
+
+export const isPartnerFailure = (rejection: Rejection): rejection is PartnerFailure =>
+  rejection.rejected === "upstream_error" || rejection.rejected === "partner_rate_limited";
 
 /** An entry of a response that was not recorded. */
 export type SkippedEntry = {

@@ -9,16 +9,21 @@ export const systemClock: Clock = {
 export type RateLimiter = {
   /** Waits for a slot, at most `waitMs`. False: the next slot is later than that. */
   take(waitMs: number): Promise<boolean>;
+  /** Milliseconds until the next slot. */
+  waitMs(): number;
   /** Grants nothing for `ms`. */
   pauseFor(ms: number): void;
 };
 
 /**
- * At most `perMinute` requests in any 60 seconds, a tenth of them as a burst (generic cell rate algorithm). Slots are
+ * At most `perMinute` requests in any 60 seconds, `burst` of them at once (a tenth) (generic cell rate algorithm). Slots are
  * granted in call order, a fixed step apart, and may be used early while the burst lasts.
  */
-export function createRateLimiter(perMinute: number, clock: Clock): RateLimiter {
-  const burst = Math.max(1, Math.floor(perMinute / 10));
+export function createRateLimiter(
+  perMinute: number,
+  clock: Clock,
+  burst: number = Math.max(1, Math.floor(perMinute / 10)),
+): RateLimiter {
   const stepMs = 60_000 / Math.max(1, perMinute - burst);
   const burstMs = (burst - 1) * stepMs;
   let nextSlot = Number.NEGATIVE_INFINITY;
@@ -37,6 +42,7 @@ export function createRateLimiter(perMinute: number, clock: Clock): RateLimiter 
       }
       return true;
     },
+    waitMs: () => Math.max(0, Math.max(pausedUntil, nextSlot - burstMs) - clock.now()),
     pauseFor(ms) {
       pausedUntil = Math.max(pausedUntil, clock.now() + ms);
     },

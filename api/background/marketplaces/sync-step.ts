@@ -1,6 +1,12 @@
+import type { Address } from "viem";
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { Database } from "../../../projections/database.ts";
-import { isRejection, type Rejection } from "../../../projections/domain/rejection.ts";
+import {
+  defaultFeeLimits,
+  type FeeLimits,
+  type HeldReason,
+} from "../../../projections/domain/creator-fee-review.ts";
+import { isRejection } from "../../../projections/domain/rejection.ts";
 import { appendPage } from "../../../projections/partner-sync/append-page.ts";
 import {
   beginPass,
@@ -13,7 +19,13 @@ import {
 } from "../../../projections/partner-sync/due-collection.ts";
 import { recordCollection } from "../../../projections/partner-sync/record-collection.ts";
 import { withdrawUnseen } from "../../../projections/partner-sync/withdraw-unseen.ts";
-import type { ListingPage, Partner, PartnerFailure, SkippedEntry } from "./partner.ts";
+import {
+  isPartnerFailure,
+  type ListingPage,
+  type Partner,
+  type PartnerFailure,
+  type SkippedEntry,
+} from "./partner.ts";
 
 /** Sync intervals in milliseconds. */
 export const syncIntervals = {
@@ -42,6 +54,10 @@ export type SyncContext = {
   pollMs?: number;
   /** Whether registered collections take precedence in this step. */
   registeredFirst?: boolean;
+  /** Beyond them a partner's creator fees wait for an operator; default `defaultFeeLimits`. */
+  feeLimits?: FeeLimits;
+  /** Called with creator fees that newly wait. */
+  onHeld?: (held: { chainId: ChainId; contract: Address; reason: HeldReason }) => void;
   /** Called with skipped entries. */
   onSkipped?: (skipped: readonly SkippedEntry[]) => void;
 };
@@ -91,23 +107,27 @@ async function nextStep(
 }
 
 async function fetchDescription(
-  { db, partner }: SyncContext,
+  { db, partner, feeLimits: limits = defaultFeeLimits, onHeld }: SyncContext,
   state: PartnerCollectionState,
   now: Date,
 ): Promise<PartnerFailure | null> {
-  const found = await partner.fetchCollection?.(state.chainId, state.contract);
+  const { chainId, contract } = state;
+  const found = await partner.fetchCollection?.(chainId, contract);
   if (found === undefined) return null;
   if (isRejection(found)) {
-    if (isFailure(found)) return found;
+    if (isPartnerFailure(found)) return found;
     const dueAt = addMs(now, syncIntervals.unknownMs);
-    await recordCollection(db, state, { slug: null, fees: null }, { now, dueAt });
+    const unknown = { slug: null, fees: null, isMember: false };
+    await recordCollection(db, state, unknown, { now, dueAt, limits });
     return null;
   }
   const fees = found.fees
     .filter(({ isService }) => !isService)
     .map(({ recipient, bps, isRequired }) => ({ recipient, bps, isRequired }));
   // It stays due: its listings are fetched next.
-  await recordCollection(db, state, { slug: found.slug, fees }, { now, dueAt: state.dueAt });
+  const reading = { slug: found.slug, fees, isMember: found.contracts.includes(contract) };
+  const reason = await recordCollection(db, state, reading, { now, dueAt: state.dueAt, limits });
+  if (reason !== null) onHeld?.({ chainId, contract, reason });
   return null;
 }
 
@@ -122,7 +142,7 @@ async function fetchPage(
   const page = await partner.fetchListings(chainId, state, { order, cursor });
   const now = context.now();
   if (isRejection(page)) {
-    if (isFailure(page)) return page;
+    if (isPartnerFailure(page)) return page;
     const waitMs = page.rejected === "not_found" ? syncIntervals.unknownMs : syncIntervals.failedMs;
     await endPass(db, state, { fullAt: null, dueAt: addMs(now, waitMs) });
     return null;
@@ -145,9 +165,6 @@ function cursorLoops(
   if (page.cursor === null) return false;
   return page.cursor === passCursor || passPages + 1 >= maxPages[pass];
 }
-
-const isFailure = (rejection: Rejection): rejection is PartnerFailure =>
-  rejection.rejected === "upstream_error";
 
 const nextPollAt = ({ pollMs = syncIntervals.pollMs }: SyncContext, now: Date) =>
   addMs(now, pollMs);

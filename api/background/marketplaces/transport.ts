@@ -47,6 +47,8 @@ const initialBackoffMs = 500;
 const defaultCooldownMs = 5_000;
 const maxCooldownMs = 3_600_000;
 const maxConnections = 8;
+/** A bulk call of the largest size for callers, at once, where the limit per minute allows it. */
+const actBurst = 20;
 
 /**
  * HTTP client of one partner: rate limited, with retries and a circuit breaker. Concurrent equal reads share one
@@ -58,9 +60,10 @@ export function openTransport(options: TransportOptions): Transport {
   const base = options.url.replace(/\/+$/, "");
   const dispatcher = new Agent({ connections: maxConnections, connect: { timeout: timeoutMs } });
   const breaker = createCircuitBreaker(clock);
+  const actsPerMinute = Math.ceil(requestsPerMinute / 2);
   const limiters = {
     read: createRateLimiter(requestsPerMinute, clock),
-    act: createRateLimiter(Math.ceil(requestsPerMinute / 2), clock),
+    act: createRateLimiter(actsPerMinute, clock, Math.min(actBurst, Math.ceil(actsPerMinute / 2))),
   };
   const inFlight = new Map<string, Promise<PartnerResponse | PartnerFailure>>();
 
@@ -68,11 +71,21 @@ export function openTransport(options: TransportOptions): Transport {
   const failure = ({ method, path }: PartnerRequest, reason: string): PartnerFailure =>
     reject("upstream_error", `${name} did not answer ${method} ${path}: ${reason}`);
 
-  async function tryOnce(request: PartnerRequest): Promise<RequestOutcome> {
+  const rationed = (seconds: number): PartnerFailure => ({
+    ...reject(
+      "partner_rate_limited",
+      `Requests to ${name} are limited; the next one is possible in ${seconds} s`,
+    ),
+    retryAfterSeconds: seconds,
+  });
+
+  type Rationed = { fault: string; isRetryable: false; retryAfterSeconds: number };
+  async function tryOnce(request: PartnerRequest): Promise<RequestOutcome | Rationed> {
     if (!breaker.tryEnter()) return { fault: "circuit breaker is open", isRetryable: false };
     if (!(await limiters[request.budget].take(timeouts.waitMs))) {
       breaker.cancel();
-      return { fault: "rate limit is used up", isRetryable: false };
+      const seconds = Math.max(1, Math.ceil(limiters[request.budget].waitMs() / 1000));
+      return { fault: "rationed", isRetryable: false, retryAfterSeconds: seconds };
     }
     const outcome = await sendRequest(request, {
       base,
@@ -96,6 +109,7 @@ export function openTransport(options: TransportOptions): Transport {
     for (let tries = 1; ; tries += 1) {
       const outcome = await tryOnce(request);
       if (!("fault" in outcome)) return outcome;
+      if ("retryAfterSeconds" in outcome) return rationed(outcome.retryAfterSeconds);
       if (!outcome.isRetryable || tries >= timeouts.attempts)
         return failure(request, outcome.fault);
       // Random jitter, so that callers that failed together do not retry together.

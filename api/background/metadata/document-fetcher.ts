@@ -1,5 +1,6 @@
 import { Agent } from "undici";
 import { type Location, locate } from "../../../projections/domain/metadata/location.ts";
+import { createCooldowns } from "./cooldowns.ts";
 import {
   type Document,
   type DocumentFault,
@@ -8,7 +9,6 @@ import {
   type Limits,
   type Route,
 } from "./fetch-document.ts";
-import { createHostCooldowns } from "./host-cooldowns.ts";
 import { createHostQueue } from "./host-queue.ts";
 import { publicLookup, type Resolve, resolveBySystem } from "./public-dns-lookup.ts";
 import { urlRefusalReason } from "./url-policy.ts";
@@ -27,9 +27,12 @@ type FetcherOptions = {
 /** A document, or why there is none; undefined while its hosts are cooling down. */
 type FetchResult = Document | { fault: string } | undefined;
 
+/** Milliseconds in which requests were made, without waiting for their turn. */
+export type FetchCost = { ms: number };
+
 export type DocumentFetcher = {
-  /** Fetches an untrusted URI within the limits. Resolves with a fault when aborted. */
-  fetchDocument(uri: string, signal: AbortSignal): Promise<FetchResult>;
+  /** Fetches an untrusted URI within the limits and adds to its cost. Resolves with a fault when aborted. */
+  fetchDocument(uri: string, signal: AbortSignal, cost?: FetchCost): Promise<FetchResult>;
   close(): Promise<void>;
 };
 
@@ -38,6 +41,8 @@ const requestsPerHost = 4;
 const defaultLimits: Limits = { timeoutMs: 10_000, bytes: 1024 * 1024, redirects: 3 };
 /** Maximum URLs tried for one document. */
 const maxAddresses = 3;
+
+const hostCooldown = { failuresUntilCooldown: 3, initialMs: 60_000, maxMs: 3_600_000 };
 
 type Address = { url: URL; isGateway: boolean };
 
@@ -50,7 +55,7 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
   const trusted = openAgent(limits, {});
   const allowed = new Set(options.allowedOrigins);
   const queue = createHostQueue(maxRequests, requestsPerHost);
-  const cooldowns = createHostCooldowns(options.now ?? Date.now);
+  const cooldowns = createCooldowns<string>({ now: options.now ?? Date.now, ...hostCooldown });
 
   function routeOf({ url: first, isGateway }: Address): Route {
     return (url) => {
@@ -63,11 +68,14 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
   async function tryAddress(
     address: Address,
     signal: AbortSignal,
+    cost: FetchCost,
   ): Promise<Document | DocumentFault | null> {
     const { host } = address.url;
     return await queue.run(host, async () => {
       if (cooldowns.isCoolingDown(host)) return null;
+      const startedAt = performance.now();
       const found = await fetchDocumentAt(address.url, routeOf(address), limits, signal);
+      cost.ms += performance.now() - startedAt;
       if ("fault" in found && needsCooldown(found, address))
         cooldowns.recordFailure(host, found.retryAfterMs);
       if (!("fault" in found) || found.cause === "document") cooldowns.recordSuccess(host);
@@ -75,10 +83,14 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
     });
   }
 
-  async function tryAll(addresses: readonly Address[], signal: AbortSignal): Promise<FetchResult> {
+  async function tryAll(
+    addresses: readonly Address[],
+    signal: AbortSignal,
+    cost: FetchCost,
+  ): Promise<FetchResult> {
     const faults: string[] = [];
     for (const address of addresses) {
-      const found = await tryAddress(address, signal);
+      const found = await tryAddress(address, signal, cost);
       if (found === null) continue;
       if (!("fault" in found)) return found;
       faults.push(`${address.url.host}: ${found.fault}`);
@@ -87,13 +99,13 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
   }
 
   return {
-    async fetchDocument(uri, signal) {
+    async fetchDocument(uri, signal, cost = { ms: 0 }) {
       const location = locate(uri);
       if (typeof location === "string") return { fault: location };
       if (location.kind === "data") return inlineDocument(location, limits.bytes);
       const addresses = addressesOf(location, options);
       if (addresses.length === 0) return { fault: "no gateway for the URI" };
-      return await tryAll(addresses.slice(0, maxAddresses), signal);
+      return await tryAll(addresses.slice(0, maxAddresses), signal, cost);
     },
     async close() {
       await Promise.all([guarded.destroy(), trusted.destroy()]);

@@ -20,7 +20,8 @@ import {
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import type { MetadataTarget } from "../../../projections/reads/metadata/read-due-metadata.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import type { DocumentFetcher } from "./document-fetcher.ts";
+import { byContract, fetchWithinBudget } from "./contract-budget.ts";
+import type { DocumentFetcher, FetchCost } from "./document-fetcher.ts";
 import { type Document, isPicture } from "./fetch-document.ts";
 import { fetchUris, type UriResult } from "./fetch-uris.ts";
 
@@ -36,8 +37,10 @@ export type FetchOutcome = {
   /** Facts appended, and the log's head after the last of them. */
   recorded: number;
   head: bigint;
-  /** Contracts with unknown results: no answer from the node, or a host cooling down. */
-  unanswered: ReadonlySet<number>;
+  /** Contracts to leave alone for a while: no answer, a host cooling down, or too large, too slow or only failures. */
+  costly: ReadonlySet<number>;
+  /** The other contracts. */
+  served: ReadonlySet<number>;
 };
 
 /** Facts per append: fetched documents are not lost when the process ends early. */
@@ -51,9 +54,10 @@ export async function fetchDue(
   work: FetchContext,
   subjects: readonly MetadataTarget[],
 ): Promise<FetchOutcome> {
-  const answers = await fetchUris(work.client, subjects);
-  const unanswered = new Set<number>();
-  const outcome = { recorded: 0, head: 0n, unanswered };
+  const works = byContract(subjects, await fetchUris(work.client, subjects));
+  const costly = new Set<number>();
+  const served = new Set<number>();
+  const outcome = { recorded: 0, head: 0n, costly, served };
   let found: Observation[] = [];
   let appending = Promise.resolve();
 
@@ -70,13 +74,15 @@ export async function fetchDue(
   }
 
   await Promise.all(
-    subjects.map(async (subject, index) => {
-      const fact = await fetchFact(work, subject, answers[index]);
-      // An aborted fetch says nothing about the document.
-      if (work.signal.aborted) return;
-      if (fact === undefined) unanswered.add(subject.contractId);
-      else found.push(fact);
-      if (found.length >= factsPerAppend) flush();
+    works.map(async (contract) => {
+      const isCostly = await fetchWithinBudget(contract, async (subject, uri, cost) => {
+        const fact = await fetchFact(work, subject, uri, cost);
+        // An aborted fetch says nothing about the document.
+        if (fact === undefined || work.signal.aborted) return false;
+        if (found.push(fact) >= factsPerAppend) flush();
+        return true;
+      });
+      (isCostly ? costly : served).add(contract.contractId);
     }),
   );
   flush();
@@ -88,12 +94,13 @@ async function fetchFact(
   { client, fetcher, now, signal }: FetchContext,
   subject: MetadataTarget,
   answer: UriResult,
+  cost: FetchCost,
 ): Promise<Observation | undefined> {
   if (answer === undefined) return undefined;
   const fact = { chainId: client.chainId, recordedAt: now };
   if ("fault" in answer) return toFact(fact, subject, null, answer.fault);
   const uri = uriOf(subject, answer.uri);
-  const document = await fetcher.fetchDocument(uri, signal);
+  const document = await fetcher.fetchDocument(uri, signal, cost);
   if (document === undefined) return undefined;
   return toFact(fact, subject, uri, "fault" in document ? document.fault : document);
 }

@@ -1,20 +1,34 @@
-import { type Address, decodeAbiParameters, encodeFunctionData, parseAbi } from "viem";
+import { type Address, decodeAbiParameters, encodeFunctionData, parseAbi, size } from "viem";
 import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import { type CallOutcome, type ChainCall, executeCalls } from "../chain/call-batch.ts";
+import { executeCalls } from "../chain/calls/call-batch.ts";
+import type { CallOutcome, ChainCall } from "../chain/calls/chain-call.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { BasisReorged, fetchReadBasis } from "../chain/contract-calls.ts";
-import { RpcFailure } from "../chain/rpc-batch.ts";
+import {
+  BasisReorged,
+  fetchReadBasis,
+  maxReturnedBytes,
+  type ReadBasis,
+} from "../chain/contract-calls.ts";
+import { ResponseTooLarge, RpcFailure } from "../chain/rpc-batch.ts";
 
 /** The metadata URI of a token, or of the contract without a token id. */
 export type UriQuery = { contract: Address; tokenId: bigint | null; standard: 721 | 1155 };
 
-/** The URI, or why there is none; undefined: no result from the node. */
-export type UriResult = { uri: string } | { fault: string } | undefined;
+/** The URI, or why there is none; undefined: no result from the node. `isTooLarge`: the call cost more than its answer. */
+export type UriResult = { uri: string } | { fault: string; isTooLarge?: true } | undefined;
 
 /** On-chain images need much gas. For a separate call; joined calls share the batch's gas. */
 const callGas = 15_000_000n;
 
+const tooLarge: UriResult = {
+  fault: `the contract's URI is larger than ${maxReturnedBytes} bytes`,
+  isTooLarge: true,
+};
+
 const contractUriAbi = parseAbi(["function contractURI() view returns (string)"]);
+
+/** Answers of one contract that are found too large, before the rest of it is left for later. */
+const tooLargePerContract = 4;
 
 /**
  * Fetches URIs from contracts. When one contract makes the request fail, each is called separately, so that only its
@@ -37,8 +51,9 @@ async function fetchTogether(
   client: ChainClient,
   queries: readonly UriQuery[],
 ): Promise<UriResult[]> {
-  const outcomes = await executeCalls(client, await fetchReadBasis(client), queries.map(callOf));
-  return outcomes.map(parseOutcome);
+  const calls = queries.map(callOf);
+  const basis = await fetchReadBasis(client);
+  return (await executeCalls(client, basis, calls, { tooLarge: "throw" })).map(parseOutcome);
 }
 
 async function fetchByContract(
@@ -51,7 +66,7 @@ async function fetchByContract(
     const basis = await fetchReadBasis(client);
     const own = [...queries.entries()].filter(([, query]) => query.contract === contract);
     const calls = own.map(([, query]) => callOf(query));
-    const outcomes = await executeCalls(client, basis, calls).catch((error: unknown) => {
+    const outcomes = await callContract(client, basis, calls).catch((error: unknown) => {
       if (error instanceof RpcFailure) return [];
       throw error;
     });
@@ -60,6 +75,27 @@ async function fetchByContract(
     });
   }
   return results;
+}
+
+/** Calls of one contract: one by one when their answers together are too large, until some are too large by themselves. */
+async function callContract(
+  client: ChainClient,
+  basis: ReadBasis,
+  calls: readonly ChainCall[],
+): Promise<CallOutcome[]> {
+  try {
+    return await executeCalls(client, basis, calls, { tooLarge: "throw" });
+  } catch (error) {
+    if (!(error instanceof ResponseTooLarge)) throw error;
+  }
+  const outcomes: CallOutcome[] = [];
+  for (const call of calls) {
+    const [outcome] = await executeCalls(client, basis, [call]);
+    outcomes.push(outcome);
+    const tooMany = outcomes.filter((one) => one !== undefined && "isTooLarge" in one);
+    if (tooMany.length >= tooLargePerContract) break;
+  }
+  return outcomes;
 }
 
 function callOf({ contract, tokenId, standard }: UriQuery): ChainCall {
@@ -75,7 +111,10 @@ function dataOf(tokenId: bigint | null, standard: 721 | 1155) {
 
 function parseOutcome(outcome: CallOutcome): UriResult {
   if (outcome === undefined) return undefined;
-  if ("reverted" in outcome) return { fault: "the contract's URI call reverted" };
+  if ("reverted" in outcome) {
+    return outcome.isTooLarge ? tooLarge : { fault: "the contract's URI call reverted" };
+  }
+  if (size(outcome.returned) > maxReturnedBytes) return tooLarge;
   try {
     const [uri] = decodeAbiParameters([{ type: "string" }], outcome.returned);
     return { uri };

@@ -1,7 +1,30 @@
+import { z } from "zod";
 import { seaport } from "../../../abis/deployments.ts";
 import type { RejectionDetail } from "../../../projections/domain/rejection.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
+
+const name = z.string().max(100).nullish();
+
+/** Fields by which clients name the protocol of an order, beside the order's own; read by `namesOtherProtocol`. */
+export const protocolNames = {
+  protocol: name,
+  protocolAddress: name,
+  protocol_address: name,
+  kind: name,
+  orderKind: name,
+  type: name,
+  domain: z
+    .strictObject({
+      name,
+      version: name,
+      chainId: z.union([name, z.number()]),
+      verifyingContract: name,
+      salt: name,
+    })
+    .partial()
+    .nullish(),
+};
 
 const retiredName = /^(pp|payment[-_ ]?processor)([-_ ]?v?\d+([._]\d+)*)?$/i;
 const retiredFields = ["sellerAcceptedOffer", "marketplaceFeeNumerator", "masterNonce"];
@@ -47,9 +70,9 @@ export function namesOtherProtocol(
   return null;
 }
 
-/** Untrusted objects may have a `toString` that throws. */
+/** An object has no text of its own: its `toString` is the caller's, and it may be as deep as the body allows. */
 const textOf = (value: unknown): string =>
-  typeof value === "string" ? value : JSON.stringify(value);
+  typeof value === "object" ? "an object" : String(value);
 
 /** Version in `seaport-1.6` or `seaport-v1.6`; undefined for names without one. */
 function versionOf(protocol: unknown): string | undefined {

@@ -39,8 +39,18 @@ export const bytes = z
   .max(2 + 2 * maxSignatureBytes, `must not exceed ${maxSignatureBytes} bytes`)
   .transform((text) => text.toLowerCase() as Hex);
 
-/** All signed fields of an order but the counter; `integer` parses its amounts and times. Clients write salts as hex. */
-export function orderParametersSchema<Integer extends z.ZodType<bigint>>(integer: Integer) {
+/** Refuses fields that it does not have. */
+export const closed = <Schema extends z.ZodObject>(schema: Schema): Schema =>
+  schema.strict() as unknown as Schema;
+
+/**
+ * All signed fields of an order but the counter; `integer` parses its amounts and times. Clients write salts as hex.
+ * `close` is applied to every object.
+ */
+export function orderParametersSchema<Integer extends z.ZodType<bigint>>(
+  integer: Integer,
+  close: typeof closed = (schema) => schema,
+) {
   const uint8 = integer.refine((value) => value < 256n, "must be a uint8").transform(Number);
   const offerItem = z.object({
     itemType: uint8,
@@ -49,11 +59,11 @@ export function orderParametersSchema<Integer extends z.ZodType<bigint>>(integer
     startAmount: integer,
     endAmount: integer,
   });
-  return z.object({
+  const fields = z.object({
     offerer: address,
     zone: address,
-    offer: z.array(offerItem).max(maxItems),
-    consideration: z.array(offerItem.extend({ recipient: address })).max(maxItems),
+    offer: z.array(close(offerItem)).max(maxItems),
+    consideration: z.array(close(offerItem.extend({ recipient: address }))).max(maxItems),
     orderType: uint8,
     startTime: integer,
     endTime: integer,
@@ -61,4 +71,5 @@ export function orderParametersSchema<Integer extends z.ZodType<bigint>>(integer
     salt: uint256,
     conduitKey: bytes32,
   });
+  return close(fields);
 }

@@ -5,20 +5,28 @@ import {
   type RejectionDetail,
   reject,
 } from "../../../projections/domain/rejection.ts";
-import { isRetiredProtocol, namesOtherProtocol } from "./order-protocol.ts";
-import { bytes, decimalUint256, orderParametersSchema } from "./order-schema.ts";
+import { isRetiredProtocol, namesOtherProtocol, protocolNames } from "./order-protocol.ts";
+import { bytes, closed, decimalUint256, orderParametersSchema } from "./order-schema.ts";
 
-const components = orderParametersSchema(decimalUint256).extend({ counter: decimalUint256 });
+const components = orderParametersSchema(decimalUint256, closed).extend({
+  counter: decimalUint256,
+});
 const parameters = components.extend({ totalOriginalConsiderationItems: decimalUint256.nullish() });
 /** A missing signature is rejected later, with its own code. */
 const signature = bytes.nullish();
 
-const canonical = z.object({ parameters, signature });
-const flat = parameters.extend({ signature });
+const canonical = z.strictObject({ parameters, signature, ...protocolNames });
+const flat = parameters.extend({ signature, ...protocolNames });
 const flatAsCanonical = flat.transform(({ signature, ...rest }) => ({
-  parameters: rest,
+  parameters: withoutNames(rest),
   signature,
 }));
+
+function withoutNames<Fields extends object>(fields: Fields): Omit<Fields, keyof ProtocolNames> {
+  const own = Object.entries(fields).filter(([name]) => !(name in protocolNames));
+  return Object.fromEntries(own) as Omit<Fields, keyof ProtocolNames>;
+}
+type ProtocolNames = typeof protocolNames;
 
 const { $schema: _, ...document } = z.toJSONSchema(z.union([canonical, flat]), { io: "input" });
 
@@ -27,7 +35,7 @@ export const signedOrderDocument: Record<string, unknown> = document;
 
 type BodyCode = "bad_structure" | "pp_retired" | "wrong_protocol";
 
-/** Parses a signed order, `{parameters, signature}` or flat; other fields are ignored. */
+/** Parses a signed order, `{parameters, signature}` or flat. It may name its protocol; other fields are refused. */
 export function parseOrderBody(
   raw: unknown,
   { chainId, envelope }: { chainId: number; envelope: unknown },
@@ -56,10 +64,16 @@ function hasParameters(raw: unknown): boolean {
 const maxDetails = 20;
 
 function badStructure({ issues }: z.ZodError): Rejection<"bad_structure"> {
-  const details = issues.slice(0, maxDetails).map((issue): RejectionDetail => {
-    const field = issue.path.length === 0 ? "seaport" : issue.path.map(String).join(".");
-    return { field, message: issue.message };
-  });
+  const details = issues.slice(0, maxDetails).map(detailOf);
   const [first] = details;
   return reject("bad_structure", `${first?.field}: ${first?.message}`, details);
+}
+
+function detailOf(issue: z.core.$ZodIssue): RejectionDetail {
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") {
+    const field = [...path, issue.keys[0]?.slice(0, 100)].join(".");
+    return { field, message: "is not a field of an order" };
+  }
+  return { field: path.length === 0 ? "seaport" : path.join("."), message: issue.message };
 }

@@ -3,18 +3,25 @@ import type { Address } from "viem";
 import { type ChainId, wrappedNative } from "../../../abis/deployments.ts";
 import { openDatabase } from "../../../projections/database.ts";
 import { orderBounds } from "../../../projections/domain/orders/market-terms.ts";
+import type { OrderQuotas } from "../../../projections/domain/orders/order-quotas.ts";
 import { openSwitch } from "../../../projections/log/switches.ts";
 import { openChainClient } from "../chain/clients.ts";
 import { createQueryBatcher } from "../chain/query-batcher.ts";
 import { openPartners } from "../marketplaces/open-partners.ts";
 import { interactive } from "../marketplaces/transport.ts";
 import { openAdmission } from "./intake/open-admission.ts";
+import { countOutcomes } from "./market/count-outcomes.ts";
 import type { Market } from "./market/market.ts";
 import { openProjectionWaiter } from "./market/projection-waiter.ts";
+import { deleteIdleBudgets } from "./quotas/spending.ts";
 
 type MarketConfig = {
   fees: { bps: number; recipient: Address };
-  market: { prefix: string; enabled: { listings: boolean; offers: boolean; buying: boolean } };
+  market: {
+    prefix: string;
+    enabled: { listings: boolean; offers: boolean; buying: boolean };
+    quotas: OrderQuotas;
+  };
   chains: readonly {
     chainId: ChainId;
     rpcUrls: readonly string[];
@@ -29,6 +36,7 @@ type OpenMarketConfig = MarketConfig & {
 };
 
 const rpcTimeoutMs = 3_000;
+const budgetSweepMs = 600_000;
 
 export function openMarket(config: OpenMarketConfig, logger: Logger): Market {
   const writer = openDatabase({
@@ -42,9 +50,15 @@ export function openMarket(config: OpenMarketConfig, logger: Logger): Market {
   });
   const waiter = openProjectionWaiter({ db: writer, url: config.database.url, logger });
   const partners = openPartners(config.partners, interactive);
+  const sweep = setInterval(() => {
+    deleteIdleBudgets(writer, new Date()).catch((error: unknown) =>
+      logger.warn({ err: error }, "order budget cleanup failed"),
+    );
+  }, budgetSweepMs);
   return {
     ...assembleMarket(config, { writer, partners, waitUntilProjected: waiter.waitFor }),
     async close() {
+      clearInterval(sweep);
       await waiter.stop();
       await Promise.all([writer.destroy(), ...partners.map((partner) => partner.close())]);
     },
@@ -78,22 +92,25 @@ export function assembleMarket(
   });
   const indexesAllContracts = (chainId: ChainId) =>
     config.chains.some((one) => one.chainId === chainId && one.collections === "all");
-  const { prefix, enabled } = config.market;
+  const { prefix, enabled, quotas } = config.market;
   const switches = {
     listings: openSwitch(writer, "listings", !enabled.listings),
     offers: openSwitch(writer, "offers", !enabled.offers),
     buying: openSwitch(writer, "buying", !enabled.buying),
   };
+  const admissionContext = { db: writer, chain, indexesAllContracts, quotas, waitUntilProjected };
   return {
     writer,
     prefix,
     terms,
+    chains: [...clients.values()],
     chain,
     queryChain: (chainId, queries) => served(chainQueries, chainId)(queries),
     indexesAllContracts,
     isPaused: (feature) => switches[feature](),
     partners,
-    admit: openAdmission({ db: writer, chain, indexesAllContracts, waitUntilProjected }, terms),
+    quotas,
+    ...countOutcomes(openAdmission(admissionContext, terms)),
     waitUntilProjected,
   };
 }

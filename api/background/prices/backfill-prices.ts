@@ -11,7 +11,7 @@ import { agreeOnPrice } from "./median.ts";
 /** Hours per request, supported by every exchange. */
 const hoursPerRequest = 100;
 /** Wait between two requests, for the exchanges' rate limits. */
-const pauseMs = 250;
+const usualPauseMs = 250;
 const hourMs = intervalMs["1h"];
 
 type Backfill = {
@@ -21,6 +21,7 @@ type Backfill = {
   days: number;
   now: Date;
   signal: AbortSignal;
+  pauseMs?: number;
   onProgress?: (progress: BackfillProgress) => void;
 };
 
@@ -36,11 +37,11 @@ export type BackfillProgress = {
 };
 
 /**
- * Appends the price at every full hour of the last days that has none, oldest first. Skips hours in the log, so an
+ * Appends the price at every full hour of the last days that has none, newest first. Skips hours in the log, so an
  * interrupted backfill resumes.
  */
 export async function backfillPrices(options: Backfill): Promise<BackfillProgress> {
-  const { db, coin, days, now, signal, onProgress } = options;
+  const { db, coin, days, now, signal, onProgress, pauseMs = usualPauseMs } = options;
   const lastMs = bucketStart(now.getTime(), hourMs);
   const hours = Array.from(
     { length: days * 24 + 1 },
@@ -70,13 +71,13 @@ export async function backfillPrices(options: Backfill): Promise<BackfillProgres
   return { ...progress, failures: [...failures] };
 }
 
-/** Groups of hours that fit into one request. */
+/** Groups of ascending hours that fit into one request, the newest first. */
 function splitIntoRanges(hours: readonly number[]): number[][] {
   const ranges: number[][] = [];
-  for (const hour of hours) {
+  for (const hour of hours.toReversed()) {
     const range = ranges.at(-1);
-    const [first] = range ?? [];
-    if (first !== undefined && hour - first < hoursPerRequest * hourMs) range?.push(hour);
+    const last = range?.at(-1);
+    if (last !== undefined && last - hour < hoursPerRequest * hourMs) range?.unshift(hour);
     else ranges.push([hour]);
   }
   return ranges;

@@ -12,7 +12,8 @@ type Code =
   | "unsupported_order"
   | "unsupported_marketplace"
   | "order_mismatch"
-  | "upstream_error";
+  | "upstream_error"
+  | "partner_rate_limited";
 
 /**
  * The call by which `buyer` buys a listing whose partner has to authorize each fill. The partner's fulfillment is

@@ -25,6 +25,7 @@ type BuyCode =
   | "unsupported_marketplace"
   | "unsupported_order"
   | "upstream_error"
+  | "partner_rate_limited"
   | "buying_disabled";
 
 export type PreparedPurchase = {

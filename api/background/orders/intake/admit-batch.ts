@@ -1,11 +1,17 @@
 import type { Hex } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
+import type { OrderQuotas } from "../../../../projections/domain/orders/order-quotas.ts";
 import type { OrderStatus } from "../../../../projections/domain/orders/order-status.ts";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { readBids } from "../../../../projections/reads/bids/read-bid.ts";
+import { askReread } from "../../../../projections/reads/collections/read-due-royalties.ts";
 import { readListings } from "../../../../projections/reads/listings/read-listing.ts";
 import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
+import {
+  readBurnedTokens,
+  type TokenSet,
+} from "../../../../projections/reads/ownership/read-burned-tokens.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainClient } from "../../chain/clients.ts";
 import { fetchReadBasis, type ReadBasis } from "../../chain/contract-calls.ts";
@@ -16,10 +22,14 @@ import {
   runBatch,
 } from "../../chain/query-chain.ts";
 import { RpcFailure } from "../../chain/rpc-batch.ts";
+import { findOwnerless } from "../checks/find-ownerless.ts";
 import type { IntakeRejection, Outcome } from "../market/admission.ts";
+import { findChangedRoyalties } from "../market/royalty.ts";
+import { createBatchTotals } from "../quotas/batch-totals.ts";
+import { type Charge, chargeBudgets } from "../quotas/spending.ts";
+import { quotasOf } from "../quotas/validate-quotas.ts";
 import { admissionQueries } from "./admission-queries.ts";
 import { type Accepted, appendOrders } from "./append-orders.ts";
-import { createBatchTotals } from "./batch-totals.ts";
 import type { PendingOrder } from "./pending-order.ts";
 import { readStoredContext, type StoredContext } from "./read-stored-context.ts";
 import { validateOrder, validateWithoutChain } from "./validate-order.ts";
@@ -30,6 +40,7 @@ export type AdmissionContext = {
   chain(chainId: ChainId): ChainClient;
   /** Whether every NFT contract of the chain is indexed. */
   indexesAllContracts(chainId: ChainId): boolean;
+  quotas: OrderQuotas;
   /** Waits, up to a deadline, until the projections have reached a position of the log. */
   waitUntilProjected(position: bigint): Promise<unknown>;
 };
@@ -60,7 +71,7 @@ export async function admitBatch(context: AdmissionContext, batch: Batch): Promi
   const newOrders = pendingOrders.filter(
     (pending) => !isDuplicate(pending, acceptedBefore.get(pending.order.orderHash)?.signature),
   );
-  const { rejections, accepted, resultsOf } = await validateAll(
+  const { rejections, accepted, resultsOf, charges } = await validateAll(
     context,
     { ...batch, pendingOrders: newOrders },
     { stored, basis },
@@ -69,14 +80,18 @@ export async function admitBatch(context: AdmissionContext, batch: Batch): Promi
   const toAppend = accepted.filter(({ pending }) => !acceptedBefore.has(pending.order.orderHash));
   if (toAppend.length > 0) {
     const results = resultsOf(toAppend.map(({ pending }) => pending));
-    const position = await appendOrders(db, chainId, { accepted: toAppend, results, now });
+    const [position] = await Promise.all([
+      appendOrders(db, chainId, { accepted: toAppend, results, now }),
+      chargeBudgets(db, chainId, charges, now),
+    ]);
     await context.waitUntilProjected(position);
   }
   const statuses = await readStatuses(db, batch);
   return pendingOrders.map((pending) => {
-    const { orderHash } = pending.order;
-    // An order that is not projected in time was found fillable a moment ago.
-    const status = statuses.get(orderHash) ?? "active";
+    const { orderHash, components } = pending.order;
+    // An order that is not projected in time was found fillable a moment ago; one that ended long ago is compacted.
+    const hasEnded = Number(components.endTime) * 1000 <= now.getTime();
+    const status = statuses.get(orderHash) ?? (hasEnded ? "expired" : "active");
     return rejections.get(pending) ?? { orderHash, status };
   });
 }
@@ -93,6 +108,7 @@ const unresponsiveMs = 2_500;
 type ValidationResult = {
   rejections: ReadonlyMap<PendingOrder, IntakeRejection>;
   accepted: readonly Accepted[];
+  charges: readonly Charge[];
   resultsOf(pendingOrders: readonly PendingOrder[]): ChainResults;
 };
 
@@ -106,8 +122,19 @@ async function validateAll(
   const startedAt = performance.now();
   try {
     const round = await runBatch(context.chain(chainId), [...queries.values()].flat(), basis);
+    const results = resultsFor(round, [...queries.values()].flat());
+    const ownerless = findOwnerless(
+      pendingOrders.map(({ order }) => order),
+      results,
+    );
+    const burnedTokens = await readBurnedTokens(context.db, chainId, ownerless);
+    const cases = [...stored.royaltyCases.values()];
+    const changed = await findChangedRoyalties(context.db, chainId, cases, results);
+    if (changed.length > 0) await askReread(context.db, chainId, changed, batch.now);
     const indexesAllContracts = context.indexesAllContracts(chainId);
-    return validateInOrder(pendingOrders, { stored, queries, round, indexesAllContracts });
+    const { quotas } = context;
+    const chainState = { stored, queries, round, results, burnedTokens, indexesAllContracts };
+    return validateInOrder(pendingOrders, { ...chainState, quotas });
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error;
     // A quick failure may be caused by the queries of one caller; an unresponsive node fails for all of them.
@@ -121,6 +148,7 @@ function rejectAll(pendingOrders: readonly PendingOrder[]): ValidationResult {
   return {
     rejections: new Map(pendingOrders.map((pending) => [pending, validateWithoutChain(pending)])),
     accepted: [],
+    charges: [],
     resultsOf() {
       throw new Error("the chain was not queried");
     },
@@ -131,7 +159,10 @@ type ChainRound = {
   stored: StoredContext;
   queries: ReadonlyMap<PendingOrder, readonly ChainQuery[]>;
   round: BatchResult;
+  results: ChainResults;
+  burnedTokens: TokenSet;
   indexesAllContracts: boolean;
+  quotas: OrderQuotas;
 };
 
 /** One after the other: an accepted order affects the validation of the next ones. */
@@ -139,13 +170,12 @@ function validateInOrder(
   pendingOrders: readonly PendingOrder[],
   context: ChainRound,
 ): ValidationResult {
-  const { queries, round, stored, indexesAllContracts } = context;
+  const { queries, round, ...validated } = context;
   const resultsOf = (some: readonly PendingOrder[]) =>
     resultsFor(
       round,
       some.flatMap((one) => queries.get(one) ?? []),
     );
-  const results = resultsOf(pendingOrders);
   const batchTotals = createBatchTotals();
   const rejections = new Map<PendingOrder, IntakeRejection>();
   const accepted = new Map<Hex, Accepted>();
@@ -153,15 +183,18 @@ function validateInOrder(
     const { order } = pending;
     const before = accepted.get(order.orderHash)?.pending;
     if (isDuplicate(pending, before?.order.signature)) continue;
-    const result = validateOrder(pending, { stored, results, batchTotals, indexesAllContracts });
+    const result = validateOrder(pending, { ...validated, batchTotals });
     if (isRejection(result)) {
       rejections.set(pending, result);
     } else if (before === undefined) {
       accepted.set(order.orderHash, { pending, terms: result.terms });
-      batchTotals.add(order);
+      const { quotas, stored } = context;
+      const { budgets } = quotasOf(order, { quotas, stored: stored.quotas, now: pending.now });
+      batchTotals.add(order, budgets);
     }
   }
-  return { rejections, accepted: [...accepted.values()], resultsOf };
+  const charges = batchTotals.charges();
+  return { rejections, accepted: [...accepted.values()], charges, resultsOf };
 }
 
 async function readStatuses(

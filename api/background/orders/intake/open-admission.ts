@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import type { Address } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
@@ -14,10 +15,13 @@ export function openAdmission(
   admissionContext: AdmissionContext,
   terms: (chainId: ChainId) => MarketTerms,
 ): Admit {
-  const queues = new Map<ChainId, BatchQueue<readonly PendingOrder[], readonly Outcome[]>>();
-  const queueOf = (chainId: ChainId) => {
-    const queue = queues.get(chainId) ?? openQueue(admissionContext, chainId);
-    queues.set(chainId, queue);
+  const queues = new Map<string, BatchQueue<readonly PendingOrder[], readonly Outcome[]>>();
+  const queueOf = (chainId: ChainId, pendingOrders: readonly PendingOrder[]) => {
+    const { health } = admissionContext.chain(chainId);
+    const isCheap = pendingOrders.every((pending) => payersOf(pending).every(health.isCheap));
+    const name = `${chainId} ${isCheap}`;
+    const queue = queues.get(name) ?? openQueue(admissionContext, chainId);
+    queues.set(name, queue);
     return queue;
   };
   return async ({ orders, ...submission }) => {
@@ -30,7 +34,9 @@ export function openAdmission(
     }
     const pendingOrders = parsed.flatMap(({ result }) => (isRejection(result) ? [] : [result]));
     const outcomes =
-      pendingOrders.length === 0 ? [] : await queueOf(submission.chainId)(pendingOrders);
+      pendingOrders.length === 0
+        ? []
+        : await queueOf(submission.chainId, pendingOrders)(pendingOrders);
     const outcomeOf = new Map(pendingOrders.map((pending, index) => [pending, outcomes[index]]));
     return parsed.map(({ subject, result }) => {
       const outcome = isRejection(result) ? result : outcomeOf.get(result);
@@ -40,7 +46,15 @@ export function openAdmission(
   };
 }
 
-/** All callers of one chain share batches. */
+/** The contracts whose code decides what the checks of an order cost. */
+function payersOf({ order: { contract, maker }, signatureCheck }: PendingOrder): Address[] {
+  return signatureCheck.signedBy === "maker" ? [contract] : [contract, maker];
+}
+
+/**
+ * Callers of one chain share batches: those whose contracts answered cheaply before, apart from the others, whose first
+ * calls may be slow.
+ */
 function openQueue(context: AdmissionContext, chainId: ChainId) {
   return createBatchQueue<readonly PendingOrder[], readonly Outcome[]>(
     async (callers) => {

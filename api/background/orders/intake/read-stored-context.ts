@@ -8,8 +8,8 @@ import {
   readCheaperNativeListings,
 } from "../../../../projections/reads/listings/read-cheaper-native-listings.ts";
 import { readListings } from "../../../../projections/reads/listings/read-listing.ts";
-import { readOpenOrderCounts } from "../../../../projections/reads/orders/read-open-order-counts.ts";
 import { type RoyaltyCase, readRoyaltyCases } from "../market/royalty.ts";
+import { readStoredQuotas, type StoredQuotas } from "../quotas/stored-quotas.ts";
 import type { PendingOrder } from "./pending-order.ts";
 
 /** A cheaper listing that the maker signed before. */
@@ -21,7 +21,7 @@ export type StoredContext = {
   contracts: ReadonlyMap<Address, "erc721" | "erc1155" | null>;
   cheaper: readonly CheaperListing[];
   openBidsWei: ReadonlyMap<Address, bigint>;
-  openCounts: ReadonlyMap<Address, number>;
+  quotas: StoredQuotas;
 };
 
 /** All of `pendingOrders` are on one chain. */
@@ -35,16 +35,13 @@ export async function readStoredContext(
   const makers = [...new Set(orders.map(({ components }) => components.offerer))];
   const bids = orders.filter(({ side }) => side === "bid");
   const bidders = [...new Set(bids.map(({ components }) => components.offerer))];
-  const [royaltyCases, contracts, cheaper, openBidsWei, openCounts] = await Promise.all([
+  const named = orders.map(({ contract }) => contract);
+  const [royaltyCases, contracts, cheaper, openBidsWei, quotas] = await Promise.all([
     readRoyaltyCases(db, chainId, orders),
-    readKnownContracts(
-      db,
-      chainId,
-      orders.map(({ contract }) => contract),
-    ),
+    readKnownContracts(db, chainId, named),
     readCheaperListings(db, chainId, pendingOrders, now),
     Promise.all(bidders.map((maker) => readOpenBidsWei(db, chainId, maker, now))),
-    readOpenOrderCounts(db, chainId, makers, now),
+    readStoredQuotas(db, chainId, { makers, contracts: named }, now),
   ]);
   return {
     royaltyCases: pairUp(
@@ -54,7 +51,7 @@ export async function readStoredContext(
     contracts,
     cheaper,
     openBidsWei: pairUp(bidders, openBidsWei),
-    openCounts,
+    quotas,
   };
 }
 

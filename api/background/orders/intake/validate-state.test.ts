@@ -2,8 +2,9 @@ import { zeroHash } from "viem";
 import { expect, it } from "vitest";
 import { commonConduit, wrappedNative } from "../../../../abis/deployments.ts";
 import { orderBounds } from "../../../../projections/domain/orders/market-terms.ts";
+import { defaultQuotas } from "../../../../projections/domain/orders/order-quotas.ts";
 import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";
-import { createBatchTotals } from "./batch-totals.ts";
+import { createBatchTotals } from "../quotas/batch-totals.ts";
 import type { PendingOrder } from "./pending-order.ts";
 import { validateOwnOrders } from "./validate-state.ts";
 import type { ValidationContext } from "./validation-context.ts";
@@ -55,13 +56,27 @@ function contextWith(openOrders: number): ValidationContext {
       contracts: new Map(),
       cheaper: [],
       openBidsWei: new Map(),
-      openCounts: new Map([[maker, openOrders]]),
+      quotas: {
+        makers: new Map(),
+        contracts: new Map(),
+        openOfMakers: new Map([[maker, openOrders]]),
+        spending: new Map(),
+        blocked: new Set(),
+      },
+    },
+    quotas: {
+      ...defaultQuotas,
+      maker: 20_000,
+      contract: 20_000,
+      untradedPerDay: 1e9,
+      newcomersPerDay: 1e9,
     },
     results: {
       basis: { number: 0n, hash: zeroHash, timestamp: new Date(0) },
       readings: [],
       find: () => undefined,
     },
+    burnedTokens: { has: () => false },
     batchTotals: createBatchTotals(),
     indexesAllContracts: true,
   };
@@ -70,7 +85,7 @@ function contextWith(openOrders: number): ValidationContext {
 it("a maker has at most ten thousand open orders on a chain, including those of the current batch", () => {
   const context = contextWith(9_999);
   expect(validateOwnOrders(pending, context)).toBeNull();
-  context.batchTotals.add(order);
+  context.batchTotals.add(order, []);
   expect(validateOwnOrders(pending, context)?.rejected).toBe("too_many_open_orders");
   expect(validateOwnOrders(pending, contextWith(10_000))?.rejected).toBe("too_many_open_orders");
 });

@@ -1,3 +1,4 @@
+import { validateExposure } from "../../../../projections/domain/orders/validate-exposure.ts";
 import {
   type ExchangeStatus,
   type OwnListing,
@@ -6,14 +7,12 @@ import {
   validateListingState,
   validatePriceRaise,
 } from "../../../../projections/domain/orders/validate-state.ts";
-import { reject } from "../../../../projections/domain/rejection.ts";
 import type { IntakeRejection } from "../market/admission.ts";
+import { rejectBlocked } from "../quotas/blocked-makers.ts";
+import { validateQuotas } from "../quotas/validate-quotas.ts";
 import { ownCheaperListings } from "./admission-queries.ts";
 import type { PendingOrder } from "./pending-order.ts";
 import { rpcUnavailable, type ValidationContext } from "./validation-context.ts";
-
-/** Most open orders of a maker on a chain. */
-const maxOpenOrders = 10_000;
 
 /** Validates token, funds and order status as read from the chain. */
 export function validateState(
@@ -23,9 +22,16 @@ export function validateState(
   const { orderHash, side } = pending.order;
   const status = context.results.find({ kind: "order_status_read", orderHash });
   if (status === undefined) return rpcUnavailable("the order's status");
-  return side === "ask"
-    ? validateListing(pending, context, status)
-    : validateBid(pending, context, status);
+  const state =
+    side === "ask"
+      ? validateListing(pending, context, status)
+      : validateBid(pending, context, status);
+  const isBlocked = context.stored.quotas.blocked.has(pending.order.maker);
+  // A blocked maker comes before the last of the checks of the chain.
+  if (isBlocked && (state === null || state.rejected === "self_offer")) {
+    return rejectBlocked(pending.order.maker);
+  }
+  return state;
 }
 
 function validateListing(
@@ -78,7 +84,7 @@ function validateBid(
 /** The standard seen in a contract's transfers takes precedence over the one it declares. */
 function tokenState(
   { contract, tokenId, standard }: PendingOrder["order"],
-  { stored, results, indexesAllContracts }: ValidationContext,
+  { stored, results, burnedTokens, indexesAllContracts }: ValidationContext,
 ): TokenState {
   const declared = results.find({ kind: "standard", contract })?.standard ?? undefined;
   const found = stored.contracts.get(contract);
@@ -89,6 +95,7 @@ function tokenState(
       standard === "erc721" && tokenId !== null
         ? results.find({ kind: "owner_read", contract, tokenId })?.owner
         : undefined,
+    isBurned: tokenId !== null && burnedTokens.has({ contract, tokenId }),
   };
 }
 
@@ -97,25 +104,26 @@ export function validateOwnOrders(
   pending: PendingOrder,
   context: ValidationContext,
 ): IntakeRejection | null {
-  const { order } = pending;
-  const { stored, batchTotals } = context;
-  const maker = order.components.offerer;
+  const { order, now } = pending;
+  const { stored, quotas, batchTotals } = context;
   const raise =
     order.side === "ask" && order.standard === "erc721"
       ? validatePriceRaise(order, cheapestOwnListing(pending, context))
       : null;
   if (raise !== null) return raise;
-  const open = (stored.openCounts.get(maker) ?? 0) + batchTotals.orders(maker);
-  if (open < maxOpenOrders) return null;
-  const message = `the maker has ${open} open orders; the maximum is ${maxOpenOrders}`;
-  return reject("too_many_open_orders", message, [
-    {
-      field: "parameters.offerer",
-      expected: `at most ${maxOpenOrders} open orders`,
-      actual: `${open}`,
-      message,
-    },
-  ]);
+  const full = validateQuotas(order, { quotas, stored: stored.quotas, batchTotals, now });
+  return full ?? (order.side === "bid" ? validateBidExposure(pending, context) : null);
+}
+
+function validateBidExposure(
+  { order, terms }: PendingOrder,
+  { results, stored, batchTotals, quotas }: ValidationContext,
+): IntakeRejection | null {
+  const { maker: owner, unitPriceWei, quantity } = order;
+  const balance = results.find({ kind: "balance_read", currency: terms.currency, owner });
+  const openBidsWei = (stored.openBidsWei.get(owner) ?? 0n) + batchTotals.bidWei(owner);
+  const funds = { openBidsWei, balanceWei: balance?.wei ?? 0n };
+  return validateExposure(unitPriceWei * quantity, funds, quotas.bidExposure);
 }
 
 /** An own listing may have ended on the chain before the projections know it. */

@@ -1,11 +1,13 @@
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
+import type { OrderQuotas } from "../../../../projections/domain/orders/order-quotas.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainClient } from "../../chain/clients.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
 import type { Partner } from "../../marketplaces/partner.ts";
 import type { Admit } from "./admission.ts";
+import type { OutcomeCount } from "./count-outcomes.ts";
 
 /** Features that an operator can pause. */
 type PausableFeature = "listings" | "offers" | "buying";
@@ -17,6 +19,8 @@ export type Market = {
   /** Prefix of `askId` and `bidId`. */
   prefix: string;
   terms(chainId: ChainId): MarketTerms;
+  /** Chains that are served. */
+  chains: readonly ChainClient[];
   /** Throws for a chain that is not served. */
   chain(chainId: ChainId): ChainClient;
   /** Queries the chain; concurrent callers share a round. Throws `RpcFailure`. */
@@ -26,7 +30,10 @@ export type Market = {
   isPaused(feature: PausableFeature): Promise<boolean>;
   /** Partner marketplaces, with timeouts for interactive requests. */
   partners: readonly Partner[];
+  quotas: OrderQuotas;
   admit: Admit;
+  /** Of this process. */
+  readOutcomes(): readonly OutcomeCount[];
   /** Waits until the projections of orders have reached a position of the log; false after a deadline. */
   waitUntilProjected(position: bigint): Promise<boolean>;
   close(): Promise<void>;

@@ -5,6 +5,8 @@ import { applicableRoyalty, type Royalty } from "../../../../projections/domain/
 import {
   type RoyaltyShare,
   readConfiguredRoyalties,
+  readContractRoyalties,
+  readOperatorRoyalties,
   readPartnerRoyalties,
 } from "../../../../projections/reads/collections/read-royalties.ts";
 import { readReferenceTokens } from "../../../../projections/reads/ownership/read-reference-tokens.ts";
@@ -21,6 +23,7 @@ export type RoyaltyCase = {
   /** The token of the ERC-2981 query: the item's, or the lowest existing id of the contract; 0 where none is known. */
   tokenId: bigint;
   unitPriceWei: bigint;
+  operator: RoyaltyShare | null;
   partner: RoyaltyShare | null;
   configured: RoyaltyShare | null;
 };
@@ -33,7 +36,8 @@ export async function readRoyaltyCases(
 ): Promise<RoyaltyCase[]> {
   const collectionWide = items.filter(({ tokenId }) => tokenId === null);
   const contracts = items.map(({ contract }) => contract);
-  const [partners, configured, references] = await Promise.all([
+  const [operators, partners, configured, references] = await Promise.all([
+    readOperatorRoyalties(db, chainId, contracts),
     readPartnerRoyalties(db, chainId, contracts),
     readConfiguredRoyalties(db, chainId, contracts),
     readReferenceTokens(
@@ -47,6 +51,7 @@ export async function readRoyaltyCases(
     contract,
     tokenId: tokenId ?? references.get(contract) ?? 0n,
     unitPriceWei,
+    operator: operators.get(contract) ?? null,
     partner: partners.get(contract) ?? null,
     configured: configured.get(contract) ?? null,
   }));
@@ -57,13 +62,45 @@ export function royaltyQueries(cases: readonly RoyaltyCase[]): ChainQuery[] {
   return cases.map(royaltyQuery);
 }
 
+/**
+ * The contracts whose answer about a token is not what their last reading says of all tokens: it may have changed, or
+ * depend on the token.
+ */
+export async function findChangedRoyalties(
+  db: Database,
+  chainId: ChainId,
+  cases: readonly RoyaltyCase[],
+  results: ChainResults,
+): Promise<Address[]> {
+  const answered = cases.flatMap((one) => {
+    const answer = results.find(royaltyQuery(one));
+    return answer === undefined ? [] : [{ ...one, royalty: answer.royalty }];
+  });
+  const contracts = answered.map(({ contract }) => contract);
+  const known = await readContractRoyalties(db, chainId, contracts);
+  const changed = answered.filter(({ contract, unitPriceWei, royalty }) => {
+    const before = known.get(contract);
+    if (royalty === null || before === undefined)
+      return (royalty?.royaltyWei ?? 0n) > 0n || before !== undefined;
+    const expectedWei = unitPriceWei * BigInt(before.bps);
+    const differsByWei = royalty.royaltyWei * 10_000n - expectedWei;
+    // A share is kept in whole hundredths of a percent.
+    const tolerated = unitPriceWei / 2n + 10_000n;
+    const isSameShare = differsByWei <= tolerated && -differsByWei <= tolerated;
+    return royalty.recipient !== before.recipient || !isSameShare;
+  });
+  return [...new Set(changed.map(({ contract }) => contract))];
+}
+
 /** The royalty due. Null: none; undefined: unknown, because it depends on a query that failed. */
 export function royaltyFrom(one: RoyaltyCase, results: ChainResults): Royalty | null | undefined {
-  const { chainId, unitPriceWei, partner, configured } = one;
+  const { chainId, unitPriceWei, operator, partner, configured } = one;
   const answer = results.find(royaltyQuery(one));
   const erc2981 = answer?.royalty ?? null;
-  const royalty = applicableRoyalty(chainId, unitPriceWei, { partner, erc2981, configured });
-  return answer === undefined && royalty?.source !== "partner" ? undefined : royalty;
+  const sources = { operator, partner, erc2981, configured };
+  const royalty = applicableRoyalty(chainId, unitPriceWei, sources);
+  if (answer !== undefined || operator !== null || royalty?.source === "partner") return royalty;
+  return undefined;
 }
 
 function royaltyQuery({ contract, tokenId, unitPriceWei }: RoyaltyCase) {

@@ -1,12 +1,13 @@
 import { type Address, maxUint256 } from "viem";
 import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
 import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
+import { validateExposure } from "../../../../projections/domain/orders/validate-exposure.ts";
 import { validateBidState } from "../../../../projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
 import { readOpenBidsWei } from "../../../../projections/reads/bids/read-open-bids-wei.ts";
-import type { ChainResults } from "../../chain/query-chain.ts";
 import { queryChainOrReject } from "../market/query-chain-or-reject.ts";
 import { royaltyQueries } from "../market/royalty.ts";
+import { readBlocked, rejectBlocked } from "../quotas/blocked-makers.ts";
 import { type MakerFunds, makerFundsFrom, makerFundsQueries } from "./maker-funds.ts";
 import {
   type PricedRequest,
@@ -15,7 +16,12 @@ import {
   type RequirementsRequest,
   readRequestedItems,
 } from "./requested-item.ts";
-import { tokenQueries, tokenStateOf } from "./requested-token.ts";
+import {
+  readTokenSources,
+  type TokenSources,
+  tokenQueries,
+  tokenStateOf,
+} from "./requested-token.ts";
 
 /** `tokenId` is null for a bid on every token of the contract. */
 export type BidItem = {
@@ -44,9 +50,10 @@ export async function readBidRequirements(
 ): Promise<BidRequirements | Rejection<"rpc_unavailable">> {
   const { market, chainId, maker, now } = request;
   const terms = market.terms(chainId);
-  const [items, openOffersWei] = await Promise.all([
+  const [items, openOffersWei, blockedMakers] = await Promise.all([
     readRequestedItems(request, requested),
     readOpenBidsWei(market.writer, chainId, maker, now),
+    readBlocked(market.writer, [maker]),
   ]);
   const results = await queryChainOrReject(market, chainId, [
     ...makerFundsQueries(maker, terms),
@@ -56,8 +63,10 @@ export async function readBidRequirements(
   if (isRejection(results)) return results;
   const makerFunds = makerFundsFrom(results, maker, terms, openOffersWei);
   if (isRejection(makerFunds)) return makerFunds;
-  const indexesAllContracts = market.indexesAllContracts(chainId);
-  const context = { results, makerFunds, terms, indexesAllContracts };
+  const sources = await readTokenSources(market, chainId, { items, results });
+  const isBlocked = blockedMakers.has(maker);
+  const { bidExposure } = market.quotas;
+  const context = { ...sources, makerFunds, terms, isBlocked, bidExposure };
   const rows = items.map((item) => requirementOf(item, context));
   const itemsWei = rows
     .filter(({ blocked }) => blocked === null)
@@ -65,28 +74,31 @@ export async function readBidRequirements(
   return { ...makerFunds, requiredAllowanceWei: makerFunds.openOffersWei + itemsWei, items: rows };
 }
 
-type RequirementContext = {
-  results: ChainResults;
+type RequirementContext = TokenSources & {
   makerFunds: MakerFunds;
   terms: MarketTerms;
-  indexesAllContracts: boolean;
+  isBlocked: boolean;
+  bidExposure: number;
 };
 
-function requirementOf(
-  item: RequestedItem<BidItem>,
-  { results, makerFunds, terms, indexesAllContracts }: RequirementContext,
-): BidRequirement {
-  const { counter, balanceWei } = makerFunds;
-  const { priced, order } = priceRequestedItem("bid", item, { results, terms, counter });
-  const blocked = isRejection(order)
+function requirementOf(item: RequestedItem<BidItem>, context: RequirementContext): BidRequirement {
+  const { makerFunds, isBlocked, bidExposure } = context;
+  const { counter, balanceWei, openOffersWei: openBidsWei } = makerFunds;
+  const { priced, order } = priceRequestedItem("bid", item, { ...context, counter });
+  const state = isRejection(order)
     ? order
     : validateBidState(order, {
-        ...tokenStateOf(item, results, indexesAllContracts),
+        ...tokenStateOf(item, context),
         status: { cancelled: false, filled: 0n, size: 0n },
         balanceWei,
         // The maker approves after this request: a missing allowance does not block.
         allowanceWei: maxUint256,
         openBidsWei: 0n,
       });
+  const bidWei = item.unitPriceWei * item.quantity;
+  const blocked =
+    state ??
+    (isBlocked ? rejectBlocked(item.maker) : null) ??
+    validateExposure(bidWei, { openBidsWei, balanceWei }, bidExposure);
   return { item, ...priced, blocked };
 }

@@ -13,7 +13,6 @@ import {
   readCheaperNativeListings,
 } from "../../../../projections/reads/listings/read-cheaper-native-listings.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
-import type { ChainResults } from "../../chain/query-chain.ts";
 import {
   type CrossListingDraft,
   draftCrossListing,
@@ -21,6 +20,7 @@ import {
 import { fetchPartnerTermsByContract, type PartnerTerms } from "../cross-listings/partner-terms.ts";
 import { chainUnavailable, queryChainOrReject } from "../market/query-chain-or-reject.ts";
 import { royaltyQueries } from "../market/royalty.ts";
+import { readBlocked, rejectBlocked } from "../quotas/blocked-makers.ts";
 import {
   type PricedRequest,
   priceRequestedItem,
@@ -28,7 +28,12 @@ import {
   type RequirementsRequest,
   readRequestedItems,
 } from "./requested-item.ts";
-import { tokenQueries, tokenStateOf } from "./requested-token.ts";
+import {
+  readTokenSources,
+  type TokenSources,
+  tokenQueries,
+  tokenStateOf,
+} from "./requested-token.ts";
 
 export type ListingItem = {
   contract: Address;
@@ -59,10 +64,11 @@ export async function readListingRequirements(
   const { market, chainId, maker, now } = request;
   const contracts = requested.map(({ contract }) => contract);
   const ofMaker = requested.map((item) => ({ ...item, maker }));
-  const [items, cheaper, partnerTerms] = await Promise.all([
+  const [items, cheaper, partnerTerms, blockedMakers] = await Promise.all([
     readRequestedItems(request, requested),
     readCheaperNativeListings(market.writer, chainId, ofMaker, now),
     fetchPartnerTermsByContract(market.partners, chainId, contracts),
+    readBlocked(market.writer, [maker]),
   ]);
   const results = await queryChainOrReject(market, chainId, [
     { kind: "counter_read", maker },
@@ -79,18 +85,15 @@ export async function readListingRequirements(
   const ownListings = cheaper.filter(
     (one) => one.counter === counter && !results.find(statusQuery(one))?.cancelled,
   );
-  const indexesAllContracts = market.indexesAllContracts(chainId);
-  const context = { results, counter, channelOpen, ownListings, terms, partnerTerms };
-  return {
-    counter,
-    items: items.map((item) => requirementOf(item, { ...context, indexesAllContracts })),
-  };
+  const sources = await readTokenSources(market, chainId, { items, results });
+  const isBlocked = blockedMakers.has(maker);
+  const context = { ...sources, counter, channelOpen, ownListings, terms, partnerTerms, isBlocked };
+  return { counter, items: items.map((item) => requirementOf(item, context)) };
 }
 
 type ListedItem = RequestedItem<ListingItem>;
 
-type RequirementContext = {
-  results: ChainResults;
+type RequirementContext = TokenSources & {
   counter: bigint;
   /** Whether the conduit's channel to the exchange is open. */
   channelOpen: boolean;
@@ -98,7 +101,7 @@ type RequirementContext = {
   ownListings: readonly NativeListing[];
   terms: MarketTerms;
   partnerTerms: ReadonlyMap<Address, PartnerTerms>;
-  indexesAllContracts: boolean;
+  isBlocked: boolean;
 };
 
 function requirementOf(item: ListedItem, context: RequirementContext): ListingRequirement {
@@ -106,7 +109,9 @@ function requirementOf(item: ListedItem, context: RequirementContext): ListingRe
   const { state, ...holding } = holdingOf(item, context);
   const blocked = isRejection(order)
     ? order
-    : (validateListingState(order, state) ?? validateOwnPrices(order, context.ownListings));
+    : (validateListingState(order, state) ??
+      (context.isBlocked ? rejectBlocked(item.maker) : null) ??
+      validateOwnPrices(order, context.ownListings));
   const intent = { ...item, standard: priced.standard };
   const crossListing = draftCrossListing(intent, context.partnerTerms.get(item.contract));
   return { item, ...priced, ...holding, blocked, crossListing };
@@ -131,12 +136,10 @@ const statusQuery = ({ orderHash }: NativeListing) =>
 type Holding = Pick<ListingRequirement, "heldUnits" | "isApproved"> & { state: ListingState };
 
 /** Balance and approval of the maker. */
-function holdingOf(
-  item: ListedItem,
-  { results, channelOpen, indexesAllContracts }: RequirementContext,
-): Holding {
+function holdingOf(item: ListedItem, context: RequirementContext): Holding {
+  const { results, channelOpen } = context;
   const { contract, tokenId, maker: owner } = item;
-  const tokenState = tokenStateOf(item, results, indexesAllContracts);
+  const tokenState = tokenStateOf(item, context);
   const units =
     tokenState.standard === "erc1155"
       ? results.find({ kind: "units_read", contract, tokenId, owner })?.units

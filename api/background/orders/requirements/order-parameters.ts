@@ -13,7 +13,7 @@ import {
   royaltyQueries,
 } from "../market/royalty.ts";
 import { type MakerFunds, makerFundsFrom, makerFundsQueries } from "./maker-funds.ts";
-import { type PricedItem, priceItem } from "./price-item.ts";
+import { type PricedItem, priceItem, validateDraft } from "./price-item.ts";
 import { type RequestedToken, standardOf } from "./requested-token.ts";
 
 /** The order to describe; unspecified values are null. */
@@ -29,7 +29,9 @@ export type OrderParametersRequest = {
   unitPriceWei: bigint | null;
 };
 
-/** Null: the request does not specify enough. */
+const anyMaker: Address = "0x0000000000000000000000000000000000000001";
+
+/** Null: the request does not specify enough. An order that intake would refuse has nothing to sign. */
 export type OrderParameters = {
   makerFunds: MakerFunds | null;
   listing: PricedItem | null;
@@ -64,7 +66,13 @@ export async function readOrderParameters(
   const { contract, tokenId, unitPriceWei } = subject;
   const price = (side: "ask" | "bid", quantity: bigint) => {
     const intent = { side, contract, tokenId, unitPriceWei, maker, standard, quantity };
-    return priceItem(intent, terms, royalty, makerFunds?.counter);
+    const priced = priceItem(intent, terms, royalty, makerFunds?.counter);
+    // Without a maker the order cannot be validated as it is.
+    const named = maker === null ? { ...intent, maker: anyMaker } : intent;
+    const draft = maker === null ? priceItem(named, terms, royalty) : priced;
+    return isRejection(validateDraft(named, draft, terms))
+      ? { ...priced, components: null }
+      : priced;
   };
   const listing = tokenId === null ? null : price("ask", request.quantity);
   return { makerFunds, listing, bid: price("bid", 1n) };

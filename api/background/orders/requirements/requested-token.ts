@@ -1,7 +1,14 @@
 import type { Address } from "viem";
+import type { ChainId } from "../../../../abis/deployments.ts";
 import type { TokenState } from "../../../../projections/domain/orders/validate-state.ts";
+import {
+  readBurnedTokens,
+  type TokenSet,
+} from "../../../../projections/reads/ownership/read-burned-tokens.ts";
 import type { ChainQuery, Standard } from "../../chain/chain-query.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
+import { findOwnerless } from "../checks/find-ownerless.ts";
+import type { Market } from "../market/market.ts";
 
 /** A token to trade, or every token of a contract. */
 export type RequestedToken = {
@@ -23,11 +30,27 @@ export function standardOf({ contract, known }: RequestedToken, results: ChainRe
   return known ?? results.find({ kind: "standard", contract })?.standard ?? null;
 }
 
-/** `indexesAllContracts`: whether every NFT contract of the chain is indexed. */
+/** What the state of a token is read from. */
+export type TokenSources = {
+  results: ChainResults;
+  /** Tokens without an owner on the chain that the log saw burned. */
+  burnedTokens: TokenSet;
+  /** Whether every NFT contract of the chain is indexed. */
+  indexesAllContracts: boolean;
+};
+
+export async function readTokenSources(
+  { writer, indexesAllContracts }: Market,
+  chainId: ChainId,
+  { items, results }: { items: readonly RequestedToken[]; results: ChainResults },
+): Promise<TokenSources> {
+  const burnedTokens = await readBurnedTokens(writer, chainId, findOwnerless(items, results));
+  return { results, burnedTokens, indexesAllContracts: indexesAllContracts(chainId) };
+}
+
 export function tokenStateOf(
   token: RequestedToken,
-  results: ChainResults,
-  indexesAllContracts: boolean,
+  { results, burnedTokens, indexesAllContracts }: TokenSources,
 ): TokenState {
   const { contract, tokenId, known } = token;
   const standard = standardOf(token, results) ?? undefined;
@@ -36,5 +59,6 @@ export function tokenStateOf(
       ? results.find({ kind: "owner_read", contract, tokenId })?.owner
       : undefined;
   const collectionKnown = known !== undefined || (indexesAllContracts && standard !== undefined);
-  return { collectionKnown, standard, owner };
+  const isBurned = tokenId !== null && burnedTokens.has({ contract, tokenId });
+  return { collectionKnown, standard, owner, isBurned };
 }

@@ -1,6 +1,8 @@
 import type { Address } from "viem";
+import type { OrderBudget } from "../../../../projections/domain/orders/order-quotas.ts";
 import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";
 import type { OwnListing } from "../../../../projections/domain/orders/validate-state.ts";
+import { budgetKey, type Charge } from "./spending.ts";
 
 /** Totals of the orders accepted so far in the current batch, which no projection contains yet. */
 export type BatchTotals = {
@@ -8,20 +10,34 @@ export type BatchTotals = {
   cheapest(order: ParsedOrder): OwnListing | null;
   bidWei(maker: Address): bigint;
   orders(maker: Address): number;
-  add(order: ParsedOrder): void;
+  contractOrders(contract: Address): number;
+  /** Orders charged to a budget. */
+  charged(budget: OrderBudget): number;
+  charges(): readonly Charge[];
+  add(order: ParsedOrder, budgets: readonly OrderBudget[]): void;
 };
 
 export function createBatchTotals(): BatchTotals {
   const listings = new Map<string, OwnListing>();
   const wei = new Map<Address, bigint>();
   const counts = new Map<Address, number>();
+  const contracts = new Map<Address, number>();
+  const charges = new Map<string, Charge>();
   return {
     cheapest: (order) => listings.get(tokenOf(order)) ?? null,
     bidWei: (maker) => wei.get(maker) ?? 0n,
     orders: (maker) => counts.get(maker) ?? 0,
-    add(order) {
+    contractOrders: (contract) => contracts.get(contract) ?? 0,
+    charged: (budget) => charges.get(budgetKey(budget))?.orders ?? 0,
+    charges: () => [...charges.values()],
+    add(order, budgets) {
       const { side, components, orderHash, unitPriceWei, quantity } = order;
       const maker = components.offerer;
+      contracts.set(order.contract, (contracts.get(order.contract) ?? 0) + 1);
+      for (const budget of budgets) {
+        const key = budgetKey(budget);
+        charges.set(key, { budget, orders: (charges.get(key)?.orders ?? 0) + 1 });
+      }
       counts.set(maker, (counts.get(maker) ?? 0) + 1);
       if (side === "bid") {
         wei.set(maker, (wei.get(maker) ?? 0n) + unitPriceWei * quantity);

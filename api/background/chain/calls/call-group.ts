@@ -1,0 +1,71 @@
+import { type Address, numberToHex } from "viem";
+import { type ContractCall, joinCalls, type ReadBasis } from "../contract-calls.ts";
+import type { RpcCall } from "../rpc-batch.ts";
+import type { ChainCall } from "./chain-call.ts";
+
+/** Maximum calls in one Multicall3 call, and gas for each. All are to one contract, so it can only starve itself. */
+const maxJoinedCalls = 100;
+const joinedGas = 200_000n;
+const callGas = 2_000_000n;
+/** A joined call counts as this many separate ones. */
+export const joinedWeight = Number((joinedGas * BigInt(maxJoinedCalls)) / callGas);
+
+/** Calls that are one call of the node, by their indexes. */
+export type CallGroup = { request: RpcCall; indexes: number[]; isJoined: boolean };
+
+/** Calls to the same contract as one through Multicall3 if deployed, others separately. */
+export function groupCalls(calls: readonly ChainCall[], basis: ReadBasis): CallGroup[] {
+  return joinableIndexes(calls, basis).map((indexes) => toCallGroup(calls, indexes, basis));
+}
+
+/** Indexes of the calls that are joined: those to the same contract, unless they need a sender. */
+function joinableIndexes(calls: readonly ChainCall[], { hasMulticall }: ReadBasis): number[][] {
+  const groups: number[][] = [];
+  const openGroups = new Map<Address, number[]>();
+  calls.forEach((call, index) => {
+    const target = hasMulticall && isJoinable(call) ? call.to : undefined;
+    const open = target === undefined ? undefined : openGroups.get(target);
+    if (open !== undefined && open.length < maxJoinedCalls) {
+      open.push(index);
+      return;
+    }
+    const group = [index];
+    groups.push(group);
+    if (target !== undefined) openGroups.set(target, group);
+  });
+  return groups;
+}
+
+const isJoinable = (call: ChainCall): call is ContractCall =>
+  "to" in call && call.from === undefined && call.usuallyReverts !== true;
+
+export function toCallGroup(
+  calls: readonly ChainCall[],
+  indexes: number[],
+  basis: ReadBasis,
+): CallGroup {
+  const members = indexes.flatMap((index) => calls[index] ?? []);
+  const [first] = members;
+  const height = numberToHex(basis.number);
+  if (first !== undefined && "codeOf" in first) {
+    const request = { method: "eth_getCode", params: [first.codeOf, height] };
+    return { request, indexes, isJoined: false };
+  }
+  const contractCalls = members.filter((call) => "to" in call);
+  const isJoined = contractCalls.length > 1;
+  const {
+    usuallyReverts: _,
+    payer: __,
+    gas = callGas,
+    ...call
+  } = isJoined
+    ? { ...joinCalls(contractCalls), gas: gasOfJoined(contractCalls.length) }
+    : { ...contractCalls[0] };
+  const params = [{ ...call, gas: numberToHex(gas) }, height];
+  return { request: { method: "eth_call", params }, indexes, isJoined };
+}
+
+const gasOfJoined = (calls: number) => {
+  const gas = joinedGas * BigInt(calls);
+  return gas < callGas ? callGas : gas;
+};

@@ -1,0 +1,21 @@
+import type { Address, Hex } from "viem";
+import type { ContractCall } from "../contract-calls.ts";
+
+/**
+ * A static call, or the code of an address. A call with a sender is never joined, as Multicall3 would be the sender; nor
+ * is one that usually reverts, as it would be repeated. `payer`: the contract whose code decides what the call costs,
+ * where that is not the called one.
+ */
+export type ChainCall =
+  | (ContractCall & { from?: Address; gas?: bigint; usuallyReverts?: true; payer?: Address })
+  | { readonly codeOf: Address };
+
+/**
+ * `reverted`: the revert data, `0x` if unknown. `isTooLarge`: more than `maxReturnedBytes`, so that nothing of it was
+ * read. Undefined: no result from the node.
+ */
+export type CallOutcome = { returned: Hex } | { reverted: Hex; isTooLarge?: true } | undefined;
+
+export function callKey(call: ChainCall): string {
+  return "codeOf" in call ? call.codeOf : `${call.from ?? ""}>${call.to}:${call.data}`;
+}

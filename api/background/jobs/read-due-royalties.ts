@@ -1,0 +1,90 @@
+import type { Address } from "viem";
+import type { Database } from "../../../projections/database.ts";
+import {
+  contractRoyaltyStated,
+  type StatedRoyalty,
+} from "../../../projections/facts/royalty-stated.ts";
+import { appendObservations } from "../../../projections/log/append.ts";
+import {
+  endReread,
+  readContractsToReread,
+  readContractsWithoutRoyalty,
+} from "../../../projections/reads/collections/read-due-royalties.ts";
+import { readContractRoyalties } from "../../../projections/reads/collections/read-royalties.ts";
+import { advanceScan, readScanBatch } from "../../../projections/reads/collections/royalty-scan.ts";
+import { readReferenceTokens } from "../../../projections/reads/ownership/read-reference-tokens.ts";
+import type { ChainClient } from "../chain/clients.ts";
+import { queryChain } from "../chain/query-chain.ts";
+
+/** What the job remembers of a chain between two passes. */
+export type RoyaltyState = {
+  /** Log head after the last appended reading. What is due is known only once it is applied. */
+  head: bigint;
+  /** Contracts without an answer of the node. Skipped while in this set. */
+  readonly postponed: Set<Address>;
+};
+
+const batchSize = 100;
+/** The price that contracts are asked about: their answer is kept as a share of it. */
+const askedWei = 10n ** 18n;
+
+type Work = { db: Database; client: ChainClient; now: () => Date };
+
+/**
+ * One batch: contracts never read, then those to read again, then the daily scan. Returns how many contracts were asked;
+ * 0: nothing is due. Throws `RpcFailure`.
+ */
+export async function readDueRoyalties(work: Work, state: RoyaltyState): Promise<number> {
+  const { db, client, now } = work;
+  const { chainId } = client;
+  const fresh = await readContractsWithoutRoyalty(db, chainId, [...state.postponed], batchSize);
+  if (fresh.length > 0) return await readBatch(work, state, fresh, "all");
+  const asked = await readContractsToReread(db, chainId, batchSize);
+  if (asked.length > 0) {
+    const read = await readBatch(work, state, asked, "changed");
+    await endReread(db, chainId, asked, now());
+    return read;
+  }
+  const batch = await readScanBatch(db, chainId, now(), batchSize);
+  if (batch === null) return 0;
+  if (batch.contracts.length > 0) await readBatch(work, state, batch.contracts, "changed");
+  await advanceScan(db, chainId, batch);
+  return batch.contracts.length;
+}
+
+/** `changed`: only answers that differ from the last reading are appended. */
+async function readBatch(
+  { db, client }: Work,
+  state: RoyaltyState,
+  contracts: readonly Address[],
+  wanted: "all" | "changed",
+): Promise<number> {
+  const { chainId } = client;
+  const tokens = await readReferenceTokens(db, chainId, contracts);
+  const queries = contracts.map((contract) => ({
+    ...({ kind: "royalty", contract, salePriceWei: askedWei } as const),
+    tokenId: tokens.get(contract) ?? 0n,
+  }));
+  const results = await queryChain(client, queries);
+  const known = await readContractRoyalties(db, chainId, contracts);
+  const facts = queries.flatMap((query) => {
+    const { contract } = query;
+    const answer = results.find(query);
+    if (answer === undefined) state.postponed.add(contract);
+    if (answer === undefined) return [];
+    const royalty = shareOf(answer.royalty);
+    const before = known.get(contract) ?? { recipient: null, bps: 0 };
+    const isChanged = royalty.recipient !== before.recipient || royalty.bps !== before.bps;
+    if (wanted === "changed" && !isChanged) return [];
+    return [contractRoyaltyStated({ chainId, contract, royalty, basis: results.basis })];
+  });
+  if (facts.length > 0) state.head = (await appendObservations(db, facts)).head;
+  return contracts.length;
+}
+
+/** Rounded like the share that order parameters tell. */
+function shareOf(royalty: { recipient: Address; royaltyWei: bigint } | null): StatedRoyalty {
+  if (royalty === null || BigInt(royalty.recipient) === 0n) return { recipient: null, bps: 0 };
+  const bps = Number((royalty.royaltyWei * 20_000n + askedWei) / (2n * askedWei));
+  return bps === 0 ? { recipient: null, bps } : { recipient: royalty.recipient, bps };
+}

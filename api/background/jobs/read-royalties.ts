@@ -1,0 +1,58 @@
+import type { Logger } from "pino";
+import type { Database } from "../../../projections/database.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
+import { areCollectionsAtLeastAt } from "../../../projections/reads/collections/read-contracts-without-description.ts";
+import type { ChainClient } from "../chain/clients.ts";
+import { RpcFailure } from "../chain/rpc-batch.ts";
+import { backOff } from "../log-signal/back-off.ts";
+import { type RoyaltyState, readDueRoyalties } from "./read-due-royalties.ts";
+
+const pollMs = 2_000;
+/** Contracts that did not answer are asked again after this. */
+const postponeMs = 60_000;
+
+type RoyaltyOptions = {
+  db: Database;
+  client: ChainClient;
+  /** Notified when the projections have advanced. */
+  changeSignal: { wait(atMostMs: number, signal: AbortSignal): Promise<void> };
+  now: () => Date;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+/**
+ * Reads the ERC-2981 royalty of each new contract of a chain, of those that orders found changed, and of all once a day.
+ * Only changes are appended. Backs off while the chain's RPC fails.
+ */
+export async function runRoyaltyReads(options: RoyaltyOptions): Promise<void> {
+  const { db, changeSignal, now, signal } = options;
+  // Waits until readings appended before this process started are applied: no contract is read twice.
+  const state: RoyaltyState = { head: await readLogHead(db), postponed: new Set() };
+  let postponedUntil = now().getTime() + postponeMs;
+  let failures = 0;
+  while (!signal.aborted) {
+    if (now().getTime() > postponedUntil) {
+      state.postponed.clear();
+      postponedUntil = now().getTime() + postponeMs;
+    }
+    const isCurrent = await areCollectionsAtLeastAt(db, state.head);
+    const read = isCurrent ? await readOnce(options, state) : 0;
+    failures = read === null ? failures + 1 : 0;
+    if (failures > 0) await backOff(failures, signal);
+    else if (read === 0) await changeSignal.wait(pollMs, signal);
+  }
+}
+
+/** Null: the chain's RPC failed. */
+async function readOnce(options: RoyaltyOptions, state: RoyaltyState): Promise<number | null> {
+  const { client, logger } = options;
+  try {
+    return await readDueRoyalties(options, state);
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error;
+    const { chainId } = client;
+    logger.warn({ chainId, reason: error.message }, "reading royalties failed, retrying");
+    return null;
+  }
+}

@@ -1,0 +1,72 @@
+import type { MetadataTarget } from "../../../projections/reads/metadata/read-due-metadata.ts";
+import type { FetchCost } from "./document-fetcher.ts";
+import type { UriResult } from "./fetch-uris.ts";
+
+/** Documents of one contract that are fetched at the same time. */
+const documentsAtOnce = 4;
+
+/** Time that a contract's documents of one pass may take, added up: an allowance, and more for each that was fetched. */
+const allowanceMs = 15_000;
+const documentMs = 500;
+
+/** A contract whose URI calls all fail, from so many on, is tried more rarely: they may cost the node all their gas. */
+const failingCalls = 8;
+
+/** Targets with their URIs, by contract. */
+export type ContractWork = {
+  contractId: number;
+  targets: { target: MetadataTarget; uri: UriResult }[];
+};
+
+export function byContract(
+  targets: readonly MetadataTarget[],
+  uris: readonly UriResult[],
+): ContractWork[] {
+  const works = new Map<number, ContractWork>();
+  targets.forEach((target, index) => {
+    const { contractId } = target;
+    const work = works.get(contractId) ?? { contractId, targets: [] };
+    works.set(contractId, work);
+    work.targets.push({ target, uri: uris[index] });
+  });
+  return [...works.values()];
+}
+
+/**
+ * Runs `fetchOne` for a contract's targets, some at a time, until its time is used up. Returns whether the contract is to
+ * be left alone for a while: its answers are too large, too slow, missing, or all failures.
+ */
+export async function fetchWithinBudget(
+  { targets }: ContractWork,
+  fetchOne: (target: MetadataTarget, uri: UriResult, cost: FetchCost) => Promise<boolean>,
+): Promise<boolean> {
+  const cost: FetchCost = { ms: 0 };
+  const left = targets.values();
+  let done = 0;
+  let isCostly = areFailing(targets);
+
+  async function work(): Promise<void> {
+    for (const { target, uri } of left) {
+      if (cost.ms > allowanceMs + done * documentMs) {
+        isCostly = true;
+        return;
+      }
+      const isAnswered = await fetchOne(target, uri, cost);
+      done += 1;
+      if (!isAnswered || isTooLarge(uri)) isCostly = true;
+    }
+  }
+
+  await Promise.all(Array.from({ length: documentsAtOnce }, work));
+  return isCostly;
+}
+
+const isTooLarge = (uri: UriResult): boolean =>
+  uri !== undefined && "fault" in uri && uri.isTooLarge === true;
+
+function areFailing(targets: ContractWork["targets"]): boolean {
+  return (
+    targets.length >= failingCalls &&
+    targets.every(({ uri }) => uri !== undefined && "fault" in uri)
+  );
+}

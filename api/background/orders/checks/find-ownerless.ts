@@ -1,0 +1,15 @@
+import type { Address } from "viem";
+import type { TokenKey } from "../../../../projections/reads/ownership/read-burned-tokens.ts";
+import type { ChainResults } from "../../chain/query-chain.ts";
+
+/** The tokens whose contract was asked for their owner and named none: never minted, or burned. */
+export function findOwnerless(
+  tokens: readonly { contract: Address; tokenId: bigint | null }[],
+  results: ChainResults,
+): TokenKey[] {
+  return tokens.flatMap(({ contract, tokenId }) => {
+    if (tokenId === null) return [];
+    const answer = results.find({ kind: "owner_read", contract, tokenId });
+    return answer?.owner === null ? [{ contract, tokenId }] : [];
+  });
+}

@@ -1,0 +1,59 @@
+import { sql } from "kysely";
+import type { Address } from "viem";
+import type { ChainId } from "../../../../abis/deployments.ts";
+import type { Database } from "../../../../projections/database.ts";
+import type { OrderBudget, Spending } from "../../../../projections/domain/orders/order-quotas.ts";
+import { byteaArray } from "../../../../projections/sql/bytea.ts";
+
+type Key = Pick<OrderBudget, "subject" | "address">;
+
+export const budgetKey = ({ subject, address }: Key): string => `${subject} ${address ?? ""}`;
+
+/** What is charged to the budgets of these makers and contracts, and to those that many share, by `budgetKey`. */
+export async function readSpending(
+  db: Database,
+  chainId: ChainId,
+  addresses: readonly Address[],
+): Promise<Map<string, Spending>> {
+  const { rows } = await sql<Spending & Key>`
+    select subject, case when length(address) > 0 then address end as address, spent, spent_at as "spentAt"
+    from ops.order_budget
+    where chain_id = ${chainId} and subject in ('maker', 'contract', 'untraded', 'newcomers')
+      and address = any (${byteaArray(["0x", ...new Set(addresses)])})`.execute(db);
+  return new Map(rows.map(({ spent, spentAt, ...key }) => [budgetKey(key), { spent, spentAt }]));
+}
+
+export type Charge = { budget: OrderBudget; orders: number };
+
+/** Charges accepted orders. Processes that charge at once add up. */
+export async function chargeBudgets(
+  db: Database,
+  chainId: ChainId,
+  charges: readonly Charge[],
+  now: Date,
+): Promise<void> {
+  // Always in the same order, so that processes do not deadlock.
+  const sorted = charges.toSorted((a, b) => (budgetKey(a.budget) < budgetKey(b.budget) ? -1 : 1));
+  await sql`
+    insert into ops.order_budget as b (chain_id, subject, address, spent, spent_at, per_second)
+    select ${chainId}, c.subject, decode(c.address, 'hex'), c.orders, ${now}, c.per_second
+    from unnest(${sorted.map(({ budget }) => budget.subject)}::text[],
+                ${sorted.map(({ budget }) => budget.address?.slice(2) ?? "")}::text[],
+                ${sorted.map(({ orders }) => orders)}::float8[],
+                ${sorted.map(({ budget }) => budget.perSecond)}::float8[]) c (subject, address, orders, per_second)
+    on conflict (chain_id, subject, address) do update
+      set spent = excluded.spent + greatest(0, b.spent
+            - excluded.per_second * greatest(0, extract(epoch from excluded.spent_at - b.spent_at))),
+          spent_at = greatest(b.spent_at, excluded.spent_at), per_second = excluded.per_second`.execute(
+    db,
+  );
+}
+
+/** Deletes budgets from which everything was given back long ago, at most `limit`. */
+export async function deleteIdleBudgets(db: Database, now: Date, limit = 1_000): Promise<void> {
+  await sql`
+    delete from ops.order_budget where (chain_id, subject, address) in (
+      select chain_id, subject, address from ops.order_budget
+      where spent_at < ${now}::timestamptz - interval '1 day' order by spent_at limit ${limit}
+    ) and spent_at < ${now}::timestamptz - interval '1 day'`.execute(db);
+}

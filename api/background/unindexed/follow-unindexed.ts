@@ -1,0 +1,169 @@
+import type { Logger } from "pino";
+import type { Database } from "../../../projections/database.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
+import type { ChainQuery } from "../chain/chain-query.ts";
+import type { ChainClient } from "../chain/clients.ts";
+import { BasisReorged, type ReadBasis } from "../chain/contract-calls.ts";
+import { fetchLogsAfter } from "../chain/fetch-logs.ts";
+import { RpcFailure } from "../chain/rpc-batch.ts";
+import { backOff, sleep } from "../log-signal/back-off.ts";
+import { createFollowedBlocks, type FollowedBlocks } from "./followed-blocks.ts";
+import type { FollowedSource } from "./followed-source.ts";
+import type { HeadWatch } from "./head-watch.ts";
+import { readChanged, readUndone } from "./read-again.ts";
+
+/** Blocks of one request when behind; adapted to what the node accepts. */
+const width = { first: 32, most: 512 };
+/** Beyond this many blocks it costs less to read everything again. */
+const maxBehind = 2_048n;
+
+/** Until the next try when a block left the chain during a read, or a node does not have it yet. */
+const reorgMs = 100;
+
+type FollowOptions = {
+  db: Database;
+  client: ChainClient;
+  source: FollowedSource;
+  head: HeadWatch;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+type FollowState = {
+  blocks: FollowedBlocks;
+  /** Position of the log up to which new orders were read. */
+  seen: bigint;
+  /** The next page of all open orders, which are read at the start; null: none is left. */
+  page: { after: string | null } | null;
+  width: number;
+  /** What followed blocks touched, until the head is reached and it is read there. */
+  touched: ChainQuery[];
+  /** The same of blocks that left the chain. */
+  undone: ChainQuery[];
+  /** In a row. */
+  failures: number;
+};
+
+/**
+ * Follows a source that is not indexed, block by block: one request for the logs that touch open orders, and if there
+ * are any, another for the state at the head, of which changes are appended as readings. A new process first reads what
+ * all open orders depend on.
+ */
+export async function followUnindexed(options: FollowOptions): Promise<void> {
+  const { db, head, signal } = options;
+  const wait = head.openWait();
+  const state: FollowState = {
+    blocks: createFollowedBlocks(),
+    seen: await readLogHead(db),
+    page: { after: null },
+    width: width.first,
+    touched: [],
+    undone: [],
+    failures: 0,
+  };
+  while (!signal.aborted) {
+    try {
+      const isDone = await runPass(options, state);
+      state.failures = 0;
+      if (isDone) await wait();
+    } catch (error) {
+      await waitAfter(error, options, state);
+    }
+  }
+}
+
+async function waitAfter(
+  error: unknown,
+  { client: { chainId }, logger, signal }: FollowOptions,
+  state: FollowState,
+): Promise<void> {
+  if (error instanceof BasisReorged || signal.aborted) return sleep(reorgMs, signal);
+  state.failures += 1;
+  const message = "following unindexed events failed, retrying";
+  if (error instanceof RpcFailure) logger.warn({ chainId, reason: error.message }, message);
+  else logger.error({ err: error, chainId }, message);
+  await backOff(state.failures, signal);
+}
+
+/** Returns whether everything up to the head has been read. */
+async function runPass(options: FollowOptions, state: FollowState): Promise<boolean> {
+  const basis = await options.head.latest();
+  const last = state.blocks.last();
+  if (last === undefined) state.blocks.add({ ...basis, touched: [] });
+  else if (last.hash !== basis.hash) {
+    if (basis.number - last.number > maxBehind) return restart(state);
+    const isAtHead = await followBlocks(options, state, basis);
+    if (!isAtHead) return false;
+  }
+  await readUndone(options, basis, state.undone);
+  state.undone = [];
+  await readNextPage(options, state, basis);
+  return state.page === null;
+}
+
+function restart(state: FollowState): false {
+  state.blocks.clear();
+  state.page = { after: null };
+  return false;
+}
+
+/** Follows one range of blocks. Returns whether it reached the head. */
+async function followBlocks(
+  options: FollowOptions,
+  state: FollowState,
+  basis: ReadBasis,
+): Promise<boolean> {
+  const { client, source } = options;
+  const { blocks } = state;
+  const last = blocks.last();
+  if (last === undefined) return false;
+  const upTo = last.number + BigInt(state.width);
+  const to = upTo < basis.number ? upTo : basis.number;
+  const found =
+    to <= last.number
+      ? "reorged"
+      : await fetchLogsAfter(client, await source.readFilters(), last, to);
+  if (found === null) {
+    state.width = Math.max(1, Math.floor(state.width / 2));
+    return false;
+  }
+  if (found === "reorged") {
+    state.undone.push(...(await blocks.dropReorged(client)));
+    if (blocks.last() === undefined) restart(state);
+    // A node behind the one that was asked before has the older block: its next one is awaited.
+    return blocks.last() === last;
+  }
+  const { logs, header } = found;
+  state.touched.push(...(await source.readTouched(logs)));
+  state.width = Math.min(state.width * 2, width.most);
+  const isAtHead = header.hash === basis.hash;
+  const touched = isAtHead ? await readTouched(options, state, basis) : [];
+  blocks.add({ number: header.number, hash: header.hash, touched });
+  return isAtHead;
+}
+
+/** Reads what the blocks up to the head touched, and what new orders depend on. */
+async function readTouched(
+  options: FollowOptions,
+  state: FollowState,
+  basis: ReadBasis,
+): Promise<readonly ChainQuery[]> {
+  const upTo = await readLogHead(options.db);
+  const added = await options.source.readAdded({ after: state.seen, upTo });
+  const touched = [...state.touched, ...added];
+  await readChanged(options, basis, touched);
+  state.seen = upTo;
+  state.touched = [];
+  return [...touched, ...state.undone];
+}
+
+async function readNextPage(
+  options: FollowOptions,
+  state: FollowState,
+  basis: ReadBasis,
+): Promise<void> {
+  if (state.page === null) return;
+  const { queries, after } = await options.source.readPage(state.page.after);
+  await readChanged(options, basis, queries);
+  state.page = after === null ? null : { after };
+}

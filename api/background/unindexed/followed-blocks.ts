@@ -1,0 +1,45 @@
+import type { BlockHeader } from "../chain/block-header.ts";
+import type { ChainQuery } from "../chain/chain-query.ts";
+import { type ChainClient, fetchCanonicalHashes } from "../chain/clients.ts";
+
+/** The last block of a followed range, and what the range touched. */
+type FollowedBlock = Pick<BlockHeader, "number" | "hash"> & { touched: readonly ChainQuery[] };
+
+/** Memory of the newest followed blocks, to find what a reorg undid. */
+export type FollowedBlocks = {
+  last(): FollowedBlock | undefined;
+  add(block: FollowedBlock): void;
+  /** Forgets the blocks that left the chain; what they touched. A node without a block decides nothing. */
+  dropReorged(client: ChainClient): Promise<ChainQuery[]>;
+  clear(): void;
+};
+
+/** More than a reorg reverts that Ponder follows; a deeper one has everything read again. */
+const remembered = 256;
+
+export function createFollowedBlocks(): FollowedBlocks {
+  const blocks: FollowedBlock[] = [];
+  return {
+    last: () => blocks.at(-1),
+    add(block) {
+      blocks.push(block);
+      if (blocks.length > remembered) blocks.shift();
+    },
+    async dropReorged(client) {
+      // The newest alone first: a node that lags behind another does not have it.
+      for (const some of [blocks.slice(-1), blocks]) {
+        const numbers = some.map(({ number }) => number);
+        const hashes = await fetchCanonicalHashes(client, numbers);
+        const reorged = some.find(({ number, hash }) => (hashes.get(number) ?? hash) !== hash);
+        if (reorged === undefined) return [];
+        if (some === blocks) {
+          return blocks.splice(blocks.indexOf(reorged)).flatMap(({ touched }) => touched);
+        }
+      }
+      return [];
+    },
+    clear() {
+      blocks.length = 0;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import type { Logger } from "pino";
+import type { ChainClient } from "../chain/clients.ts";
+import { fetchReadBasis, type ReadBasis } from "../chain/contract-calls.ts";
+import { backOff } from "../log-signal/back-off.ts";
+import { createSignal, type Signal } from "../log-signal/signal.ts";
+import { openWebSocket } from "../marketplaces/web-socket.ts";
+
+/** A chain's newest block, for all jobs that follow it. */
+export type HeadWatch = {
+  /** Jobs that ask at about the same time share a request. Throws `RpcFailure`. */
+  latest(): Promise<ReadBasis>;
+  /** For one job: a wait until the chain may have another block, or the watch's signal is aborted. */
+  openWait(): (pace?: { isIdle?: boolean; atMostMs?: number }) => Promise<void>;
+};
+
+/** Time between two requests: without a websocket, where no order depends on them, and with one, in case it is silent. */
+const pollMs = { polled: 400, idle: 1_000, announced: 4_000 };
+/** Age up to which an answer is shared; less than the time between polls, so that nobody waits for two of them. */
+const sharedMs = 200;
+
+type WatchOptions = {
+  client: ChainClient;
+  /** Announces new blocks; null: they are polled. */
+  wsUrl: string | null;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+export function openHeadWatch({ client, wsUrl, logger, signal }: WatchOptions): HeadWatch {
+  const jobs: Signal[] = [];
+  let reading: { promise: Promise<ReadBasis>; at: number } | undefined;
+  let isAnnounced = false;
+  const announce = () => {
+    reading = undefined;
+    for (const job of jobs) job.notify();
+  };
+  const onOpen = (isOpen: boolean) => {
+    isAnnounced = isOpen;
+  };
+  if (wsUrl !== null) {
+    void subscribe(wsUrl, { announce, onOpen, logger, signal, chainId: client.chainId });
+  }
+  return {
+    latest() {
+      const now = performance.now();
+      if (reading === undefined || now - reading.at > sharedMs) {
+        reading = { promise: fetchReadBasis(client), at: now };
+      }
+      return reading.promise;
+    },
+    openWait() {
+      const job = createSignal();
+      jobs.push(job);
+      return ({ isIdle = false, atMostMs = pollMs.announced } = {}) => {
+        const polledMs = isIdle ? pollMs.idle : pollMs.polled;
+        const everyMs = isAnnounced ? pollMs.announced : polledMs;
+        return job.wait(Math.min(everyMs, atMostMs), signal);
+      };
+    },
+  };
+}
+
+type Subscription = {
+  chainId: number;
+  announce: () => void;
+  onOpen: (isOpen: boolean) => void;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+const subscribeText = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "eth_subscribe",
+  params: ["newHeads"],
+});
+
+/** Subscribes to new blocks until `signal` is aborted; a lost connection is opened again. */
+async function subscribe(url: string, subscription: Subscription): Promise<void> {
+  const { chainId, logger, signal } = subscription;
+  let failures = 0;
+  while (!signal.aborted) {
+    const wasOpen = await listen(url, subscription).catch(() => false);
+    subscription.onOpen(false);
+    if (signal.aborted) return;
+    failures = wasOpen ? 1 : failures + 1;
+    logger.warn({ chainId }, "websocket of new blocks closed, polling until it opens again");
+    await backOff(failures, signal);
+  }
+}
+
+/** Resolves when the connection has ended, with whether it was open. */
+async function listen(url: string, { announce, onOpen, signal }: Subscription): Promise<boolean> {
+  const ended = createSignal();
+  const socket = await openWebSocket(url, { onText: announce, onEnd: () => ended.notify() });
+  if ("status" in socket) return false;
+  onOpen(true);
+  socket.send(subscribeText);
+  await ended.wait(2 ** 31 - 1, signal);
+  socket.close();
+  return true;
+}

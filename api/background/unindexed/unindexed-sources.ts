@@ -1,0 +1,24 @@
+import type { Address } from "viem";
+import type { Database } from "../../../projections/database.ts";
+import type { ChainClient } from "../chain/clients.ts";
+import { bidderFunds } from "./bidder-funds.ts";
+import { collectionTransfers } from "./collection-transfers.ts";
+import type { FollowedSource } from "./followed-source.ts";
+
+type Indexed = {
+  wrappedNativeEvents: "all" | "none";
+  /** Contracts whose transfers are indexed; null: all. */
+  indexedCollections: readonly Address[] | null;
+};
+
+/** What open orders of a chain depend on and its configuration leaves out of the index. */
+export function unindexedSources(
+  db: Database,
+  client: ChainClient,
+  { wrappedNativeEvents, indexedCollections }: Indexed,
+): FollowedSource[] {
+  return [
+    ...(wrappedNativeEvents === "none" ? [bidderFunds(db, client)] : []),
+    ...(indexedCollections === null ? [] : [collectionTransfers(db, client, indexedCollections)]),
+  ];
+}
