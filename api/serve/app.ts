@@ -2,37 +2,49 @@ import compression from "compression";
 import express, { type Express, type RequestHandler } from "express";
 import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
+import type { Registry } from "prom-client";
 import { mountDevelopers } from "./developers/mount-developers.ts";
 import type { Developers } from "./developers/page-handler.ts";
 import type { Feed } from "./feed/open-feed.ts";
-import { sendText } from "./http/answer.ts";
+import { jsonDocument, sendFixed } from "./http/answer.ts";
+import { skipPrepared } from "./http/compressed-body.ts";
+import { gaugeTurns } from "./http/concurrency/gauges.ts";
+import type { Turns } from "./http/concurrency/turns.ts";
 import { metaEnvelope } from "./http/envelope.ts";
 import { handleErrors, handleUnknownPath } from "./http/error-handlers.ts";
 import { type Limiter, limitRequests } from "./http/limit.ts";
+import { mediaPaths } from "./http/media-paths.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
 import { describeRoutes, thisDocument } from "./http/openapi.ts";
+import { parseQuery } from "./http/query.ts";
 import { assignRequestId } from "./http/request-id.ts";
 import type { ResponseCache } from "./http/response-cache.ts";
 import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
 import { maskKeys } from "./keys/key-text.ts";
 import { mountNftData, type NftDataApi } from "./nft-data/mount.ts";
 import { answerHome } from "./pages/home.ts";
+import { withExamples } from "./reference/examples.ts";
 import { mountReference } from "./reference/mount-reference.ts";
 import { gaugeFeed } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
+import { gaugeMarket } from "./status/market-gauges.ts";
+import { answerMetrics } from "./status/operator-app.ts";
 import { gaugePartners } from "./status/partner-gauges.ts";
 import { answerHealth, answerReadiness } from "./status/readiness.ts";
 import type { StatusReader } from "./status/status-reader.ts";
 import { routes as v1Routes } from "./v1/routes.ts";
 import type { Context, V1Route } from "./v1/routing/context.ts";
+import { defaultGateways, type MediaLinks } from "./views/media.ts";
 
 export type AppOptions = {
-  readonly context: Context & { readonly readStatus: StatusReader };
+  readonly context: Omit<Context, "media"> & { readonly readStatus: StatusReader };
   /** Endpoints of /v1; by default all of `v1/routes.ts`. */
   readonly routes?: readonly V1Route[];
   /** Public address of the API, without a trailing slash. */
   readonly baseUrl: string;
+  /** Where links to `ipfs://` and `ar://` media point. */
+  readonly publicGateways?: Pick<MediaLinks, "ipfsGateway" | "arweaveGateway">;
   readonly logger: Logger;
   /** Rate limits for /v1; without it there are none. */
   readonly limiter?: Limiter;
@@ -42,8 +54,12 @@ export type AppOptions = {
   readonly nftData?: NftDataApi | undefined;
   /** The live feed, for its metrics. */
   readonly feed?: Pick<Feed, "figures">;
+  /** Where an operator's listener serves `/metrics`; without it they are served here. */
+  readonly operatorMetrics?: Registry | undefined;
   /** Cache for responses; without it each response is made again. */
   readonly responseCache?: ResponseCache;
+  /** Limits of concurrency; without them there are none. */
+  readonly turns?: Turns;
   /** Trusted proxies, for `X-Forwarded-For`: their number, or their networks. */
   readonly trustProxy?: number | readonly string[];
 };
@@ -54,57 +70,51 @@ export function createApp(options: AppOptions): Express {
     context,
     routes = v1Routes,
     baseUrl,
+    publicGateways = defaultGateways,
     logger,
     limiter,
     developers,
     nftData,
     feed,
+    operatorMetrics,
     responseCache,
+    turns,
     trustProxy,
   } = options;
   const app = express();
-  const metrics = openMetrics();
+  const metrics = operatorMetrics ?? openMetrics();
   gaugeStatus(metrics, context.readStatus);
   gaugePartners(metrics, context.db);
+  gaugeMarket(metrics, context.market);
   if (feed !== undefined) gaugeFeed(metrics, feed);
+  if (turns !== undefined) gaugeTurns(metrics, turns);
 
   app.disable("x-powered-by");
   app.set("etag", false);
-  app.set("query parser", "extended");
+  app.set("query parser", parseQuery);
   app.set("trust proxy", trustProxy ?? 0);
-  app.use(measureRequests(metrics), logRequests(logger), dataHeaders, openCors, compression());
+  app.use(measureRequests(metrics), logRequests(logger), dataHeaders, openCors);
+  app.use(compression({ filter: skipPrepared }));
 
-  const document = JSON.stringify(describe(baseUrl, routes));
-  servePath(app, "/v1/openapi.json", {
-    get: [
-      (request, response) => {
-        const type = "application/json; charset=utf-8";
-        return sendText(request, response, { type, text: document, cacheControl: "no-cache" });
-      },
-    ],
-  });
-  if (limiter !== undefined) app.use("/v1", limitRequests(limiter));
-  mountRoutes(app, routes, context, baseUrl, {
+  const document = jsonDocument(describe(baseUrl, routes), {});
+  servePath(app, "/v1/openapi.json", { get: [sendFixed(document)] });
+  if (limiter !== undefined) app.use("/v1", limitRequests(limiter, mediaPaths(routes)));
+  const media = { baseUrl, ...publicGateways };
+  mountRoutes(app, routes, { ...context, media }, baseUrl, {
     envelope: metaEnvelope,
     prefix: "",
     cache: responseCache,
+    turns,
   });
   mountReference(app);
   if (developers !== undefined) mountDevelopers(app, developers, logger);
-  if (nftData !== undefined) mountNftData(app, baseUrl, nftData);
-  servePath(app, "/", { get: [pageHeaders, answerHome(baseUrl, context.chains)] });
+  if (nftData !== undefined) mountNftData(app, baseUrl, { ...nftData, turns }, media);
+  servePath(app, "/", {
+    get: [pageHeaders, answerHome(baseUrl, context.chains, operatorMetrics === undefined)],
+  });
   servePath(app, "/healthz", { get: [answerHealth] });
   servePath(app, "/readyz", { get: [answerReadiness(context.readStatus)] });
-  servePath(app, "/metrics", {
-    get: [
-      async (_request, response) => {
-        const text = await metrics.metrics();
-        response
-          .set({ "Content-Type": metrics.contentType, "Cache-Control": "no-store" })
-          .end(text);
-      },
-    ],
-  });
+  if (operatorMetrics === undefined) servePath(app, "/metrics", { get: [answerMetrics(metrics)] });
 
   app.use(handleUnknownPath);
   app.use(handleErrors(logger));
@@ -123,7 +133,8 @@ function describe(baseUrl: string, routes: readonly V1Route[]) {
       "Amounts in wei and token ids are decimal strings; addresses are lower case; times are UTC.",
     baseUrl,
   };
-  return describeRoutes(routes, info, { "/v1/openapi.json": thisDocument });
+  const document = describeRoutes(routes, info, { "/v1/openapi.json": thisDocument });
+  return withExamples(document, "v1");
 }
 
 /** Logs requests at debug level. Headers are left out, and keys in URLs are masked: they are secrets. */

@@ -33,16 +33,11 @@ export function openBearerTokens({ db, clock = () => null }: BearerTokensOptions
   return {
     async issue({ email, clientKey }, address) {
       const known = parseEmail(email);
-      const account = isRejection(known) ? "" : known;
-      const tries = [
-        ["login address", address],
-        ["login account", account],
-      ] as const;
-      const refused = await throttle.countAttempts(...tries);
-      if (refused !== null) return refused;
-      const accountId = await findClient(db, account, clientKey);
-      if (accountId === null) return invalidCredentials;
-      await throttle.refund(...tries);
+      const accountId = await findClient(db, isRejection(known) ? "" : known, clientKey);
+      // A client key cannot be guessed: failures count for the address alone, and nobody can lock an account's programs out.
+      if (accountId === null) {
+        return (await throttle.countAttempts(["login address", address])) ?? invalidCredentials;
+      }
       return (
         (await throttle.countAttempts(["tokens account", `${accountId}`])) ??
         (await issueToken(db, clock, clientKey, address)) ??

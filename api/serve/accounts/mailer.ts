@@ -11,8 +11,8 @@ export type Mail = {
 
 /** Sends mail after the response, so that timing and failures reveal nothing to the caller. */
 export type Mailer = {
-  /** Mail is only written to the log: no mail server is configured. */
-  readonly logsOnly: boolean;
+  /** Without a mail server: links are in the log of a service on loopback, and nowhere of any other. */
+  readonly delivery: "mail" | "log" | "none";
   send(mail: Mail): void;
   /** Waits for mail in progress. */
   close(): Promise<void>;
@@ -22,13 +22,15 @@ export type Mailer = {
 const timeoutMs = 15_000;
 
 type MailerOptions = {
-  /** Null: no mail server; mail is written to the log. */
+  /** Null: no mail server. */
   readonly smtp: { readonly url: string; readonly from: string } | null;
+  /** Whether only this machine reaches the service: a working link in a log is a password in it. */
+  readonly isLoopback: boolean;
   readonly logger: Logger;
 };
 
-export function openMailer({ smtp, logger }: MailerOptions): Mailer {
-  if (smtp === null) return openLogMailer(logger);
+export function openMailer({ smtp, isLoopback, logger }: MailerOptions): Mailer {
+  if (smtp === null) return openLogMailer(logger, isLoopback);
   const transport = createTransport(
     {
       url: smtp.url,
@@ -52,7 +54,7 @@ export function openMailer({ smtp, logger }: MailerOptions): Mailer {
     }
   };
   return {
-    logsOnly: false,
+    delivery: "mail",
     send(mail) {
       const delivery = deliver(mail).finally(() => underWay.delete(delivery));
       underWay.add(delivery);
@@ -64,11 +66,19 @@ export function openMailer({ smtp, logger }: MailerOptions): Mailer {
   };
 }
 
-function openLogMailer(logger: Logger): Mailer {
+function openLogMailer(logger: Logger, isLoopback: boolean): Mailer {
+  const close = async () => {};
+  if (isLoopback)
+    return {
+      delivery: "log",
+      send: ({ to, subject, link }) =>
+        logger.info({ to, subject, link }, "no mail server configured, mail not sent"),
+      close,
+    };
   return {
-    logsOnly: true,
-    send: ({ to, subject, link }) =>
-      logger.info({ to, subject, link }, "no mail server configured, mail not sent"),
-    close: async () => {},
+    delivery: "none",
+    send: ({ to, subject }) =>
+      logger.error({ to, subject }, "no mail server configured, mail not sent: set SMTP_URL"),
+    close,
   };
 }

@@ -18,8 +18,8 @@ export type OpenedAccounts = {
 /** The settings that accounts need. */
 export type AccountsConfig = {
   readonly database: { readonly url: string };
-  readonly http: { readonly baseUrl: string };
-  /** SMTP server and sender; null: mail is written to the log. */
+  readonly http: { readonly host: string; readonly baseUrl: string };
+  /** SMTP server and sender; null: no mail is sent. */
   readonly mail: { readonly url: string; readonly from: string } | null;
 };
 
@@ -42,7 +42,7 @@ export function openAccounts({
     onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
   });
   const clock: Clock = () => null;
-  const mailer = openMailer({ smtp: config.mail, logger });
+  const mailer = openMailer({ smtp: config.mail, isLoopback: isLoopback(config.http), logger });
   const sweep = setInterval(() => {
     deleteExpiredAccounts(db).catch((error: unknown) =>
       logger.warn({ err: error }, "account cleanup failed"),
@@ -64,4 +64,10 @@ export function openAccounts({
       await db.destroy();
     },
   };
+}
+
+/** Behind a proxy the service listens on loopback, but its public address is another. */
+function isLoopback({ host, baseUrl }: AccountsConfig["http"]): boolean {
+  const publicHost = new URL(baseUrl).hostname.replace(/^\[|\]$/g, "");
+  return [host, publicHost].every((name) => /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(name));
 }

@@ -19,7 +19,6 @@ const throttleRules = {
   "mail address": { maxAttempts: 10, seconds: hour },
   "mail account": { maxAttempts: 3, seconds: hour },
   "login address": { maxAttempts: 30, seconds: 15 * minute },
-  "login account": { maxAttempts: 10, seconds: 15 * minute },
   "tokens account": { maxAttempts: 100, seconds: day },
   "keys account": { maxAttempts: 30, seconds: day },
 } as const satisfies Record<string, Rule>;

@@ -1,5 +1,6 @@
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { linkHours } from "../accounts/links.ts";
+import type { Mailer } from "../accounts/mailer.ts";
 import { sendLink } from "../accounts/send-link.ts";
 import { alert, field } from "./form.ts";
 import { type Html, html } from "./html.ts";
@@ -43,7 +44,7 @@ const submit =
   async ({ accounts }, visit) => {
     const text = visit.field("email");
     const sent = await sendLink(accounts, text, visit.visitor.address);
-    if (!isRejection(sent)) return { page: sentPage(sent.email, accounts.mailer.logsOnly) };
+    if (!isRejection(sent)) return { page: sentPage(sent.email, accounts.mailer.delivery) };
     const { rejected, message } = sent;
     const state = rejected === "bad_email" ? { badEmail: message } : { message };
     return refusalReply(sent, page(occasion, { email: text, ...state }));
@@ -67,13 +68,20 @@ ${field({ name: "email", label: "E-mail address", type: "email", value: email, a
   return layout({ title, body });
 }
 
+const withoutServer: Record<Mailer["delivery"], string | null> = {
+  mail: null,
+  log: "No mail server is configured here: the link is in the log of the service.",
+  none: "No mail server is configured here, so that no mail arrives: tell the operator.",
+};
+
 /** The same for every address. */
-function sentPage(email: string, isLog: boolean): Html {
+function sentPage(email: string, delivery: Mailer["delivery"]): Html {
+  const hint = withoutServer[delivery];
   const body = html`<h1>Check your e-mail</h1>
 <div class="card" role="status">
 <p>We sent a link to <strong>${email}</strong>. It works once and expires after ${linkHours} hours.</p>
 <p>Nothing there after a few minutes? Check your spam folder, and whether the address is right.</p>
-${isLog && html`<p class="hint">No mail server is configured here: the link is in the log of the service.</p>`}
+${hint !== null && html`<p class="hint">${hint}</p>`}
 </div>
 <p class="below"><a href="/developers/sign-in">Sign in</a></p>`;
   return layout({ title: "Check your e-mail", body });

@@ -7,16 +7,27 @@ import type { Feed } from "./open-feed.ts";
 import { resolveEventId } from "./resolve-event-id.ts";
 import { sseConnection } from "./sse-connection.ts";
 
-const refusals = { invalid_parameters: 422, invalid_cursor: 422, too_many_streams: 503 } as const;
+/** HTTP status of each code. */
+export const streamRefusals = {
+  invalid_parameters: 422,
+  invalid_cursor: 422,
+  too_many_streams: 503,
+} as const;
 
-type Code = keyof typeof refusals;
+type Code = keyof typeof streamRefusals;
 
 /** Sends a refusal in the envelope of the API. */
 type Refuse = (response: Response, status: number, rejection: Rejection) => void;
 
 const retryAfterSeconds = 5;
 
-const query = z.object({ ...filterFields, after: z.string().optional() });
+export const streamQuery = z.object({
+  ...filterFields,
+  after: z
+    .string()
+    .optional()
+    .meta({ description: "The `id` of an event; the stream starts after it." }),
+});
 
 /**
  * A stream of server-sent events. `Last-Event-ID` resumes after that event; `after` does the same for a first request
@@ -28,7 +39,7 @@ export function answerFeed(feed: Feed, refuse: Refuse = sendRejection): RequestH
     if (isRejection(subscription)) {
       if (subscription.rejected === "too_many_streams")
         response.set("Retry-After", String(retryAfterSeconds));
-      refuse(response, refusals[subscription.rejected], subscription);
+      refuse(response, streamRefusals[subscription.rejected], subscription);
       return;
     }
     response.locals.isStream = true;
@@ -50,7 +61,7 @@ const streamHeaders = {
 };
 
 async function parseSubscription(feed: Feed, request: Request) {
-  const parsed = query.safeParse(request.query);
+  const parsed = streamQuery.safeParse(request.query);
   if (!parsed.success) return invalid(parsed.error);
   const after = request.get("last-event-id") || parsed.data.after;
   const from = after === undefined ? undefined : await resolveEventId(feed.source.db, after);

@@ -21,11 +21,12 @@ export const filterFields = {
     .optional()
     .meta({
       description:
-        "Event types, comma-separated. A type includes the retractions of such events; `retracted` selects all retractions.",
+        "Event types, comma-separated. A type includes the retractions of such events; `retracted` selects all retractions. `listing` and `offer` are orders submitted here: listings of partner marketplaces are not events, and are found at `/v1/listings`.",
       override: { type: "string" },
     }),
   collection: address.optional().meta({
-    description: "0x address of an NFT contract.",
+    description:
+      "0x address of an NFT contract. Includes cancels of orders for it that were submitted here or shown by a partner before; a raised counter, which cancels all of a maker's orders, is in no collection's events.",
     override: { type: "string", pattern: "^0x[a-fA-F0-9]{40}$" },
   }),
   wallet: address.optional().meta({

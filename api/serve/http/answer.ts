@@ -1,6 +1,6 @@
-import type { Request, Response } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import type { Rejection } from "../../../projections/domain/rejection.ts";
-import { compressedBodyFor } from "./compressed-body.ts";
+import { compressedBodyFor, markPrepared } from "./compressed-body.ts";
 import { etagOf, matchesEtag } from "./etag.ts";
 import { refund } from "./rate-limit-state.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -13,9 +13,16 @@ export type Document = {
   readonly cacheControl: string;
   /** Value of the `Link` header. */
   readonly link?: string | undefined;
+  /** Headers of its own. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** May change without a new fact, so it is not cached. */
   readonly isVolatile?: boolean;
+  /** The same while the process runs. */
+  readonly isFixed?: boolean;
 };
+
+/** A document that is sent as it is instead of JSON. `type` must be safe as the Content-Type. */
+export type Media = { readonly type: string; readonly bytes: Buffer };
 
 /** 200 with an ETag, or 304 when `If-None-Match` matches. */
 export async function sendDocument(
@@ -23,7 +30,8 @@ export async function sendDocument(
   response: Response,
   document: Document,
 ): Promise<void> {
-  const { type, body, etag, cacheControl, link } = document;
+  const { type, body, etag, cacheControl, link, headers = {} } = document;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (link !== undefined) response.setHeader("Link", link);
   response.setHeader("ETag", etag);
   response.setHeader("Cache-Control", cacheControl);
@@ -32,21 +40,28 @@ export async function sendDocument(
     response.status(304).end();
     return;
   }
+  if (document.isFixed === true) markPrepared(response);
   const packed = await compressedBodyFor(request, document);
   if (packed !== undefined) response.setHeader("Content-Encoding", packed.encoding);
   response.status(200);
   write(response, type, packed?.body ?? body);
 }
 
-type Text = { type: string; text: string; cacheControl: string };
+type Text = { type: string; text: string | Buffer; cacheControl: string };
 
-function textDocument({ type, text, cacheControl }: Text): Document {
-  const body = Buffer.from(text);
+export function textDocument({ type, text, cacheControl }: Text): Document {
+  const body = typeof text === "string" ? Buffer.from(text) : text;
   return { type, body, etag: etagOf(body), cacheControl };
 }
 
 export function sendText(request: Request, response: Response, text: Text): Promise<void> {
   return sendDocument(request, response, textDocument(text));
+}
+
+/** Serves what never changes while the process runs: its ETag and compressed forms are made once. */
+export function sendFixed(document: Document): RequestHandler {
+  const fixed = { ...document, isFixed: true };
+  return (request, response) => sendDocument(request, response, fixed);
 }
 
 type DocumentOptions = Pick<Document, "link" | "isVolatile"> & {
@@ -61,6 +76,22 @@ export function jsonDocument(
   const cacheControl =
     maxAgeSeconds === undefined ? "no-cache" : `public, max-age=${maxAgeSeconds}`;
   return { ...textDocument({ type: json, text: JSON.stringify(body), cacheControl }), ...options };
+}
+
+/**
+ * Somebody else's document: below our address it may run nothing, and load nothing but what it holds itself. Inline
+ * styles are what images drawn on the chain are made of.
+ */
+export function mediaDocument({ type, bytes }: Media, maxAgeSeconds = 0): Document {
+  const cacheControl = `public, max-age=${maxAgeSeconds}`;
+  return {
+    ...textDocument({ type, text: bytes, cacheControl }),
+    headers: {
+      "Content-Security-Policy":
+        "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
+      "X-Content-Type-Options": "nosniff",
+    },
+  };
 }
 
 /** The result of a POST: never cached, no conditional requests. */

@@ -16,7 +16,7 @@ export function encodeCursor(scope: CursorScope, key: readonly string[]): string
 
 /** The key in the cursor, not validated yet, or undefined when the text is not a cursor of this scope. */
 export function decodeCursor(scope: CursorScope, text: string): unknown {
-  if (!/^[\w-]{20,1000}$/.test(text)) return undefined;
+  if (!/^[\w-]{20,2500}$/.test(text)) return undefined;
   const bytes = Buffer.from(text, "base64url");
   const payload = bytes.subarray(tagBytes);
   // Base64 has several encodings of the same bytes; only the one that was issued is accepted.

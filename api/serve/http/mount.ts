@@ -1,13 +1,24 @@
-import express, { type Express, type Request, type RequestHandler, type Response } from "express";
+import type { Express, Request, RequestHandler, Response } from "express";
 import { isRejection, reject } from "../../../projections/domain/rejection.ts";
-import { type Document, jsonDocument, sendDocument, sendRejection, sendResult } from "./answer.ts";
+import {
+  type Document,
+  jsonDocument,
+  mediaDocument,
+  sendDocument,
+  sendRejection,
+  sendResult,
+} from "./answer.ts";
+import { jsonBody } from "./body/json-body.ts";
 import { callerAddress } from "./caller-address.ts";
+import { inTurn } from "./concurrency/in-turn.ts";
+import type { Turns } from "./concurrency/turns.ts";
 import { type Envelope, metaEnvelope } from "./envelope.ts";
 import { nextLink } from "./page.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import {
   type Answer,
   type Input,
+  invalidCode,
   type Refusal,
   type Refused,
   type Route,
@@ -52,6 +63,8 @@ export type ApiProfile = {
   readonly challenge?: string;
   /** Cache for the responses of cacheable routes; without it nothing is cached. */
   readonly cache?: ResponseCache | undefined;
+  /** Limits of concurrency; without them every request starts at once. */
+  readonly turns?: Turns | undefined;
 };
 
 /** Mounts the table. Routes of one path share its 405. */
@@ -66,7 +79,13 @@ export function mountRoutes<Context>(
   for (const route of routes) {
     const path = manner.prefix + route.path;
     const methods = paths.get(path) ?? {};
-    methods[route.method] = [...bodyParsers(route), handler(route, context, baseUrl, manner)];
+    const handle = handler(route, context, baseUrl, manner);
+    const { turns } = manner;
+    // After the body: who sends one byte by byte takes no turn.
+    methods[route.method] = [
+      ...bodyParsers(route, manner),
+      turns === undefined ? handle : inTurn(turns, route.loadClass ?? "data", handle),
+    ];
     paths.set(path, methods);
   }
   for (const [path, methods] of staticPathsFirst([...paths])) servePath(app, path, methods);
@@ -79,9 +98,12 @@ function staticPathsFirst(paths: readonly [string, Methods][]): [string, Methods
   );
 }
 
-/** Every body is parsed as JSON, whatever its Content-Type: callers forget the header. */
-function bodyParsers<Context>({ body, maxBodyBytes = 16_384 }: Route<Context>): RequestHandler[] {
-  return body === undefined ? [] : [express.json({ type: () => true, limit: maxBodyBytes })];
+function bodyParsers<Context>(route: Route<Context>, { challenge }: ApiProfile): RequestHandler[] {
+  if (route.body === undefined) return [];
+  const invalid = invalidCode(route);
+  const refuse = (response: Response, message: string) =>
+    sendRefusal(response, route.refuses[invalid] ?? 422, reject(invalid, message), challenge);
+  return [jsonBody(route.bodyLimits ?? {}, refuse)];
 }
 
 function handler<Context>(
@@ -89,7 +111,7 @@ function handler<Context>(
   context: Context,
   baseUrl: string,
   { envelope, challenge, cache }: ApiProfile,
-): RequestHandler {
+): (request: Request, response: Response) => Promise<void> {
   const refuse = (response: Response, rejection: Refused) => {
     const refusal = route.refuses[rejection.rejected];
     if (refusal === undefined)
@@ -106,8 +128,9 @@ function handler<Context>(
   const make = async (request: Request, given: Context): Promise<Document | Refused> => {
     const answer = await route.answer(inputOf(request), given);
     if (isRejection(answer)) return answer;
-    const link = nextLink(baseUrl, request.originalUrl, answer.meta);
     const maxAgeSeconds = answer.maxAgeSeconds ?? route.maxAgeSeconds;
+    if (answer.media !== undefined) return mediaDocument(answer.media, maxAgeSeconds);
+    const link = nextLink(baseUrl, request.originalUrl, answer.meta);
     const { isVolatile = false } = answer;
     return jsonDocument(bodyOf(answer, envelope), { link, maxAgeSeconds, isVolatile });
   };

@@ -39,6 +39,11 @@ export const pageMeta = z
   })
   .meta({ id: "PageMeta" });
 
+/** Meta of lists that are not counted: a page may be short, or empty, with more to follow. */
+export const uncountedMeta = pageMeta
+  .pick({ chainId: true, per_page: true, next_cursor: true })
+  .meta({ id: "UncountedMeta" });
+
 /** Codes of `cursorPageOf`. */
 export const cursorRefusals = { invalid_cursor: 422 } as const;
 
@@ -56,6 +61,11 @@ export function cursorInteger(digits: number) {
     .regex(new RegExp(`^-?\\d{1,${digits}}$`))
     .transform(BigInt);
 }
+
+/** A time in a cursor, in microseconds since 1970: up to the year 9999, which a timestamp column holds. */
+export const cursorTime = cursorInteger(18).refine(
+  (at) => at >= 0n && at < 253_402_300_800_000_000n,
+);
 
 /** Which rows to read: one more than the page holds, to know whether there is a next page. */
 export type PageRequest<Key> = {
@@ -89,12 +99,7 @@ export function cursorPageOf<Key>(
   const first = { limit: perPage + 1, offset: 0, after: null };
   if (cursor === undefined) return { page: null, perPage, scope, read: first };
   const after = key.safeParse(decodeCursor(scope, cursor));
-  if (!after.success) {
-    return reject(
-      "invalid_cursor",
-      "The cursor is malformed or was issued for another list or sort",
-    );
-  }
+  if (!after.success) return invalidCursor();
   return { page: null, perPage, scope, read: { ...first, after: after.data } };
 }
 
@@ -115,22 +120,39 @@ export function cutPage<Row, Key>(
 ) {
   const shown = rows.slice(0, request.perPage);
   const last = rows.length > request.perPage ? shown.at(-1) : undefined;
-  const next = last === undefined ? null : encodeCursor(request.scope, keyOf(last).map(String));
+  const next = cursorOf(request.scope, last === undefined ? null : keyOf(last));
   return { shown, meta: { page: request.page, per_page: request.perPage, next_cursor: next } };
+}
+
+/** The key in a cursor, for lists that do not use `cutPage`. */
+export function parseCursorKey<Key>(cursor: string, scope: CursorScope, key: z.ZodType<Key>) {
+  const parsed = key.safeParse(decodeCursor(scope, cursor));
+  return parsed.success ? parsed.data : invalidCursor();
+}
+
+function invalidCursor() {
+  return reject("invalid_cursor", "The cursor is malformed or was issued for another list or sort");
+}
+
+/** The cursor of the next page; null: there is none. */
+export function cursorOf(scope: CursorScope, key: readonly (bigint | number)[] | null) {
+  return key === null ? null : encodeCursor(scope, key.map(String));
 }
 
 /** RFC 8288 link to the next page, when the meta has a cursor. */
 export function nextLink(baseUrl: string, requestUrl: string, meta: unknown): string | undefined {
-  const cursor = cursorOf(meta);
+  const cursor = cursorIn(meta);
   if (cursor === undefined) return undefined;
-  const [path = "", search] = requestUrl.split("?", 2);
-  const query = new URLSearchParams(search);
+  const end = requestUrl.indexOf("?");
+  const path = end < 0 ? requestUrl : requestUrl.slice(0, end);
+  // Everything after the first question mark: a value may contain others.
+  const query = new URLSearchParams(end < 0 ? "" : requestUrl.slice(end + 1));
   query.delete("page");
   query.set("cursor", cursor);
   return `<${baseUrl}${path}?${query}>; rel="next"`;
 }
 
-function cursorOf(meta: unknown): string | undefined {
+function cursorIn(meta: unknown): string | undefined {
   if (typeof meta !== "object" || meta === null || !("next_cursor" in meta)) return undefined;
   return typeof meta.next_cursor === "string" ? meta.next_cursor : undefined;
 }

@@ -4,6 +4,9 @@ import {
   type Rejection,
   type RejectionDetail,
 } from "../../../projections/domain/rejection.ts";
+import type { Media } from "./answer.ts";
+import type { BodyLimits } from "./body/json-body.ts";
+import type { LoadClass } from "./concurrency/load-class.ts";
 
 /** The HTTP status of a rejection code, optionally with `retry`: what the caller can do, sent beside the code. */
 export type Refusal = number | { readonly status: number; readonly retry: string };
@@ -15,6 +18,8 @@ export type Refusals = Readonly<Record<string, Refusal>>;
 export type Answer<Data = unknown, Meta = unknown> = {
   readonly data: Data;
   readonly meta?: Meta;
+  /** Of routes with `mediaTypes`: what is sent. */
+  readonly media?: Media;
   /** `max-age` of this response, when it differs from the route's. */
   readonly maxAgeSeconds?: number;
   /** On a cacheable route: this response may change without a new fact and is not cached. */
@@ -58,6 +63,8 @@ type Shape<
   /** Schema of `data` in the success envelope. */
   readonly data: Data;
   readonly meta?: Meta;
+  /** Media types of a success that is no JSON envelope; limited apart from other requests. */
+  readonly mediaTypes?: readonly string[];
   readonly refuses: Refuses;
   /** Default: 200 only. */
   readonly successes?: Successes;
@@ -72,9 +79,16 @@ type Shape<
   readonly isCacheable?: boolean;
   /** Needs no credentials. */
   readonly isOpen?: boolean;
-  /** Largest JSON body in bytes; default 16 kB. */
-  readonly maxBodyBytes?: number;
+  readonly bodyLimits?: BodyLimits;
+  /** What it is shed with under load; default `data`. */
+  readonly loadClass?: LoadClass;
 };
+
+/** The code of input that does not fit the schema: each endpoint has one, which the documents name. */
+export function invalidCode({ method, refuses }: Pick<Shape, "method" | "refuses">): string {
+  if (method === "post") return "bad_request" in refuses ? "bad_request" : "bad_structure";
+  return "bad_structure" in refuses ? "bad_structure" : "invalid_parameters";
+}
 
 export function successesOf({ successes }: { successes?: Successes }): Successes {
   return successes ?? { 200: "Success" };
@@ -94,11 +108,13 @@ export type Route<Context> = Shape & {
 };
 
 /**
- * Creates the `route` function of one API. `guard` checks every parsed input before the handler runs.
+ * Creates the `route` function of one API. `guard` checks every parsed input before the handler runs, `guardRaw` the
+ * input as it came.
  * A handler can only reject with codes that its route declares; anything else does not compile.
  */
 export function routeFor<Context>(
   guard: (input: Input, context: Context) => Rejection | undefined,
+  guardRaw: (raw: Input) => Rejection | undefined = () => undefined,
 ) {
   return <
     Data extends z.ZodType,
@@ -116,7 +132,7 @@ export function routeFor<Context>(
   ): Route<Context> => {
     const parse = inputParser(shape);
     const answer = async (raw: Input, context: Context): Promise<Answer | Refused> => {
-      const input = parse(raw);
+      const input = guardRaw(raw) ?? parse(raw);
       if (isRejection(input)) return input;
       const refused = guard(input, context);
       if (refused !== undefined) return refused;
@@ -132,8 +148,7 @@ const nothing = z
   .transform(() => undefined);
 
 function inputParser(shape: Shape): (raw: Input) => Input | Rejection {
-  const reads = shape.method === "get" && !("bad_structure" in shape.refuses);
-  const invalid = reads ? "invalid_parameters" : "bad_structure";
+  const invalid = invalidCode(shape);
   const takesInput =
     shape.params !== undefined || shape.query !== undefined || shape.body !== undefined;
   if (takesInput && !(invalid in shape.refuses)) {
@@ -153,15 +168,21 @@ function inputParser(shape: Shape): (raw: Input) => Input | Rejection {
 
 /** A schema chooses its own rejection code with `params.rejects` of a custom issue. */
 function refusalOf(error: z.ZodError, invalid: string): Rejection {
-  const details = error.issues.map(detailOf);
+  const details = error.issues.slice(0, maxDetails).map(detailOf);
   const named = error.issues.find((issue) => issue.code === "custom" && issue.params?.rejects);
   const code = named?.code === "custom" ? String(named.params?.rejects) : invalid;
   const [first] = named === undefined ? details : [detailOf(named)];
   return { rejected: code, message: `${first?.field}: ${first?.message}`, details };
 }
 
+const maxDetails = 20;
+
 function detailOf(issue: z.core.$ZodIssue): RejectionDetail {
   const [part, ...path] = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") {
+    const field = [...path, issue.keys[0]?.slice(0, 100)].join(".");
+    return { field, message: "is not a field of this request" };
+  }
   const field = path.length > 0 ? path.join(".") : (part ?? "");
   const expected = "expected" in issue ? { expected: String(issue.expected) } : {};
   return { field, ...expected, message: issue.message };

@@ -25,6 +25,8 @@ export const openCors: RequestHandler = cors({
     "WWW-Authenticate",
   ],
   maxAge: 86_400,
+  // The path answers OPTIONS itself, with its own methods in Allow.
+  preflightContinue: true,
 });
 
 /** For JSON responses: a browser may load and run nothing. */

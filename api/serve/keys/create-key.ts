@@ -7,6 +7,9 @@ export const instantKeysPerDay = 3;
 
 const daySeconds = 86_400;
 
+/** Rows of `access.instant_key_turn`; an address always takes the same one. */
+const turns = 1024;
+
 /** `key` is stored nowhere and cannot be shown again. */
 export type CreatedInstantKey = { readonly key: string; readonly expiresAt: Date };
 
@@ -21,9 +24,9 @@ export async function createInstantKey(
 ): Promise<CreatedInstantKey | { readonly retryAfterSeconds: number }> {
   const key = makeKey("instant");
   return await db.transaction().execute(async (transaction) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`instant key ${address}`}, 0))`.execute(
-      transaction,
-    );
+    await sql`
+      select from access.instant_key_turn
+      where turn = hashtextextended(${address}, 0) & ${turns - 1} for update`.execute(transaction);
     const { rows: given } = await sql<{ ageSeconds: number }>`
       select extract(epoch from coalesce(${at}::timestamptz, now()) - created_at)::float8 as "ageSeconds"
       from access.key

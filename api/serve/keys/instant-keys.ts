@@ -11,7 +11,9 @@ type InstantKey = {
   readonly docs: string;
 };
 
-type NoKey = Rejection<"rate_limited"> & { readonly retryAfterSeconds: number };
+type NoKey = Rejection<"rate_limited" | "instant_keys_paused"> & {
+  readonly retryAfterSeconds: number;
+};
 
 /** Creates keys for a network address. */
 export type InstantKeys = { create(address: string): Promise<InstantKey | NoKey> };
@@ -47,6 +49,9 @@ export function openInstantKeys(options: InstantKeysOptions): InstantKeys {
 
 /** The answer while instant keys are paused. */
 export const noInstantKeys: NoKey = {
-  ...reject("rate_limited", "Instant keys are paused at present; every endpoint works without one"),
+  ...reject(
+    "instant_keys_paused",
+    "Instant keys are paused at present; every endpoint works without one",
+  ),
   retryAfterSeconds: pauseSeconds,
 };

@@ -17,6 +17,9 @@ type KeyCode = "invalid_key" | "revoked_key" | "expired_key";
 type Count = Pick<Taken, "isGranted" | "perMinute" | "used" | "window">;
 type GiveBack = (caller: string, beganAt: Date) => Promise<number | null>;
 
+/** Media a minute, as a multiple of the limit without a key: several lists of a hundred tokens each. */
+const mediaFactor = 20;
+
 /** Keys whose limit is remembered while the database is unavailable. */
 const maxKnownKeys = 10_000;
 
@@ -31,15 +34,38 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
   const local = openLocalCounts();
   const known = new LRUCache<string, number>({ max: maxKnownKeys });
 
-  const countHere = (caller: string, perMinute: number) => {
-    const taken = local.take(caller, perMinute, (now?.() ?? new Date()).getTime());
-    return admissionOf(caller, { ...taken, perMinute }, async (...minute) =>
+  const takeHere = (caller: string, perMinute: number, wanted: number): Count => {
+    const taken = local.take(caller, perMinute, wanted, (now?.() ?? new Date()).getTime());
+    return { ...taken, perMinute };
+  };
+  /** Never more than a whole minute allows: what is documented must be possible, if nothing else is done. */
+  const chargeOf =
+    (caller: string, perMinute: number): Admitted["charge"] =>
+    async (requests) => {
+      const wanted = Math.min(requests, perMinute) - 1;
+      if (wanted === 0) return { rateLimit: null };
+      const taken = await shared.take({ caller, perMinute, wanted });
+      const { window, used, isGranted } = taken ?? takeHere(caller, perMinute, wanted);
+      const rateLimit = rateLimitStateOf(perMinute, used, window);
+      return isGranted ? { rateLimit } : { ...tooMany(rateLimit), rateLimit };
+    };
+  const admissionOf = (caller: string, taken: Count, giveBack: GiveBack): Admitted | Refused => {
+    const { isGranted, perMinute, used, window } = taken;
+    const rateLimit = rateLimitStateOf(perMinute, used, window);
+    if (!isGranted) return { ...tooMany(rateLimit), rateLimit };
+    const refund = async () => {
+      const left = await giveBack(caller, window.beganAt);
+      return left === null ? null : rateLimitStateOf(perMinute, left, window);
+    };
+    return { rateLimit, refund, charge: chargeOf(caller, perMinute) };
+  };
+  const countHere = (caller: string, perMinute: number) =>
+    admissionOf(caller, takeHere(caller, perMinute, 1), async (...minute) =>
       local.giveBack(...minute),
     );
-  };
   const count = async (caller: string, perMinute: number): Promise<Admitted | Refused> => {
     if (perMinute === 0) return unlimited;
-    const taken = await shared.take({ caller, perMinute });
+    const taken = await shared.take({ caller, perMinute, wanted: 1 });
     if (taken === null) return countHere(caller, perMinute);
     return admissionOf(caller, taken, shared.giveBack);
   };
@@ -52,7 +78,7 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
   const countKey = async (address: string, text: string): Promise<Admitted | Refused> => {
     const hash = hashKey(text);
     const caller = `key ${hash.toString("base64url")}`;
-    const taken = await shared.take({ caller, hash });
+    const taken = await shared.take({ caller, hash, wanted: 1 });
     if (taken === null) return countKeyLocally(address, caller);
     const { key, perMinute, isGranted } = taken;
     const fault = faultOf(key, hash);
@@ -68,10 +94,12 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
 
   return {
     count,
+    admitMedia: (address) => count(`media ${address}`, limits.keyless * mediaFactor),
     async admit({ address, key }) {
       if (key === undefined) return countAddress(address);
-      if (!isKey(key)) return { ...malformed, rateLimit: null };
-      const admission = await countKey(address, key);
+      const admission = isKey(key)
+        ? await countKey(address, key)
+        : { ...malformed, rateLimit: null };
       if (!("rejected" in admission) || admission.rejected === "rate_limited") return admission;
       // A wrong key counts for the address: guessing is limited like a caller without a key.
       const counted = await countAddress(address);
@@ -80,18 +108,11 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
   };
 }
 
-const unlimited: Admitted = { rateLimit: null, refund: async () => null };
-
-function admissionOf(caller: string, count: Count, giveBack: GiveBack): Admitted | Refused {
-  const { isGranted, perMinute, used, window } = count;
-  const rateLimit = rateLimitStateOf(perMinute, used, window);
-  if (!isGranted) return { ...tooMany(rateLimit), rateLimit };
-  const refund = async () => {
-    const left = await giveBack(caller, window.beganAt);
-    return left === null ? null : rateLimitStateOf(perMinute, left, window);
-  };
-  return { rateLimit, refund };
-}
+const unlimited: Admitted = {
+  rateLimit: null,
+  refund: async () => null,
+  charge: async () => ({ rateLimit: null }),
+};
 
 const rateLimitStateOf = (limit: number, used: number, window: Window): RateLimitState => ({
   limit,

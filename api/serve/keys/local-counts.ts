@@ -15,13 +15,13 @@ type Minute = { beganMs: number; perMinute: number; used: number; freed: number 
 export function openLocalCounts() {
   const minutes = new LRUCache<string, Minute>({ max: maxCallers });
   return {
-    /** Counts one request, if it fits. */
-    take(caller: string, perMinute: number, nowMs: number) {
+    /** Counts requests, if all of them fit. */
+    take(caller: string, perMinute: number, wanted: number, nowMs: number) {
       const known = minutes.get(caller);
       const isCurrent = known !== undefined && nowMs < known.beganMs + minuteMs;
       const minute = isCurrent ? known : { beganMs: nowMs, perMinute, used: 0, freed: 0 };
-      const isGranted = minute.used < perMinute;
-      if (isGranted) minute.used += 1;
+      const isGranted = minute.used + wanted <= perMinute;
+      if (isGranted) minute.used += wanted;
       minutes.set(caller, minute);
       return { isGranted, used: minute.used, window: windowOf(minute, nowMs) };
     },

@@ -10,10 +10,8 @@ import {
   type Window,
 } from "./count-requests.ts";
 
-/** One request of an address or of a key. */
-export type RequestToCount =
-  | { readonly caller: string; readonly perMinute: number }
-  | { readonly caller: string; readonly hash: Buffer };
+/** Requests of an address or of a key, granted together or not at all. */
+export type RequestToCount = CountRequest;
 
 export type Taken = {
   readonly key: KnownKey | null;
@@ -100,7 +98,7 @@ function batchRequests(count: (asks: readonly RequestToCount[]) => Promise<(Take
 function groupByCaller(asks: readonly RequestToCount[]): CountRequest[] {
   const groups = new Map<string, CountRequest>();
   for (const ask of asks) {
-    const wanted = (groups.get(ask.caller)?.wanted ?? 0) + 1;
+    const wanted = (groups.get(ask.caller)?.wanted ?? 0) + ask.wanted;
     groups.set(ask.caller, { ...ask, wanted });
   }
   return [...groups.values()];
@@ -112,10 +110,10 @@ function share(
   counted: ReadonlyMap<string, Counted | undefined>,
 ): (Taken | null)[] {
   const places = new Map<string, number>();
-  return asks.map(({ caller }) => {
+  return asks.map(({ caller, wanted }) => {
     const all = counted.get(caller);
     if (all === undefined) return null;
-    const place = (places.get(caller) ?? 0) + 1;
+    const place = (places.get(caller) ?? 0) + wanted;
     places.set(caller, place);
     const { key, perMinute, granted, window } = all;
     const isGranted = place <= granted;

@@ -1,5 +1,10 @@
+import { z } from "zod";
+import { eventTypes } from "../../../projections/reads/feed/event.ts";
+import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
 import { flatEnvelope } from "../http/envelope.ts";
 import { describeRoutes, thisDocument } from "../http/openapi.ts";
+import { failures, sharedResponse } from "../http/openapi-responses.ts";
+import { withExamples } from "../reference/examples.ts";
 import { bearerRefusals } from "./require-bearer.ts";
 import { nftDataRoutes } from "./routes.ts";
 
@@ -21,24 +26,40 @@ export function describeNftData(baseUrl: string, { hasStream }: { hasStream: boo
     "/openapi.json": thisDocument,
     ...(hasStream && { "/api/activity/stream": stream }),
   };
-  return describeRoutes(nftDataRoutes, info, extra, {
+  const document = describeRoutes(nftDataRoutes, info, extra, {
     envelope: flatEnvelope,
     securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
     security: [{ bearer: [] }],
     refusals: bearerRefusals,
   });
+  return withExamples(document, "account");
 }
 
 const stream = {
   get: {
     operationId: "getApiActivityStream",
     tags: ["Activity"],
-    summary: "Activity as it happens, as server-sent events; `Last-Event-ID` resumes",
+    summary: "Activity as it happens, as server-sent events",
+    requestParams: {
+      query: streamQuery,
+      header: z.object({
+        "Last-Event-ID": z.string().optional().meta({
+          description:
+            "Resumes after this event without loss or repeat; takes precedence over `after`.",
+        }),
+      }),
+    },
     responses: {
       "200": {
-        description: "A stream of server-sent events",
+        description:
+          "Server-sent events without end. `id` resumes after the event; `event` is its type, one of " +
+          `${eventTypes.map((type) => `\`${type}\``).join(", ")}; \`data\` is JSON with the fields of \`GET /v1/events\`, in snake_case. ` +
+          "Comments keep the connection open.",
         content: { "text/event-stream": { schema: { type: "string" as const } } },
       },
+      ...failures({ ...streamRefusals, ...bearerRefusals }),
+      "405": sharedResponse("MethodNotAllowed"),
+      default: sharedResponse("Unreadable"),
     },
   },
 };

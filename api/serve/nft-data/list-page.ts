@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { reject } from "../../../projections/domain/rejection.ts";
-import { type CursorScope, decodeCursor, encodeCursor } from "../http/cursor.ts";
+import type { CursorScope } from "../http/cursor.ts";
 import {
   cursorPageOf,
   cursorRefusals,
@@ -47,20 +46,4 @@ export function cutList<Row, Key>(
 
 export function nextMeta(next: string | null): z.output<typeof listMeta> {
   return { next_cursor: next, has_more: next !== null };
-}
-
-/** The key in a cursor, for lists that do not use `cutList`; null: start at the beginning. */
-export function parseCursorKey<Key>(
-  cursor: string | undefined,
-  scope: CursorScope,
-  key: z.ZodType<Key>,
-) {
-  if (cursor === undefined) return null;
-  const parsed = key.safeParse(decodeCursor(scope, cursor));
-  if (parsed.success) return parsed.data;
-  return reject("invalid_cursor", "The cursor is malformed or was issued for another list or sort");
-}
-
-export function cursorOf(scope: CursorScope, key: readonly (bigint | number)[] | null) {
-  return key === null ? null : encodeCursor(scope, key.map(String));
 }

@@ -1,38 +1,41 @@
 import type { Express, RequestHandler } from "express";
-import { sendText } from "../http/answer.ts";
+import { jsonDocument, sendFixed } from "../http/answer.ts";
+import type { Turns } from "../http/concurrency/turns.ts";
 import { flatEnvelope } from "../http/envelope.ts";
 import { limitAddresses } from "../http/limit.ts";
 import { mountRoutes, servePath } from "../http/mount.ts";
 import { serveReference } from "../reference/mount-reference.ts";
+import type { MediaLinks } from "../views/media.ts";
 import type { NftDataContext } from "./context.ts";
 import { describeNftData } from "./describe.ts";
 import { type BearerOptions, requireBearer } from "./require-bearer.ts";
 import { nftDataRoutes } from "./routes.ts";
 
 export type NftDataApi = Omit<BearerOptions, "tokens"> & {
-  readonly context: NftDataContext;
+  readonly context: Omit<NftDataContext, "media">;
   /** First segment of every path. */
   readonly segment: string;
   /** Handler of `/api/activity/stream`, after authentication. */
   readonly stream?: RequestHandler;
+  /** Limits of concurrency. */
+  readonly turns?: Turns | undefined;
 };
 
 /** Mounts the account API: document, reference, login, and the endpoints that need a token. */
-export function mountNftData(app: Express, baseUrl: string, api: NftDataApi): void {
-  const { context, segment, limiter, perMinute, stream } = api;
+export function mountNftData(
+  app: Express,
+  baseUrl: string,
+  api: NftDataApi,
+  media: MediaLinks,
+): void {
+  const context = { ...api.context, media };
+  const { segment, limiter, perMinute, stream, turns } = api;
   const prefix = `/${segment}`;
   const challenge = 'Bearer realm="account API"';
-  const manner = { envelope: flatEnvelope, prefix, challenge };
-  const document = JSON.stringify(
-    describeNftData(baseUrl + prefix, { hasStream: stream !== undefined }),
-  );
-  const type = "application/json; charset=utf-8";
-  servePath(app, `${prefix}/openapi.json`, {
-    get: [
-      (request, response) =>
-        sendText(request, response, { type, text: document, cacheControl: "no-cache" }),
-    ],
-  });
+  const manner = { envelope: flatEnvelope, prefix, challenge, turns };
+  const described = describeNftData(baseUrl + prefix, { hasStream: stream !== undefined });
+  const document = sendFixed(jsonDocument(described, {}));
+  servePath(app, `${prefix}/openapi.json`, { get: [document] });
   serveReference(app, { path: `${prefix}/docs`, api: prefix, document: "/openapi.json" });
 
   const open = nftDataRoutes.filter(({ isOpen }) => isOpen === true);

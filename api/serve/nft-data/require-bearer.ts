@@ -29,10 +29,10 @@ export function requireBearer({ tokens, limiter, perMinute }: BearerOptions): Re
     const token = parseBearerToken(request.get("authorization"));
     return token === undefined ? noToken : ((await tokens.check(token)) ?? badToken);
   };
-  const count = (request: Request, caller: Awaited<ReturnType<typeof identify>>) =>
-    isRejection(caller)
-      ? limiter?.admit({ address: callerAddress(request), key: undefined })
-      : limiter?.count(`account ${caller.accountId}`, perMinute);
+  const nameOf = (request: Request, caller: Awaited<ReturnType<typeof identify>>) =>
+    isRejection(caller) ? callerAddress(request) : `account ${caller.accountId}`;
+  const count = (name: string, isAccount: boolean) =>
+    isAccount ? limiter?.count(name, perMinute) : limiter?.admit({ address: name, key: undefined });
 
   return async (request, response, next) => {
     if (request.method === "OPTIONS") {
@@ -40,8 +40,9 @@ export function requireBearer({ tokens, limiter, perMinute }: BearerOptions): Re
       return;
     }
     const caller = await identify(request);
-    const admission = await count(request, caller);
-    if (admission !== undefined && !admitOrRefuse(response, admission)) return;
+    const name = nameOf(request, caller);
+    const admission = await count(name, !isRejection(caller));
+    if (admission !== undefined && !admitOrRefuse(response, admission, name)) return;
     if (isRejection(caller)) refuse(response, caller);
     else next();
   };

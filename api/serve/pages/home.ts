@@ -4,14 +4,18 @@ import { sendText } from "../http/answer.ts";
 type Link = { href: string; about: string };
 
 /** The landing page. */
-export function answerHome(baseUrl: string, chains: readonly number[]): RequestHandler {
-  const text = homePage(baseUrl, chains);
+export function answerHome(
+  baseUrl: string,
+  chains: readonly number[],
+  hasMetrics: boolean,
+): RequestHandler {
+  const text = homePage(baseUrl, chains, hasMetrics);
   const type = "text/html; charset=utf-8";
   return (request, response) =>
     sendText(request, response, { type, text, cacheControl: "no-cache" });
 }
 
-function homePage(baseUrl: string, chains: readonly number[]): string {
+function homePage(baseUrl: string, chains: readonly number[], hasMetrics: boolean): string {
   const data = chains.flatMap((chainId) => [
     { href: `/v1/sales?chainId=${chainId}`, about: `newest sales on chain ${chainId}` },
     { href: `/v1/collections?chainId=${chainId}`, about: `collections on chain ${chainId}` },
@@ -20,7 +24,7 @@ function homePage(baseUrl: string, chains: readonly number[]): string {
     { href: "/v1/status", about: "how far the chains are indexed" },
     { href: "/readyz", about: "whether every part is current" },
     { href: "/healthz", about: "whether the process is up" },
-    { href: "/metrics", about: "figures for Prometheus" },
+    ...(hasMetrics ? [{ href: "/metrics", about: "figures for Prometheus" }] : []),
   ];
   const reference = [
     { href: "/developers", about: "accounts, their keys and what they are used for" },

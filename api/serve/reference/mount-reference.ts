@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Express, RequestHandler } from "express";
-import { sendText } from "../http/answer.ts";
+import { sendFixed, textDocument } from "../http/answer.ts";
 import { servePath } from "../http/mount.ts";
 import { pageHeaders } from "../http/security.ts";
 import { styleSheet } from "./style.ts";
@@ -12,8 +13,12 @@ const swaggerUi = dirname(require.resolve("swagger-ui-dist/package.json"));
 /** The page of `/v1`, and what all pages of a reference are made of. */
 export function mountReference(app: Express): void {
   serveReference(app, { path: "/docs", api: "", document: "/v1/openapi.json" });
-  serve(app, "/docs/swagger-ui.css", packaged("swagger-ui.css"));
-  serve(app, "/docs/swagger-ui-bundle.js", packaged("swagger-ui-bundle.js"));
+  serve(app, "/docs/swagger-ui.css", packaged("swagger-ui.css", "text/css; charset=utf-8"));
+  serve(
+    app,
+    "/docs/swagger-ui-bundle.js",
+    packaged("swagger-ui-bundle.js", "text/javascript; charset=utf-8"),
+  );
   serve(app, "/assets/style.css", fixed("text/css; charset=utf-8", styleSheet));
 }
 
@@ -41,14 +46,12 @@ function serve(app: Express, path: string, handler: RequestHandler): void {
 }
 
 function fixed(type: string, text: string): RequestHandler {
-  return (request, response) =>
-    sendText(request, response, { type, text, cacheControl: "no-cache" });
+  return sendFixed(textDocument({ type, text, cacheControl: "no-cache" }));
 }
 
-function packaged(file: string): RequestHandler {
-  return (_request, response) => {
-    response.sendFile(join(swaggerUi, file), { maxAge: "1h" });
-  };
+function packaged(file: string, type: string): RequestHandler {
+  const text = readFileSync(join(swaggerUi, file));
+  return sendFixed(textDocument({ type, text, cacheControl: "public, max-age=3600" }));
 }
 
 const pageOf = ({ path, api, document }: Reference) => `<!doctype html>

@@ -35,6 +35,8 @@ export function openChainStatus(
       db && readIndexedBlocks(db, chainId),
     ]);
     const recorded = db && blocks && (await readRecordedHead(db, chainId, blocks.indexed.number));
+    const hash =
+      blocks && (recorded?.hash ?? (await hashOf(blocks.indexed.number, head, readHash)));
     const newest = db && blocks && (await readNewestEvent(db, chainId));
     const failing = [
       ...check({ head, faults }, blocks, now),
@@ -42,8 +44,15 @@ export function openChainStatus(
       ...(db !== null && blocks === null ? [notIndexed(chainId)] : []),
     ];
     const warnings = head === null ? [] : faults;
-    return { status: present(chainId, head, blocks, recorded), failing, warnings };
+    const status = present(chainId, head, blocks && { ...blocks, hash }, recorded);
+    return { status, failing, warnings };
   };
+}
+
+/** Hash of a block without events, which the log does not hold: the chain's; null: no node answers. */
+async function hashOf(number: number, head: Head | null, readHash: ChainSource["readHash"]) {
+  if (head?.number === number) return head.hash;
+  return (await readHash(number)) ?? null;
 }
 
 /** Remembers earlier observations, to know how long a fault has lasted. */
@@ -72,10 +81,12 @@ function notIndexed(chainId: number): FailingPart {
 
 function noAnswer(chainId: number, faults: HeadReading["faults"], silentMs: number | undefined) {
   const message = faults.map((fault) => fault.message).join("; ") || "no RPC is configured";
-  const part = `chain ${chainId} RPC`;
-  return silentMs === undefined
-    ? { part, message }
-    : { part, message, behind: { seconds: silentMs / 1000 } };
+  const named = {
+    part: `chain ${chainId} RPC`,
+    message,
+    endpoints: faults.map(({ endpoint }) => endpoint),
+  };
+  return silentMs === undefined ? named : { ...named, behind: { seconds: silentMs / 1000 } };
 }
 
 function lateIndexer(chainId: number, lag: Lag, lateSeconds: number): FailingPart[] {
@@ -100,10 +111,10 @@ function headBehindIndexer(chainId: number, head: Head, reached: number, back: L
 function present(
   chainId: number,
   head: Head | null,
-  blocks: IndexedBlocks | null,
+  blocks: (IndexedBlocks & { hash: string | null }) | null,
   recorded: RecordedHead | null,
 ): ChainStatus {
-  const indexed = blocks && { ...blocks.indexed, hash: recorded?.hash ?? null };
+  const indexed = blocks && { ...blocks.indexed, hash: blocks.hash };
   const known = head !== null && indexed !== null;
   const lagBlocks = known ? Math.max(0, head.number - indexed.number) : null;
   const lagSeconds = known ? Math.max(0, head.timestamp - indexed.timestamp) : null;

@@ -46,6 +46,11 @@ export function gaugePartners(registry: Registry, db: Database): void {
     "Seconds since the oldest of the contracts' last full passes ended",
     ({ oldestSeconds }) => oldestSeconds,
   );
+  gauge(
+    "partner_creator_fees_held",
+    "Contracts whose creator fees according to the partner wait for an operator: op royalties list",
+    ({ held }) => held,
+  );
   const skipped = new Counter({
     name: "partner_skipped_entries_total",
     help: "Entries of the partner's lists that were skipped",

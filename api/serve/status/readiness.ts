@@ -1,6 +1,7 @@
 import type { RequestHandler } from "express";
 import { reject } from "../../../projections/domain/rejection.ts";
 import { sendRejection } from "../http/answer.ts";
+import { maskNodes } from "./mask-nodes.ts";
 import type { StatusReader } from "./status-reader.ts";
 
 /** The process is up, whatever the state of its dependencies. */
@@ -8,10 +9,15 @@ export const answerHealth: RequestHandler = (_request, response) => {
   response.set("Cache-Control", "no-store").json({ success: true, data: { up: true } });
 };
 
-/** 200 while every part is current, else 503 with the failing parts and their lag. */
-export function answerReadiness(readStatus: StatusReader): RequestHandler {
+/** 200 while every part is current, else 503 with the failing parts and their lag. Nodes are named to operators only. */
+export function answerReadiness(
+  readStatus: StatusReader,
+  audience: "public" | "operators" = "public",
+): RequestHandler {
   return async (_request, response) => {
-    const { ready, failing, warnings } = await readStatus();
+    const status = await readStatus();
+    const { failing, warnings } = audience === "public" ? maskNodes(status) : status;
+    const { ready } = status;
     if (ready) {
       response.set("Cache-Control", "no-store").json({ success: true, data: { ready, warnings } });
       return;

@@ -6,6 +6,8 @@ export type FailingPart = {
   readonly part: string;
   readonly message: string;
   readonly behind?: { blocks?: number; positions?: number; seconds: number };
+  /** Hosts of nodes that the message names, for operators. */
+  readonly endpoints?: readonly string[];
 };
 
 /** Times are unix seconds. */
@@ -36,7 +38,7 @@ export type LeftOutFault = ExcludedFacts & {
   readonly message: string;
 };
 
-type Warning = HeadFault | LeftOutFault;
+export type Warning = HeadFault | LeftOutFault;
 
 export type ServiceStatus = {
   readonly ready: boolean;

@@ -1,10 +1,10 @@
-import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { parseEnsName } from "../../../projections/domain/ens-name.ts";
 import { isRejection, reject } from "../../../projections/domain/rejection.ts";
-import { type EnsRecord, resolveEnsName } from "../../background/chain/resolve-ens-name.ts";
+import { resolveEnsName } from "../../background/chain/ens/resolve-ens-name.ts";
 import { RpcFailure } from "../../background/chain/rpc-batch.ts";
 import type { Market } from "../../background/orders/market/market.ts";
+import { timedCache } from "../http/timed-cache.ts";
 import { address } from "../views/wire.ts";
 import { route } from "./routing/context.ts";
 import { chainId, chainRefusals } from "./routing/parameters.ts";
@@ -45,18 +45,18 @@ export const resolveEns = route(
     },
     maxAgeSeconds: ttlSeconds,
   },
-  async ({ query }, { market, chains }) => {
+  async ({ query }, { market, chains, now }) => {
     const parsed = parseEnsName(query.name);
     if (isRejection(parsed)) return parsed;
     const { name } = parsed;
     if (!chains.includes(1)) return unavailable("Ethereum is not served here");
     try {
-      const found = (await namesOf(market).fetch(name)) ?? "none";
+      const { value: found, maxAgeSeconds } = await recordOf(market, name, { name, now: now() });
       if (found === "none") return reject("not_found", `${name} has no resolver or no address`);
       if (found === "offchain") {
         return reject("offchain_resolver", `${name} is resolved off chain, which is not supported`);
       }
-      return { data: { name, ...found } };
+      return { data: { name, ...found }, maxAgeSeconds };
     } catch (error) {
       if (!(error instanceof RpcFailure)) throw error;
       return unavailable("Ethereum is unavailable");
@@ -66,19 +66,9 @@ export const resolveEns = route(
 
 const unavailable = (why: string) => reject("rpc_unavailable", `${why}; try again later`);
 
-type Names = LRUCache<string, EnsRecord | "offchain" | "none">;
-
-const caches = new WeakMap<Market, Names>();
-
-/** Concurrent requests share one resolution, which is cached for a minute. */
-function namesOf(market: Market): Names {
-  const known = caches.get(market);
-  if (known !== undefined) return known;
-  const names: Names = new LRUCache({
-    max: 10_000,
-    ttl: ttlSeconds * 1000,
-    fetchMethod: async (name) => (await resolveEnsName(market.chain(1), name)) ?? "none",
-  });
-  caches.set(market, names);
-  return names;
-}
+const recordOf = timedCache({
+  seconds: () => ttlSeconds,
+  read: async (market: Market, { name }: { name: string; now: Date }) =>
+    (await resolveEnsName(market.chain(1), name)) ?? ("none" as const),
+  maxSize: 10_000,
+});

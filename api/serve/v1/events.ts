@@ -15,6 +15,7 @@ export const events = route(
     method: "get",
     path: "/v1/events",
     tag: "Events",
+    loadClass: "lists",
     summary: "Sales, transfers, orders and cancellations in the order in which they were indexed",
     query: z.object({
       chainId,

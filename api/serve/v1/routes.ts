@@ -1,3 +1,4 @@
+import { listActivity } from "./activity/list.ts";
 import { giveInstantKey } from "./auth/keys.ts";
 import { acceptData } from "./bids/accept-data.ts";
 import { bestBids } from "./bids/best.ts";
@@ -7,7 +8,15 @@ import { listBids } from "./bids/list.ts";
 import { bidRequirements } from "./bids/requirements.ts";
 import { collection } from "./collections/collection.ts";
 import { floorHistory } from "./collections/floor-history.ts";
+import { holders } from "./collections/holders.ts";
 import { listCollections } from "./collections/list.ts";
+import {
+  collectionBanner,
+  collectionImage,
+  tokenAnimation,
+  tokenDocument,
+  tokenImage,
+} from "./collections/media.ts";
 import { token } from "./collections/token.ts";
 import { tokens } from "./collections/tokens.ts";
 import { traits } from "./collections/traits.ts";
@@ -26,21 +35,32 @@ import { submitAsk, submitBid } from "./orders/submit.ts";
 import { submitAsks, submitBids } from "./orders/submit-bulk.ts";
 import { askSync, bidSync } from "./orders/sync.ts";
 import type { V1Route } from "./routing/context.ts";
-import { sales } from "./sales.ts";
+import { listSales } from "./sales/list.ts";
+import { sale } from "./sales/sale.ts";
 import { status } from "./status.ts";
+import { walletTokens } from "./wallets/tokens.ts";
 
 /** Every endpoint, in the order they are documented. */
 export const routes: readonly V1Route[] = [
   giveInstantKey,
   listCollections,
   collection,
+  collectionImage,
+  collectionBanner,
   tokens,
   token,
+  tokenImage,
+  tokenAnimation,
+  tokenDocument,
   traits,
+  holders,
   floorHistory,
   cryptoHistory,
   resolveEns,
-  sales,
+  listSales,
+  sale,
+  listActivity,
+  walletTokens,
   events,
   listListings,
   listing,

@@ -1,5 +1,8 @@
+import { z } from "zod";
+import { maskFinding } from "../views/mask-hosts.ts";
 import { Status } from "../views/service-status.ts";
 import { route } from "./routing/context.ts";
+import { chainRefusals, optionalChainId } from "./routing/parameters.ts";
 
 export const status = route(
   {
@@ -7,8 +10,9 @@ export const status = route(
     path: "/v1/status",
     tag: "Service",
     summary: "How far chains are indexed and projections derived",
+    query: z.object({ chainId: optionalChainId }),
     data: Status,
-    refuses: {},
+    refuses: chainRefusals,
   },
   async (_input, { readStatus }) => {
     const { ready, logPosition, chains, projections, failing } = await readStatus();
@@ -18,7 +22,7 @@ export const status = route(
         logPosition,
         chains: [...chains],
         projections: [...projections],
-        failing: [...failing],
+        failing: failing.map((part) => maskFinding(part)),
       },
     };
   },

@@ -4,7 +4,7 @@ import type { BasicOrderParameters } from "../../../projections/domain/seaport/f
 import type { MatchedOrders } from "../../../projections/domain/seaport/mirror-order.ts";
 import type { Accepted } from "../../background/orders/accepting/accept-bid.ts";
 import { advancedOrderFields, bytes, presentAdvancedOrder } from "./advanced-order.ts";
-import { address, chainIdValue, hash, time, uint256Text } from "./wire.ts";
+import { address, chainIdValue, exactUnits, hash, time, uint256Text } from "./wire.ts";
 
 const basicOrderParameters = z
   .object({
@@ -67,6 +67,7 @@ const common = {
     .meta({ id: "SellerApproval" }),
   tokenId: uint256Text,
   quantity: z.int().min(1).meta({ description: "Units sold." }),
+  quantityExact: exactUnits,
   sellerNetWei: uint256Text.meta({ description: "What the seller receives for all units sold." }),
   validUntil: time,
 };
@@ -96,6 +97,7 @@ export function presentAcceptData(accepted: Accepted): z.output<typeof OfferAcce
     },
     tokenId: String(accepted.tokenId),
     quantity: Number(accepted.units),
+    quantityExact: String(accepted.units),
     sellerNetWei: String(accepted.sellerNetWei),
     validUntil: accepted.validUntil.toISOString(),
   };

@@ -50,6 +50,7 @@ export const TokenBid = Bid.pick({
   currency: true,
   usd: true,
   quantityRemaining: true,
+  quantityRemainingExact: true,
   expiresAt: true,
 }).meta({ id: "TokenBid" });
 

@@ -1,6 +1,7 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
 import { type ChainId, seaport } from "../../../abis/deployments.ts";
+import { orderStatuses } from "../../../projections/domain/orders/order-status.ts";
 import type { OrderRow } from "../../../projections/reads/orders/order-columns.ts";
 import { displayPrice } from "../../background/prices/parse-price.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
@@ -9,6 +10,7 @@ import {
   chainIdValue,
   collectionRef,
   currency,
+  exactUnits,
   hash,
   nameStandard,
   standardName,
@@ -16,9 +18,7 @@ import {
   uint256Text,
 } from "./wire.ts";
 
-export const orderStatus = z
-  .enum(["active", "inactive", "filled", "expired", "cancelled"])
-  .meta({ id: "OrderStatus" });
+export const orderStatus = z.enum(orderStatuses).meta({ id: "OrderStatus" });
 
 const fee = z
   .object({
@@ -43,8 +43,11 @@ export const bookOrderFields = {
   currency,
   usd: z.number().nullable().meta({ description: "`price` at the current price of the coin." }),
   quantity: z.int().min(1),
+  quantityExact: exactUnits,
   quantityFilled: z.int().min(0),
+  quantityFilledExact: exactUnits,
   quantityRemaining: z.int().min(0),
+  quantityRemainingExact: exactUnits,
   startsAt: time,
   expiresAt: time,
   createdAt: time,
@@ -67,6 +70,8 @@ type PricedOrder = Pick<
 
 /** Fields of every view of an order. */
 export function presentPrice(row: PricedOrder) {
+  const left = row.quantity - row.filled;
+  const remaining = left > 0n ? left : 0n;
   return {
     maker: row.maker,
     price: displayAmount(row.unitPriceWei),
@@ -74,7 +79,8 @@ export function presentPrice(row: PricedOrder) {
     // Rows are of served chains only.
     currency: presentCurrency(row.chainId as ChainId, row.currency ?? zeroAddress),
     usd: row.unitPriceUsdE8 === null ? null : displayPrice(row.unitPriceUsdE8),
-    quantityRemaining: Math.max(0, Number(row.quantity - row.filled)),
+    quantityRemaining: Number(remaining),
+    quantityRemainingExact: String(remaining),
     expiresAt: timeOf(row.endTime),
   };
 }
@@ -103,7 +109,9 @@ export function presentBookOrder(
     contract: row.contract,
     standard: nameStandard(row.standard),
     quantity: Number(row.quantity),
+    quantityExact: String(row.quantity),
     quantityFilled: Number(row.filled),
+    quantityFilledExact: String(row.filled),
     startsAt: timeOf(row.startTime),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),

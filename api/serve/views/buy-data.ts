@@ -5,7 +5,7 @@ import type { Payment } from "../../background/orders/buying/buy-calldata.ts";
 import type { PreparedPurchase } from "../../background/orders/buying/buy-listings.ts";
 import { advancedOrderFields, bytes, presentAdvancedOrder } from "./advanced-order.ts";
 import { presentCurrency } from "./money.ts";
-import { address, chainIdValue, currency, hash, time, uint256Text } from "./wire.ts";
+import { address, chainIdValue, currency, exactUnits, hash, time, uint256Text } from "./wire.ts";
 
 /** A transaction that buys exactly one listing: send `data` to `to` with `value` wei. */
 export const BuyData = z
@@ -42,6 +42,7 @@ export const BuyData = z
     currency,
     priceWei: uint256Text.meta({ description: "Of all the units bought." }),
     quantity: z.int().min(1).meta({ description: "Units bought." }),
+    quantityExact: exactUnits,
     validUntil: time.nullable().meta({
       description:
         "When the call expires: with the listing, or earlier if a partner's authorization expires earlier.",
@@ -66,6 +67,7 @@ export function presentBuyData(prepared: PreparedPurchase): z.output<typeof BuyD
     currency: presentCurrency(chainId, purchase.currency ?? zeroAddress),
     priceWei: String(purchase.priceWei),
     quantity: Number(purchase.units),
+    quantityExact: String(purchase.units),
     validUntil: endsAt.toISOString(),
   };
 }

@@ -2,6 +2,7 @@ import { zeroAddress } from "viem";
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { Period } from "../../../projections/collection-stats/periods.ts";
+import { parseLink } from "../../../projections/domain/metadata/media.ts";
 import type {
   BestOffer,
   CollectionRow,
@@ -9,9 +10,18 @@ import type {
 } from "../../../projections/reads/collections/collection-row.ts";
 import { listingId, orderId } from "../../background/orders/market/order-id.ts";
 import { displayPrice } from "../../background/prices/parse-price.ts";
+import { collectionPath, type MediaView, mediaUri, mediaUrl, presentMedia } from "./media.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { collectionUrls, presentCollectionUrls } from "./urls.ts";
-import { address, chainIdValue, nameStandard, standardName, time, uint256Text } from "./wire.ts";
+import {
+  address,
+  chainIdValue,
+  exactUnits,
+  nameStandard,
+  standardName,
+  time,
+  uint256Text,
+} from "./wire.ts";
 
 /** A value per period; the list contains only the requested period. */
 const byPeriod = <Value extends z.ZodType>(value: Value) =>
@@ -26,7 +36,10 @@ const floor = z
   .object({
     price: z.number(),
     priceWei: uint256Text,
-    currency: z.string(),
+    currency: z.string().meta({
+      description:
+        "The listing's own: the wrapped currency counts as the native one for the order.",
+    }),
     usd: z.number().nullable(),
     askId: z.string(),
     tokenId: uint256Text,
@@ -48,6 +61,7 @@ const stats = z.object({
     .nullable(),
   listed: z.int().min(0).meta({ description: "Tokens with an active listing." }),
   supply: z.int().min(0).meta({ description: "Tokens not burned; units for ERC-1155." }),
+  supplyExact: exactUnits,
   holders: z.int().min(0),
   volume: byPeriod(z.number()),
   volumeWei: byPeriod(uint256Text),
@@ -73,7 +87,12 @@ export const Collection = z
     description: z.string().nullable(),
     standard: standardName.nullable(),
     contracts: z.array(z.object({ address, standard: standardName.nullable() })),
-    media: z.object({ image: z.url().nullable(), banner: z.url().nullable() }),
+    media: z.object({
+      image: mediaUri,
+      imageUrl: mediaUrl,
+      banner: mediaUri,
+      bannerUrl: mediaUrl,
+    }),
     links: z.object({
       website: z.url().nullable(),
       twitter: z.url().nullable(),
@@ -100,6 +119,7 @@ type CollectionViewContext = {
   prefix: string;
   /** Price of the chain's coin, in 10⁻⁸ USD; null: unknown. */
   coinPriceE8: bigint | null;
+  media: MediaView;
 };
 
 type ShownPeriod = Period | "all";
@@ -123,8 +143,13 @@ export function presentCollection(
       address,
       standard: standard && nameStandard(standard),
     })),
-    media: { image: row.image, banner: row.banner },
-    links: { website: row.website, twitter: row.twitter, discord: row.discord },
+    media: presentImages(row, chainId, view.media),
+    // Checked again: the log keeps what an earlier version accepted.
+    links: {
+      website: parseLink(row.website),
+      twitter: parseLink(row.twitter),
+      discord: parseLink(row.discord),
+    },
     verified: row.verified,
     royalty: row.royalty ?? { recipient: null, bps: 0, source: "none" },
     stats: presentStats(row, periods, view),
@@ -132,6 +157,13 @@ export function presentCollection(
     createdAt: row.createdAt?.toISOString() ?? null,
     updatedAt: row.updatedAt?.toISOString() ?? null,
   };
+}
+
+function presentImages(row: CollectionRow, chainId: ChainId, view: MediaView) {
+  const at = (part: string) => collectionPath(chainId, row.address, part);
+  const image = presentMedia(row.image, at("image"), view);
+  const banner = presentMedia(row.banner, at("banner"), view);
+  return { image: image.uri, imageUrl: image.url, banner: banner.uri, bannerUrl: banner.url };
 }
 
 function presentStats(
@@ -147,6 +179,7 @@ function presentStats(
     bestOffer: row.bestOffer && presentOffer(row.bestOffer, view),
     listed: Number(row.listed),
     supply: Number(row.supply),
+    supplyExact: String(row.supply),
     holders: Number(row.holders),
     volume: each(({ wei }) => displayAmount(wei)),
     volumeWei: each(({ wei }) => String(wei)),
@@ -161,7 +194,7 @@ function presentStats(
 }
 
 function presentFloor(
-  { priceWei, orderHash, tokenId, marketplace, isBuyable }: FloorListing,
+  { priceWei, orderHash, tokenId, marketplace, isBuyable, currency }: FloorListing,
   chainId: ChainId,
   { prefix, coinPriceE8 }: CollectionViewContext,
 ): z.output<typeof floor> {
@@ -169,7 +202,7 @@ function presentFloor(
   return {
     price: displayAmount(wei),
     priceWei,
-    currency: presentCurrency(chainId, zeroAddress).symbol ?? "",
+    currency: presentCurrency(chainId, currency ?? zeroAddress).symbol ?? "",
     usd: coinPriceE8 === null ? null : displayPrice((wei * coinPriceE8) / 10n ** 18n),
     askId: listingId(prefix, { marketplace, orderHash }),
     tokenId,

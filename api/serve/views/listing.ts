@@ -12,7 +12,7 @@ import {
   timeOf,
 } from "./book-order.ts";
 import { listingUrls, presentListingUrl, presentMakerUrl, presentTokenUrls } from "./urls.ts";
-import { uint256Text } from "./wire.ts";
+import { exactUnits, uint256Text } from "./wire.ts";
 
 /** Units of one token that their owner offers for a price. */
 export const Listing = z
@@ -23,6 +23,7 @@ export const Listing = z
     ...bookOrderFields,
     tokenId: uint256Text,
     quantityFillable: z.int().min(0).meta({ description: "Remaining units that the maker holds." }),
+    quantityFillableExact: exactUnits,
     invalidReason: z
       .enum(listingReasons)
       .nullable()
@@ -42,7 +43,9 @@ export const TokenListing = Listing.pick({
   currency: true,
   usd: true,
   quantityRemaining: true,
+  quantityRemainingExact: true,
   quantityFillable: true,
+  quantityFillableExact: true,
   startsAt: true,
   expiresAt: true,
 }).meta({ id: "TokenListing" });
@@ -60,6 +63,7 @@ export function presentListing(
     buyableViaApi: row.status === "active" && row.isBuyable,
     tokenId: String(row.tokenId),
     quantityFillable: Number(row.fillable),
+    quantityFillableExact: String(row.fillable),
     invalidReason: row.reason,
     urls: {
       listing: presentListingUrl(site, askId),
@@ -79,6 +83,7 @@ export function presentTokenListing(
     marketplace: row.marketplace,
     buyableViaApi: row.isBuyable,
     quantityFillable: Number(row.fillable),
+    quantityFillableExact: String(row.fillable),
     startsAt: timeOf(row.startTime),
     ...presentPrice(row),
   };

@@ -13,6 +13,13 @@ export function presentCurrency(chainId: ChainId, address: Address) {
   return { symbol: address === wrappedNative[chainId] ? wrapped : null, address };
 }
 
+/** The address of a symbol of `presentCurrency`; undefined for another one. */
+export function currencyOfSymbol(chainId: ChainId, symbol: string): Address | undefined {
+  const { native, wrapped } = symbols[chainId];
+  if (symbol === native) return zeroAddress;
+  return symbol === wrapped ? wrappedNative[chainId] : undefined;
+}
+
 /** For display; the exact amount is the wei field next to it. */
 export function displayAmount(wei: bigint): number {
   return Number(formatEther(wei));

@@ -5,7 +5,16 @@ import type { TokenSaleRow } from "../../../projections/reads/tokens/trade-colum
 import { displayPrice } from "../../background/prices/parse-price.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { presentSaleUrl, presentTokenUrls, saleUrls } from "./urls.ts";
-import { address, chainIdValue, collectionRef, currency, hash, time, uint256Text } from "./wire.ts";
+import {
+  address,
+  chainIdValue,
+  collectionRef,
+  currency,
+  exactUnits,
+  hash,
+  time,
+  uint256Text,
+} from "./wire.ts";
 
 const fee = z.object({
   recipient: address,
@@ -23,6 +32,7 @@ export const Sale = z
     contract: address,
     tokenId: uint256Text,
     quantity: z.int().min(1),
+    quantityExact: exactUnits,
     price: z.number().meta({ description: "Per unit, in the currency." }),
     priceWei: uint256Text.meta({ description: "Per unit." }),
     totalWei: uint256Text,
@@ -52,6 +62,7 @@ export const Sale = z
 export const LastSale = Sale.pick({
   saleId: true,
   quantity: true,
+  quantityExact: true,
   price: true,
   priceWei: true,
   totalWei: true,
@@ -99,6 +110,7 @@ export function presentTrade(row: TokenSaleRow): z.output<typeof LastSale> {
   return {
     saleId: row.saleId,
     quantity: Number(row.quantity),
+    quantityExact: String(row.quantity),
     price: displayAmount(row.priceWei),
     priceWei: String(row.priceWei),
     totalWei: String(row.totalWei),

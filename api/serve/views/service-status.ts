@@ -6,7 +6,9 @@ const block = z.object({ number: z.int(), hash: z.string(), timestamp: z.int() }
 const chain = z.object({
   chainId: z.int(),
   head: block.nullable(),
-  indexed: block.extend({ hash: z.string().nullable() }).nullable(),
+  indexed: block
+    .extend({ hash: z.string().nullable().meta({ description: "null while no node answers." }) })
+    .nullable(),
   recorded: block
     .omit({ timestamp: true })
     .nullable()

@@ -9,12 +9,14 @@ import type {
 import { presentTokenBid, TokenBid } from "./bid.ts";
 import type { OrderViewContext } from "./book-order.ts";
 import { presentTokenListing, TokenListing } from "./listing.ts";
+import { type MediaView, mediaUri, mediaUrl, presentMedia, tokenPath } from "./media.ts";
 import { LastSale, presentTrade } from "./sale.ts";
 import { presentTokenUrls, tokenUrls } from "./urls.ts";
 import {
   address,
   chainIdValue,
   collectionRef,
+  exactUnits,
   nameStandard,
   standardName,
   time,
@@ -49,11 +51,13 @@ export const Token = z
     description: z.string().nullable(),
     standard: standardName,
     media: z.object({
-      image: z.string().nullable(),
-      animation: z.string().nullable(),
+      image: mediaUri,
+      imageUrl: mediaUrl,
+      animation: mediaUri,
+      animationUrl: mediaUrl,
       contentType: z.string().nullable(),
     }),
-    tokenUri: z.string().nullable(),
+    tokenUri: mediaUri,
     attributes: z.array(attribute).nullable().meta({
       description: "null until the metadata is fetched.",
     }),
@@ -63,6 +67,7 @@ export const Token = z
     owner: address.nullable().meta({ description: "null for ERC-1155 and burned tokens." }),
     holders: z.int().min(0),
     supply: z.int().min(0).meta({ description: "Units that exist." }),
+    supplyExact: exactUnits,
     listing: TokenListing.nullable().meta({ description: "The cheapest active one." }),
     bestOffer: TokenBid.nullable().meta({
       description: "The active bid with the highest net, on the token or on its contract.",
@@ -70,7 +75,10 @@ export const Token = z
     lastSale: LastSale.nullable(),
     isBurned: z.boolean(),
     metadata: z.object({
-      status: z.enum(["ok", "pending", "failed"]),
+      status: z.enum(["ok", "pending", "failed"]).meta({
+        description:
+          "`failed` also where a token was burned before its metadata was fetched. One sent to 0x…dead still exists and is fetched.",
+      }),
       updatedAt: time.nullable(),
     }),
     urls: tokenUrls,
@@ -82,14 +90,17 @@ export type TokenContext = {
   collection: Pick<CollectionRef, "address" | "slug" | "name">;
   chainId: ChainId;
   view: OrderViewContext;
+  media: MediaView;
 };
 
 export function presentToken(
   { row, listing, bestBid, lastSale }: TokenDetails,
-  { collection, chainId, view }: TokenContext,
+  { collection, chainId, view, media }: TokenContext,
 ): z.output<typeof Token> {
   const { address, slug, name } = collection;
   const site = { siteUrl: view.siteUrl, chainId };
+  // Below zero where the contract is indexed from a later block than its first transfer.
+  const supply = row.supply > 0n ? row.supply : 0n;
   return {
     chainId,
     collection: { address, slug, name },
@@ -98,24 +109,44 @@ export function presentToken(
     name: row.name,
     description: row.description,
     standard: nameStandard(row.standard),
-    media: { image: row.image, animation: row.animation, contentType: row.contentType },
-    tokenUri: row.tokenUri,
+    ...presentDocuments(row, chainId, media),
     attributes: row.attributes,
     rarity: presentRarity(row),
     owner: row.owner === zeroAddress ? null : row.owner,
     holders: Number(row.holders),
-    // Below zero where the contract is indexed from a later block than its first transfer.
-    supply: Math.max(0, Number(row.supply)),
+    supply: Number(supply),
+    supplyExact: String(supply),
     listing: listing && presentTokenListing(listing, view),
     bestOffer: bestBid && presentTokenBid(bestBid, view),
     lastSale: lastSale && presentTrade(lastSale),
     isBurned: row.isBurned,
     metadata: {
-      status: row.status ?? "pending",
+      status: row.status ?? (isWithoutUri(row) ? "failed" : "pending"),
       updatedAt: row.describedAt?.toISOString() ?? null,
     },
     urls: presentTokenUrls(site, slug ?? address, row.contract, row.tokenId),
   };
+}
+
+function presentDocuments(row: DescribedToken, chainId: ChainId, view: MediaView) {
+  const at = (part: string) => tokenPath(chainId, row.contract, row.tokenId, part);
+  const image = presentMedia(row.image, at("image"), view);
+  const animation = presentMedia(row.animation, at("animation"), view);
+  return {
+    media: {
+      image: image.uri,
+      imageUrl: image.url,
+      animation: animation.uri,
+      animationUrl: animation.url,
+      contentType: row.contentType,
+    },
+    tokenUri: presentMedia(row.tokenUri, at("metadata"), view).uri,
+  };
+}
+
+/** Burned before it was fetched, so that its contract does not know it any more. */
+function isWithoutUri({ isBurned, standard, owner }: DescribedToken): boolean {
+  return isBurned && (standard === 1155 || owner === zeroAddress);
 }
 
 function presentRarity({ rank, score, ranked }: DescribedToken) {

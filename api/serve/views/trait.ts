@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { CollectionRef } from "../../../projections/reads/collections/find-collection.ts";
-import type { TraitRow } from "../../../projections/reads/traits/read-traits.ts";
+import { maxValuesOfType } from "../../../projections/reads/traits/page-values.ts";
+import type { TraitRow, TraitTypeRows } from "../../../projections/reads/traits/read-traits.ts";
 import { listingId } from "../../background/orders/market/order-id.ts";
 import { displayPrice } from "../../background/prices/parse-price.ts";
 import { LinkedCollection, presentLinkedCollection } from "./linked-collection.ts";
@@ -30,11 +31,27 @@ export const TraitTypes = z
     traitTypes: z.array(
       z.object({
         type: z.string(),
-        values: z.array(TraitValue).meta({ description: "Cheapest first, unlisted last." }),
+        values: z
+          .array(TraitValue)
+          .max(maxValuesOfType)
+          .meta({ description: "Cheapest first, unlisted last." }),
+        truncated: z.boolean().meta({
+          description: "Whether the type has further values: ask with `type` for pages of them.",
+        }),
       }),
     ),
   })
   .meta({ id: "TraitTypes" });
+
+/** `next_cursor` of the traits: the next values of the type that was asked for, else the next types. */
+export const traitsMeta = z
+  .object({
+    next_cursor: z.string().nullable().meta({
+      description:
+        "Further types, or with `type` further values of it; null: none. A page of values may be short, with more to follow.",
+    }),
+  })
+  .meta({ id: "TraitsMeta" });
 
 export type TraitType = z.output<typeof TraitTypes>["traitTypes"][number];
 
@@ -46,20 +63,17 @@ export function presentTraits(
   return { collection: presentLinkedCollection(collection, site), traitTypes };
 }
 
-/** Rows of one type follow each other. `coinPriceE8`: 10⁻⁸ USD, null: unknown. */
+/** `coinPriceE8`: 10⁻⁸ USD, null: unknown. */
 export function presentTraitTypes(
-  rows: readonly TraitRow[],
+  types: readonly TraitTypeRows[],
   prefix: string,
   coinPriceE8: bigint | null,
 ): TraitType[] {
-  const types: TraitType[] = [];
-  for (const row of rows) {
-    const value = presentValue(row, prefix, coinPriceE8);
-    const last = types.at(-1);
-    if (last?.type === row.type) last.values.push(value);
-    else types.push({ type: row.type, values: [value] });
-  }
-  return types;
+  return types.map(({ type, values, next }) => ({
+    type,
+    values: values.map((row) => presentValue(row, prefix, coinPriceE8)),
+    truncated: next !== null,
+  }));
 }
 
 function presentValue(

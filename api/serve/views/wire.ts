@@ -4,6 +4,10 @@ import { z } from "zod";
 export const address = z.string().regex(/^0x[0-9a-f]{40}$/);
 export const hash = z.string().regex(/^0x[0-9a-f]{64}$/);
 export const uint256Text = z.string().regex(/^(0|[1-9][0-9]*)$/);
+/** Beside a number of units, which is rounded beyond 2^53. */
+export const exactUnits = uint256Text.meta({
+  description: "The same number exactly: JSON's numbers are rounded beyond 2^53.",
+});
 export const time = z.iso.datetime();
 export const chainIdValue = z.union([z.literal(1), z.literal(33139)]).meta({
   override: { type: "integer", enum: [1, 33139], anyOf: undefined },

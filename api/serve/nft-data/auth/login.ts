@@ -10,7 +10,7 @@ export const login = route(
     path: "/api/auth/login",
     tag: "Authentication",
     summary: "A bearer token for an account's e-mail address and client key",
-    body: z.object({ email: text(320), client_key: text(200) }),
+    body: z.strictObject({ email: text(320), client_key: text(200) }),
     data: z.object({
       token: z.string().meta({ description: "For `Authorization: Bearer`." }),
       expires_at: time.meta({ description: "30 days from now; log in again then." }),

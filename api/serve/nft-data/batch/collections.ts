@@ -13,8 +13,9 @@ export const batchCollections = route(
     method: "post",
     path: "/api/batch/collections",
     tag: "Batches",
+    loadClass: "lists",
     summary: "Up to 10 collections at once, in the order asked",
-    body: z.object({ addresses }),
+    body: z.strictObject({ addresses }),
     data: z.array(
       z.object({
         address,
@@ -35,7 +36,7 @@ export const batchCollections = route(
     const shown = new Map(
       rows.map((row, place) => [
         distinct[place],
-        row && presentNftCollection(row, context, coinPriceE8),
+        row && presentNftCollection(row, context, { coinPriceE8, isList: true }),
       ]),
     );
     return {

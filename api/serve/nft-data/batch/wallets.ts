@@ -1,26 +1,27 @@
 import { z } from "zod";
 import { readWalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
+import { keyOfHeld, walletScope } from "../../v1/wallets/held-page.ts";
 import { address } from "../../views/wire.ts";
 import { route } from "../context.ts";
 import { cutList, listMeta, nextMeta } from "../list-page.ts";
 import { addresses } from "../parameters.ts";
-import { HeldToken, presentHeld } from "../views/objects.ts";
-import { keyOfHeld, walletScope } from "../wallets/held-page.ts";
+import { NftHeldToken, presentNftHeld } from "../views/objects.ts";
 
 export const batchWallets = route(
   {
     method: "post",
     path: "/api/batch/wallets",
     tag: "Batches",
+    loadClass: "lists",
     summary: "The first tokens of up to 10 wallets at once, in the order asked",
-    body: z.object({
+    body: z.strictObject({
       addresses,
       limit: z.int().min(1).max(100).default(20).meta({ description: "Tokens of each wallet." }),
     }),
     data: z.array(
       z.object({
         address,
-        tokens: z.array(HeldToken),
+        tokens: z.array(NftHeldToken),
         next_cursor: listMeta.shape.next_cursor.meta({
           description: "For `/api/wallets/{address}/tokens`; null when nothing follows.",
         }),
@@ -44,7 +45,7 @@ export const batchWallets = route(
     return {
       data: body.addresses.map((wallet) => {
         const { shown, meta } = pages.get(wallet) ?? { shown: [], meta: nextMeta(null) };
-        const tokens = shown.map((row) => presentHeld(row, context));
+        const tokens = shown.map((row) => presentNftHeld(row, context));
         return { address: wallet, tokens, ...meta };
       }),
     };

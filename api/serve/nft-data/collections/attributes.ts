@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { traitsOf } from "../../v1/collections/traits.ts";
-import { presentTraits } from "../../views/trait.ts";
+import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
+import { traitsFields, traitsPage } from "../../v1/collections/traits-page.ts";
+import { presentTraits, traitsMeta } from "../../views/trait.ts";
 import { route } from "../context.ts";
 import { collectionAddress, readRefusals } from "../parameters.ts";
 import { NftAttributes } from "../views/objects.ts";
@@ -13,19 +13,24 @@ export const attributes = route(
     method: "get",
     path: "/api/collections/{address}/attributes",
     tag: "Collections",
+    loadClass: "lists",
     summary: "Attributes of a collection's tokens: how many have each value, and what those cost",
     params: z.object({ address: collectionAddress }),
+    query: z.object(traitsFields),
     data: NftAttributes,
-    refuses: { not_found: 404, ...readRefusals },
+    meta: traitsMeta,
+    refuses: { not_found: 404, ...readRefusals, invalid_cursor: 422 },
   },
-  async ({ params }, context) => {
+  async ({ params, query }, context) => {
     const { db, chainId, siteUrl, prefix, now } = context;
     const found = await findByAddress(context, params.address);
     if (isRejection(found)) return found;
     const { contractIds } = found;
     const asked = { chainId, contractIds, prefix, now: now() };
-    const types = await traitsOf(db).fetch(contractIds.join(), { context: asked });
-    if (types === undefined) throw new Error("the attributes were not read");
-    return { data: snake(presentTraits(found, { siteUrl, chainId }, types)) };
+    const page = await traitsPage(db, asked, query);
+    if (page === null)
+      return reject("not_found", `No attribute ${query.type} in ${params.address}`);
+    if (isRejection(page)) return page;
+    return { data: snake(presentTraits(found, { siteUrl, chainId }, page.types)), meta: page.meta };
   },
 );

@@ -29,6 +29,6 @@ export const collection = route(
       readPriceAt(db, nativeCoin[chainId], at),
     ]);
     if (row === null) return noCollection(chainId, params.address);
-    return { data: presentNftCollection(row, context, coinPriceE8) };
+    return { data: presentNftCollection(row, context, { coinPriceE8, isList: false }) };
   },
 );

@@ -18,11 +18,12 @@ export const listCollections = route(
     method: "get",
     path: "/api/collections",
     tag: "Collections",
+    loadClass: "lists",
     summary: "Collections by their figures",
     query: z.object({
       search: text(100)
         .optional()
-        .meta({ description: "Part of a name or an address, in any case." }),
+        .meta({ description: "Part of a name, slug or address, in any case." }),
       sort: z
         .enum(["volume", "floor", "sales", "listed", "supply", "holders", "change"])
         .default("volume"),
@@ -50,7 +51,8 @@ export const listCollections = route(
       readPriceAt(db, nativeCoin[chainId], at),
     ]);
     const { shown, meta } = cutList(request, rows, keyOf);
-    return { data: shown.map((row) => presentNftCollection(row, context, coinPriceE8)), meta };
+    const view = { coinPriceE8, isList: true };
+    return { data: shown.map((row) => presentNftCollection(row, context, view)), meta };
   },
 );
 

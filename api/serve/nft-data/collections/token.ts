@@ -19,7 +19,7 @@ export const token = route(
     refuses: { not_found: 404, ...readRefusals },
   },
   async ({ params }, context) => {
-    const { db, chainId, siteUrl, prefix, now } = context;
+    const { db, chainId, siteUrl, media, prefix, now } = context;
     const collection = await findByAddress(context, params.address);
     if (isRejection(collection)) return collection;
     const { contractId, contractIds, collectionId } = collection;
@@ -29,7 +29,8 @@ export const token = route(
     if (details === undefined) {
       return reject("not_found", `No token ${params.tokenId} in ${params.address}`);
     }
-    const named = { collection, chainId, view: { siteUrl, prefix } };
+    const view = { siteUrl, prefix };
+    const named = { collection, chainId, view, media: { ...media, isList: false } };
     return { data: presentNftToken(details, named) };
   },
 );

@@ -16,6 +16,7 @@ export const tokens = route(
     method: "get",
     path: "/api/collections/{address}/tokens",
     tag: "Tokens",
+    loadClass: "lists",
     summary: "Tokens of a collection, of all contracts of its family; burned ones too",
     params: z.object({ address: collectionAddress }),
     query: z.object({
@@ -37,7 +38,7 @@ export const tokens = route(
     refuses: { not_found: 404, ...listRefusals },
   },
   async ({ params, query }, context) => {
-    const { db, chainId, siteUrl, prefix, now } = context;
+    const { db, chainId, siteUrl, media, prefix, now } = context;
     const collection = await findByAddress(context, params.address);
     if (isRejection(collection)) return collection;
     const { collectionId, contractIds } = collection;
@@ -55,7 +56,8 @@ export const tokens = route(
     const filter = { collectionId, contractIds, listed, tokenIds: null, owner, traitKeys };
     const { rows } = await readTokens(db, filter, sort, request.read, now());
     const { shown, meta } = cutList(request, rows, ({ key }) => keyOfToken(key));
-    const named = { collection, chainId, view: { siteUrl, prefix } };
+    const view = { siteUrl, prefix };
+    const named = { collection, chainId, view, media: { ...media, isList: true } };
     return { data: shown.map((token) => presentNftToken(token, named)), meta };
   },
 );

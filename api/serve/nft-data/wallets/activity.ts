@@ -3,18 +3,19 @@ import { activityFields, activityRefusals, listActivity } from "../activity-page
 import { route } from "../context.ts";
 import { listMeta } from "../list-page.ts";
 import { address } from "../parameters.ts";
-import { ActivityItem } from "../views/activity-item.ts";
+import { NftActivityItem } from "../views/objects.ts";
 
 export const walletActivity = route(
   {
     method: "get",
     path: "/api/wallets/{address}/activity",
     tag: "Wallets",
+    loadClass: "lists",
     summary:
       "What a wallet gave, received, sold, bought, listed, offered and cancelled, newest first",
     params: z.object({ address }),
     query: z.object(activityFields),
-    data: z.array(ActivityItem),
+    data: z.array(NftActivityItem),
     meta: listMeta,
     refuses: activityRefusals,
   },

@@ -1,22 +1,23 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { readWalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
+import { heldKey, keyOfHeld, walletScope } from "../../v1/wallets/held-page.ts";
 import { findByAddress } from "../collections/find.ts";
 import { route } from "../context.ts";
 import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
 import { address, collectionAddress } from "../parameters.ts";
-import { HeldToken, presentHeld } from "../views/objects.ts";
-import { heldKey, keyOfHeld, walletScope } from "./held-page.ts";
+import { NftHeldToken, presentNftHeld } from "../views/objects.ts";
 
 export const walletTokens = route(
   {
     method: "get",
     path: "/api/wallets/{address}/tokens",
     tag: "Wallets",
+    loadClass: "lists",
     summary: "Tokens that a wallet holds, of both standards",
     params: z.object({ address }),
     query: z.object({ collection: collectionAddress.optional(), ...listFields }),
-    data: z.array(HeldToken),
+    data: z.array(NftHeldToken),
     meta: listMeta,
     refuses: { not_found: 404, ...listRefusals },
   },
@@ -31,6 +32,6 @@ export const walletTokens = route(
     if (isRejection(request)) return request;
     const [rows = []] = await readWalletTokenDetails(db, [filter], request.read, now());
     const { shown, meta } = cutList(request, rows, keyOfHeld);
-    return { data: shown.map((row) => presentHeld(row, context)), meta };
+    return { data: shown.map((row) => presentNftHeld(row, context)), meta };
   },
 );

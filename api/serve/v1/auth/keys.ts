@@ -2,6 +2,7 @@ import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { noInstantKeys } from "../../keys/instant-keys.ts";
 import { route } from "../routing/context.ts";
+import { optionalChainId } from "../routing/parameters.ts";
 
 const InstantKey = z
   .object({
@@ -19,9 +20,15 @@ export const giveInstantKey = route(
     path: "/v1/auth/keys",
     tag: "Authentication",
     summary: "Creates an API key without an account: a higher rate limit for seven days",
+    query: z.object({ chainId: optionalChainId }),
     data: InstantKey,
     successes: { 201: "A new key" },
-    refuses: { rate_limited: 429 },
+    refuses: {
+      rate_limited: 429,
+      instant_keys_paused: 429,
+      unsupported_chain: 422,
+      bad_structure: 422,
+    },
   },
   async ({ address }, { instantKeys }) => {
     const given = (await instantKeys?.create(address)) ?? noInstantKeys;

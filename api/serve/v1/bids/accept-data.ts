@@ -11,9 +11,10 @@ export const acceptData = route(
     method: "post",
     path: "/v1/bids/{bidId}/accept-data",
     tag: "Bids",
+    loadClass: "orders",
     summary: "The call that accepts this bid, checked against the chain",
     params: z.object({ bidId }),
-    body: z.object({
+    body: z.strictObject({
       chainId: bodyChainId,
       fulfiller,
       tokenId: tokenId.nullish(),

@@ -25,6 +25,7 @@ export const bestBids = route(
     method: "get",
     path: "/v1/bids/best",
     tag: "Bids",
+    loadClass: "book",
     summary: "The bids with the highest net for a token's holder",
     query: z.object({ chainId, collection: collectionKey, tokenId }),
     data: BestBids,

@@ -11,6 +11,7 @@ export const bid = route(
     method: "get",
     path: "/v1/bids/{bidId}",
     tag: "Bids",
+    loadClass: "book",
     summary: "One bid, in any status",
     params: z.object({ bidId }),
     query: z.object({ chainId }),

@@ -4,7 +4,7 @@ import { pageFields } from "../../http/page.ts";
 import { Bid, bidKind, presentBid } from "../../views/bid.ts";
 import { listOrders, orderFilters, orderListShape } from "../orders/list-orders.ts";
 import { route } from "../routing/context.ts";
-import { orderSort } from "../routing/parameters.ts";
+import { bidSort } from "../routing/parameters.ts";
 
 export const listBids = route(
   {
@@ -12,11 +12,12 @@ export const listBids = route(
     method: "get",
     path: "/v1/bids",
     tag: "Bids",
-    summary: "Bids that can be accepted, or that are temporarily inactive",
+    loadClass: "book",
+    summary: "Bids that can be accepted, that are temporarily inactive, or that have ended",
     query: z.object({
       ...orderFilters,
       kind: bidKind.optional(),
-      sort: orderSort.default("price_desc"),
+      sort: bidSort.default("price_desc"),
       ...pageFields,
     }),
     data: z.array(Bid),

@@ -9,7 +9,7 @@ import {
 import { presentCurrency } from "../../views/money.ts";
 import { chainIdValue, currency, hash, uint256Text } from "../../views/wire.ts";
 import {
-  itemsBodyBytes,
+  itemsBodyLimits,
   marketFields,
   presentRequirement,
   requirementFields,
@@ -23,7 +23,7 @@ import { requiredBodyChainId, tokenId, wallet } from "../routing/parameters.ts";
 const kind = z.enum(["item", "collection"]);
 
 const item = z
-  .object({
+  .strictObject({
     kind,
     contract: wallet,
     tokenId: tokenId.nullish(),
@@ -68,15 +68,16 @@ export const bidRequirements = route(
     method: "post",
     path: "/v1/bids/requirements",
     tag: "Bids",
+    loadClass: "orders",
     summary: "What to sign and approve for up to 50 bids, checked against the chain",
-    body: z.object({
+    body: z.strictObject({
       chainId: requiredBodyChainId,
       maker: wallet,
       items: z.array(item).min(1).max(50),
     }),
     data: OfferRequirements,
     refuses: requirementRefusals,
-    maxBodyBytes: itemsBodyBytes,
+    bodyLimits: itemsBodyLimits,
   },
   async ({ body }, { market, now }) => {
     const { chainId, maker } = body;

@@ -19,7 +19,7 @@ export const collection = route(
     refuses: { not_found: 404, ...chainRefusals },
     isCacheable: true,
   },
-  async ({ params, query }, { db, siteUrl, market, now }) => {
+  async ({ params, query }, { db, siteUrl, media, market, now }) => {
     const found = await referTo(db, query.chainId, params.collection);
     if (found === null) return noCollection(query.chainId, params.collection);
     const at = now();
@@ -28,7 +28,8 @@ export const collection = route(
       readPriceAt(db, nativeCoin[query.chainId], at),
     ]);
     if (row === null) return noCollection(query.chainId, params.collection);
-    const view = { siteUrl, prefix: market.prefix, coinPriceE8 };
+    const links = { ...media, isList: false };
+    const view = { siteUrl, prefix: market.prefix, coinPriceE8, media: links };
     return { data: presentCollection(row, ["24h", "7d", "30d", "all"], view) };
   },
 );

@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
@@ -10,6 +9,7 @@ import {
 } from "../../../../projections/domain/candles.ts";
 import type { CollectionRef } from "../../../../projections/reads/collections/find-collection.ts";
 import { readFloorCandles } from "../../../../projections/reads/floors/read-floors.ts";
+import { timedCache } from "../../http/timed-cache.ts";
 import { presentCandle, presentSummary, windowFields, windowParts } from "../../views/candle.ts";
 import { LinkedCollection, presentLinkedCollection } from "../../views/linked-collection.ts";
 import { displayAmount } from "../../views/money.ts";
@@ -34,7 +34,9 @@ export const floorHistory = route(
     method: "get",
     path: "/v1/collections/{collection}/floor-history",
     tag: "Collections",
-    summary: "Floor price of a collection, as candles",
+    loadClass: "lists",
+    summary:
+      "Floor price of a collection, as candles. At most a minute old, the caller's cache included",
     params: z.object({ collection: collectionKey }),
     query: z.object({
       chainId,
@@ -51,9 +53,8 @@ export const floorHistory = route(
     const window = { chainId: query.chainId, days, interval };
     const { contractIds } = found;
     const key = JSON.stringify({ ...window, contractIds });
-    const context = { contractIds, window, now: now() };
-    const history = await historiesOf(db).fetch(key, { context });
-    if (history === undefined) throw new Error("the cache returned no history");
+    const request = { contractIds, window, now: now() };
+    const { value: history, maxAgeSeconds } = await historyOf(db, key, request);
     return {
       data: {
         collection: presentLinkedCollection(found, { siteUrl, chainId: query.chainId }),
@@ -62,28 +63,15 @@ export const floorHistory = route(
         days,
         ...history,
       },
+      maxAgeSeconds,
     };
   },
 );
 
 type Window = { chainId: ChainId; days: number; interval: CandleInterval };
 type HistoryRequest = Pick<CollectionRef, "contractIds"> & { window: Window; now: Date };
-type Histories = LRUCache<string, Awaited<ReturnType<typeof readHistory>>, HistoryRequest>;
 
-const caches = new WeakMap<Database, Histories>();
-
-/** Concurrent requests share one read, which is cached for `maxAgeSeconds`. */
-function historiesOf(db: Database): Histories {
-  const known = caches.get(db);
-  if (known !== undefined) return known;
-  const histories: Histories = new LRUCache({
-    max: 1_000,
-    ttl: maxAgeSeconds * 1_000,
-    fetchMethod: (_key, _stale, { context }) => readHistory(db, context),
-  });
-  caches.set(db, histories);
-  return histories;
-}
+const historyOf = timedCache({ seconds: () => maxAgeSeconds, read: readHistory, maxSize: 1_000 });
 
 async function readHistory(db: Database, { contractIds, window, now }: HistoryRequest) {
   const { chainId, days, interval } = window;

@@ -24,6 +24,7 @@ export const listCollections = route(
     method: "get",
     path: "/v1/collections",
     tag: "Collections",
+    loadClass: "lists",
     summary: "Collections, sorted by a statistic",
     query: z.object({
       chainId,
@@ -37,7 +38,7 @@ export const listCollections = route(
       direction: z.enum(["asc", "desc"]).default("desc"),
       search: text(100)
         .optional()
-        .meta({ description: "Part of a name or an address, case-insensitive." }),
+        .meta({ description: "Part of a name, slug or address, case-insensitive." }),
       verified: flag.optional(),
       ...pageFields,
     }),
@@ -46,7 +47,7 @@ export const listCollections = route(
     refuses: { ...chainRefusals, ...pageRefusals },
     isCacheable: true,
   },
-  async ({ query }, { db, siteUrl, market, now }) => {
+  async ({ query }, { db, siteUrl, media, market, now }) => {
     const { sort, direction, period } = query;
     const filter = {
       chainId: query.chainId,
@@ -61,7 +62,8 @@ export const listCollections = route(
       readCollections(db, filter, { sort, direction, period }, request.read, at),
       readPriceAt(db, nativeCoin[query.chainId], at),
     ]);
-    const view = { siteUrl, prefix: market.prefix, coinPriceE8 };
+    const links = { ...media, isList: true };
+    const view = { siteUrl, prefix: market.prefix, coinPriceE8, media: links };
     const { shown, meta } = cutPage(request, rows, keyOf);
     return {
       data: shown.map((row) => presentCollection(row, [period], view)),

@@ -21,7 +21,7 @@ export const token = route(
     refuses: { not_found: 404, ...chainRefusals },
     isCacheable: true,
   },
-  async ({ params, query }, { db, siteUrl, market, now }) => {
+  async ({ params, query }, { db, siteUrl, media, market, now }) => {
     const collection = await referTo(db, query.chainId, params.collection);
     if (collection === null) return noCollection(query.chainId, params.collection);
     const { contractId, contractIds } = collection;
@@ -41,8 +41,10 @@ export const token = route(
     ]);
     if (details === undefined) throw new Error("the details of an existing token are missing");
     const view = { siteUrl, prefix: market.prefix };
+    const inline = { ...media, isList: false };
+    const named = { collection, chainId: query.chainId, view, media: inline };
     return {
-      data: presentToken(details, { collection, chainId: query.chainId, view }),
+      data: presentToken(details, named),
       isVolatile,
     };
   },

@@ -1,7 +1,12 @@
+import type { Address } from "viem";
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
+import type { ChainId } from "../../../../abis/deployments.ts";
+import type { Database } from "../../../../projections/database.ts";
+import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
+import type { CollectionRef } from "../../../../projections/reads/collections/find-collection.ts";
 import { type TokenKey, tokenSorts } from "../../../../projections/reads/tokens/filter.ts";
 import { readTokens } from "../../../../projections/reads/tokens/read-tokens.ts";
+import { readTraitKeys } from "../../../../projections/reads/traits/read-trait-keys.ts";
 import {
   cursorInteger,
   cursorPageOf,
@@ -17,6 +22,7 @@ import {
   chainRefusals,
   collectionKey,
   flag,
+  traitFilter,
   uint256,
   wallet,
 } from "../routing/parameters.ts";
@@ -35,12 +41,16 @@ const tokenIds = z
     override: { type: "string", pattern: "^\\d+(,\\d+)*$" },
   });
 
+export const cursorMeta = pageMeta.omit({ page: true }).meta({ id: "CursorMeta" });
+
 export const tokens = route(
   {
     method: "get",
     path: "/v1/collections/{collection}/tokens",
     tag: "Collections",
-    summary: "Tokens of all contracts of a collection, including burned ones",
+    loadClass: "lists",
+    summary:
+      "Tokens of a collection, including burned ones: of all its contracts, or, by the address of a contract other than the primary one, of that contract",
     params: z.object({ collection: collectionKey }),
     query: z.object({
       chainId,
@@ -53,34 +63,45 @@ export const tokens = route(
       }),
       token_ids: tokenIds.optional(),
       owner: wallet.optional().meta({
-        description: "Only ERC-721 tokens of this wallet: an ERC-1155 token has no single owner.",
+        description:
+          "Only tokens of this wallet: ERC-721 tokens that it owns, and ERC-1155 ids of which it holds units.",
       }),
+      contract: wallet.optional().meta({
+        description: "Only tokens of this contract of the collection.",
+      }),
+      traits: traitFilter("traits").optional(),
       cursor,
       per_page,
     }),
     data: z.array(Token),
-    meta: pageMeta.omit({ page: true }).meta({ id: "CursorMeta" }),
+    meta: cursorMeta,
     refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals },
     isCacheable: true,
   },
-  async ({ params, query }, { db, siteUrl, market, now }) => {
+  async ({ params, query }, { db, siteUrl, media, market, now }) => {
     const collection = await referTo(db, query.chainId, params.collection);
     if (collection === null) return noCollection(query.chainId, params.collection);
-    const { collectionId, contractIds } = collection;
+    const { collectionId } = collection;
+    const contractIds = await selectedContracts(db, collection, query);
+    if (isRejection(contractIds)) return contractIds;
     const { chainId, sort, owner = null, listed = null, token_ids: ids = null } = query;
-    const filter = { collectionId, contractIds, listed, tokenIds: ids, owner };
+    const traits = Object.entries(query.traits ?? {});
     const scope = {
       list: "tokens",
       ...{ chainId, sort, owner, listed },
       contractIds: contractIds.join(),
       tokenIds: ids?.join() ?? null,
+      ...(traits.length > 0 && { traits: JSON.stringify(traits.toSorted()) }),
     };
     const request = cursorPageOf(query, scope, tokenKey);
     if (isRejection(request)) return request;
+    const traitKeys = await readTraitKeys(db, contractIds, traits);
+    const filter = { collectionId, contractIds, listed, tokenIds: ids, owner, traitKeys };
     const page = await readTokens(db, filter, sort, request.read, now());
     const { total, rows, isRankingStale: isVolatile } = page;
     const { shown, meta } = cutPage(request, rows, ({ key }) => keyOfToken(key));
-    const context = { collection, chainId, view: { siteUrl, prefix: market.prefix } };
+    const view = { siteUrl, prefix: market.prefix };
+    const context = { collection, chainId, view, media: { ...media, isList: true } };
     return {
       data: shown.map((token) => presentToken(token, context)),
       meta: {
@@ -93,6 +114,24 @@ export const tokens = route(
     };
   },
 );
+
+type Selection = { chainId: ChainId; contract?: Address | undefined };
+
+/** The primary contract's address names the collection; the address of another contract, or `contract`, selects one. */
+async function selectedContracts(
+  db: Database,
+  { contractId, contractIds, collectionId }: CollectionRef,
+  { chainId, contract }: Selection,
+) {
+  if (contract === undefined) {
+    return contractId === null || contractId === collectionId ? contractIds : [contractId];
+  }
+  const found = await referTo(db, chainId, contract);
+  if (found?.contractId != null && contractIds.includes(found.contractId))
+    return [found.contractId];
+  const message = `${contract} is no contract of the collection`;
+  return reject("invalid_parameters", `contract: ${message}`, [{ field: "contract", message }]);
+}
 
 /** Digits are those of the columns: numeric(78,0), integer, and a price. */
 export const tokenKey = z

@@ -18,6 +18,7 @@ const code = z.enum([
   "unsupported_marketplace",
   "unsupported_order",
   "upstream_error",
+  "partner_rate_limited",
   "buying_disabled",
 ]);
 
@@ -26,7 +27,14 @@ const BuyDataBulk = z
     listings: z
       .array(BuyData)
       .meta({ description: "The calls that buy the listings, in the order of the request." }),
-    errors: z.array(z.object({ askId: z.string(), code, error: z.string() })),
+    errors: z.array(
+      z.object({
+        askId: z.string(),
+        code,
+        error: z.string(),
+        retryAfterSeconds: z.int().min(1).optional(),
+      }),
+    ),
   })
   .meta({ id: "BuyDataBulk" });
 
@@ -35,8 +43,9 @@ export const buyDataBulk = route(
     method: "post",
     path: "/v1/listings/buy-data-bulk",
     tag: "Listings",
+    loadClass: "orders",
     summary: "The calls that buy up to 20 listings, with all remaining units of each",
-    body: z.object({ chainId: bodyChainId, askIds, buyer }),
+    body: z.strictObject({ chainId: bodyChainId, askIds, buyer }),
     data: BuyDataBulk,
     refuses: buyRefusals,
   },
@@ -46,7 +55,9 @@ export const buyDataBulk = route(
     const outcomes = await buyListings(market, { ...request, units: null, maxWei: null }, now());
     const errors = outcomes.flatMap((outcome, index) => {
       const askId = body.askIds[index] ?? "";
-      return isRejection(outcome) ? { askId, code: outcome.rejected, error: outcome.message } : [];
+      if (!isRejection(outcome)) return [];
+      const { rejected: code, message: error, retryAfterSeconds } = outcome;
+      return { askId, code, error, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
     });
     const bought = outcomes.flatMap((outcome) => (isRejection(outcome) ? [] : outcome));
     return { data: { listings: bought.map(presentBuyData), errors } };

@@ -11,10 +11,11 @@ export const buyData = route(
     method: "post",
     path: "/v1/listings/{askId}/buy-data",
     tag: "Listings",
+    loadClass: "orders",
     summary: "The call that buys exactly this listing, checked against the chain",
     params: z.object({ askId }),
     body: z
-      .object({ chainId: bodyChainId, buyer, amount: buyAmount, maxPrice, maxPriceWei })
+      .strictObject({ chainId: bodyChainId, buyer, amount: buyAmount, maxPrice, maxPriceWei })
       .prefault({}),
     data: BuyData,
     refuses: {
@@ -29,6 +30,7 @@ export const buyData = route(
       unsupported_marketplace: 422,
       unsupported_order: 422,
       upstream_error: 502,
+      partner_rate_limited: 503,
       buying_disabled: 503,
     },
   },

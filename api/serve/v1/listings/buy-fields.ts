@@ -1,9 +1,9 @@
-import { type Address, parseEther } from "viem";
+import type { Address } from "viem";
 import { z } from "zod";
+import { maxNativeAmount } from "../routing/native-amount.ts";
 
 /** Rejection codes of invalid requests to buy. */
 export const buyRefusals = {
-  bad_structure: 422,
   bad_request: 422,
   unsupported_chain: 422,
 } as const;
@@ -47,30 +47,6 @@ const amount = z
   .min(1, "must be at least 1")
   .transform(BigInt);
 
-/** A price in ETH or APE. JSON numbers are converted by their shortest decimal form. */
-const price = z.union([z.string(), z.number()]).transform((value, context): bigint => {
-  const text = typeof value === "string" ? value : plainDigits(value);
-  if (/^\d{1,60}(\.\d{1,60})?$/.test(text)) return weiOf(text);
-  context.addIssue({ code: "custom", message: "must be a price such as 1.25" });
-  return z.NEVER;
-});
-
-/** Truncates below one wei. */
-function weiOf(text: string): bigint {
-  const [whole = "0", decimals = ""] = text.split(".");
-  return parseEther(`${whole}.${decimals.slice(0, 18).padEnd(18, "0")}`);
-}
-
-/** The shortest digits of a number, without an exponent. */
-function plainDigits(value: number): string {
-  const [digits = "", exponent] = String(value).split("e");
-  if (exponent === undefined) return digits;
-  const [whole = "", decimals = ""] = digits.split(".");
-  const shift = Number(exponent);
-  if (shift < 0) return `0.${"0".repeat(-shift - 1)}${whole}${decimals}`;
-  return `${whole}${decimals.padEnd(shift, "0")}`;
-}
-
 export const buyer = coded("bad_request", address.nullish(), {
   type: "string",
   pattern: addressPattern,
@@ -83,7 +59,7 @@ export const buyAmount = coded("bad_amount", amount.nullish(), {
   description: "Units of an ERC-1155 token. Default: all remaining units.",
 });
 
-export const maxPrice = coded("bad_request", price.nullish(), {
+export const maxPrice = coded("bad_request", maxNativeAmount.nullish(), {
   type: ["number", "string"],
   description: "Maximum price of all units, in ETH or APE.",
 });

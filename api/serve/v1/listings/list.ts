@@ -4,7 +4,8 @@ import { pageFields } from "../../http/page.ts";
 import { Listing, presentListing } from "../../views/listing.ts";
 import { listOrders, orderFilters, orderListShape } from "../orders/list-orders.ts";
 import { route } from "../routing/context.ts";
-import { marketplace, nativeAmount, orderSort } from "../routing/parameters.ts";
+import { nativeAmount } from "../routing/native-amount.ts";
+import { marketplace, orderSort } from "../routing/parameters.ts";
 
 export const listListings = route(
   {
@@ -12,11 +13,12 @@ export const listListings = route(
     method: "get",
     path: "/v1/listings",
     tag: "Listings",
-    summary: "Listings that can be bought, or that are temporarily inactive",
+    loadClass: "book",
+    summary: "Listings that can be bought, that are temporarily inactive, or that have ended",
     query: z.object({
       ...orderFilters,
-      min_price: nativeAmount.optional(),
-      max_price: nativeAmount.optional(),
+      min_price: nativeAmount("up").optional(),
+      max_price: nativeAmount("down").optional(),
       sort: orderSort.default("price_asc"),
       marketplace,
       ...pageFields,

@@ -11,6 +11,7 @@ export const listing = route(
     method: "get",
     path: "/v1/listings/{askId}",
     tag: "Listings",
+    loadClass: "book",
     summary: "One listing, in any status",
     params: z.object({ askId }),
     query: z.object({ chainId }),

@@ -11,7 +11,7 @@ import {
 } from "../../views/cross-listing-requirement.ts";
 import { address, chainIdValue, hash, uint256Text } from "../../views/wire.ts";
 import {
-  itemsBodyBytes,
+  itemsBodyLimits,
   marketFields,
   presentRequirement,
   requirementFields,
@@ -22,7 +22,7 @@ import {
 import { route } from "../routing/context.ts";
 import { requiredBodyChainId, tokenId, wallet } from "../routing/parameters.ts";
 
-const item = z.object({ contract: wallet, tokenId, quantity: units, unitPriceWei: wei });
+const item = z.strictObject({ contract: wallet, tokenId, quantity: units, unitPriceWei: wei });
 
 const row = z
   .object({
@@ -67,15 +67,16 @@ export const listingRequirements = route(
     method: "post",
     path: "/v1/listings/requirements",
     tag: "Listings",
+    loadClass: "orders",
     summary: "What to sign and approve for up to 100 listings, checked against the chain",
-    body: z.object({
+    body: z.strictObject({
       chainId: requiredBodyChainId,
       maker: wallet,
       items: z.array(item).min(1).max(100),
     }),
     data: ListingRequirements,
     refuses: requirementRefusals,
-    maxBodyBytes: itemsBodyBytes,
+    bodyLimits: itemsBodyLimits,
   },
   async ({ body }, { market, now }) => {
     const { chainId, maker } = body;

@@ -6,13 +6,16 @@ import {
 import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
 import type { Admission, Submission } from "../../../background/orders/market/admission.ts";
 import { orderId } from "../../../background/orders/market/order-id.ts";
+import type { BodyLimits } from "../../http/body/json-body.ts";
 import { address, hash, uint256Text } from "../../views/wire.ts";
 import type { Context } from "../routing/context.ts";
 import type { Side } from "./sides.ts";
-import { orderStatusName, rejectPaused } from "./submission.ts";
+import { orderStatusName, rejectPaused, unknownField } from "./submission.ts";
 
-/** A hundred orders with the longest bulk signatures and a few consideration items each. */
-export const bulkBodyBytes = 2 * 1024 * 1024;
+/** For that many orders of up to 2,600 bytes: four consideration items and the signature of a bulk order. */
+export function bulkLimits(orders: number): BodyLimits {
+  return { maxBytes: orders * 2_600, maxValues: orders * 150, maxItemValues: 1_500 };
+}
 
 const retry = z.enum([...new Set(Object.values(intakeCodes).map((one) => one.retry))]);
 
@@ -46,21 +49,35 @@ export function bulkData<Result extends z.ZodType>(result: Result) {
   });
 }
 
-type Bulk = Pick<Submission, "chainId" | "envelope"> & { side: Side; items: readonly unknown[] };
+type Bulk = Pick<Submission, "chainId" | "envelope"> & {
+  side: Side;
+  items: readonly unknown[];
+  /** The fields of an item. */
+  item: z.ZodType;
+};
 
 /** Admits orders that were submitted together, each independently. */
 export async function admitMany(
-  { side, items, ...bulk }: Bulk,
+  { side, items, item, ...bulk }: Bulk,
   context: Context,
 ): Promise<Admission[] | Rejection<IntakeCode>> {
   const paused = await rejectPaused(side, context);
   if (paused !== null) return paused;
-  return context.market.admit({
+  const malformed = items.map((one) => unknownField(item, one));
+  const wellFormed = items.filter((_, index) => malformed[index] === null);
+  const admitted = await context.market.admit({
     ...bulk,
     side: side.side,
-    orders: items.map((item) => fieldOf(item, "seaport")),
+    orders: wellFormed.map((one) => fieldOf(one, "seaport")),
     allowsBulkSignatures: true,
     now: context.now(),
+  });
+  const admissions = admitted.values();
+  return malformed.map((outcome): Admission => {
+    if (outcome !== null) return { subject: null, outcome };
+    const { value } = admissions.next();
+    if (value === undefined) throw new Error("an order got no outcome");
+    return value;
   });
 }
 

@@ -22,6 +22,7 @@ const orderComponents = <Row extends OrderRow, Schema extends z.ZodType>(
       method: "get",
       path: `${side.path}/{${side.idName}}/components`,
       tag: "Orders",
+      loadClass: "orders",
       summary: `A ${side.noun} as its maker signed it, in any status`,
       params: idParams(side),
       query: z.object({ chainId }),

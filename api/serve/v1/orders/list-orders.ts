@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import { isOpenStatus } from "../../../../projections/reads/orders/listed-status.ts";
 import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
 import {
   type OrderCursor,
@@ -12,6 +13,7 @@ import {
 } from "../../../../projections/reads/orders/order-page.ts";
 import {
   cursorInteger,
+  cursorTime,
   cutPage,
   type pageFields,
   pageMeta,
@@ -25,7 +27,7 @@ import {
   chainId,
   chainRefusals,
   collectionKey,
-  openStatus,
+  listedStatus,
   tokenId,
   wallet,
 } from "../routing/parameters.ts";
@@ -41,15 +43,18 @@ export const orderListShape = {
 export const orderFilters = {
   chainId,
   collection: collectionKey.optional(),
-  token_id: tokenId.optional(),
+  token_id: tokenId.optional().meta({
+    description: "Only this token id: of the collection, else of every contract of the chain.",
+  }),
   maker: wallet.optional(),
-  status: openStatus,
+  status: listedStatus,
 };
 
 /** Digits are those of a uint256 and of a bigint column. */
-const cursorSchema = z
-  .tuple([cursorInteger(78), cursorInteger(18)])
-  .transform(([value, position]): OrderCursor => ({ value, position }));
+const cursorSchema = (sort: OrderSort) =>
+  z
+    .tuple([sort === "created_at" ? cursorTime : cursorInteger(78), cursorInteger(18)])
+    .transform(([value, position]): OrderCursor => ({ value, position }));
 
 type ListQuery = z.output<
   z.ZodObject<typeof orderFilters & typeof pageFields & { sort: z.ZodType<OrderSort> }>
@@ -79,7 +84,7 @@ export async function listOrders<
   { db, siteUrl, market, now }: Context,
   { list, filter: ownFilter, readPage, present }: OrderList<Row, Filter, View>,
 ) {
-  const unusable = tokenWithoutCollection(query);
+  const unusable = endedOrdersOfAll(query);
   if (unusable !== undefined) return unusable;
   const contractIds = await salesContracts(db, query);
   if (contractIds === undefined) return noCollection(query.chainId, query.collection);
@@ -93,7 +98,7 @@ export async function listOrders<
   };
   const { sort } = query;
   const scope = { list, sort, ...filter, contractIds: contractIds?.join() ?? null };
-  const request = pageOf(query, scope, cursorSchema);
+  const request = pageOf(query, scope, cursorSchema(sort));
   if (isRejection(request)) return request;
   const { rows, total } = await readPage(db, filter, sort, request.read, now());
   const { shown, meta } = cutPage(request, rows, (row) => {
@@ -106,13 +111,15 @@ export async function listOrders<
   };
 }
 
-type TokenQuery = Pick<ListQuery, "collection" | "token_id">;
+type StatusQuery = Pick<ListQuery, "status" | "maker" | "token_id">;
 
-function tokenWithoutCollection({
-  collection,
+/** The ended orders of a chain or a collection are without bound and have no index. */
+function endedOrdersOfAll({
+  status,
+  maker,
   token_id,
-}: TokenQuery): Rejection<"invalid_parameters"> | undefined {
-  if (token_id === undefined || collection !== undefined) return undefined;
-  const message = "needs collection, since ids repeat between collections";
-  return reject("invalid_parameters", `token_id: ${message}`, [{ field: "token_id", message }]);
+}: StatusQuery): Rejection<"invalid_parameters"> | undefined {
+  if (isOpenStatus(status) || maker !== undefined || token_id !== undefined) return undefined;
+  const message = `${status} needs maker or token_id`;
+  return reject("invalid_parameters", `status: ${message}`, [{ field: "status", message }]);
 }

@@ -107,6 +107,7 @@ const OrderParametersBlock = z
     bounds: z.object({
       minPriceWei: uint256Text.meta({ description: "For one unit." }),
       maxPriceWei: uint256Text,
+      maxQuantity: uint256Text.meta({ description: "Units of one order, ERC-1155." }),
       minDurationSeconds: seconds,
       maxDurationSeconds: seconds,
       maxStartDelaySeconds: seconds,
@@ -125,6 +126,7 @@ export const orderParams = route(
     method: "get",
     path: "/v1/orders/params",
     tag: "Orders",
+    loadClass: "orders",
     summary: "Values and EIP-712 types to sign a listing with; those of an offer are in `offers`",
     query,
     data: OrderParametersBlock,

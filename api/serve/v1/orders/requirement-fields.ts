@@ -5,6 +5,7 @@ import {
 } from "../../../../projections/domain/intake/intake-codes.ts";
 import type { Rejection } from "../../../../projections/domain/rejection.ts";
 import type { PricedItem } from "../../../background/orders/requirements/price-item.ts";
+import type { BodyLimits } from "../../http/body/json-body.ts";
 import { presentPriced, pricedFields } from "../../views/order-terms.ts";
 import { address, standardName, uint256Text } from "../../views/wire.ts";
 import { uint256 } from "../routing/parameters.ts";
@@ -17,7 +18,7 @@ export const requirementRefusals = {
 } as const;
 
 /** Enough for the maximum number of items. */
-export const itemsBodyBytes = 64 * 1024;
+export const itemsBodyLimits: BodyLimits = { maxBytes: 64 * 1024, maxValues: 1_000 };
 
 export const units = z
   .int()

@@ -4,10 +4,12 @@ import {
   intakeCodes,
 } from "../../../../projections/domain/intake/intake-codes.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import { protocolNames } from "../../../background/order-input/order-protocol.ts";
 import {
   parseOrderBody,
   signedOrderDocument,
 } from "../../../background/order-input/parse-order-body.ts";
+import type { BodyLimits } from "../../http/body/json-body.ts";
 import type { Context } from "../routing/context.ts";
 import { requiredBodyChainId } from "../routing/parameters.ts";
 import type { Side } from "./sides.ts";
@@ -19,19 +21,26 @@ const signedOrder = z.unknown().meta({
   override: { ...signedOrderDocument, additionalProperties: undefined },
 });
 
-/** An order with a few consideration items and a long contract signature. */
-export const singleBodyBytes = 64 * 1024;
+/** An order with all its items and a long contract signature. */
+export const singleBodyLimits: BodyLimits = { maxBytes: 64 * 1024, maxValues: 1_500 };
 
-/** `seaport` may be missing where the body is an order of a retired protocol, which has its own rejection code. */
+const singleFields = { chainId: requiredBodyChainId, seaport: signedOrder.optional() };
+const closedSingleBody = z.strictObject({ ...singleFields, ...protocolNames });
+
+/**
+ * Loose, and `seaport` may be missing: the body may be an order of a retired protocol, which has its own rejection code.
+ * Others are refused by `closedSingleBody`.
+ */
 export const singleBody = z
-  .looseObject({ chainId: requiredBodyChainId, seaport: signedOrder.optional() })
-  .meta({ override: { required: ["chainId", "seaport"] } });
+  .looseObject(singleFields)
+  .meta({ override: { required: ["chainId", "seaport"], additionalProperties: false } });
 
 const bulkItem = (otherFields: Record<string, unknown>) =>
   z.unknown().meta({
     override: {
       type: "object",
       required: ["seaport"],
+      additionalProperties: false,
       properties: {
         seaport: { ...signedOrderDocument, description: "As in the endpoint for a single order." },
         ...otherFields,
@@ -46,10 +55,11 @@ export function bulkBody<Name extends "listings" | "bids">(
   otherFields: Record<string, unknown> = {},
 ) {
   const list = z.array(bulkItem(otherFields)).min(1, `must contain 1 to ${max} orders`);
-  return z.looseObject({
+  return z.strictObject({
     chainId: requiredBodyChainId,
     [name]: list.max(max, `must contain 1 to ${max} orders`),
-  } as { chainId: typeof requiredBodyChainId } & Record<Name, typeof list>);
+    ...protocolNames,
+  } as unknown as { chainId: typeof requiredBodyChainId } & Record<Name, typeof list>);
 }
 
 export const orderStatusName = z.enum(["active", "inactive", "filled", "expired", "cancelled"]);
@@ -69,11 +79,24 @@ export async function rejectPaused(
   return reject(`${feature}_paused`, `Submission of ${feature} is paused`);
 }
 
+/** Names the first field that the schema does not know; other problems were found before. */
+export function unknownField(schema: z.ZodType, value: unknown): Rejection<"bad_structure"> | null {
+  const [issue] = schema.safeParse(value).error?.issues ?? [];
+  if (issue === undefined) return null;
+  const path = issue.path.concat(issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : []);
+  const field = path.map((part) => String(part).slice(0, 100)).join(".") || "body";
+  const message =
+    issue.code === "unrecognized_keys" ? "is not a field of this request" : issue.message;
+  return reject("bad_structure", `${field}: ${message}`, [{ field, message }]);
+}
+
 /** Admits the order of a request. An invalid body is rejected before a pause is checked. */
 export async function admitOne(side: Side, body: z.output<typeof singleBody>, context: Context) {
   const { chainId, seaport } = body;
   const parsed = parseOrderBody(seaport, { chainId, envelope: body });
   if (isRejection(parsed)) return parsed;
+  const unknown = unknownField(closedSingleBody, body);
+  if (unknown !== null) return unknown;
   const paused = await rejectPaused(side, context);
   if (paused !== null) return paused;
   const [admission] = await context.market.admit({

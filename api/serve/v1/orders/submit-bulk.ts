@@ -12,8 +12,8 @@ import { hash } from "../../views/wire.ts";
 import { type Context, route } from "../routing/context.ts";
 import {
   admitMany,
-  bulkBodyBytes,
   bulkData,
+  bulkLimits,
   bulkResult,
   fieldOf,
   presentResult,
@@ -25,9 +25,17 @@ import { bulkBody, refusalsOf } from "./submission.ts";
 const bulkShape = {
   method: "post",
   tag: "Orders",
+  loadClass: "orders",
   successes: { 200: "Some failed", 201: "All in the order book" },
   isBatch: true,
 } as const;
+
+/** Orders are parsed one by one, later. */
+const bidItem = z.strictObject(
+  { seaport: z.unknown() },
+  { error: "must be an object with an order, neither too deep nor too large" },
+);
+const askItem = bidItem.extend({ opensea: z.unknown().optional() });
 
 const crossListing = z
   .object({
@@ -59,11 +67,12 @@ export const submitAsks = route(
       bulkResult.extend({ askId: z.string().optional(), crossListing: crossListing.optional() }),
     ),
     refuses: refusalsOf(asks),
-    maxBodyBytes: 2 * bulkBodyBytes,
+    // An order and its cross-listing each.
+    bodyLimits: bulkLimits(200),
   },
   async ({ body }, context) => {
     const { chainId, listings } = body;
-    const bulk = { side: asks, chainId, envelope: body, items: listings };
+    const bulk = { side: asks, chainId, envelope: body, items: listings, item: askItem };
     const admissions = await admitMany(bulk, context);
     if (isRejection(admissions)) return admissions;
     const crossListings = await submitRequested(bulk, admissions, context);
@@ -89,10 +98,11 @@ export const submitBids = route(
     body: bulkBody("bids", 50),
     data: bulkData(bulkResult.extend({ bidId: z.string().optional() })),
     refuses: refusalsOf(bids),
-    maxBodyBytes: bulkBodyBytes,
+    bodyLimits: bulkLimits(50),
   },
   async ({ body }, context) => {
-    const bulk = { side: bids, chainId: body.chainId, envelope: body, items: body.bids };
+    const { chainId, bids: items } = body;
+    const bulk = { side: bids, chainId, envelope: body, items, item: bidItem };
     const admissions = await admitMany(bulk, context);
     if (isRejection(admissions)) return admissions;
     return summarize(

@@ -9,7 +9,7 @@ import {
   orderStatusName,
   refusalsOf,
   singleBody,
-  singleBodyBytes,
+  singleBodyLimits,
 } from "./submission.ts";
 
 const submitted = { orderHash: hash, status: orderStatusName };
@@ -26,12 +26,13 @@ const submitOrder = <Schema extends z.ZodType>(
       method: "post",
       path: side.path,
       tag: "Orders",
+      loadClass: "orders",
       summary: `Submits a signed ${side.noun}. One that was submitted before returns its current status`,
       body: singleBody,
       data,
       successes: { 201: "In the order book" },
       refuses: refusalsOf(side),
-      maxBodyBytes: singleBodyBytes,
+      bodyLimits: singleBodyLimits,
     },
     async ({ body }, context) => {
       const outcome = await admitOne(side, body, context);

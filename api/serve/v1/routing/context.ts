@@ -1,9 +1,10 @@
-import type { ChainId } from "../../../../abis/deployments.ts";
+import { type ChainId, chainIds } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { Market } from "../../../background/orders/market/market.ts";
 import { type Input, type Route, routeFor } from "../../http/route.ts";
 import type { InstantKeys } from "../../keys/instant-keys.ts";
+import type { MediaLinks } from "../../views/media.ts";
 import type { PublicStatus } from "../../views/service-status.ts";
 
 /** What the endpoints of `/v1` need. */
@@ -11,6 +12,8 @@ export type Context = {
   readonly db: Database;
   /** Site that `urls` point to. */
   readonly siteUrl: string;
+  /** Where links to media point. */
+  readonly media: MediaLinks;
   /** The chains served. */
   readonly chains: readonly ChainId[];
   readonly readStatus: () => Promise<PublicStatus>;
@@ -22,7 +25,15 @@ export type Context = {
 
 export type V1Route = Route<Context>;
 
-export const route = routeFor<Context>(servedChain);
+export const route = routeFor<Context>(servedChain, knownChain);
+
+/** Also where the chain is named in the body: a caller that names one in the address means it. */
+function knownChain({ query }: Input): Rejection | undefined {
+  const asked = chainIdOf(query);
+  if (asked === undefined || chainIds.some((known) => String(known) === asked)) return undefined;
+  const message = `must be one of ${chainIds.join(", ")}`;
+  return reject("unsupported_chain", `chainId: ${message}`, [{ field: "chainId", message }]);
+}
 
 /** An installation may serve only some of the chains. */
 function servedChain(input: Input, { chains }: Context): Rejection | undefined {

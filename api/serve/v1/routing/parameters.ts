@@ -1,30 +1,43 @@
-import { type Address, parseEther } from "viem";
+import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { type ChainId, chainIds } from "../../../../abis/deployments.ts";
 import {
   type ListingMarketplace,
   listingMarketplaces,
 } from "../../../../projections/domain/listing-marketplaces.ts";
+import { orderStatuses } from "../../../../projections/domain/orders/order-status.ts";
 import {
   type PartnerName,
   partnerNames,
   partners,
 } from "../../../../projections/domain/partners.ts";
+import { activityTypes } from "../../../../projections/reads/activity/read-filter.ts";
 
 /** Rejection codes of every endpoint with a `chainId` in its query. */
 export const chainRefusals = { unsupported_chain: 422, invalid_parameters: 422 } as const;
 
+function parseChainId(text: unknown, context: z.RefinementCtx): ChainId {
+  const known = chainIds.find((id) => String(id) === text);
+  if (known !== undefined) return known;
+  const message = `must be one of ${chainIds.join(", ")}`;
+  context.addIssue({ code: "custom", message, params: { rejects: "unsupported_chain" } });
+  return z.NEVER;
+}
+
+/** Of requests that are about no chain, or about the one that an id names. */
+export const optionalChainId = z
+  .unknown()
+  .optional()
+  .transform((text, context) => (text === undefined ? undefined : parseChainId(text, context)))
+  .meta({
+    description: "Must be a chain served; the answer is the same for all of them.",
+    override: { type: "integer", enum: [...chainIds] },
+  });
+
 export const chainId = z
   .unknown()
   .optional()
-  .transform((text, context): ChainId => {
-    const value = text === undefined ? "1" : text;
-    const known = chainIds.find((id) => String(id) === value);
-    if (known !== undefined) return known;
-    const message = `must be one of ${chainIds.join(", ")}`;
-    context.addIssue({ code: "custom", message, params: { rejects: "unsupported_chain" } });
-    return z.NEVER;
-  })
+  .transform((text = "1", context): ChainId => parseChainId(text, context))
   .meta({
     description: "Chain the request is about.",
     override: { type: "integer", enum: [...chainIds], default: 1 },
@@ -87,12 +100,11 @@ export const wallet = z
   .transform((text) => text.toLowerCase() as Address)
   .meta({ description: "0x address.", override: { pattern: "^0x[a-fA-F0-9]{40}$" } });
 
-/** Wei, from a decimal amount in units of the native currency, without rounding. */
-export const nativeAmount = z
+export const saleId = z
   .string()
-  .regex(/^\d{1,60}(\.\d{1,18})?$/, "must be a decimal number with at most 18 decimals")
-  .transform((text) => parseEther(text))
-  .meta({ override: { type: "number", minimum: 0, pattern: undefined } });
+  .regex(/^0x[0-9a-fA-F]{64}$/, "must be 0x and 64 hexadecimal digits")
+  .transform((text) => text.toLowerCase() as Hex)
+  .meta({ description: "`saleId` of a sale.", override: { pattern: "^0x[a-fA-F0-9]{64}$" } });
 
 const partnerByAlias = new Map(partnerNames.map((name) => [partners[name].alias, name]));
 
@@ -104,19 +116,69 @@ export const marketplace = z
   .enum([...listingMarketplaces, ...partnerByAlias.keys(), "all"])
   .default("all")
   .transform((name): ListingMarketplace | null => {
-    if (name === "all") return null;
-    return partnerByAlias.get(name as PartnerAlias) ?? (name as ListingMarketplace);
+    return name === "all" ? null : (unaliased(name) as ListingMarketplace);
   })
   .meta({
     description: `Where it is listed. ${aliases}.`,
   });
 
-export const orderSort = z.enum(["price_asc", "price_desc", "created_at"]);
+/** Any marketplace that a sale may be attributed to. */
+export const saleMarketplace = text(100)
+  .transform(unaliased)
+  .meta({
+    description: `\`marketplace\` of a sale; \`unknown\` is one. ${aliases}.`,
+  });
 
-/** Lists do not contain ended orders. */
-export const openStatus = z.enum(["active", "inactive"]).default("active");
+function unaliased(name: string): string {
+  return partnerByAlias.get(name as PartnerAlias) ?? name;
+}
+
+export const orderSort = z.enum(["price_asc", "price_desc", "created_at"]);
+export const bidSort = z
+  .enum([...orderSort.options, "seller_net_asc", "seller_net_desc"])
+  .meta({ description: "`seller_net_…`: by what the seller receives, `sellerNetWei`." });
+
+/** Status of a list's orders. */
+export const listedStatus = z
+  .enum([...orderStatuses, "all"])
+  .default("active")
+  .meta({
+    description:
+      "Status at the time of the request. `filled`, `expired`, `cancelled` and `all` list the orders of a `maker` or a `token_id`. `expired`, `cancelled` and other orders that ended without a fill are listed until 30 days after their end time.",
+  });
 
 export const flag = z
   .enum(["true", "false"])
   .transform((text) => text === "true")
   .meta({ override: { type: "boolean", enum: undefined } });
+
+/** Comma-separated types of activity. */
+export const activityTypeList = z
+  .string()
+  .transform((asked) => [...new Set(asked.split(","))].sort())
+  .pipe(z.array(z.enum(activityTypes)))
+  .meta({
+    description: `Event types, comma-separated: ${activityTypes.join(", ")}. \`listing\` and \`offer\` are orders submitted here; listings of partner marketplaces are not events, and are found at \`/v1/listings\`.`,
+    override: {
+      type: "string",
+      pattern: `^(${activityTypes.join("|")})(,(${activityTypes.join("|")}))*$`,
+    },
+  });
+
+const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
+export const since = moment.meta({ description: "Only rows at or after this ISO 8601 time." });
+export const until = moment.meta({ description: "Only rows before this ISO 8601 time." });
+
+const maxTraits = 5;
+
+/** Traits that a token must all have, in a parameter of the given name. */
+export function traitFilter(name: "traits" | "attributes", more = "") {
+  return z
+    .record(text(100), text(500))
+    .refine((asked) => Object.keys(asked).length <= maxTraits, `must be at most ${maxTraits}`)
+    .meta({
+      description: `\`${name}[<type>]=<value>\`; at most ${maxTraits}, all must match. ${more}Types ignore case and spacing, values are those of the token's \`attributes\`.`,
+      param: { style: "deepObject", explode: true },
+    });
+}

@@ -1,12 +1,14 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
-import type { ActivityRow } from "../../../../projections/reads/activity/merge.ts";
-import type { EventRow } from "../../../../projections/reads/activity/read-events.ts";
-import { activityTypes } from "../../../../projections/reads/activity/read-filter.ts";
-import type { OrderRow } from "../../../../projections/reads/activity/read-orders.ts";
-import { orderId } from "../../../background/orders/market/order-id.ts";
-import { displayPrice } from "../../../background/prices/parse-price.ts";
-import { displayAmount, presentCurrency } from "../../views/money.ts";
+import type { ChainId } from "../../../abis/deployments.ts";
+import type { ActivityRow } from "../../../projections/reads/activity/merge.ts";
+import type { EventRow } from "../../../projections/reads/activity/read-events.ts";
+import { activityTypes } from "../../../projections/reads/activity/read-filter.ts";
+import type { OrderRow } from "../../../projections/reads/activity/read-orders.ts";
+import { orderId } from "../../background/orders/market/order-id.ts";
+import { displayPrice } from "../../background/prices/parse-price.ts";
+import type { OrderViewContext } from "./book-order.ts";
+import { displayAmount, presentCurrency } from "./money.ts";
 import {
   presentBidUrl,
   presentCollectionUrls,
@@ -14,54 +16,42 @@ import {
   presentMakerUrl,
   presentSaleUrl,
   presentTokenUrls,
-} from "../../views/urls.ts";
-import {
-  address,
-  chainIdValue,
-  collectionRef,
-  currency,
-  hash,
-  time,
-  uint256Text,
-} from "../../views/wire.ts";
-import type { NftDataContext } from "../context.ts";
+} from "./urls.ts";
+import { address, chainIdValue, collectionRef, currency, hash, time, uint256Text } from "./wire.ts";
 
 /** Something that happened to a token or an order. */
 export const ActivityItem = z
   .object({
     id: z.string().meta({ description: "Tells it from every other." }),
     type: z.enum(activityTypes),
-    chain_id: chainIdValue,
+    chainId: chainIdValue,
     collection: collectionRef.nullable().meta({
       description:
         "null for cancels of orders that were not taken in here, or of all of a maker's.",
     }),
     contract: address.nullable(),
-    token_id: uint256Text.nullable().meta({
+    tokenId: uint256Text.nullable().meta({
       description: "null for offers on a whole collection. Of ids minted as a range, the first.",
     }),
     quantity: uint256Text.nullable().meta({ description: "Units; ids of a range." }),
     from: address.nullable().meta({ description: "Giver, seller, or the order's maker." }),
     to: address.nullable().meta({ description: "Receiver or buyer." }),
     price: z.number().nullable().meta({ description: "Per unit, in the currency." }),
-    price_wei: uint256Text.nullable().meta({ description: "Per unit." }),
+    priceWei: uint256Text.nullable().meta({ description: "Per unit." }),
     currency: currency.nullable(),
     usd: z
       .number()
       .nullable()
       .meta({ description: "Of a sale: `price` at the coin's last price before it." }),
     marketplace: z.string().nullable(),
-    sale_id: hash.nullable(),
-    order_id: z
-      .string()
-      .nullable()
-      .meta({ description: "Of a listing or an offer taken in here." }),
-    order_hash: hash.nullable().meta({ description: "null for a cancel of all of a maker's." }),
-    expires_at: time.nullable(),
-    tx_hash: hash.nullable().meta({ description: "null for orders: they are on no chain." }),
-    log_index: z.int().min(0).nullable(),
-    block_number: z.int().min(0).nullable(),
-    block_hash: hash.nullable(),
+    saleId: hash.nullable(),
+    orderId: z.string().nullable().meta({ description: "Of a listing or an offer taken in here." }),
+    orderHash: hash.nullable().meta({ description: "null for a cancel of all of a maker's." }),
+    expiresAt: time.nullable(),
+    txHash: hash.nullable().meta({ description: "null for orders: they are on no chain." }),
+    logIndex: z.int().min(0).nullable(),
+    blockNumber: z.int().min(0).nullable(),
+    blockHash: hash.nullable(),
     timestamp: time,
     urls: z.object({
       collection: z.url().optional(),
@@ -75,34 +65,34 @@ export const ActivityItem = z
   .meta({ id: "ActivityItem" });
 
 type Item = z.output<typeof ActivityItem>;
-type Site = Pick<NftDataContext, "siteUrl" | "chainId" | "prefix">;
+type ActivityContext = OrderViewContext & { chainId: ChainId };
 
-export function presentActivity(row: ActivityRow, site: Site): Item {
+export function presentActivity(row: ActivityRow, site: ActivityContext): Item {
   return "event" in row ? presentEvent(row.event, site) : presentOrder(row.order, site);
 }
 
-function presentEvent(row: EventRow, site: Site): Item {
+function presentEvent(row: EventRow, site: ActivityContext): Item {
   const { priceWei, currency: paid, saleId } = row;
   return {
     id: `${row.transactionHash}-${row.logIndex}-${row.subIndex}`,
     type: row.type,
-    chain_id: site.chainId,
+    chainId: site.chainId,
     ...presentSubject(row),
     from: row.from,
     to: row.to,
     price: priceWei === null ? null : displayAmount(priceWei),
-    price_wei: priceWei === null ? null : String(priceWei),
+    priceWei: priceWei === null ? null : String(priceWei),
     currency: paid === null ? null : presentCurrency(site.chainId, paid),
     usd: row.priceUsdE8 === null ? null : displayPrice(row.priceUsdE8),
     marketplace: row.marketplace,
-    sale_id: saleId,
-    order_id: null,
-    order_hash: row.orderHash,
-    expires_at: null,
-    tx_hash: row.transactionHash,
-    log_index: row.logIndex,
-    block_number: Number(row.blockNumber),
-    block_hash: row.blockHash,
+    saleId: saleId,
+    orderId: null,
+    orderHash: row.orderHash,
+    expiresAt: null,
+    txHash: row.transactionHash,
+    logIndex: row.logIndex,
+    blockNumber: Number(row.blockNumber),
+    blockHash: row.blockHash,
     timestamp: row.at.toISOString(),
     urls: {
       ...subjectUrls(row, site),
@@ -111,29 +101,29 @@ function presentEvent(row: EventRow, site: Site): Item {
   };
 }
 
-function presentOrder(row: OrderRow, site: Site): Item {
+function presentOrder(row: OrderRow, site: ActivityContext): Item {
   const id = orderId(site.prefix, row.orderHash);
   const isListing = row.type === "listing";
   return {
     id,
     type: row.type,
-    chain_id: site.chainId,
+    chainId: site.chainId,
     ...presentSubject(row),
     from: row.maker,
     to: null,
     price: displayAmount(row.priceWei),
-    price_wei: String(row.priceWei),
+    priceWei: String(row.priceWei),
     currency: presentCurrency(site.chainId, row.currency ?? zeroAddress),
     usd: null,
     marketplace: "native",
-    sale_id: null,
-    order_id: id,
-    order_hash: row.orderHash,
-    expires_at: new Date(Number(row.endTime) * 1000).toISOString(),
-    tx_hash: null,
-    log_index: null,
-    block_number: null,
-    block_hash: null,
+    saleId: null,
+    orderId: id,
+    orderHash: row.orderHash,
+    expiresAt: new Date(Number(row.endTime) * 1000).toISOString(),
+    txHash: null,
+    logIndex: null,
+    blockNumber: null,
+    blockHash: null,
     timestamp: row.at.toISOString(),
     urls: {
       ...subjectUrls(row, site),
@@ -153,14 +143,14 @@ function presentSubject(row: Subject) {
   return {
     collection: collectionAddress === null ? null : { address: collectionAddress, slug, name },
     contract: row.contract,
-    token_id: tokenId === null ? null : String(tokenId),
+    tokenId: tokenId === null ? null : String(tokenId),
     quantity: quantity === null ? null : String(quantity),
   };
 }
 
 function subjectUrls(
   { contract, collectionAddress, collectionSlug, tokenId }: Subject,
-  site: Site,
+  site: ActivityContext,
 ) {
   const collection = collectionSlug ?? collectionAddress;
   if (contract === null || collection === null) return {};

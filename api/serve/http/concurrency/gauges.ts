@@ -1,0 +1,37 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+import { loadClasses } from "./load-class.ts";
+import type { ClassFigures, Turns } from "./turns.ts";
+
+/** Metrics of this process's concurrency limits. */
+export function gaugeTurns(registry: Registry, { figures }: Pick<Turns, "figures">): void {
+  const shared = { labelNames: ["class" as const], registers: [registry] };
+  const each = (set: (labels: { class: string }, of: ClassFigures) => void) => {
+    const all = figures();
+    for (const loadClass of loadClasses) set({ class: loadClass }, all[loadClass]);
+  };
+  new Gauge({
+    ...shared,
+    name: "http_requests_in_flight",
+    help: "Requests in progress",
+    collect() {
+      each((labels, { inFlight }) => this.set(labels, inFlight));
+    },
+  });
+  new Gauge({
+    ...shared,
+    name: "http_requests_waiting",
+    help: "Requests that wait for their turn",
+    collect() {
+      each((labels, { waiting }) => this.set(labels, waiting));
+    },
+  });
+  new Counter({
+    ...shared,
+    name: "http_requests_shed_total",
+    help: "Requests answered with 503, or left by their caller, before their turn came",
+    collect() {
+      this.reset();
+      each((labels, { shed }) => this.inc(labels, shed));
+    },
+  });
+}

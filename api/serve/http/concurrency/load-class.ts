@@ -1,0 +1,19 @@
+/** Classes of requests, in the order in which they are served; under load the last one is shed first. */
+export const loadClasses = ["book", "orders", "data", "lists"] as const;
+
+/**
+ * `book`: reads of listings and bids. `orders`: submitting, buying, accepting. `data`: single rows and figures.
+ * `lists`: long reads.
+ */
+export type LoadClass = (typeof loadClasses)[number];
+
+/** A class starts a request only while fewer than this share of all places are taken. */
+export const shareOf: Record<LoadClass, number> = { book: 1, orders: 0.75, data: 0.5, lists: 0.25 };
+
+/** `Retry-After` of a shed request, in seconds: what is shed first comes back last. */
+export const retryAfterSeconds: Record<LoadClass, number> = {
+  book: 1,
+  orders: 2,
+  data: 5,
+  lists: 10,
+};

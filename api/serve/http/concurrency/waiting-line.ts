@@ -1,0 +1,49 @@
+/** Requests that wait, a queue per caller, served round robin. */
+export type WaitingLine<Waiting> = {
+  readonly size: number;
+  add(caller: string, waiting: Waiting): void;
+  /** The oldest request of the next caller that may start one. */
+  next(mayStart: (caller: string) => boolean): Waiting | undefined;
+  /** The newest request of the caller with the most. */
+  newestOfLongest(): Waiting | undefined;
+  remove(caller: string, waiting: Waiting): void;
+};
+
+export function openWaitingLine<Waiting>(): WaitingLine<Waiting> {
+  // A Map keeps insertion order: the first caller is the one whose turn it is.
+  const queues = new Map<string, Set<Waiting>>();
+  let size = 0;
+
+  function remove(caller: string, waiting: Waiting): void {
+    const queue = queues.get(caller);
+    if (queue?.delete(waiting) !== true) return;
+    size -= 1;
+    if (queue.size === 0) queues.delete(caller);
+  }
+  return {
+    get size() {
+      return size;
+    },
+    add(caller, waiting) {
+      const queue = queues.get(caller) ?? new Set();
+      queues.set(caller, queue.add(waiting));
+      size += 1;
+    },
+    next(mayStart) {
+      for (const [caller, queue] of queues) {
+        if (!mayStart(caller)) continue;
+        const [oldest] = queue;
+        if (oldest === undefined) continue;
+        remove(caller, oldest);
+        if (queues.delete(caller)) queues.set(caller, queue);
+        return oldest;
+      }
+      return undefined;
+    },
+    newestOfLongest() {
+      const [longest] = [...queues.values()].toSorted((one, other) => other.size - one.size);
+      return longest === undefined ? undefined : [...longest].at(-1);
+    },
+    remove,
+  };
+}

@@ -1,0 +1,70 @@
+import { LRUCache } from "lru-cache";
+
+type Options<Owner, Request, Value> = {
+  /** How old an answer may be, the caller's own cache included. */
+  readonly seconds: (request: Request) => number;
+  readonly read: (owner: Owner, request: Request) => Promise<Value>;
+  readonly maxSize: number;
+  /** Default: 1 for each value. */
+  readonly sizeOf?: (value: Value) => number;
+};
+
+/** A value, and for how long the caller may keep it: what is left of the time since it was read. */
+type Timed<Value> = { readonly value: Value; readonly maxAgeSeconds: number };
+
+type Entry<Value> = { readonly value: Value; readonly readAt: number };
+type Store<Value> = {
+  readonly read: LRUCache<string, Entry<Value>>;
+  readonly reading: Map<string, Promise<Entry<Value>>>;
+};
+
+/**
+ * Values that are read once per `key` and time. Concurrent requests share one read. Ages are measured by the request's
+ * `now`, at which its read begins.
+ */
+export function timedCache<
+  Owner extends object,
+  Request extends { readonly now: Date },
+  Value extends NonNullable<unknown>,
+>({ seconds, read, maxSize, sizeOf = () => 1 }: Options<Owner, Request, Value>) {
+  const stores = new WeakMap<Owner, Store<Value>>();
+  const storeOf = (owner: Owner): Store<Value> => {
+    const known = stores.get(owner);
+    if (known !== undefined) return known;
+    const store: Store<Value> = {
+      read: new LRUCache<string, Entry<Value>>({
+        maxSize,
+        sizeCalculation: ({ value }) => sizeOf(value),
+      }),
+      reading: new Map(),
+    };
+    stores.set(owner, store);
+    return store;
+  };
+  const ageOf = ({ readAt }: Entry<Value>, { now }: Request) => (now.getTime() - readAt) / 1_000;
+  const isFresh = (entry: Entry<Value>, request: Request) => {
+    const age = ageOf(entry, request);
+    return age >= 0 && age < seconds(request);
+  };
+
+  const readInto = (store: Store<Value>, owner: Owner, key: string, request: Request) => {
+    const reading = read(owner, request).then((value) => {
+      const entry = { value, readAt: request.now.getTime() };
+      store.read.set(key, entry);
+      return entry;
+    });
+    store.reading.set(key, reading);
+    return reading.finally(() => store.reading.delete(key));
+  };
+
+  return async (owner: Owner, key: string, request: Request): Promise<Timed<Value>> => {
+    const store = storeOf(owner);
+    const known = store.read.get(key);
+    const entry =
+      known !== undefined && isFresh(known, request)
+        ? known
+        : await (store.reading.get(key) ?? readInto(store, owner, key, request));
+    const left = seconds(request) - Math.max(0, ageOf(entry, request));
+    return { value: entry.value, maxAgeSeconds: Math.max(0, Math.floor(left)) };
+  };
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+
+/** A request and its answer, as they were sent and received. */
+export type Example = {
+  readonly path?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly status: number;
+  readonly answer: unknown;
+};
+/** By `method path` of the document. */
+export type Examples = Readonly<Record<string, Example>>;
+
+type ApiName = "v1" | "account";
+
+/** Of both APIs; written by `test/integration/http/generated-clients.test.ts` from a local market. */
+export function readExamples(): Readonly<Record<ApiName, Examples>> {
+  return JSON.parse(readFileSync(new URL("examples.json", import.meta.url), "utf8"));
+}
+
+type Content = { content?: Record<string, object> };
+type Operation = {
+  parameters?: readonly object[];
+  requestBody?: object;
+  responses?: object;
+};
+
+/** Puts the examples of an API into its document, which it changes and returns. */
+export function withExamples<Document extends { readonly paths: object }>(
+  document: Document,
+  api: ApiName,
+): Document {
+  const examples = readExamples()[api];
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(methods as Record<string, Operation>)) {
+      const example = examples[`${method} ${path}`];
+      if (example !== undefined) addExample(operation, example);
+    }
+  }
+  return document;
+}
+
+function addExample({ parameters = [], requestBody, responses }: Operation, example: Example) {
+  for (const parameter of parameters) {
+    const { name, in: place } = parameter as { name?: string; in?: string };
+    const given = place === "path" ? example.path : example.query;
+    const value = place === "header" ? undefined : given?.[name ?? ""];
+    if (value !== undefined) Object.assign(parameter, { example: value });
+  }
+  if (example.body !== undefined) addToContent(requestBody, example.body);
+  const answers = responses as Record<string, object> | undefined;
+  addToContent(answers?.[example.status], example.answer);
+}
+
+function addToContent(described: Content | undefined, example: unknown): void {
+  const json = described?.content?.["application/json"];
+  if (json !== undefined) Object.assign(json, { example });
+}

@@ -1,0 +1,29 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { Market } from "../../background/orders/market/market.ts";
+
+/** Metrics of this process's order intake. */
+export function gaugeMarket(registry: Registry, { readOutcomes, chains }: Market): void {
+  const submissions = new Counter({
+    name: "order_submissions_total",
+    help: "Submitted orders by outcome: accepted, or the code of the rejection",
+    labelNames: ["chain", "side", "outcome"],
+    registers: [registry],
+    collect() {
+      submissions.reset();
+      for (const { chainId, side, outcome, orders } of readOutcomes()) {
+        submissions.inc({ chain: `${chainId}`, side, outcome }, orders);
+      }
+    },
+  });
+  const resting = new Gauge({
+    name: "contracts_resting",
+    help: "Contracts that are not called for a while, as their answers were late or burned all gas",
+    labelNames: ["chain"],
+    registers: [registry],
+    collect() {
+      for (const { chainId, health } of chains) {
+        resting.set({ chain: `${chainId}` }, health.countResting());
+      }
+    },
+  });
+}

@@ -1,0 +1,58 @@
+import type { Hex } from "viem";
+import { z } from "zod";
+import type { Database } from "../../../../projections/database.ts";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
+import type { ActivityKey } from "../../../../projections/reads/activity/merge.ts";
+import { readActivity } from "../../../../projections/reads/activity/read-activity.ts";
+import type { ActivityType } from "../../../../projections/reads/activity/read-filter.ts";
+import { cursorInteger, cursorOf, parseCursorKey } from "../../http/page.ts";
+
+export const activityDescriptions = {
+  collection:
+    "Only events of this collection. A cancel is in the list of its order's collection if the order was submitted here or shown by a partner before; a raised counter, which cancels all of a maker's orders, is in no collection's.",
+  perPage:
+    "Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with more to follow: each page scans a bounded part of the history.",
+} as const;
+
+type ActivityQuery = {
+  chainId: number;
+  contractIds: readonly number[] | null;
+  type?: ActivityType[] | undefined;
+  wallet?: Hex | undefined;
+  since?: Date | undefined;
+  limit: number;
+  cursor?: string | undefined;
+};
+
+/** A page of activity, newest first, and the cursor of the next one. */
+export async function readActivityPage(db: Database, query: ActivityQuery) {
+  const { chainId, contractIds, limit } = query;
+  const { type: types = null, wallet = null, since = null } = query;
+  const scope = {
+    list: "activity",
+    ...{ chainId, wallet },
+    types: types?.join() ?? null,
+    contractIds: contractIds?.join() ?? null,
+    since: since?.toISOString() ?? null,
+  };
+  const after =
+    query.cursor === undefined ? null : parseCursorKey(query.cursor, scope, activityKey);
+  if (isRejection(after)) return after;
+  const filter = { chainId, types, contractIds, wallet };
+  const { rows, next } = await readActivity(db, filter, { limit, after, since });
+  return { rows, nextCursor: cursorOf(scope, next && textOf(next)) };
+}
+
+/** Digits are those of bigint and integer columns. */
+const activityKey = z
+  .tuple([cursorInteger(18), cursorInteger(9), cursorInteger(9), cursorInteger(18)])
+  .transform(
+    ([blockId, logIndex, subIndex, order]): ActivityKey => ({
+      event: { blockId, logIndex: Number(logIndex), subIndex: Number(subIndex) },
+      order,
+    }),
+  );
+
+function textOf({ event, order }: ActivityKey) {
+  return [event.blockId, event.logIndex, event.subIndex, order];
+}

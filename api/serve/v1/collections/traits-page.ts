@@ -1,0 +1,86 @@
+import { z } from "zod";
+import type { ChainId } from "../../../../abis/deployments.ts";
+import type { Database } from "../../../../projections/database.ts";
+import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
+import { traitTypeKey } from "../../../../projections/domain/traits.ts";
+import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
+import type { TraitsSlice } from "../../../../projections/reads/traits/page-values.ts";
+import { readTraits } from "../../../../projections/reads/traits/read-traits.ts";
+import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
+import type { CursorScope } from "../../http/cursor.ts";
+import { encodeCursor } from "../../http/cursor.ts";
+import { cursorInteger, parseCursorKey } from "../../http/page.ts";
+import { timedCache } from "../../http/timed-cache.ts";
+import { presentTraitTypes } from "../../views/trait.ts";
+import { text } from "../routing/parameters.ts";
+
+export const maxTraitsAgeSeconds = 60;
+/** Most trait values in the cache, of all collections. */
+const maxCachedValues = 500_000;
+
+/** Query parameters of traits. */
+export const traitsFields = {
+  type: text(200).optional().meta({
+    description: "Only this type, case-insensitive. Purely numeric types are not included.",
+  }),
+  cursor: z.string().optional().meta({
+    description: "`next_cursor` of the previous page, with the same `type`.",
+  }),
+};
+
+type TraitsQuery = { type?: string | undefined; cursor?: string | undefined };
+type Traits = { chainId: ChainId; contractIds: readonly number[]; prefix: string; now: Date };
+type TraitsRequest = Traits & { slice: TraitsSlice };
+
+const typesAfter = z.tuple([z.string()]);
+const valuesAfter = z.tuple([cursorInteger(79), z.string(), z.uuid()]);
+
+/** Types with their first values, or values of the type asked for; null: no token has the type. */
+export async function traitsPage(db: Database, traits: Traits, { type, cursor }: TraitsQuery) {
+  const ids = traits.contractIds.join();
+  const typeKey = type === undefined ? null : traitTypeKey(type);
+  const scope = { list: "traits", ids, typeKey };
+  const slice = sliceOf(scope, typeKey, cursor);
+  if (isRejection(slice)) return slice;
+  const key = JSON.stringify([ids, typeKey, cursor ?? null]);
+  const { value, maxAgeSeconds } = await cachedTraits(db, key, { ...traits, slice });
+  const { types, next } = value;
+  if (type !== undefined && types.length === 0) return null;
+  const meta = { next_cursor: next === null ? null : encodeCursor(scope, next) };
+  return { types, meta, maxAgeSeconds };
+}
+
+function sliceOf(
+  scope: CursorScope,
+  typeKey: string | null,
+  cursor: string | undefined,
+): TraitsSlice | Rejection<"invalid_cursor"> {
+  if (typeKey === null) {
+    if (cursor === undefined) return { afterTypeKey: null };
+    const key = parseCursorKey(cursor, scope, typesAfter);
+    return isRejection(key) ? key : { afterTypeKey: key[0] };
+  }
+  if (cursor === undefined) return { typeKey, after: null };
+  const key = parseCursorKey(cursor, scope, valuesAfter);
+  if (isRejection(key)) return key;
+  const [floor, prefix, matchKey] = key;
+  return { typeKey, after: { floor, prefix, matchKey } };
+}
+
+const cachedTraits = timedCache({
+  seconds: () => maxTraitsAgeSeconds,
+  read: readPage,
+  maxSize: maxCachedValues,
+  sizeOf: ({ types }) => types.reduce((sum, { values }) => sum + values.length, 1),
+});
+
+async function readPage(db: Database, request: TraitsRequest) {
+  const { chainId, contractIds, prefix, now, slice } = request;
+  const coinPriceE8 = await readPriceAt(db, nativeCoin[chainId], now);
+  const { types, nextTypeKey } = await readTraits(db, contractIds, now, slice);
+  const place = "typeKey" in slice ? (types[0]?.next ?? null) : null;
+  const ofType = place && [String(place.floor), place.prefix, place.matchKey];
+  const ofTypes = nextTypeKey === null ? null : [nextTypeKey];
+  const next = "typeKey" in slice ? ofType : ofTypes;
+  return { types: presentTraitTypes(types, prefix, coinPriceE8), next };
+}

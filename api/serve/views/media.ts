@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { locate } from "../../../projections/domain/metadata/location.ts";
+import { parseMedia } from "../../../projections/domain/metadata/media.ts";
+
+/** Where links to media point. */
+export type MediaLinks = {
+  /** Public address of the API, which serves media that are stored inline. */
+  readonly baseUrl: string;
+  /** Gateways that a browser can reach, without a trailing slash. */
+  readonly ipfsGateway: string;
+  readonly arweaveGateway: string;
+};
+
+/** Gateways that anybody may use. */
+export const defaultGateways = {
+  ipfsGateway: "https://ipfs.io",
+  arweaveGateway: "https://arweave.net",
+} as const;
+
+/** `isList`: rows of lists link to documents that are stored inline instead of repeating them. */
+export type MediaView = MediaLinks & { readonly isList: boolean };
+
+/** A URI as the metadata has it, and the URL that a browser loads. */
+type PresentedMedia = { uri: string | null; url: string | null };
+
+export const mediaUri = z.string().nullable().meta({
+  description: "As in the metadata. In lists a link to this API instead of a `data:` document.",
+});
+export const mediaUrl = z.string().nullable().meta({
+  description:
+    "The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none.",
+});
+
+/** `path`: where this API serves the document if it is stored inline. */
+export function presentMedia(uri: string | null, path: string, view: MediaView): PresentedMedia {
+  if (uri === null) return { uri, url: null };
+  if (!isInline(uri)) {
+    // Checked again: the log keeps what an earlier version accepted.
+    return parseMedia(uri) === null
+      ? { uri: null, url: null }
+      : { uri, url: gatewayUrl(uri, view) };
+  }
+  const url = view.baseUrl + path;
+  return { uri: view.isList ? url : uri, url };
+}
+
+export function tokenPath(chainId: number, contract: string, tokenId: bigint, part: string) {
+  return `/v1/collections/${contract}/tokens/${tokenId}/${part}?chainId=${chainId}`;
+}
+
+export function collectionPath(chainId: number, address: string, part: string): string {
+  return `/v1/collections/${address}/${part}?chainId=${chainId}`;
+}
+
+/** Some contracts return the document itself as the URI. */
+const isInline = (uri: string): boolean => /^\s*(?:data:|\{)/i.test(uri);
+
+function gatewayUrl(uri: string, { ipfsGateway, arweaveGateway }: MediaLinks): string | null {
+  const found = locate(uri);
+  if (typeof found === "string" || found.kind === "data") return null;
+  if (found.kind === "web") return uri;
+  const url = `${found.kind === "ipfs" ? ipfsGateway : arweaveGateway}/${found.path}`;
+  return URL.canParse(url) ? new URL(url).href : null;
+}
