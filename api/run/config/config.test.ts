@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ConfigurationError, readConfig } from "./config.ts";
+import { readConfig } from "./config.ts";
+import { ConfigurationError } from "./configuration-error.ts";
 import { renderDocument, renderExample, renderInEffect } from "./render.ts";
 
 const feeRecipient = "0x00000000000000000000000000000000000fee01";
@@ -128,7 +129,7 @@ describe("the configuration", () => {
         /^COLLECTIONS_1: expected addresses, comma-separated, or \*, got "0x12"/,
       ),
       'FEE_BPS: expected basis points, 0 to 10000, got "10001". Example: FEE_BPS=100',
-      expect.stringMatching(/^CONDUIT_KEY: expected 32 bytes as hex, got "0x"/),
+      expect.stringMatching(/^CONDUIT_KEY: expected the key of the common conduit, got "0x"/),
     ]);
   });
 
@@ -216,4 +217,12 @@ describe("the documents made from the configuration", () => {
   it("keeps docs/configuration.md as `op config --table` prints it", () => {
     expect(readFileSync(join(root, "docs/configuration.md"), "utf8")).toBe(renderDocument());
   });
+});
+
+it("refuses one port for the public and for operators", () => {
+  const refusal = "OPERATOR_PORT: expected a port number, 1 to 65535, other than PORT";
+  expect(() => readConfig({ OPERATOR_PORT: "4000" })).toThrow(refusal);
+  expect(() => readConfig({ PORT: "8080", OPERATOR_PORT: "8080" })).toThrow(refusal);
+  expect(readConfig({ OPERATOR_PORT: "4001" }).http.operatorPort).toBe(4001);
+  expect(readConfig({}).http.operatorPort).toBeNull();
 });

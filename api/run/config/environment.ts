@@ -1,65 +1,27 @@
 import { z } from "zod";
 import { commonConduit } from "../../../abis/deployments.ts";
+import { defaultFeeLimits } from "../../../projections/domain/creator-fee-review.ts";
 import { exchangeNames } from "../../background/prices/feeds.ts";
+import { chainSettings } from "./chain-settings.ts";
+import { gatewaySettings } from "./gateway-settings.ts";
+import { loadSettings } from "./load-settings.ts";
+import { orderSettings } from "./order-settings.ts";
 import { partnerSettings } from "./partner-settings.ts";
 import {
   address,
   bytes32,
-  collectionList,
   mailSender,
   onOff,
   pathSegment,
   priceFeedList,
   setting,
   trustedProxies,
-  urlList,
   urlOf,
   wholeNumber,
 } from "./setting.ts";
 
-const blockNumber = wholeNumber(0, Number.MAX_SAFE_INTEGER);
-const finality = wholeNumber(1, 100_000);
-const finalityMeaning = "number of blocks after which a block is treated as final";
+const commonConduitKey = bytes32.refine((key) => key.toLowerCase() === commonConduit.key);
 const urlExpectation = "an http or https URL";
-
-const rpcUrl = (chain: string) =>
-  setting(urlList("http:", "https:").optional(), {
-    meaning: `JSON-RPC of ${chain}; several are comma-separated`,
-    expectation: "http or https URLs, comma-separated",
-    example: "https://rpc.example.com/key",
-    fallback: "absent: local chains",
-    secret: true,
-  });
-const wsUrl = (chain: string) =>
-  setting(urlOf("ws:", "wss:").optional(), {
-    meaning: `websocket of ${chain} for new block heads`,
-    expectation: "a ws or wss URL, together with the chain's RPC_URL",
-    example: "wss://rpc.example.com/key",
-    fallback: "absent: polling",
-    secret: true,
-  });
-const startBlock = (chain: string, example: string) =>
-  setting(blockNumber.optional(), {
-    meaning: `first indexed block of ${chain}`,
-    expectation: "a block number",
-    example,
-    fallback:
-      "deployment of the exchange; for transfers, deployment of the oldest curated contract; local chains: 0",
-  });
-const logsBlockRange = (chain: string) =>
-  setting(wholeNumber(1, 100_000_000).optional(), {
-    meaning: `block range of one eth_getLogs request on ${chain}`,
-    expectation: "a number of blocks that every RPC of the chain accepts",
-    example: "10000",
-    fallback: "500, then adapted to what the RPC accepts",
-  });
-const wrappedNativeEvents = (currency: string, fallback: string) =>
-  setting(z.enum(["all", "none"]).optional(), {
-    meaning: `whether deposits, withdrawals and transfers of ${currency} are indexed`,
-    expectation: "all or none",
-    example: "all",
-    fallback,
-  });
 
 const enabled = (what: string, name: string) =>
   setting(onOff.default(true), {
@@ -67,13 +29,6 @@ const enabled = (what: string, name: string) =>
     expectation: "on or off",
     example: "off",
     fallback: "on",
-  });
-
-const rateLimit = (whose: string, standard: number) =>
-  setting(wholeNumber(0, 1_000_000).default(standard), {
-    meaning: `requests per minute ${whose}; 0: unlimited`,
-    expectation: "requests per minute, or 0",
-    example: `${standard}`,
   });
 
 /** Every setting, by its name in the environment. */
@@ -87,6 +42,13 @@ export const Environment = z.object({
     meaning: "address the API listens on",
     expectation: "a host name or IP address",
     example: "0.0.0.0",
+  }),
+  OPERATOR_PORT: setting(wholeNumber(1, 65_535).optional(), {
+    meaning:
+      "port on 127.0.0.1 for `/metrics`, and for a `/readyz` that names nodes; `/metrics` is then not on PORT",
+    expectation: "a port number, 1 to 65535, other than PORT",
+    example: "4001",
+    fallback: "absent: `/metrics` on PORT",
   }),
   BASE_URL: setting(urlOf("http:", "https:").optional(), {
     meaning: "public address of the API",
@@ -124,52 +86,7 @@ export const Environment = z.object({
     expectation: "a directory",
     example: "/var/lib/orders",
   }),
-  RPC_URL_1: rpcUrl("Ethereum"),
-  RPC_URL_33139: rpcUrl("ApeChain"),
-  WS_URL_1: wsUrl("Ethereum"),
-  WS_URL_33139: wsUrl("ApeChain"),
-  START_BLOCK_1: startBlock("Ethereum", "19000000"),
-  START_BLOCK_33139: startBlock("ApeChain", "1000000"),
-  LOGS_BLOCK_RANGE_1: logsBlockRange("Ethereum"),
-  LOGS_BLOCK_RANGE_33139: logsBlockRange("ApeChain"),
-  COLLECTIONS_1: setting(collectionList.default([]), {
-    meaning:
-      "collections of Ethereum indexed in addition to the curated ones; `*`: every collection",
-    expectation: "addresses, comma-separated, or *",
-    example: "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d",
-    fallback: "none",
-  }),
-  COLLECTIONS_33139: setting(collectionList.default("*"), {
-    meaning:
-      "collections of ApeChain indexed in addition to the curated ones; `*`: every collection",
-    expectation: "addresses, comma-separated, or *",
-    example: "*",
-    fallback: "`*`",
-  }),
-  CURATED_FILE: setting(z.string().min(1).optional(), {
-    meaning: "JSON file of the curated collections",
-    expectation: "a readable file",
-    example: "/etc/orders/collections.json",
-    fallback: "`abis/curated-collections.json`",
-  }),
-  WRAPPED_NATIVE_EVENTS_1: wrappedNativeEvents("WETH on Ethereum", "none; local chains: all"),
-  WRAPPED_NATIVE_EVENTS_33139: wrappedNativeEvents("WAPE on ApeChain", "all"),
-  FINALITY_1: setting(finality.default(64), {
-    meaning: `${finalityMeaning} on Ethereum`,
-    expectation: "a number of blocks, 1 to 100000",
-    example: "64",
-  }),
-  FINALITY_33139: setting(finality.default(240), {
-    meaning: `${finalityMeaning} on ApeChain`,
-    expectation: "a number of blocks, 1 to 100000",
-    example: "240",
-  }),
-  DEVNET_MARKET: setting(onOff.default(true), {
-    meaning: "whether trading continues on the local chains after their initial history",
-    expectation: "on or off",
-    example: "off",
-    fallback: "on",
-  }),
+  ...chainSettings,
   MARKET_PREFIX: setting(
     z
       .string()
@@ -192,19 +109,17 @@ export const Environment = z.object({
     example: "0x00000000000000000000000000000000000fee01",
     fallback: "required; local chains: an account of theirs",
   }),
-  CONDUIT_KEY: setting(bytes32.default(commonConduit.key), {
-    meaning: "conduit key of orders",
-    expectation: "32 bytes as hex",
+  CONDUIT_KEY: setting(commonConduitKey.default(commonConduit.key), {
+    meaning: "conduit key of listings; no other one is indexed, so that there is no other value",
+    expectation: "the key of the common conduit",
     example: commonConduit.key,
     fallback: "the common conduit of Seaport marketplaces",
   }),
   LISTINGS_ENABLED: enabled("new listings are accepted", "listings"),
   OFFERS_ENABLED: enabled("new offers are accepted", "offers"),
   BUYING_ENABLED: enabled("buy data is returned", "buying"),
-  RATE_LIMIT_KEYLESS: rateLimit("from an IP address without a key (IPv6: from a /64 network)", 30),
-  RATE_LIMIT_INSTANT: rateLimit("of an instant key", 60),
-  RATE_LIMIT_KEY: rateLimit("of a permanent key without its own limit", 120),
-  RATE_LIMIT_ACCOUNT: rateLimit("of an account in the account API", 120),
+  ...orderSettings,
+  ...loadSettings,
   INSTANT_KEYS_ENABLED: enabled("instant keys are issued", "instant-keys"),
   TRUST_PROXY: setting(trustedProxies.default([]), {
     meaning:
@@ -217,7 +132,7 @@ export const Environment = z.object({
     meaning: "mail server for address confirmations and password resets",
     expectation: "an smtp or smtps URL",
     example: "smtps://user:password@mail.example.com",
-    fallback: "absent: the links are written to the log",
+    fallback: "absent: no mail; on loopback the links are in the log",
     secret: true,
   }),
   MAIL_FROM: setting(mailSender.optional(), {
@@ -239,6 +154,21 @@ export const Environment = z.object({
     example: "60",
     fallback: "30",
   }),
+  PARTNER_ROYALTY_MAX_BPS: setting(wholeNumber(0, 10_000).default(defaultFeeLimits.maxBps), {
+    meaning:
+      "most that a partner may set as a collection's royalty, in hundredths of a percent; more waits for `op royalties`",
+    expectation: "0 to 10000",
+    example: "1000",
+  }),
+  PARTNER_ROYALTY_CHANGE_BPS: setting(
+    wholeNumber(0, 10_000).default(defaultFeeLimits.maxChangeBps),
+    {
+      meaning:
+        "largest change of a royalty that a partner may make by itself, in hundredths of a percent; more waits for `op royalties`",
+      expectation: "0 to 10000",
+      example: "250",
+    },
+  ),
   ...partnerSettings,
   PRICE_FEED_URLS: setting(priceFeedList.optional(), {
     meaning: `exchanges for prices of ETH and APE, as name=url; a price needs two that agree; known names: ${exchangeNames.join(", ")}`,
@@ -246,20 +176,7 @@ export const Environment = z.object({
     example: "coinbase=https://api.exchange.coinbase.com,kraken=https://api.kraken.com",
     fallback: "all of them at their public URLs; local chains: a simulated one",
   }),
-  IPFS_GATEWAYS: setting(
-    urlList("http:", "https:").default(["https://ipfs.io", "https://dweb.link"]),
-    {
-      meaning: "gateways for ipfs:// documents, tried in order",
-      expectation: "http or https URLs, comma-separated",
-      example: "http://127.0.0.1:8080,https://ipfs.io",
-      fallback: "https://ipfs.io, https://dweb.link",
-    },
-  ),
-  ARWEAVE_GATEWAY: setting(urlOf("http:", "https:").default("https://arweave.net"), {
-    meaning: "gateway for ar:// documents",
-    expectation: urlExpectation,
-    example: "https://arweave.net",
-  }),
+  ...gatewaySettings,
   LOG_LEVEL: setting(z.enum(["trace", "debug", "info", "warn", "error"]).default("info"), {
     meaning: "minimum level of log lines",
     expectation: "trace, debug, info, warn or error",

@@ -10,7 +10,7 @@ import {
 import { type ChainClient, openChainClient } from "../../background/chain/clients.ts";
 import { fetchReadBasis } from "../../background/chain/contract-calls.ts";
 import { fetchHeaders, fetchLogIndexes } from "../../background/chain/fetch-logs.ts";
-import type { ChainConfig } from "../config/config.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
 import { type ChainEvent, completeEvents } from "./chain-events.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 import { openResumePoint } from "./resume-point.ts";

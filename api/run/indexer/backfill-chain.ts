@@ -3,7 +3,7 @@ import type { Database } from "../../../projections/database.ts";
 import { repairBlocks } from "../../../projections/log/audit.ts";
 import { openChainClient } from "../../background/chain/clients.ts";
 import { fetchReadBasis } from "../../background/chain/contract-calls.ts";
-import type { ChainConfig } from "../config/config.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
 import { completeEvents } from "./chain-events.ts";
 import { type IndexedSources, transferSources } from "./indexed-sources.ts";
 import { openResumePoint } from "./resume-point.ts";

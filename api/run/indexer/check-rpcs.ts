@@ -1,6 +1,6 @@
 import { getWebSocketRpcClient } from "viem/utils";
 import { openHeadReader } from "../../background/chain/fetch-head.ts";
-import type { ChainConfig } from "../config/config.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
 import { maskUrl } from "../config/setting.ts";
 
 /** The RPCs that Ponder may use, and the faults of the configured ones, as text without keys. */

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../../projections/database.ts";
 import { fetchCanonicalHashes, openChainClient } from "../../background/chain/clients.ts";
-import type { ChainConfig } from "../config/config.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
 
 /**
  * Compares the first and the last block in Ponder's cache with the chain. Ponder looks up cached data by chain id and

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { commonConduit, seaport, seaportDeploymentBlock } from "../../../abis/deployments.ts";
 import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
 import { eventKinds } from "../../../projections/log/event-kinds.ts";
-import type { ChainConfig } from "../config/config.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
 import { indexedSources } from "./indexed-sources.ts";
 import { schemaName } from "./schema-name.ts";
 import { sourceFilters } from "./source-filters.ts";

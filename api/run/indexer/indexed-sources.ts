@@ -10,7 +10,8 @@ import { conduitAbi } from "../../../abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../../abis/tokens.ts";
 import { exchanges } from "../../../projections/exchanges/exchanges.ts";
 import type { ExchangeSource } from "../../../projections/exchanges/model/exchange.ts";
-import type { ChainConfig, Config } from "../config/config.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
+import type { Config } from "../config/config.ts";
 
 /** Events that are indexed of some contracts. No two sources of a chain match one log. */
 export type EventSource = {
@@ -46,9 +47,7 @@ export function indexedSources(
   const known = curated.collections.filter((collection) => collection.chainId === chainId);
   const deploymentBlock = seaportDeploymentBlock[chainId];
   const deployments = known.map(({ fromBlock }) => fromBlock ?? deploymentBlock);
-  const contracts = known.flatMap(({ contracts }) => contracts);
-  const addresses =
-    config.collections === "all" ? null : sortedUnique([...contracts, ...config.collections]);
+  const addresses = indexedCollections(config, curated);
   return {
     chainId,
     sources: [
@@ -57,6 +56,16 @@ export function indexedSources(
       ...accountSources(config, startBlock ?? deploymentBlock),
     ].filter((source) => source.addresses?.length !== 0),
   };
+}
+
+/** The contracts whose transfers are indexed, lower case; null: all. */
+export function indexedCollections(
+  { chainId, collections }: Pick<ChainConfig, "chainId" | "collections">,
+  curated: Pick<Config["curated"], "collections">,
+): Address[] | null {
+  if (collections === "all") return null;
+  const known = curated.collections.filter((collection) => collection.chainId === chainId);
+  return sortedUnique([...known.flatMap(({ contracts }) => contracts), ...collections]);
 }
 
 function exchangeSource(

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
-import type { ChainConfig } from "../config/config.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 
 /** Passed to everything that indexes one chain. */

@@ -18,21 +18,21 @@ export function openResumePoint<Findings>(
   return {
     async read() {
       const { rows } = await sql<{ findings: Findings }>`
-        select findings from ops.audit where chain_id = ${chainId} and asked = ${command}`.execute(
+        select findings from ops.audit where chain_id = ${chainId} and command = ${command}`.execute(
         db,
       );
       return rows[0]?.findings ?? null;
     },
     async save(findings) {
       await sql`
-        insert into ops.audit (chain_id, asked, next_number, last_number, findings, updated_at)
+        insert into ops.audit (chain_id, command, next_number, last_number, findings, updated_at)
         values (${chainId}, ${command}, ${findings.next}, ${findings.to}, ${JSON.stringify(findings)}, now())
-        on conflict (chain_id, asked) do update
+        on conflict (chain_id, command) do update
           set next_number = excluded.next_number, findings = excluded.findings, updated_at = excluded.updated_at
       `.execute(db);
     },
     async clear() {
-      await sql`delete from ops.audit where chain_id = ${chainId} and asked = ${command}`.execute(
+      await sql`delete from ops.audit where chain_id = ${chainId} and command = ${command}`.execute(
         db,
       );
     },

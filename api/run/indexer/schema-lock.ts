@@ -1,8 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import type { Logger } from "pino";
+import {
+  beginHolding,
+  createLock,
+  isLockHeld,
+  takeLock,
+  viewOf,
+} from "../../../projections/named-lock.ts";
 
-/** The right to run Ponder on a schema: an advisory lock of a connection, which ends with this process at the latest. */
+/** The name of the lock of a schema that Ponder writes. */
+export const ponderLock = (schema: string): string => `ponder ${schema}`;
+
+/** The right to run Ponder on a schema: a lock of a connection, which ends with this process at the latest. */
 export type SchemaLock = {
   /** Resolves when the connection is lost: another process may then hold the lock. */
   lost: Promise<void>;
@@ -20,50 +30,83 @@ export async function lockSchema(
   signal: AbortSignal,
   logger: Logger,
 ): Promise<SchemaLock> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    application_name: "indexer schema lock",
-    keepAlive: true,
-  });
+  const holder = connection(databaseUrl);
+  const client = connection(databaseUrl);
   const lost = new Promise<void>((settle) => {
-    client.on("error", () => settle());
-    client.on("end", () => settle());
+    holder.on("error", () => settle());
+    holder.on("end", () => settle());
   });
-  const release = () => client.end().catch(() => {});
-  await client.connect();
+  const release = () => holder.end().catch(() => {});
   try {
-    await waitForOthers(client, schema, signal, logger);
+    await holder.connect();
+    await client.connect();
+    await waitForLock(holder, schema, signal, logger);
+    await waitForPonder(client, schema, signal, logger);
     await clearPonderLock(client, schema);
     return { lost, release };
   } catch (error) {
     await release();
     throw error;
+  } finally {
+    await client.end().catch(() => {});
   }
 }
 
-async function waitForOthers(
+function connection(databaseUrl: string): pg.Client {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: "indexer schema lock",
+    keepAlive: true,
+  });
+  // A lost connection fails its statement; unheard, it would end the process.
+  client.on("error", () => {});
+  return client;
+}
+
+async function waitForLock(
+  holder: pg.Client,
+  schema: string,
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<void> {
+  await createLock((statement) => holder.query(statement), ponderLock(schema));
+  for (let waits = 0; !(await tryLock(holder, schema)); waits += 1) {
+    if (waits === 50)
+      logger.warn({ schema }, "waiting for another process that runs Ponder on the schema");
+    await delay(100, undefined, { signal });
+  }
+}
+
+async function waitForPonder(
   client: pg.Client,
   schema: string,
   signal: AbortSignal,
   logger: Logger,
 ): Promise<void> {
-  for (let waits = 0; !(await tryLock(client, schema)); waits += 1) {
-    if (waits === 50)
-      logger.warn({ schema }, "waiting for another process that runs Ponder on the schema");
-    await delay(100, undefined, { signal });
-  }
   for (let waits = 0; (await countPonderConnections(client, schema, waits >= 50)) > 0; waits += 1) {
     if (waits === 50) logger.warn({ schema }, "closing connections of a Ponder that was lost");
     await delay(100, undefined, { signal });
   }
 }
 
-async function tryLock(client: pg.Client, schema: string): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>(
-    "select pg_try_advisory_lock(hashtextextended('ponder ' || $1, 0)) as locked",
-    [schema],
+/** The transaction that holds the lock stays open. */
+async function tryLock(holder: pg.Client, schema: string): Promise<boolean> {
+  // A refused lock is an error in the server's log; one that is seen to be held is not.
+  const { rowCount } = await holder.query(
+    "select from pg_locks where relation = $1::regclass and granted",
+    [viewOf(ponderLock(schema))],
   );
-  return rows[0]?.locked ?? false;
+  if (rowCount !== 0) return false;
+  const run = (statement: string) => holder.query(statement);
+  await beginHolding(run);
+  try {
+    await takeLock(run, ponderLock(schema), "nowait");
+    return true;
+  } catch (error) {
+    await run("rollback");
+    if (isLockHeld(error)) return false;
+    throw error;
+  }
 }
 
 /** A Ponder's connections have its schema in their names; those of a lost machine may stay open for hours. */

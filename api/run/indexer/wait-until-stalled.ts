@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "../../../projections/database.ts";
 import { readIndexedBlocks } from "../../../projections/log/status.ts";
 import { openHeadReader } from "../../background/chain/fetch-head.ts";
-import type { ChainConfig } from "../config/config.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
 
 const pollMs = 2_000;
 /** Ponder retries a block that a reorg removed for a minute; a restart takes seconds. */

@@ -1,10 +1,12 @@
 import process from "node:process";
 import { Command, CommanderError } from "commander";
-import { ConfigurationError, configurationExitCode } from "../config/config.ts";
+import { ConfigurationError, configurationExitCode } from "../config/configuration-error.ts";
 import { addAccounts } from "./access/accounts.ts";
 import { addAnalysts } from "./access/analysts.ts";
 import { addKeys } from "./access/keys.ts";
+import { addMakers } from "./access/makers.ts";
 import { addCollections } from "./collections/collections.ts";
+import { addRoyalties } from "./collections/royalties.ts";
 import { addExport } from "./export/export.ts";
 import { addDoctor } from "./inspect/doctor.ts";
 import { addExplain } from "./inspect/explain.ts";
@@ -49,8 +51,10 @@ async function run(): Promise<number> {
   addRollback(program);
   addPause(program);
   addKeys(program);
+  addMakers(program);
   addAccounts(program);
   addCollections(program);
+  addRoyalties(program);
   addAnalysts(program);
   addExport(program);
   addPrices(program);

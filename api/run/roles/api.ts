@@ -8,11 +8,14 @@ import { openAccounts } from "../../serve/accounts/open-accounts.ts";
 import { createApp } from "../../serve/app.ts";
 import { answerFeed } from "../../serve/feed/answer-feed.ts";
 import { startFeed } from "../../serve/feed/start-feed.ts";
+import { openTurns } from "../../serve/http/concurrency/turns.ts";
+import { openMetrics } from "../../serve/http/metrics.ts";
 import { openResponseCache } from "../../serve/http/response-cache.ts";
 import { type Listening, listen } from "../../serve/http/server.ts";
 import { openAccess } from "../../serve/keys/open-access.ts";
 import { openNftData } from "../../serve/nft-data/open.ts";
 import { maxLagSeconds, statusPollMs } from "../../serve/status/limits.ts";
+import { listenForOperators } from "../../serve/status/listen-for-operators.ts";
 import { openStatusReader } from "../../serve/status/status-reader.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 
@@ -46,7 +49,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     lateSeconds: maxLagSeconds,
     maxAgeMs: 500,
   });
-  const { host, port, baseUrl, siteUrl, accountApiPath } = config.http;
+  const { host, port, operatorPort, baseUrl, siteUrl, accountApiPath } = config.http;
   const chains = config.chains.map(({ chainId }) => chainId);
   const market = openMarket(config, logger);
   const access = openAccess({ config, logger });
@@ -64,15 +67,29 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   const nftData = accountApi && { ...accountApi, stream: answerFeed(feed) };
   const now = () => new Date();
   const context = { db, siteUrl, chains, readStatus, market, instantKeys, now };
-  const answers = openResponseCache({ readDataVersion: () => readDataVersion(versionDb), now });
-  const served = { developers, nftData, feed, answers };
-  const app = createApp({ context, baseUrl, logger, limiter, ...served, trustProxy });
+  const responseCache = openResponseCache({
+    readDataVersion: () => readDataVersion(versionDb),
+    now,
+  });
+  const turns = openTurns(config.access.concurrency);
+  const { publicGateways } = config;
+  const served = { publicGateways, developers, nftData, feed, responseCache, turns };
+  const operatorMetrics = operatorPort === null ? undefined : openMetrics();
+  const app = createApp({
+    ...{ context, baseUrl, logger, limiter, ...served, trustProxy },
+    operatorMetrics,
+  });
   const closeParts = () =>
     Promise.all([
       ...[db.destroy(), versionDb.destroy()],
       ...[market.close(), access.close(), accountParts.close()],
     ]);
-  const listening = await start(() => listen(app, host, port));
+  const listening = await start(async () => {
+    const main = await listen(app, host, port);
+    if (operatorPort === null || operatorMetrics === undefined) return main;
+    const parts = { metrics: operatorMetrics, readStatus, logger };
+    return await listenForOperators(main, operatorPort, parts);
+  });
   const statusTimer = setInterval(() => {
     readStatus().catch((error) => logger.error({ err: error }, "status check failed"));
   }, statusPollMs);

@@ -1,9 +1,14 @@
 import { once } from "node:events";
+import type { Logger } from "pino";
+import { allProjections } from "../../../projections/all.ts";
+import type { Database } from "../../../projections/database.ts";
 import { openChainClient } from "../../background/chain/clients.ts";
 import { runClockTicks } from "../../background/jobs/append-clock-ticks.ts";
 import { runContractDescriptions } from "../../background/jobs/describe-contracts.ts";
+import { runAnalystLimits } from "../../background/jobs/limit-analysts.ts";
 import { runCrossListingPosts } from "../../background/jobs/post-cross-listings.ts";
 import { runRarityRanking } from "../../background/jobs/rank-rarity.ts";
+import { runRoyaltyReads } from "../../background/jobs/read-royalties.ts";
 import { runContractRechecks } from "../../background/jobs/recheck-contracts.ts";
 import { runMetadataRefresh } from "../../background/jobs/refresh-metadata.ts";
 import { registerCuratedCollections } from "../../background/jobs/register-curated.ts";
@@ -21,17 +26,22 @@ import {
 import { openPartners } from "../../background/marketplaces/open-partners.ts";
 import { background } from "../../background/marketplaces/transport.ts";
 import { openDocumentFetcher } from "../../background/metadata/document-fetcher.ts";
+import { followUnindexed } from "../../background/unindexed/follow-unindexed.ts";
+import { openHeadWatch } from "../../background/unindexed/head-watch.ts";
+import { unindexedSources } from "../../background/unindexed/unindexed-sources.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
+import { indexedCollections } from "../indexer/indexed-sources.ts";
 import { type LeaderContext, runLeaderRole } from "./leader-role.ts";
-import type { RoleContext, RunningRole } from "./role.ts";
+import type { RoleConfig, RoleContext, RunningRole } from "./role.ts";
 
 /** Least time between two runs of a job that no request waits for. */
 const backgroundMs = 500;
-/** Least time between two order sweeps. Not less: order intake needs the same processors. */
+/** The same of those that orders wait for. Not less: order intake needs the same processors. */
 const orderSweepMs = 100;
 
 /** Background jobs: observations of chains, partners and prices. One process works, others are standbys. */
 export async function runRole(context: RoleContext): Promise<RunningRole> {
-  const connections = 4 + 3 * context.config.chains.length;
+  const connections = 4 + 4 * context.config.chains.length;
   return runLeaderRole(context, { name: "jobs", connections, work });
 }
 
@@ -47,7 +57,8 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
   };
   const throttled = (everyMs = backgroundMs) => notifiedWithAll(createThrottledSignal(everyMs));
   const chainIds = config.chains.map(({ chainId }) => chainId);
-  const clients = config.chains.map(openChainClient);
+  const chains = config.chains.map((chain) => openChain(chain, { config, db, logger, signal }));
+  const clients = chains.map(({ client }) => client);
   const ethereum = clients.find(({ chainId }) => chainId === 1);
   const listener = openListener({
     url: config.database.url,
@@ -59,9 +70,11 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
   });
   const fetcher = openDocumentFetcher(config.metadata);
   const partners = openPartners(config.partners, background);
-  /** Runs a job once the projections that it reads have been derived for the first time. */
-  const after = async (projections: readonly string[], run: () => Promise<void>) => {
-    await waitUntilDerived(projections, {
+  const projections = allProjections({ feeRecipient: config.fees.recipient });
+  /** Runs a job once the projections that it reads have been derived by this version. */
+  const after = async (names: readonly string[], run: () => Promise<void>) => {
+    const read = projections.filter(({ name }) => names.includes(name));
+    await waitUntilDerived(read, {
       db,
       changeSignal: notifiedWithAll(createSignal()),
       signal,
@@ -70,10 +83,13 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
   };
   const orderBooks = ["listings", "bids"];
   const runAll = () => [
-    after(orderBooks, () => runClockTicks({ db, changeSignal: throttled(), logger, signal })),
+    after(orderBooks, () =>
+      runClockTicks({ db, changeSignal: throttled(orderSweepMs), logger, signal }),
+    ),
     after(["collection_stats", "floors"], () =>
       runFloorSnapshots({ db, chainIds, logger, signal }),
     ),
+    runAnalystLimits({ db, logger, signal }),
     runPriceUpdates({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
     after(["collections", "traits"], () =>
       runRarityRanking({ db, changeSignal: throttled(), logger, signal }),
@@ -83,6 +99,7 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
         runPartnerSync({
           ...{ db, partner, chainIds, now, logger, signal },
           intervalMs: partnerIntervalMs,
+          feeLimits: config.partners.feeLimits,
         }),
       ),
       after(["cross_listings", "listings"], () =>
@@ -97,9 +114,15 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
         }),
       ),
     ]),
-    ...clients.flatMap((client) => [
+    ...chains.flatMap(({ client, head, sources }) => [
+      ...sources.map((source) =>
+        after(orderBooks, () => followUnindexed({ db, client, source, head, logger, signal })),
+      ),
       after(["collections"], () =>
         runContractDescriptions({ db, client, changeSignal: throttled(), logger, signal }),
+      ),
+      after(["collections", "ownership"], () =>
+        runRoyaltyReads({ db, client, changeSignal: throttled(), now, logger, signal }),
       ),
       after(orderBooks, () =>
         runOrderSweep({
@@ -111,7 +134,7 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
           signal,
         }),
       ),
-      after(orderBooks, () => runContractRechecks({ db, client, logger, signal })),
+      after(orderBooks, () => runContractRechecks({ db, client, head, logger, signal })),
       after(["metadata", "ownership"], () =>
         runMetadataRefresh({ db, client, fetcher, changeSignal: throttled(), now, logger, signal }),
       ),
@@ -132,6 +155,19 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     const opened = [fetcher, ...partners];
     await Promise.all([listener.stop(), ...opened.map((one) => one.close())]);
   }
+}
+
+type ChainOptions = { config: RoleConfig; db: Database; logger: Logger; signal: AbortSignal };
+
+/** The client of a chain, its head, and what orders depend on that is not indexed. */
+function openChain(chain: ChainConfig, { config, db, logger, signal }: ChainOptions) {
+  const client = openChainClient(chain);
+  const head = openHeadWatch({ client, wsUrl: chain.wsUrl, logger, signal });
+  const sources = unindexedSources(db, client, {
+    wrappedNativeEvents: chain.wrappedNativeEvents,
+    indexedCollections: indexedCollections(chain, config.curated),
+  });
+  return { client, head, sources };
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

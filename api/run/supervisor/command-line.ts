@@ -1,11 +1,6 @@
 import { parseArgs } from "node:util";
-import {
-  type Config,
-  ConfigurationError,
-  configurationExitCode,
-  readConfig,
-  readEnvironment,
-} from "../config/config.ts";
+import { type Config, readConfig, readEnvironment } from "../config/config.ts";
+import { ConfigurationError, configurationExitCode } from "../config/configuration-error.ts";
 import { openLiveLine } from "../output/live-line.ts";
 import { createLogger, openLogSink } from "../output/logger.ts";
 import { mergeInstallation } from "./installation.ts";

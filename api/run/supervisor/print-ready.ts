@@ -1,31 +1,104 @@
+import type { ChainId } from "../../../abis/deployments.ts";
+import type { Config } from "../config/config.ts";
+import { maskUrl } from "../config/setting.ts";
 import type { LocalChains } from "./local-chains.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 
-/** Prints the line that scripts wait for, and a table of addresses for people. */
+type Ready = Pick<Config, "http" | "chains" | "database" | "dataDir" | "devnet">;
+
+/** A line of the first screen: what it is, and its address or an explanation. */
+type Row = [label: string, text: string];
+/** A command to try, and what it shows. */
+type Command = { shows: string; command: string };
+
+const chainNames: Record<ChainId, string> = { 1: "Ethereum", 33139: "ApeChain" };
+
+/** Prints the line that scripts wait for; then what runs, where to look and what to try: as text, or as a log line. */
 export function printReady(
-  { config, roles }: SupervisorContext,
+  { config, roles, logger }: Pick<SupervisorContext, "config" | "roles" | "logger">,
   local: LocalChains | undefined,
+  print: (text: string) => void = (text) => void process.stdout.write(text),
 ): void {
   if (!roles.includes("api")) {
-    process.stdout.write(`ready ${roles.join(", ")}\n`);
+    print(`ready ${roles.join(", ")}\n`);
     return;
   }
-  const { baseUrl } = config.http;
-  const rows: [string, string][] = [
-    ["API reference", `${baseUrl}/docs`],
-    ["API keys", `${baseUrl}/developers`],
-    ...config.chains.map(({ chainId }): [string, string] => [
-      `sales on chain ${chainId}`,
-      `${baseUrl}/v1/sales?chainId=${chainId}`,
-    ]),
-    ["status", `${baseUrl}/v1/status`],
-    ["readiness", `${baseUrl}/readyz`],
-    ["metrics", `${baseUrl}/metrics`],
-    ...Object.entries(local?.chains ?? {}).map(([chainId, { rpcUrl }]): [string, string] => [
-      `local chain ${chainId}`,
-      rpcUrl,
-    ]),
+  print(`ready ${config.http.baseUrl}\n`);
+  if (config.log.format === "pretty") {
+    print(renderScreen(config, local));
+    return;
+  }
+  const fields = {
+    baseUrl: config.http.baseUrl,
+    runs: Object.fromEntries(parts(config, local)),
+    pages: Object.fromEntries(pages(config)),
+    commands: commands(config).map(({ command }) => command),
+  };
+  logger.info(fields, "service ready");
+}
+
+function renderScreen(config: Ready, local: LocalChains | undefined): string {
+  const rows = (all: Row[]) => all.map(([label, text]) => `    ${label.padEnd(24)}${text}`);
+  const lines = [
+    "",
+    "  What runs",
+    ...rows(parts(config, local)),
+    "",
+    "  Where to look",
+    ...rows(pages(config)),
+    "",
+    "  What to try, in another terminal",
+    ...commands(config).flatMap(({ shows, command }) => [`    # ${shows}`, `    ${command}`]),
+    "    # how far everything is",
+    "    npm run op -- status",
+    "",
+    "  Ctrl-C stops everything. The next start continues where this one stopped.",
+    "",
   ];
-  const lines = rows.map(([label, url]) => `  ${label.padEnd(22)}${url}\n`);
-  process.stdout.write(`ready ${baseUrl}\n${lines.join("")}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function parts({ http, chains, database, dataDir, devnet }: Ready, local?: LocalChains): Row[] {
+  const chainRows = chains.map(({ chainId, rpcUrls }): Row => {
+    const localUrl = local?.chains[chainId].rpcUrl;
+    const [rpcUrl = ""] = rpcUrls;
+    const where = localUrl === undefined ? maskUrl(rpcUrl) : `a local chain, ${localUrl}`;
+    return [`${chainNames[chainId]} (${chainId})`, where];
+  });
+  const isTrading = local !== undefined && devnet.market;
+  const market: Row = ["market", "simulated people list, bid and trade on both local chains"];
+  const embedded = `embedded PostgreSQL in ${dataDir}; delete it to start anew`;
+  return [
+    ["API", http.baseUrl],
+    ...chainRows,
+    ["database", database.url === null ? embedded : maskUrl(database.url)],
+    ...(isTrading ? [market] : []),
+  ];
+}
+
+const pages = ({ http: { baseUrl, operatorPort } }: Ready): Row[] => [
+  ["API reference", `${baseUrl}/docs`],
+  ["API keys", `${baseUrl}/developers`],
+  ["status", `${baseUrl}/v1/status`],
+  ["readiness", `${baseUrl}/readyz`],
+  [
+    "metrics",
+    operatorPort === null ? `${baseUrl}/metrics` : `http://127.0.0.1:${operatorPort}/metrics`,
+  ],
+];
+
+/** Lists that every chain answers; the last chain is the one whose collections are all indexed by default. */
+function commands({ http: { baseUrl }, chains }: Ready): Command[] {
+  const { chainId = 1 } = chains.at(-1) ?? {};
+  const list = (shows: string, path: string, query = ""): Command => ({
+    shows,
+    command: `curl '${baseUrl}/v1/${path}?chainId=${chainId}${query}'`,
+  });
+  return [
+    list("collections by volume, with floor and holders", "collections", "&per_page=3"),
+    list("the cheapest listings", "listings", "&sort=price_asc&per_page=3"),
+    list("the highest bids", "bids", "&sort=price_desc&per_page=3"),
+    list("the newest sales, with their value in USD", "sales", "&per_page=3"),
+    list("what a maker signs to list a token", "orders/params"),
+  ];
 }

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
-import { type Config, ConfigurationError } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
+import { ConfigurationError } from "../config/configuration-error.ts";
 import type { RoleConfig } from "../roles/role.ts";
 import { loadRole, type RoleName } from "./role-modules.ts";
 

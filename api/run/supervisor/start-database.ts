@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../config/config.ts";
+import { ConfigurationError } from "../config/configuration-error.ts";
 import { DirectoryInUseError } from "../postgres/directory-lock.ts";
 import { startPostgres } from "../postgres/embedded.ts";
 import { keepRunning } from "./keep-running.ts";

@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { startChild } from "./child.ts";
 import { keepRunning } from "./keep-running.ts";
+import { listeningUrl } from "./listening-url.ts";
 import { type LocalChains, parseDevnetLine, portFlags } from "./local-chains.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 
 /** Runs the local chains and waits until they are ready; they keep their ports when they are restarted. */
 export async function startLocalChains(context: SupervisorContext): Promise<LocalChains> {
-  const { config, environment, logger, orphanGuard, sink, signal, progress } = context;
+  const { config, roles, environment, logger, orphanGuard, sink, signal, progress } = context;
   const ready = new EventTarget();
   let chains: LocalChains | undefined;
   const onLine = (line: string): boolean => {
@@ -24,6 +25,8 @@ export async function startLocalChains(context: SupervisorContext): Promise<Loca
       script: [
         ...["devnet/main.ts", "--data-dir", config.dataDir],
         ...["--market", config.devnet.market ? "on" : "off"],
+        ...(roles.includes("api") ? ["--api", listeningUrl(config.http)] : []),
+        ...(["trace", "debug"].includes(config.log.level) ? ["--verbose"] : []),
         ...(chains === undefined ? [] : portFlags(chains)),
       ],
       environment,

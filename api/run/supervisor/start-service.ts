@@ -2,7 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { migrate, pendingMigrations } from "../../../projections/log/migrate.ts";
+import type { Config } from "../config/config.ts";
 import { writeInstallation } from "./installation.ts";
+import { listeningUrl } from "./listening-url.ts";
 import { type LocalChains, localChainsEnvironment } from "./local-chains.ts";
 import { openProgressReader } from "./read-progress.ts";
 import { showProgressUntil } from "./show-progress.ts";
@@ -71,11 +73,9 @@ async function prepareDatabase(db: Database, { logger, signal }: SupervisorConte
   logger.info({ migrations: pending.length, durationMs }, "database migrated");
 }
 
-async function answersReady({ host, port }: { host: string; port: number }): Promise<boolean> {
-  const name = ["0.0.0.0", "::"].includes(host) ? "localhost" : host;
-  const authority = name.includes(":") ? `[${name}]` : name;
+async function answersReady(http: Config["http"]): Promise<boolean> {
   try {
-    const response = await fetch(`http://${authority}:${port}/readyz`, {
+    const response = await fetch(`${listeningUrl(http)}/readyz`, {
       signal: AbortSignal.timeout(3_000),
     });
     await response.arrayBuffer();

@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
-import { type Config, ConfigurationError, configurationExitCode } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
+import { ConfigurationError, configurationExitCode } from "../config/configuration-error.ts";
 import { makeDataDirectory } from "./data-directory.ts";
 import type { RestartedProcess } from "./keep-running.ts";
 import { startOrphanGuard } from "./orphan-guard.ts";
@@ -53,7 +54,7 @@ export async function supervise(
 
 async function serve(context: SupervisorContext): Promise<void> {
   const { config, roles } = context;
-  if (roles.includes("api")) await assertPortIsFree(config.http);
+  if (roles.includes("api")) await assertPortsAreFree(config.http);
   if (usesDataDirectory(config)) makeDataDirectory(config.dataDir);
   printReady(context, await startService(context));
   await untilAborted(context.signal);
@@ -72,7 +73,12 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Checked before anything starts: the API would otherwise fail on a taken address at every restart. */
-async function assertPortIsFree({ host, port }: Config["http"]): Promise<void> {
+async function assertPortsAreFree({ host, port, operatorPort }: Config["http"]): Promise<void> {
+  await assertPortIsFree("PORT", host, port);
+  if (operatorPort !== null) await assertPortIsFree("OPERATOR_PORT", "127.0.0.1", operatorPort);
+}
+
+async function assertPortIsFree(setting: string, host: string, port: number): Promise<void> {
   const server = createServer();
   const code = await new Promise<string | undefined>((resolve) => {
     server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
@@ -86,7 +92,7 @@ async function assertPortIsFree({ host, port }: Config["http"]): Promise<void> {
   if (code !== undefined) {
     const other = port === 65_535 ? port - 1 : port + 1;
     throw new ConfigurationError([
-      `PORT: cannot listen on ${host} port ${port} (${code}). Example: PORT=${other}`,
+      `${setting}: cannot listen on ${host} port ${port} (${code}). Example: ${setting}=${other}`,
     ]);
   }
   await new Promise((resolve) => server.close(resolve));

@@ -22,7 +22,7 @@ export function addAnalysts(program: Command): void {
     .description("give a role read access to the views; the role is created if it does not exist")
     .argument("<role>", "lower-case letters, digits and _", parseRole)
     .option("--password-file <path>", "file with the role's password", parsePassword)
-    .option("--timeout <seconds>", "statement timeout of the role", parseTimeout, 60)
+    .option("--timeout <seconds>", "what a transaction of the role may last", parseTimeout, 60)
     .option("--json", "print JSON")
     .exitOverride()
     .action(grant);
@@ -92,6 +92,7 @@ async function grant(name: string, { passwordFile, timeout, json }: GrantOptions
       ...(granted.alsoSees.length === 0
         ? []
         : [`it also has access to ${granted.alsoSees.join(", ")}, granted elsewhere`]),
+      ...granted.stillMay.map((power) => `it may still ${power}`),
       `psql '${addressFor(name, url)}'`,
     ]);
   });

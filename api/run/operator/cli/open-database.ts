@@ -2,12 +2,8 @@ import { allProjections } from "../../../../projections/all.ts";
 import { type Database, openDatabase } from "../../../../projections/database.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
 import { pendingMigrations } from "../../../../projections/log/migrate.ts";
-import {
-  type Config,
-  ConfigurationError,
-  readConfig,
-  readEnvironment,
-} from "../../config/config.ts";
+import { type Config, readConfig, readEnvironment } from "../../config/config.ts";
+import { ConfigurationError } from "../../config/configuration-error.ts";
 import { createLogger } from "../../output/logger.ts";
 import { startPostgres } from "../../postgres/embedded.ts";
 import { mergeInstallation } from "../../supervisor/installation.ts";

@@ -1,6 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { sql } from "kysely";
 import type { Database } from "../../../../projections/database.ts";
+import { locksSchema } from "../../../../projections/named-lock.ts";
 import type { Config } from "../../config/config.ts";
 
 /** A problem. A fault makes something fail or be wrong; others are notes. */
@@ -8,7 +9,7 @@ export type Finding = { about: string; isFault: boolean; finding: string; advice
 
 /** Free bytes below which a disk is reported as nearly full. */
 const LEAST_BYTES = 5e9;
-/** Seconds after which an open transaction is reported: vacuum cannot remove rows that it may read. */
+/** Seconds after which an open transaction is reported: vacuum cannot remove rows that it may read. One that holds a lock of ours may read none. */
 const LONG_SECONDS = 60;
 
 type Server = {
@@ -29,6 +30,10 @@ export async function checkServer(db: Database): Promise<Finding[]> {
     select pid, application_name as name, extract(epoch from now() - xact_start)::int as seconds
     from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and xact_start < now() - make_interval(secs => ${LONG_SECONDS})
+      and not exists (
+        select from pg_locks l join pg_class v on v.oid = l.relation
+        where l.pid = pg_stat_activity.pid and v.relnamespace = to_regnamespace(${locksSchema})
+      )
     order by xact_start`.execute(db);
   return [
     ...rows.flatMap(checkSettings),

@@ -14,15 +14,16 @@ import {
 import { readUnfinishedRebuilds } from "../../../../projections/engine/rebuild-progress.ts";
 import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import { pendingMigrations } from "../../../../projections/log/migrate.ts";
-import { openHeadReader } from "../../../background/chain/fetch-head.ts";
-import type { ChainConfig, Config } from "../../config/config.ts";
+import { readHeldFees } from "../../../../projections/partner-sync/decide-held-fees.ts";
+import { readAnalysts } from "../../../../projections/reads/analytics/end-overdue.ts";
+import { readPowers } from "../../../../projections/reads/analytics/role-powers.ts";
+import type { ChainConfig } from "../../config/chain-config.ts";
+import type { Config } from "../../config/config.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
 import { megabytes, print } from "../cli/output.ts";
 import { findStaleSchemas } from "../projections/stale-schemas.ts";
 import { checkDisk, checkServer, type Finding } from "./doctor-server.ts";
-
-/** Timeout of an RPC in milliseconds. */
-const TIMEOUT_MS = 5_000;
+import { fetchChainHead } from "./fetch-chain-head.ts";
 
 /** `op doctor` */
 export function addDoctor(program: Command): void {
@@ -68,23 +69,19 @@ async function examine(db: Database, config: Config): Promise<Finding[]> {
     ...general,
     ...checked.flat(),
     ...(await checkLeftOut(db)),
+    ...(await checkHeldFees(db)),
+    ...(await checkAnalysts(db)),
     ...(await checkSchemas(db, config, projections)),
   ];
 }
 
-async function checkNodes({ chainId, rpcUrls }: ChainConfig): Promise<Finding[]> {
+async function checkNodes(chain: ChainConfig): Promise<Finding[]> {
+  const { chainId, rpcUrls } = chain;
   const about = `chain ${chainId}`;
   if (rpcUrls.length === 0) {
     return [note(about, "its local node is not running", "npm start starts it")];
   }
-  const readHead = openHeadReader({
-    chainId,
-    rpcUrls,
-    timeoutMs: TIMEOUT_MS,
-    maxAgeMs: 0,
-    staleBlocks: 10,
-  });
-  const { head, faults } = await readHead();
+  const { head, faults } = await fetchChainHead(chain);
   return faults.map(({ message }) => ({
     about,
     isFault: head === null,
@@ -115,6 +112,24 @@ async function checkLeftOut(db: Database): Promise<Finding[]> {
     "op quarantine list shows the errors; op quarantine release, once the cause is fixed";
   return (await readExcludedFacts(db)).map((one) =>
     fault(one.projection, describeExcludedFacts(one), advice),
+  );
+}
+
+/** Sellers go on paying what counted before. */
+async function checkHeldFees(db: Database): Promise<Finding[]> {
+  const held = await readHeldFees(db);
+  if (held.length === 0) return [];
+  const finding = `${held.length} creator fees of partners wait for a decision`;
+  return [fault("royalties", finding, "op royalties list, then op royalties accept or refuse")];
+}
+
+async function checkAnalysts(db: Database): Promise<Finding[]> {
+  const advice =
+    "op analysts grant takes what this user may take; the rest needs a superuser, or a replica";
+  const roles = await readAnalysts(db);
+  const powers = await Promise.all(roles.map((role) => readPowers(db, role)));
+  return roles.flatMap((role, index) =>
+    (powers[index] ?? []).map((power) => fault(`analyst ${role}`, `may ${power}`, advice)),
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { chainIds } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
-import type { About } from "../../../../projections/log/provenance.ts";
+import type { About } from "../../../../projections/log/facts-about.ts";
 import { findCollection } from "../../../../projections/reads/collections/find-collection.ts";
 import { findOrders } from "../../../../projections/reads/orders/find-orders.ts";
 import { readToken } from "../../../../projections/reads/ownership/read-token.ts";

@@ -12,13 +12,11 @@ import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import { readLogHead } from "../../../../projections/log/read-log-head.ts";
 import { readIndexedBlocks, readRecordedHead } from "../../../../projections/log/status.ts";
 import { readPaused } from "../../../../projections/log/switches.ts";
-import { openHeadReader } from "../../../background/chain/fetch-head.ts";
-import type { ChainConfig } from "../../config/config.ts";
+import { readPriceHistory } from "../../../../projections/reads/coin-prices/read-price-history.ts";
+import type { ChainConfig } from "../../config/chain-config.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
-
-/** Timeout of an RPC in milliseconds. */
-const TIMEOUT_MS = 3_000;
+import { fetchChainHead } from "./fetch-chain-head.ts";
 
 /** `op status` */
 export function addStatus(program: Command): void {
@@ -34,13 +32,18 @@ export function addStatus(program: Command): void {
           readProjections(db, configuredProjections(config), head),
         ]);
         const [paused, leftOut] = [await readPaused(db), await readExcludedFacts(db)];
-        print(json, { logHead: Number(head), paused, chains, projections, leftOut }, [
+        const prices = await readPriceHistory(db, new Date());
+        print(json, { logHead: Number(head), paused, chains, projections, prices, leftOut }, [
           `log head ${head}`,
           ...paused.map((name) => `${name} is paused: op resume ${name}`),
           "",
           ...chainLines(chains),
           "",
           ...projectionLines(projections),
+          "",
+          ...prices.map(
+            ({ coin, recorded, hours }) => `prices of ${coin}: ${recorded} of ${hours} hours`,
+          ),
           ...leftOut.map(
             (one) => `${one.projection} ${describeExcludedFacts(one)}: op quarantine list`,
           ),
@@ -49,16 +52,10 @@ export function addStatus(program: Command): void {
     });
 }
 
-async function readChain(db: Database, { chainId, rpcUrls }: ChainConfig) {
-  const readHead = openHeadReader({
-    chainId,
-    rpcUrls,
-    timeoutMs: TIMEOUT_MS,
-    maxAgeMs: 0,
-    staleBlocks: 10,
-  });
+async function readChain(db: Database, chain: ChainConfig) {
+  const { chainId } = chain;
   const [{ head, faults }, blocks] = await Promise.all([
-    readHead(),
+    fetchChainHead(chain),
     readIndexedBlocks(db, chainId),
   ]);
   const recorded = await readRecordedHead(db, chainId, blocks?.indexed.number ?? 0);

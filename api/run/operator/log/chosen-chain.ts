@@ -1,4 +1,6 @@
-import { type ChainConfig, type Config, ConfigurationError } from "../../config/config.ts";
+import type { ChainConfig } from "../../config/chain-config.ts";
+import type { Config } from "../../config/config.ts";
+import { ConfigurationError } from "../../config/configuration-error.ts";
 
 /** The chain that a command names. It must be configured and have an RPC. */
 export function chosenChain({ chains }: Config, chainId: string): ChainConfig {

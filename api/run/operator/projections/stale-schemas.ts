@@ -1,14 +1,16 @@
 import { sql } from "kysely";
 import type { Database } from "../../../../projections/database.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
-import { projectionLockKey, shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
+import { projectionLock, shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
+import { createLock, isLockHeld, takeLock } from "../../../../projections/named-lock.ts";
 import type { Config } from "../../config/config.ts";
 import { readGeneration } from "../../indexer/active-schema.ts";
 import { indexedSources } from "../../indexer/indexed-sources.ts";
+import { ponderLock } from "../../indexer/schema-lock.ts";
 import { schemaName } from "../../indexer/schema-name.ts";
 
-/** An unused schema, and the key of the advisory lock that a process working in it holds. */
-export type StaleSchema = { schema: string; bytes: bigint; why: string; lockKey: string };
+/** An unused schema, and the name of the lock that a process working in it holds. */
+export type StaleSchema = { schema: string; bytes: bigint; why: string; lock: string };
 
 /** Schemas that can be dropped without loss: Ponder's that are not recorded, and those that rebuilds replaced. */
 export async function findStaleSchemas(
@@ -26,7 +28,7 @@ export async function findStaleSchemas(
   return rows.flatMap(({ schema, bytes }) => {
     if (/^ponder_\d+_[0-9a-f]{8}$/.test(schema) && !used.has(schema)) {
       const why = "indexed under an earlier configuration";
-      return [{ schema, bytes, why, lockKey: `ponder ${schema}` }];
+      return [{ schema, bytes, why, lock: ponderLock(schema) }];
     }
     const reason = replaced.get(schema);
     return reason === undefined ? [] : [{ schema, bytes, ...reason }];
@@ -45,37 +47,37 @@ async function readUsedSchemas(db: Database, { chains, curated }: Config): Promi
   return new Set([...rows.map(({ schema }) => schema), ...configured]);
 }
 
-function reasonsFor(name: string): [string, { why: string; lockKey: string }][] {
+function reasonsFor(name: string): [string, { why: string; lock: string }][] {
   const { previous, replaced, verify } = shadowSchemas(name);
-  const lockKey = projectionLockKey(name);
+  const lock = projectionLock(name);
   return [
-    [previous, { why: `kept for op rollback ${name}`, lockKey }],
-    [replaced, { why: `replaced by op rollback ${name}`, lockKey }],
-    [verify, { why: "left by a killed op verify", lockKey }],
+    [previous, { why: `kept for op rollback ${name}`, lock }],
+    [replaced, { why: `replaced by op rollback ${name}`, lock }],
+    [verify, { why: "left by a killed op verify", lock }],
   ];
 }
 
 /** Drops a schema unless it is in use. Returns the reason when it was kept. */
 export async function dropStaleSchema(
   db: Database,
-  { schema, lockKey }: StaleSchema,
+  { schema, lock }: StaleSchema,
 ): Promise<string | null> {
+  await createLock((statement) => sql.raw(statement).execute(db), lock);
   try {
     return await db.transaction().execute(async (session) => {
       await sql`set local lock_timeout = '2s'`.execute(session);
-      const { rows } = await sql<{ isFree: boolean }>`
-        select pg_try_advisory_xact_lock(hashtextextended(${lockKey}, 0)) as "isFree"`.execute(
-        session,
-      );
-      if (rows[0]?.isFree !== true) return "a process works in it";
+      try {
+        await takeLock((statement) => sql.raw(statement).execute(session), lock, "nowait");
+      } catch (error) {
+        if (isLockHeld(error)) return "a process works in it";
+        throw error;
+      }
       await sql`drop schema if exists ${sql.id(schema)} cascade`.execute(session);
       await sql`delete from engine.checkpoint where projection = ${schema}`.execute(session);
       return null;
     });
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "55P03") {
-      return "an open transaction has read it";
-    }
+    if (isLockHeld(error)) return "an open transaction has read it";
     throw error;
   }
 }

@@ -1,0 +1,31 @@
+import { setting, wholeNumber } from "./setting.ts";
+
+const rateLimit = (whose: string, standard: number) =>
+  setting(wholeNumber(0, 1_000_000).default(standard), {
+    meaning: `requests per minute ${whose}; 0: unlimited`,
+    expectation: "requests per minute, or 0",
+    example: `${standard}`,
+  });
+
+const concurrencyLimit = (meaning: string, standard: number) =>
+  setting(wholeNumber(1, 10_000).default(standard), {
+    meaning,
+    expectation: "requests, from 1",
+    example: `${standard}`,
+  });
+
+/** What callers may ask for in a minute, and at a time. */
+export const loadSettings = {
+  RATE_LIMIT_KEYLESS: rateLimit("from an IP address without a key (IPv6: from a /64 network)", 30),
+  RATE_LIMIT_INSTANT: rateLimit("of an instant key", 60),
+  RATE_LIMIT_KEY: rateLimit("of a permanent key without its own limit", 120),
+  RATE_LIMIT_ACCOUNT: rateLimit("of an account in the account API", 120),
+  CONCURRENCY_LIMIT: concurrencyLimit(
+    "requests in progress in one API process; other reads than the book's may take half, long lists a quarter; further ones wait up to 5 s, then 503",
+    64,
+  ),
+  CONCURRENCY_LIMIT_CALLER: concurrencyLimit(
+    "requests in progress of one caller in one API process; further ones wait",
+    16,
+  ),
+};

@@ -1,0 +1,36 @@
+import {
+  defaultQuotas,
+  type OrderQuotas,
+} from "../../../projections/domain/orders/order-quotas.ts";
+import { setting, wholeNumber } from "./setting.ts";
+
+const orderQuota = (name: keyof OrderQuotas, meaning: string) =>
+  setting(wholeNumber(1, 1_000_000_000).default(defaultQuotas[name]), {
+    meaning,
+    expectation: "a whole number, from 1",
+    example: `${defaultQuotas[name]}`,
+  });
+
+/** What strangers' orders may cost. */
+export const orderSettings = {
+  ORDER_QUOTA_MAKER: orderQuota(
+    "maker",
+    "open orders of a maker without trades; grows with trades, up to 10000",
+  ),
+  ORDER_QUOTA_CONTRACT: orderQuota(
+    "contract",
+    "open orders for a contract without sales; grows with sales; verified collections have no limit",
+  ),
+  ORDER_BUDGET_UNTRADED: orderQuota(
+    "untradedPerDay",
+    "new orders a day and chain for all contracts without sales together",
+  ),
+  ORDER_BUDGET_NEWCOMERS: orderQuota(
+    "newcomersPerDay",
+    "new orders a day and chain of all makers without trades together",
+  ),
+  OFFER_EXPOSURE: orderQuota(
+    "bidExposure",
+    "how many times the balance that pays them a maker's open offers may add up to",
+  ),
+};

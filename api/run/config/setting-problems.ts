@@ -1,0 +1,57 @@
+import { chainIds } from "../../../abis/deployments.ts";
+import { Environment } from "./environment.ts";
+import { partnerSettingDependencies } from "./partner-settings.ts";
+import { aboutSetting } from "./setting.ts";
+
+/** Settings of chains that are not known. */
+export function settingsOfUnknownChains(named: Record<string, string>): string[] {
+  return Object.keys(named)
+    .filter((name) =>
+      /^(RPC_URL|WS_URL|START_BLOCK|LOGS_BLOCK_RANGE|COLLECTIONS|FINALITY|WRAPPED_NATIVE_EVENTS)_\d+$/.test(
+        name,
+      ),
+    )
+    .filter((name) => !Object.hasOwn(Environment.shape, name))
+    .map((name) => `${name}: unknown chain; known chains are ${chainIds.join(" and ")}`);
+}
+
+/** A setting whose value is not of its form; a secret value is left out. */
+export function badValue(name: string, value: string | undefined): string {
+  const { expectation, example, secret } = about(name);
+  const got = secret || value === undefined ? "" : `, got ${JSON.stringify(value)}`;
+  return `${name}: expected ${expectation}${got}. Example: ${name}=${example}`;
+}
+
+/** One port for the public and for operators. */
+export function sharedPorts(named: Record<string, string>): string[] {
+  const { OPERATOR_PORT: operators, PORT: port = `${Environment.shape.PORT.parse(undefined)}` } =
+    named;
+  return operators !== undefined && Number(operators) === Number(port)
+    ? [badValue("OPERATOR_PORT", operators)]
+    : [];
+}
+
+/** Settings that others need. */
+export function missingCompanions(named: Record<string, string>): string[] {
+  const problems: string[] = [];
+  const requireWith = (name: string, companion: string) => {
+    if (named[name] || !named[companion]) return;
+    const { expectation, example } = about(name);
+    problems.push(
+      `${name}: expected ${expectation}, since ${companion} is set. Example: ${name}=${example}`,
+    );
+  };
+  for (const chainId of chainIds) requireWith(`RPC_URL_${chainId}`, `WS_URL_${chainId}`);
+  requireWith(
+    "FEE_RECIPIENT",
+    chainIds.map((chainId) => `RPC_URL_${chainId}`).find((name) => named[name]) ?? "",
+  );
+  requireWith("DATABASE_URL", "DATABASE_READ_URL");
+  for (const [name, companion] of partnerSettingDependencies) requireWith(name, companion);
+  requireWith("MAIL_FROM", "SMTP_URL");
+  return problems;
+}
+
+function about(name: string) {
+  return aboutSetting(name, Environment.shape[name as keyof Environment]);
+}

@@ -1,0 +1,7 @@
+import { type HeadReading, openHeadReader } from "../../../background/chain/fetch-head.ts";
+import type { ChainConfig } from "../../config/chain-config.ts";
+
+/** The head of a chain now, and the faults of its nodes. */
+export function fetchChainHead({ chainId, rpcUrls }: ChainConfig): Promise<HeadReading> {
+  return openHeadReader({ chainId, rpcUrls, timeoutMs: 5_000, maxAgeMs: 0, staleBlocks: 10 })();
+}
