@@ -3,13 +3,16 @@ import { rm } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ChainId } from "../abis/deployments.ts";
 import { type Anvil, startAnvil } from "./anvil.ts";
-import { connect } from "./client.ts";
+import { connect, type DevnetClient } from "./client.ts";
 import { installContracts } from "./install.ts";
 import { historySeconds, isSeeded, seedMarket } from "./market/seed.ts";
 import { runTrading } from "./market/trading.ts";
+import type { ApiClient } from "./order-book/api-client.ts";
+import { tradeOnOrderBook } from "./order-book/trade-on-order-book.ts";
 
 const blockSeconds = 2;
 const tradeEveryMs = 2_000;
+const calm = { afterScenarios: 60, everyMs: 8_000 };
 const restartAfterMs = 500;
 const seed = 20_260_101;
 
@@ -17,10 +20,13 @@ type LocalChainOptions = {
   chainId: ChainId;
   port: number;
   stateFile: string;
-  /** Whether trading goes on after the history. */
-  trading: boolean;
+  /** How trading goes on after the history; null: it does not. */
+  trading: LocalTrading | null;
   say(progress: string): void;
 };
+
+/** With an API, people trade on the order book of the service once it is ready; without one, past it. */
+export type LocalTrading = { api: ApiClient | null; onFailure(error: unknown): void };
 
 /** A chain with its market, brought up again at the same port whenever its node dies. */
 export type LocalChain = Pick<Anvil, "chainId" | "rpcUrl" | "wsUrl" | "pid" | "stop">;
@@ -70,13 +76,28 @@ async function bringUp(options: LocalChainOptions, stopping: AbortSignal): Promi
   const anvil = (await startWithHistory(options)) ?? (await startAfterMakingHistory(options));
   const client = connect(anvil);
   await client.setIntervalMining({ interval: blockSeconds });
-  if (options.trading) {
+  if (options.trading !== null) {
     const ended = new AbortController();
     void anvil.exited.then(() => ended.abort());
-    const signal = AbortSignal.any([stopping, ended.signal]);
-    void runTrading(client, { chainId: options.chainId, everyMs: tradeEveryMs, signal });
+    void trade(client, options.trading, AbortSignal.any([stopping, ended.signal]));
   }
   return anvil;
+}
+
+async function trade(
+  client: DevnetClient,
+  { api, onFailure }: LocalTrading,
+  signal: AbortSignal,
+): Promise<void> {
+  await api?.untilReady(signal);
+  await runTrading(client, {
+    chainId: client.chain.id as ChainId,
+    everyMs: tradeEveryMs,
+    calm,
+    signal,
+    onFailure,
+    ...(api === null ? {} : { scenario: tradeOnOrderBook(api) }),
+  });
 }
 
 async function startWithHistory(options: LocalChainOptions): Promise<Anvil | undefined> {

@@ -73,7 +73,7 @@ describe("the local chains", () => {
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([0, null]);
     expect(Date.now() - signaledAt).toBeLessThan(3_000);
-  }, 150_000);
+  });
 
   it("come up again where they were, and end with standard input", async () => {
     const child = spawnDevnet("--data-dir", dataDir, "--market", "off");
@@ -90,7 +90,7 @@ describe("the local chains", () => {
     expect(shown).toBe(0);
     expect(Math.abs(Date.now() / 1000 - Number(head.timestamp))).toBeLessThan(30);
     await expect(client.getBlockNumber()).rejects.toThrow();
-  }, 60_000);
+  });
 
   it("write the curated set with a family as one row", async () => {
     const rows: { chainId: ChainId; slug: string; contracts: string[] }[] = JSON.parse(
@@ -113,7 +113,7 @@ describe("the local chains", () => {
 
     expect(code).toBe(2);
     expect(Buffer.concat(complaint).toString()).toContain("--ports 1:8545,33139:8546");
-  }, 20_000);
+  });
 });
 
 /** Listings that a partner shows. */

@@ -5,13 +5,15 @@ import { parseArgs } from "node:util";
 import { type ChainId, chainIds } from "../abis/deployments.ts";
 import { accounts } from "./accounts.ts";
 import { writeCollections } from "./collections-file.ts";
-import { runLocalChain } from "./local-chain.ts";
+import { type LocalTrading, runLocalChain } from "./local-chain.ts";
 import { runPartners } from "./marketplaces/run-partners.ts";
+import { openApiClient } from "./order-book/api-client.ts";
 import { startPriceFeed } from "./price-feed.ts";
 
-const usage = `usage: node --import tsx devnet/main.ts --data-dir DIR [--market on|off] [--ports 1:8545,33139:8546] [--price-port 8547] [--partner-ports 8548,8549]
+const usage = `usage: node --import tsx devnet/main.ts --data-dir DIR [--market on|off] [--ports 1:8545,33139:8546] [--price-port 8547] [--partner-ports 8548,8549] [--api http://127.0.0.1:4000] [--verbose]
 
 Runs both local chains, and stand-ins for price exchanges and for two partner marketplaces, until SIGTERM, SIGINT or the end of standard input, whichever comes first.
+With --api, people trade on the order book of the service there, as soon as it is ready. --verbose prints why a trade failed.
 Prints JSON lines: {"progress":"…"} while starting, then one
 {"ready":true,"chains":{…},"feeRecipient":"0x…","priceFeed":{…},"partners":{…}}.
 `;
@@ -25,6 +27,9 @@ type Flags = {
   ports: ReadonlyMap<ChainId, number>;
   pricePort: number;
   partnerPorts: { opensea: number; magiceden: number };
+  /** Base URL of the service. */
+  api: string | undefined;
+  verbose: boolean;
 };
 
 /** Undefined when the command line makes no sense. */
@@ -37,16 +42,20 @@ function readFlags(args: string[]): Flags | undefined {
       ports: { type: "string", default: "" },
       "price-port": { type: "string", default: "0" },
       "partner-ports": { type: "string", default: "0,0" },
+      api: { type: "string" },
+      verbose: { type: "boolean", default: false },
     },
   });
   const dataDir = values["data-dir"];
   const ports = readPorts(values.ports);
-  const { market, "price-port": pricePort } = values;
+  const { market, "price-port": pricePort, api, verbose } = values;
   const partnerPorts = readPartnerPorts(values["partner-ports"]);
   if (dataDir === undefined || ports === undefined || partnerPorts === undefined) return undefined;
   if (!/^(on|off)$/.test(market) || !/^\d{1,5}$/.test(pricePort)) return undefined;
   const directory = join(dataDir, "devnet");
-  return { directory, trading: market === "on", ports, pricePort: Number(pricePort), partnerPorts };
+  if (api !== undefined && !URL.canParse(api)) return undefined;
+  const trading = market === "on";
+  return { directory, trading, ports, pricePort: Number(pricePort), partnerPorts, api, verbose };
 }
 
 function readPartnerPorts(text: string): Flags["partnerPorts"] | undefined {
@@ -79,6 +88,21 @@ function parseFlags(args: string[]): Flags {
 
 const printLine = (line: unknown) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
+/** The chains share the API's client: one key and its rate for both. */
+function openTrading({ directory, api, verbose }: Flags): LocalTrading {
+  return {
+    api:
+      api === undefined
+        ? null
+        : openApiClient({ baseUrl: api, keyFile: join(directory, "api-key") }),
+    onFailure: (error) => {
+      const reason = error instanceof Error ? error.message : `${error}`;
+      const line = { level: 20, time: Date.now(), part: "devnet", reason, msg: "trade failed" };
+      if (verbose) printLine(line);
+    },
+  };
+}
+
 /** Whoever started this has gone, or wants it to end. */
 function toldToStop(): Promise<void> {
   return new Promise((resolve) => {
@@ -91,18 +115,20 @@ function toldToStop(): Promise<void> {
   });
 }
 
-async function run({ directory, trading, ports, pricePort, partnerPorts }: Flags): Promise<void> {
+async function run(flags: Flags): Promise<void> {
+  const { directory, trading, ports, pricePort, partnerPorts } = flags;
   const stopping = toldToStop();
   await mkdir(directory, { recursive: true });
   await writeCollections(join(directory, "collections.json"));
   const priceFeed = await startPriceFeed({ port: pricePort });
+  const localTrading = trading ? openTrading(flags) : null;
   const starting = Promise.all(
     chainIds.map((chainId) =>
       runLocalChain({
         chainId,
         port: ports.get(chainId) ?? 0,
         stateFile: join(directory, `chain-${chainId}.state`),
-        trading,
+        trading: localTrading,
         say: (progress) => printLine({ progress }),
       }),
     ),

@@ -14,6 +14,20 @@ export const ownSources = {
   Multicall3: ["Multicall3"],
   EnsRegistry: ["EnsRegistry"],
   EnsResolvers: ["PublicResolver", "WildcardResolver", "OffchainResolver", "ReverseRegistrar"],
+  Zoo: [
+    "RangeFlood",
+    "LargeUri",
+    "EndlessUri",
+    "GasBurner",
+    "ReturnBomb",
+    "RevertBomb",
+    "LiarByGas",
+    "LiarByCaller",
+    "EventLiar",
+    "Reentering",
+    "ChangingProxy",
+    "Nursery",
+  ],
 } as const;
 
 /** The exchange, compiled from its published sources. Their interface is in `abis/seaport.ts`. */

@@ -10,7 +10,7 @@ import { wrappedCurrency } from "./wrapped-currency.ts";
 /** All actors of a chain. `wallet` is a contract that signs with alice's key (EIP-1271). */
 export function createActors(market: MarketContext) {
   const createActor = (signer: Signer) => ({
-    address: signer.address,
+    ...signer,
     ...holdings(signer),
     ...wrappedCurrency(market, signer),
     ...selling(market, signer),

@@ -121,7 +121,7 @@ describe("a seed", () => {
     expect(first?.length).toBeGreaterThan(40);
     expect(again).toEqual(first);
     expect(other).not.toEqual(first);
-  }, 30_000);
+  });
 });
 
 describe("a market without a history", () => {

@@ -22,7 +22,12 @@ export const multiContractRanges: readonly [TokenRange, TokenRange] = [
 export const editionIds: readonly [bigint, ...bigint[]] = [1n, 2n, 3n, 4n, 5n, 6n];
 export const editionUnits = 60n;
 
-const tradedRanges = [punkRange, punkRange, consecutiveRange, ...multiContractRanges] as const;
+export const tradedRanges = [
+  punkRange,
+  punkRange,
+  consecutiveRange,
+  ...multiContractRanges,
+] as const;
 
 /** Price unit per chain: APE is worth about a thousandth of ETH. */
 const priceStepWei: Record<ChainId, bigint> = { 1: 10n ** 15n, 33139: 10n ** 18n };

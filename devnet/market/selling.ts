@@ -1,11 +1,6 @@
 import { encodeFunctionData, zeroHash } from "viem";
 import { seaport } from "../../abis/deployments.ts";
 import { seaportFunctions } from "../../abis/seaport.ts";
-import {
-  bulkOrderHash,
-  bulkOrderTree,
-  bulkSignature,
-} from "../../projections/domain/seaport/bulk-order.ts";
 import { advancedOrder, orderQuantity } from "../../projections/domain/seaport/fill.ts";
 import {
   listingComponents,
@@ -15,14 +10,9 @@ import type {
   OrderComponents,
   SignedOrder,
 } from "../../projections/domain/seaport/order-components.ts";
-import {
-  exchangeDomain,
-  orderHash,
-  signingDigest,
-} from "../../projections/domain/seaport/order-hash.ts";
 import type { Price } from "../../projections/domain/seaport/price-legs.ts";
 import { type Tag, tagCalldata } from "./marketplace-tag.ts";
-import { readPrice, readTerms, signOrder } from "./signed-orders.ts";
+import { readPrice, readTerms, signBulkOrder, signOrder } from "./signed-orders.ts";
 import type { MarketContext, Signer } from "./signer.ts";
 
 type ListingInput = {
@@ -63,16 +53,8 @@ export function selling(market: MarketContext, signer: Signer) {
     },
 
     /** One signature over a tree of listings. */
-    listsInBulk: async (inputs: readonly ListingInput[]): Promise<SignedOrder[]> => {
-      const orders = await Promise.all(inputs.map(composeListing));
-      const { root, height, proofs } = bulkOrderTree(orders.map(orderHash));
-      const domain = exchangeDomain(market.chainId);
-      const base = await signer.sign(signingDigest(bulkOrderHash(root, height), domain));
-      return orders.map((components, index) => ({
-        components,
-        signature: bulkSignature(base, index, proofs[index] ?? []),
-      }));
-    },
+    listsInBulk: async (inputs: readonly ListingInput[]): Promise<SignedOrder[]> =>
+      signBulkOrder(market, signer, await Promise.all(inputs.map(composeListing))),
 
     /** Buys `units` of the listing, by default all that remain. */
     buys: async (order: SignedOrder, options: { units?: bigint; through?: Tag } = {}) => {

@@ -1,6 +1,11 @@
 import type { Address } from "viem";
 import { seaport } from "../../abis/deployments.ts";
 import { seaportFunctions } from "../../abis/seaport.ts";
+import {
+  bulkOrderHash,
+  bulkOrderTree,
+  bulkSignature,
+} from "../../projections/domain/seaport/bulk-order.ts";
 import type { MakerChoices } from "../../projections/domain/seaport/listing-components.ts";
 import type {
   OrderComponents,
@@ -68,4 +73,19 @@ export async function signOrder(
 ): Promise<SignedOrder> {
   const digest = signingDigest(orderHash(components), exchangeDomain(chainId));
   return { components, signature: await maker.sign(digest) };
+}
+
+/** One signature over a tree of orders. */
+export async function signBulkOrder(
+  { chainId }: MarketContext,
+  maker: Signer,
+  orders: readonly OrderComponents[],
+): Promise<SignedOrder[]> {
+  const { root, height, proofs } = bulkOrderTree(orders.map(orderHash));
+  const digest = signingDigest(bulkOrderHash(root, height), exchangeDomain(chainId));
+  const base = await maker.sign(digest);
+  return orders.map((components, index) => ({
+    components,
+    signature: bulkSignature(base, index, proofs[index] ?? []),
+  }));
 }

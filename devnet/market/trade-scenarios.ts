@@ -110,10 +110,10 @@ async function acceptsOffer(
   await owner.accepts(bid, drawTag(market));
 }
 
-/** Wraps and allows exactly what a bid needs. */
+/** Wraps and allows exactly what a bid needs, beside what the bidder's other bids need. */
 async function fund(bidder: Actor, wei: bigint) {
   await bidder.wraps(wei);
-  await bidder.allows(wei);
+  await bidder.allowsMore(wei);
 }
 
 /** A collection bid for two tokens, filled by two sellers. */

@@ -3,6 +3,7 @@ import type { ChainId } from "../../abis/deployments.ts";
 import type { DevnetClient } from "../client.ts";
 import { createActors } from "./actors.ts";
 import { seededRandom } from "./random.ts";
+import type { Scenario } from "./scenario.ts";
 import { pickScenario } from "./scenario-selection.ts";
 import { sendAsMined } from "./sending.ts";
 import type { MarketContext } from "./signer.ts";
@@ -11,6 +12,10 @@ type TradingOptions = {
   chainId: ChainId;
   /** Pause between the end of a scenario and the start of the next. */
   everyMs: number;
+  /** A longer pause after so many scenarios: a chain that is left running stays small. */
+  calm?: { afterScenarios: number; everyMs: number };
+  /** Run again and again; by default a random one of all. */
+  scenario?: Scenario;
   signal: AbortSignal;
   /** Called with a scenario's error; trading continues. */
   onFailure?: (error: unknown) => void;
@@ -21,16 +26,19 @@ type TradingOptions = {
  * chain slows trading and nothing queues up.
  */
 export async function runTrading(client: DevnetClient, options: TradingOptions): Promise<void> {
-  const { chainId, everyMs, signal, onFailure } = options;
+  const { chainId, everyMs, calm, scenario = anyScenario, signal, onFailure } = options;
   // Seeded by the head, so that a restart does not repeat earlier trades.
   const seed = await readHeadSeed(client).catch(() => 0);
   const random = seededRandom(seed ^ chainId);
   const market: MarketContext = { chainId, client, random, sending: sendAsMined(client) };
   const actors = createActors(market);
-  while (!signal.aborted) {
-    await pickScenario(random)(market, actors).catch(onFailure ?? (() => {}));
-    await delay(everyMs, undefined, { signal }).catch(() => {});
+  for (let done = 1; !signal.aborted; done += 1) {
+    await scenario(market, actors).catch(onFailure ?? (() => {}));
+    const pauseMs = calm !== undefined && done > calm.afterScenarios ? calm.everyMs : everyMs;
+    await delay(pauseMs, undefined, { signal }).catch(() => {});
   }
 }
+
+const anyScenario: Scenario = (market, actors) => pickScenario(market.random)(market, actors);
 
 const readHeadSeed = async (client: DevnetClient) => Number(await client.getBlockNumber());

@@ -4,8 +4,17 @@ import { erc20Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
 import type { MarketContext, Signer } from "./signer.ts";
 
 /** Wrapping, sending and allowing the wrapped native currency that bids are paid in. */
-export function wrappedCurrency({ chainId }: MarketContext, { transact }: Signer) {
+export function wrappedCurrency({ chainId, client }: MarketContext, { address, transact }: Signer) {
   const currency = wrappedNative[chainId];
+  const approve = (wei: bigint) =>
+    transact({
+      to: currency,
+      data: encodeFunctionData({
+        abi: erc20Abi,
+        functionName: "approve",
+        args: [seaport["1.6"], wei],
+      }),
+    });
   return {
     wraps: (wei: bigint) =>
       transact({
@@ -31,14 +40,17 @@ export function wrappedCurrency({ chainId }: MarketContext, { transact }: Signer
       }),
 
     /** Sets the exchange's allowance to exactly this amount. */
-    allows: (wei: bigint) =>
-      transact({
-        to: currency,
-        data: encodeFunctionData({
-          abi: erc20Abi,
-          functionName: "approve",
-          args: [seaport["1.6"], wei],
-        }),
-      }),
+    allows: approve,
+
+    /** Raises the exchange's allowance: what other bids need stays. */
+    allowsMore: async (wei: bigint) => {
+      const allowed = await client.readContract({
+        address: currency,
+        abi: erc20Abi,
+        functionName: "allowance",
+        args: [address, seaport["1.6"]],
+      });
+      return approve(allowed + wei);
+    },
   };
 }

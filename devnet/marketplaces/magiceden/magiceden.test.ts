@@ -38,7 +38,7 @@ beforeAll(async () => {
   } as const;
   actors = createActors(market);
   partner = await openPartnerB({ chains: [anvil], apiKey: "open-sesame" });
-}, 60_000);
+});
 afterAll(async () => {
   await partner.close();
   await anvil.stop();

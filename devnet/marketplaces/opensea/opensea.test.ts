@@ -36,7 +36,7 @@ beforeAll(async () => {
   market = { chainId, client, sending: sendAsMined(client), random: seededRandom(1) };
   actors = createActors(market);
   partner = await openPartnerA({ chains: [anvil] });
-}, 60_000);
+});
 afterAll(async () => {
   await partner.close();
   await anvil.stop();
@@ -220,7 +220,7 @@ if (hasPublished) {
       ];
       for (const [name, body] of answers)
         expect([name, publishedSchema("opensea", name)(body)]).toEqual([name, []]);
-    }, 30_000);
+    });
 
     it("hand out fulfilment data in the recorded form", async () => {
       const [recorded] = readRecorded("fulfillment_data") as [{ body: unknown }];

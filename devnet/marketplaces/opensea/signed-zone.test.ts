@@ -41,7 +41,7 @@ beforeAll(async () => {
   } as const;
   actors = createActors(market);
   partner = await openPartnerA({ chains: [anvil] });
-}, 60_000);
+});
 afterAll(async () => {
   await partner.close();
   await anvil.stop();

@@ -1,0 +1,155 @@
+import { type Address, encodeFunctionData, isAddressEqual, zeroAddress } from "viem";
+import { z } from "zod";
+import { seaportFunctions } from "../../abis/seaport.ts";
+import type { Actor } from "../market/actors.ts";
+import { drawOther, drawPunk, tradedRanges } from "../market/seed-tokens.ts";
+import { actorAt, hex, type OrderBook, WireComponents } from "./signing.ts";
+import { type Action, submitListing } from "./submissions.ts";
+
+const Order = z.looseObject({
+  maker: hex,
+  contract: hex,
+  standard: z.string(),
+  expiresAt: z.string(),
+  priceWei: z.string().transform(BigInt),
+  currency: z.looseObject({ address: hex }),
+  quantity: z.number(),
+  quantityRemaining: z.number(),
+});
+const Listing = Order.extend({
+  askId: z.string(),
+  marketplace: z.string(),
+  tokenId: z.string(),
+  buyableViaApi: z.boolean(),
+});
+const Bid = Order.extend({ bidId: z.string(), tokenId: z.string().nullable() });
+
+export type Listing = z.output<typeof Listing>;
+export type Bid = z.output<typeof Bid>;
+
+/** Active listings of every marketplace. */
+export const readListings = async ({ api, market }: OrderBook): Promise<Listing[]> =>
+  z.array(Listing).parse(await api.get(`/v1/listings?chainId=${market.chainId}&per_page=100`));
+
+export const readBids = async ({ api, market }: OrderBook): Promise<Bid[]> =>
+  z.array(Bid).parse(await api.get(`/v1/bids?chainId=${market.chainId}&per_page=100`));
+
+const Call = z.looseObject({ to: hex, data: hex, value: z.string().transform(BigInt) });
+
+/** Buys a listing of any marketplace, of several units only one. */
+export const buysListing: Action = async (book) => {
+  const { api, market, actors } = book;
+  const buyable = (await readListings(book)).filter(
+    ({ buyableViaApi, currency }) => buyableViaApi && isAddressEqual(currency.address, zeroAddress),
+  );
+  const listing = drawOne(book, buyable);
+  const maker = actorAt(actors, listing.maker);
+  const buyer = drawOther(market, actors, ...(maker === undefined ? [] : [maker]));
+  const body = {
+    ...{ chainId: market.chainId, buyer: buyer.address },
+    ...(listing.quantity > 1 ? { amount: 1 } : {}),
+  };
+  const { to, data, value } = Call.parse(
+    await api.post(`/v1/listings/${listing.askId}/buy-data`, body),
+  );
+  await buyer.transact({ to, data, value });
+};
+
+const Acceptance = z.discriminatedUnion("method", [
+  z.looseObject({
+    method: z.literal("fulfillBasicOrder_efficient_6GL6yc"),
+    to: hex,
+    basicOrderParameters: z.unknown(),
+  }),
+  z.looseObject({
+    method: z.literal("matchAdvancedOrders"),
+    to: hex,
+    orders: z.unknown(),
+    criteriaResolvers: z.unknown(),
+    fulfillments: z.unknown(),
+    recipient: z.unknown(),
+  }),
+]);
+
+/** Sells into a bid, the named token or one of the collection. */
+export const acceptsBid: Action = async (book) => {
+  const { api, market } = book;
+  const bid = drawOne(book, await readBids(book));
+  const { seller, tokenId } = await drawSeller(book, bid);
+  const body = { chainId: market.chainId, fulfiller: seller.address, tokenId };
+  const accepted = Acceptance.parse(await api.post(`/v1/bids/${bid.bidId}/accept-data`, body));
+  const args =
+    accepted.method === "matchAdvancedOrders"
+      ? [
+          ...[accepted.orders, accepted.criteriaResolvers, accepted.fulfillments],
+          accepted.recipient,
+        ]
+      : [accepted.basicOrderParameters];
+  const call = { abi: seaportFunctions, functionName: accepted.method, args };
+  // The arguments are the API's word; the exchange checks them.
+  const data = encodeFunctionData(call as Parameters<typeof encodeFunctionData>[0]);
+  await seller.transact({ to: accepted.to, data });
+};
+
+async function drawSeller(
+  { api, market, actors }: OrderBook,
+  { contract, tokenId, maker }: Bid,
+): Promise<{ seller: Actor; tokenId: string }> {
+  if (tokenId !== null) {
+    const path = `/v1/collections/${contract}/tokens/${tokenId}?chainId=${market.chainId}`;
+    const { owner } = z.looseObject({ owner: hex }).parse(await api.get(path));
+    return { seller: knownActor(actorAt(actors, owner), owner), tokenId };
+  }
+  const range = tradedRanges.find((one) => isAddressEqual(one.contract, contract));
+  const { nft, owner } = await drawPunk(market, actors, range);
+  if (isAddressEqual(owner.address, maker)) throw new Error(`${maker} bids for its own token`);
+  return { seller: owner, tokenId: `${nft.tokenId}` };
+}
+
+const Stored = z.looseObject({ components: WireComponents, signature: hex });
+
+/** Cancels an order on the chain and has the service look again. */
+async function cancel(book: OrderBook, side: "asks" | "bids", id: string, maker: Address) {
+  const { api, market, actors } = book;
+  const { chainId } = market;
+  const order = Stored.parse(
+    await api.get(`/v1/orders/${side}/${id}/components?chainId=${chainId}`),
+  );
+  const receipt = await knownActor(actorAt(actors, maker), maker).cancels(order);
+  const txHash = receipt.transactionHash;
+  await api.post(`/v1/orders/${side}/${id}/sync`, { chainId, txHash });
+}
+
+const isNative = ({ marketplace }: Listing) => marketplace === "native";
+
+export const cancelsListing: Action = async (book) => {
+  const { askId, maker } = drawOne(book, (await readListings(book)).filter(isNative));
+  await cancel(book, "asks", askId, maker);
+};
+
+export const cancelsBid: Action = async (book) => {
+  const { bidId, maker } = drawOne(book, await readBids(book));
+  await cancel(book, "bids", bidId, maker);
+};
+
+/** A lower price for a token that its owner has listed: the older listing is superseded. */
+export const lowersPrice: Action = async (book) => {
+  const { actors } = book;
+  const single = (await readListings(book)).filter(
+    (listing) => isNative(listing) && listing.standard === "erc721",
+  );
+  const { maker, contract, tokenId, priceWei } = drawOne(book, single);
+  const nft = { standard: "erc721", contract, tokenId: BigInt(tokenId) } as const;
+  const owner = knownActor(actorAt(actors, maker), maker);
+  await submitListing(book, owner, { nft, priceWei: (priceWei * 9n) / 10n });
+};
+
+function drawOne<One>({ market }: OrderBook, [first, ...rest]: readonly One[]): One {
+  if (first === undefined) throw new Error(`nothing to trade on chain ${market.chainId}`);
+  return market.random.pick([first, ...rest]);
+}
+
+function knownActor(actor: Actor | undefined, address: Address): Actor {
+  if (actor === undefined) throw new Error(`${address} is no trader of the local chains`);
+  return actor;
+}

@@ -1,0 +1,76 @@
+import { type Address, maxUint256 } from "viem";
+import { accounts } from "../accounts.ts";
+import { contracts } from "../contracts/addresses.ts";
+import type { OwnName } from "../contracts/artifacts.ts";
+
+/** A call of a member; `abiOf` where it answers another contract's interface. */
+type Act = {
+  readonly functionName: string;
+  readonly args: readonly unknown[];
+  readonly abiOf?: OwnName;
+};
+
+type Member = {
+  readonly contract: OwnName;
+  readonly args?: readonly unknown[];
+  readonly acts: readonly Act[];
+};
+
+const holder = accounts.grace.address;
+const other = accounts.frank.address;
+
+const announce = (fromId: bigint, count: bigint): Act => ({
+  functionName: "announce",
+  args: [holder, fromId, count],
+});
+
+const stranger = (contract: OwnName): Member => ({ contract, acts: [announce(0n, 50n)] });
+
+const imitator = (name: string, symbol: string): Member => ({
+  contract: "Collection",
+  args: [name, symbol, accounts.royaltyRecipient],
+  acts: [{ functionName: "mintBatch", args: [holder, 0n, 10n] }],
+});
+
+/** The proxy takes the code of an honest fixture and is called as if it were that. */
+const becomes = (implementation: Address, act: Act): Act[] => [
+  { functionName: "upgradeTo", args: [implementation] },
+  { ...act, abiOf: "ConsecutiveCollection" },
+];
+
+/** The hostile strangers, by name. What each does is said in `contracts/Zoo.sol`. */
+export const members: Readonly<Record<string, Member>> = {
+  "range-flood": {
+    contract: "RangeFlood",
+    acts: [{ functionName: "mintRanges", args: [holder, 150n, 10_000n] }],
+  },
+  "large-uri": stranger("LargeUri"),
+  "endless-uri": stranger("EndlessUri"),
+  "gas-burner": stranger("GasBurner"),
+  "return-bomb": stranger("ReturnBomb"),
+  "revert-bomb": stranger("RevertBomb"),
+  "liar-by-gas": stranger("LiarByGas"),
+  "liar-by-caller": stranger("LiarByCaller"),
+  "last-ids": { contract: "LiarByCaller", acts: [announce(maxUint256 - 49n, 50n)] },
+  "event-liar": {
+    contract: "EventLiar",
+    acts: [{ functionName: "lie", args: [maxUint256, 100n] }],
+  },
+  reentering: {
+    contract: "Reentering",
+    acts: [{ functionName: "transferFrom", args: [holder, other, 0n] }],
+  },
+  "changing-proxy": {
+    contract: "ChangingProxy",
+    acts: [
+      ...becomes(contracts.punks, { functionName: "mintBatch", args: [holder, 0n, 5n] }),
+      ...becomes(contracts.consecutive, { functionName: "mintConsecutive", args: [holder, 5n] }),
+    ],
+  },
+  "many-contracts": {
+    contract: "Nursery",
+    acts: [{ functionName: "hatch", args: [holder, 100n] }],
+  },
+  imitator: imitator("Local Punks", "LPUNK"),
+  "imitator-bidi": imitator("\u202esknuP lacoL", "LPUNK\u200b"),
+};

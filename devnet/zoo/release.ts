@@ -1,0 +1,36 @@
+import { type Abi, type Address, encodeFunctionData } from "viem";
+import type { DevnetClient } from "../client.ts";
+import { addressOf, creatorOf } from "../contracts/addresses.ts";
+import { type OwnName, readArtifact } from "../contracts/artifacts.ts";
+import { create, sendAs } from "../deploy.ts";
+import { members } from "./members.ts";
+
+type Released = { readonly address: Address; readonly gas: bigint };
+
+const fixtureName = (name: string, round: number) => `zoo ${name} ${round}`;
+
+/** Creates a member's contract, a new one each round, and lets it act. Throws for an unknown name. */
+export async function release(
+  client: DevnetClient,
+  name: string,
+  round: number,
+): Promise<Released> {
+  const member = members[name];
+  if (member === undefined) throw new Error(`There is no ${name} in the zoo`);
+  const fixture = fixtureName(name, round);
+  let gas = await create(client, fixture, member.contract, member.args ?? []);
+  const address = addressOf(fixture);
+  for (const act of member.acts) {
+    const { functionName, args, abiOf = member.contract } = act;
+    const abi = readAbi(abiOf);
+    const data = encodeFunctionData({ abi, functionName, args });
+    gas += await sendAs(client, { from: creatorOf(fixture), to: address, data });
+  }
+  return { address, gas };
+}
+
+function readAbi(contract: OwnName): Abi {
+  const { abi } = readArtifact(contract);
+  if (abi === undefined) throw new Error(`The artifact of ${contract} has no ABI`);
+  return abi;
+}
