@@ -31,7 +31,8 @@ beforeAll(async () => {
   const timestamp = Math.floor(Date.now() / 1000) - 4 * 86_400;
   market = await openMarket({ chainId: 33139, timestamp });
   await seedMarket(market.client, { chainId: 33139, seed: 51 });
-  await market.client.setIntervalMining({ interval: 1 });
+  // Slowly: on a busy machine the block of the first descriptions must not become final before its reorg.
+  await market.client.setIntervalMining({ interval: 4 });
   database = await createDatabase();
   const options = { databaseUrl: database.url, chains: [market.anvil] };
   settings = await pipelineSettings(options);
@@ -131,8 +132,12 @@ describe("a description of contracts", () => {
     const head = Number(await market.client.getBlockNumber());
     const params = [head - first.number + 1, []];
     await market.client.request({ method: "anvil_reorg", params } as never);
+    await market.client.setIntervalMining({ interval: 1 });
 
-    await until("the end of belief", async () => (await descriptions())[0]?.dropped === true);
+    await until(
+      "the description to be retracted",
+      async () => (await descriptions())[0]?.dropped === true,
+    );
     await until("an effective description", async () => (await undescribed()) === 0);
 
     for (const { number, hash, dropped } of await descriptions()) {

@@ -12,6 +12,7 @@ import {
 } from "../support/chain/recorded-chain.ts";
 import { type Pipeline, startPipeline, untilReady } from "../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
+import { ownedTokens } from "../support/market-data/owned-tokens.ts";
 
 const fulfilledTopic = "0x9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31";
 
@@ -111,7 +112,7 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
     const { owners, balances } = sumTransfers(blocks.flatMap(({ logs }) => logs.flatMap(movesOf)));
     const stored = await sql<{ key: string; owner: Hex }>`
       select concat_ws('/', '0x' || encode(c.address, 'hex'), t.token_id) as key, t.owner
-      from ownership.token t join log.contract c using (contract_id)
+      from ${ownedTokens} t join log.contract c using (contract_id)
       where t.standard = 721`.execute(database.db);
     expect(owners.size).toBeGreaterThan(100);
     expect(new Map(stored.rows.map(({ key, owner }) => [key, owner]))).toEqual(owners);

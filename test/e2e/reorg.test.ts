@@ -10,6 +10,7 @@ import { type Market, openMarket } from "../support/chain/market.ts";
 import { untilCanonical } from "../support/database/canonical.ts";
 import { type Pipeline, startPipeline, untilReady } from "../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
+import { ownedTokens } from "../support/market-data/owned-tokens.ts";
 
 describe("a reorg on one chain", () => {
   let ethereum: Market;
@@ -89,7 +90,7 @@ function watchChain(pipeline: Pipeline, db: Database) {
       const { status, body } = await pipeline.get("/v1/sales?chainId=33139&per_page=100");
       const { rows } = await sql`
         select count(*) as tokens, md5(string_agg(t.owner::text, ',' order by t.contract_id, t.token_id)) as owners
-        from ownership.token t join log.contract c using (contract_id)
+        from ${ownedTokens} t join log.contract c using (contract_id)
         where c.chain_id = 33139`.execute(db);
       const { data, meta } = body as { data: unknown; meta: unknown };
       const state = JSON.stringify([status, data, meta, rows], (_, value) =>

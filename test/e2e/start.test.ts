@@ -1,10 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
+import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ChainId, chainIds } from "../../abis/deployments.ts";
@@ -12,16 +8,23 @@ import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orp
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { kindList } from "../../projections/log/fact-kind-sql.ts";
 import { dumpFacts } from "../support/chain/chain-replay.ts";
-import { freePort, getJson, until } from "../support/database/pipeline.ts";
+import { getJson, until } from "../support/database/pipeline.ts";
 import { descendantsOf, watchProcesses } from "../support/database/processes.ts";
 import { type ListingFill, readListingFills } from "../support/orders/listing-fills.ts";
+import {
+  readInstallation,
+  type StartedService,
+  startService,
+} from "../support/processes/start-service.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 const stopWithinMs = 10_000;
+/** Without trading, so that nothing changes between two readings. */
+const start = (...args: string[]) =>
+  startService({ dataDir: directory, orphanGuard, args, settings: { DEVNET_MARKET: "off" } });
 
 let directory: string;
 let orphanGuard: OrphanGuard;
-let service: Service;
+let service: StartedService;
 
 beforeAll(async () => {
   orphanGuard = startOrphanGuard();
@@ -71,58 +74,6 @@ describe("npm start in an empty directory", () => {
   });
 });
 
-type Service = {
-  baseUrl: string;
-  pid: number;
-  /** Settles with the exit code. */
-  exited: Promise<number | null>;
-  end(): Promise<void>;
-};
-
-async function start(...options: string[]): Promise<Service> {
-  const port = await freePort();
-  const child = spawn(process.execPath, ["--import", "tsx", "api/main.ts", ...options], {
-    cwd: root,
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      DATA_DIR: directory,
-      PORT: `${port}`,
-      DEVNET_MARKET: "off",
-      RATE_LIMIT_KEYLESS: "0",
-    },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const { pid } = child;
-  if (pid === undefined) throw new Error("npm start did not start");
-  orphanGuard.add(pid, "SIGTERM");
-  const exited = once(child, "exit").then(([code]: (number | null)[]) => {
-    orphanGuard.remove(pid);
-    return code ?? null;
-  });
-  const baseUrl = await readyLine(child);
-  expect(baseUrl).toBe(`http://127.0.0.1:${port}`);
-  const end = async () => {
-    child.kill("SIGTERM");
-    await exited;
-  };
-  return { baseUrl, pid, exited, end };
-}
-
-/** The address that `ready` names; throws with the last lines of a failed start. */
-function readyLine(child: ChildProcess): Promise<string> {
-  const output: string[] = [];
-  return new Promise((onReady, onFailure) => {
-    if (child.stdout === null) return onFailure(new Error("there is no output"));
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      output.push(line);
-      const url = /^ready (\S+)$/.exec(line)?.[1];
-      if (url !== undefined) onReady(url);
-    });
-    child.once("exit", () => onFailure(new Error(output.slice(-20).join("\n"))));
-  });
-}
-
 async function expectCleanStop(): Promise<void> {
   const left = watchProcesses(descendantsOf(service.pid));
   expect(left().length).toBeGreaterThan(8);
@@ -134,11 +85,7 @@ async function expectCleanStop(): Promise<void> {
   expect(left()).toEqual([]);
 }
 
-/** The addresses of the running service. */
-function installation(): Record<string, string> {
-  const content = JSON.parse(readFileSync(join(directory, "running.json"), "utf8"));
-  return (content as { environment: Record<string, string> }).environment;
-}
+const installation = () => readInstallation(directory);
 
 async function withDatabase<Result>(work: (db: Database) => Promise<Result>): Promise<Result> {
   const url = installation().DATABASE_URL ?? "";

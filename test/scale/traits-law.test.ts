@@ -6,6 +6,7 @@ import type { Database } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { appendObservations, type Observation } from "../../projections/log/append.ts";
 import { readSales } from "../../projections/reads/sales/read.ts";
+import { anyTrade } from "../../projections/reads/sales/trade-filter.ts";
 import {
   type TokenKey,
   type TokenSort,
@@ -22,6 +23,7 @@ import {
   type ChainEvent,
   dumpTable,
 } from "../support/database/given.ts";
+import { ownedTokens } from "../support/market-data/owned-tokens.ts";
 import { type Attribute, dead, described, nfts } from "../support/market-data/token-market.ts";
 import {
   feeRecipient,
@@ -122,7 +124,7 @@ async function readDescribed(db: Database): Promise<Map<string, Set<string>>> {
   const { rows } = await sql<Place & { attributes: Attribute[] }>`
     select contract_id as contract, token_id::text as token, attributes from metadata.token m
     where status = 'ok' and exists (
-      select from ownership.token o where o.contract_id = m.contract_id and o.token_id = m.token_id
+      select from ${ownedTokens} o where o.contract_id = m.contract_id and o.token_id = m.token_id
     )`.execute(db);
   const spelled = (type: string) => type.toLowerCase().replaceAll(/\s+/g, "");
   return new Map(
@@ -141,7 +143,8 @@ async function expectSales(contractIds: number[], traits: [string, string][], ha
     from sales.sale order by block_id desc, transaction_index desc, ordinal desc`.execute(db);
   const expected = sales.filter((sale) => contractIds.includes(sale.contract) && has(sale));
   const traitKeys = await readTraitKeys(db, contractIds, traits);
-  const filter = { chainId: 1, contractIds, tokenId: null, traitKeys };
+  const trade = anyTrade;
+  const filter = { chainId: 1, contractIds, tokenId: null, traits, traitKeys, trade };
   for (const [limit, offset] of [
     [1, 0],
     [3, 2],
@@ -162,7 +165,7 @@ type Has = (place: Place) => boolean;
 async function expectTokens(contractIds: number[], traits: [string, string][], has: Has) {
   const { db } = log;
   const { rows: tokens } = await sql<Place & { standard: number }>`
-    select contract_id as contract, token_id::text as token, standard from ownership.token
+    select contract_id as contract, token_id::text as token, standard from ${ownedTokens} o
     where contract_id = any (${contractIds}::int[])
     order by token_id, contract_id, standard`.execute(db);
   const expected = tokens.filter(has);

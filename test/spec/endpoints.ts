@@ -42,8 +42,8 @@ const notAcceptable = [
   "bad_signature_length bad_signature bad_bulk_proof contract_signature_invalid counter_stale",
   "counter_ahead unknown_collection token_standard_mismatch token_not_found token_burned not_owner",
   "insufficient_quantity not_approved insufficient_balance insufficient_allowance",
-  "conduit_channel_closed order_cancelled order_filled transfer_restricted self_offer",
-  "too_many_open_orders rpc_unavailable",
+  "conduit_channel_closed order_cancelled order_filled transfer_restricted maker_blocked self_offer",
+  "too_many_open_orders offer_exposure_exceeded rpc_unavailable",
 ].flatMap((line) => line.split(" "));
 
 const intake = {
@@ -53,7 +53,12 @@ const intake = {
 };
 
 export const documentedEndpoints: DocumentedEndpoint[] = [
-  { method: "post", path: "/v1/auth/keys", parameters: [], codes: {} },
+  {
+    method: "post",
+    path: "/v1/auth/keys",
+    parameters: ["chainId"],
+    codes: { instant_keys_paused: 429, bad_structure: 422, unsupported_chain: 422 },
+  },
   {
     method: "get",
     path: "/v1/collections",
@@ -86,6 +91,8 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
       "listed",
       "token_ids",
       "owner",
+      "contract",
+      "traits",
       "cursor",
       "per_page",
     ],
@@ -94,8 +101,26 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/collections/{collection}/traits",
-    parameters: ["collection", "chainId", "type"],
-    codes: { not_found: 404, ...chain },
+    parameters: ["collection", "chainId", "type", "cursor"],
+    codes: { not_found: 404, ...chain, invalid_cursor: 422 },
+  },
+  {
+    method: "get",
+    path: "/v1/collections/{collection}/holders",
+    parameters: ["collection", "chainId", "cursor", "per_page"],
+    codes: { not_found: 404, ...chain, invalid_cursor: 422 },
+  },
+  {
+    method: "get",
+    path: "/v1/wallets/{wallet}/tokens",
+    parameters: ["wallet", "chainId", "collection", "cursor", "per_page"],
+    codes: { not_found: 404, ...chain, invalid_cursor: 422 },
+  },
+  {
+    method: "get",
+    path: "/v1/activity",
+    parameters: ["chainId", "type", "collection", "wallet", "since", "cursor", "per_page"],
+    codes: { not_found: 404, ...chain, invalid_cursor: 422 },
   },
   {
     method: "get",
@@ -103,6 +128,22 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     parameters: ["collection", "tokenId", "chainId"],
     codes: { not_found: 404, ...chain },
   },
+  ...["image", "animation", "metadata"].map(
+    (part): DocumentedEndpoint => ({
+      method: "get",
+      path: `/v1/collections/{collection}/tokens/{tokenId}/${part}`,
+      parameters: ["collection", "tokenId", "chainId"],
+      codes: { not_found: 404, ...chain },
+    }),
+  ),
+  ...["image", "banner"].map(
+    (part): DocumentedEndpoint => ({
+      method: "get",
+      path: `/v1/collections/{collection}/${part}`,
+      parameters: ["collection", "chainId"],
+      codes: { not_found: 404, ...chain },
+    }),
+  ),
   {
     method: "get",
     path: "/v1/collections/{collection}/floor-history",
@@ -112,8 +153,29 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/sales",
-    parameters: ["chainId", "collection", "token_id", "traits", "page", "cursor", "per_page"],
+    parameters: [
+      "chainId",
+      "collection",
+      "token_id",
+      "traits",
+      "buyer",
+      "seller",
+      "wallet",
+      "marketplace",
+      "currency",
+      "since",
+      "until",
+      "page",
+      "cursor",
+      "per_page",
+    ],
     codes: { not_found: 404, ...chain, ...paged },
+  },
+  {
+    method: "get",
+    path: "/v1/sales/{saleId}",
+    parameters: ["saleId", "chainId"],
+    codes: { not_found: 404, ...chain },
   },
   {
     method: "get",
@@ -213,7 +275,6 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
       unavailable: 409,
       order_mismatch: 409,
       price_above_max: 409,
-      bad_structure: 422,
       bad_request: 422,
       unsupported_chain: 422,
       buyer_required: 422,
@@ -221,6 +282,7 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
       unsupported_marketplace: 422,
       unsupported_order: 422,
       upstream_error: 502,
+      partner_rate_limited: 503,
       buying_disabled: 503,
     },
   },
@@ -228,7 +290,7 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     method: "post",
     path: "/v1/listings/buy-data-bulk",
     parameters: [],
-    codes: { bad_structure: 422, bad_request: 422, unsupported_chain: 422 },
+    codes: { bad_request: 422, unsupported_chain: 422 },
   },
   {
     method: "post",
@@ -245,14 +307,14 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "post",
     path: "/v1/orders/asks/{askId}/cancel",
-    parameters: ["askId"],
-    codes: { bad_structure: 422, cancel_on_chain: 409 },
+    parameters: ["askId", "chainId"],
+    codes: { bad_structure: 422, unsupported_chain: 422, cancel_on_chain: 409 },
   },
   {
     method: "post",
     path: "/v1/orders/bids/{bidId}/cancel",
-    parameters: ["bidId"],
-    codes: { bad_structure: 422, cancel_on_chain: 409 },
+    parameters: ["bidId", "chainId"],
+    codes: { bad_structure: 422, unsupported_chain: 422, cancel_on_chain: 409 },
   },
   {
     method: "post",
@@ -281,8 +343,8 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/crypto/history",
-    parameters: ["type", "days", "interval"],
-    codes: { invalid_parameters: 422 },
+    parameters: ["chainId", "type", "days", "interval"],
+    codes: chain,
   },
   {
     method: "get",
@@ -303,5 +365,5 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     codes: { ...chain, invalid_cursor: 422 },
   },
   { method: "get", path: "/v1/openapi.json", parameters: [], codes: {} },
-  { method: "get", path: "/v1/status", parameters: [], codes: {} },
+  { method: "get", path: "/v1/status", parameters: ["chainId"], codes: chain },
 ];

@@ -23,8 +23,8 @@ export const nftDataEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/api/collections/{address}/attributes",
-    parameters: ["address"],
-    codes: found,
+    parameters: ["address", "type", "cursor"],
+    codes: { ...found, invalid_cursor: 422 },
   },
   {
     method: "get",

@@ -15,21 +15,46 @@ type ApiAndNode = { baseUrl: string; chainId: ChainId; rpcUrl: string };
 
 const concurrentReads = 6;
 
-/** Compares what the API shows of every order with what the exchange would do, both now. `now` is unix seconds. */
+/**
+ * Compares what the API shows of every order with what the exchange would do, both now. `now` is unix seconds. Orders
+ * of a token of which one starts or ends between the two answers are compared again.
+ */
 export async function compareOrders(
   source: ApiAndNode,
   orders: readonly StoredOrder[],
   now: () => number,
 ): Promise<Disagreement[]> {
+  const from = now();
   const shown = await readAll(source, orders);
+  const to = now();
   const attempts = orders.map((order, index) => attemptOf(order, shown[index] as Shown));
-  const results = await simulateFills(source.rpcUrl, attempts, now());
+  const results = await simulateFills(source.rpcUrl, attempts, to);
   const findings = orders.flatMap((order, index) => {
     const one = { order, shown: shown[index] as Shown };
     const problem = compare(one, attempts[index] as FillAttempt, results[index] as FillResult);
     return problem === null ? [] : [{ ...one, problem }];
   });
-  return [...findings, ...compareSuperseded(orders, shown)];
+  const disagreements = [...findings, ...compareSuperseded(orders, shown)];
+  const moving = groupsWithBoundary(orders, from, to);
+  const isMoving = (order: StoredOrder) => moving.has(groupOf(order));
+  if (!disagreements.some(({ order }) => isMoving(order))) return disagreements;
+  return [
+    ...disagreements.filter(({ order }) => !isMoving(order)),
+    ...(await compareOrders(source, orders.filter(isMoving), now)),
+  ];
+}
+
+/** The groups of which an order started or ended after `from` and up to `to` (unix seconds). */
+export function groupsWithBoundary(
+  orders: readonly StoredOrder[],
+  from: number,
+  to: number,
+): Set<string> {
+  const isWithin = (time: bigint) => Number(time) > from && Number(time) <= to;
+  const moving = orders.filter(
+    ({ components: { startTime, endTime } }) => isWithin(startTime) || isWithin(endTime),
+  );
+  return new Set(moving.map(groupOf));
 }
 
 async function readAll(source: ApiAndNode, orders: readonly StoredOrder[]): Promise<Shown[]> {

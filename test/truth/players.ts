@@ -46,7 +46,7 @@ export function createPlayers(marketContext: MarketContext, actors: Actors, base
       name: "wallet",
       address,
       actor: {
-        address,
+        ...signer,
         ...holdings(signer),
         ...wrappedCurrency(marketContext, signer),
         ...selling(marketContext, signer),

@@ -1,6 +1,6 @@
 import type { ChainId } from "../../abis/deployments.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
-import { compareOrders, type Disagreement, groupOf } from "./compare-orders.ts";
+import { compareOrders, type Disagreement, groupOf, groupsWithBoundary } from "./compare-orders.ts";
 import { type Fixture, openFixture, waitUntilDerived } from "./fixture.ts";
 import { playMove } from "./moves.ts";
 import { reorganize } from "./reorg.ts";
@@ -13,6 +13,8 @@ type TruthOptions = {
   databaseUrl: string;
   /** Number of comparisons. */
   rounds: number;
+  /** Minutes after which no round is started. */
+  minutes?: number;
   /** Seconds between two sweeps of all orders by the service. */
   sweepSeconds?: number;
   /** Called with each line of progress. */
@@ -58,11 +60,12 @@ export async function measureTruth(options: TruthOptions): Promise<TruthReport> 
     disagreements: [],
   };
   try {
-    for (let round = 1; round <= options.rounds; round += 1) {
+    const endsAt = performance.now() + (options.minutes ?? Infinity) * 60_000;
+    for (let round = 1; round <= options.rounds && performance.now() < endsAt; round += 1) {
       const events = await playRound(fixture, truth);
       const ms = await waitUntilDerived(fixture);
       truth.slowestMs = Math.max(truth.slowestMs, Math.round(ms));
-      const wrong = await compareRound(fixture, truth);
+      const wrong = await compareRound(fixture, truth, options.report);
       options.report(`${round}: ${events.join("; ")} — ${fixture.orders.length} orders`);
       for (const one of wrong) {
         const line = `round ${round}: ${describe(one)} (${events.join("; ")})`;
@@ -92,7 +95,11 @@ async function playRound(fixture: Fixture, truth: TruthReport): Promise<string[]
   return events;
 }
 
-async function compareRound(fixture: Fixture, truth: TruthReport): Promise<Disagreement[]> {
+async function compareRound(
+  fixture: Fixture,
+  truth: TruthReport,
+  report: TruthOptions["report"],
+): Promise<Disagreement[]> {
   const { chainId, pipeline, market, clock, orders } = fixture;
   const source = { chainId, baseUrl: pipeline.baseUrl, rpcUrl: market.anvil.rpcUrl };
   const compareSome = (some: readonly StoredOrder[]) => compareOrders(source, some, clock.now);
@@ -101,6 +108,7 @@ async function compareRound(fixture: Fixture, truth: TruthReport): Promise<Disag
   truth.compared += orders.length;
   truth.immediate += orders.length - new Set(wrong.map(({ order }) => order.id)).size;
   const lateReasons = new Map(wrong.map(({ order }) => [order.id, lateReason(fixture, order)]));
+  for (const one of wrong) report(`  late, ${lateReasons.get(one.order.id)}: ${describe(one)}`);
   const startedAt = performance.now();
   const deadline = startedAt + sweepMs;
   while (wrong.some(({ order }) => lateReasons.get(order.id)) && performance.now() < deadline) {
@@ -131,21 +139,13 @@ function lateReason(fixture: Fixture, order: StoredOrder): string | undefined {
   if (offerer === contracts.smartWallet) return "signature";
   if (order.side === "bids" && fixture.unknownTraders.has(offerer)) return "unknown trade";
   if (hasTimeBoundary(fixture, order)) return "start or end time";
+  if (order.side === "bids" && fixture.chainId === 1) return "wrapped currency";
   return fixture.reorged ? "reorg" : undefined;
 }
 
 /** Whether an order of the same maker and token started or ended since the last comparison. */
-function hasTimeBoundary({ orders, comparedAt, clock }: Fixture, order: StoredOrder): boolean {
-  const now = clock.now();
-  const group = groupOf(order);
-  return orders.some((one) => {
-    if (groupOf(one) !== group) return false;
-    const { startTime, endTime } = one.components;
-    return [startTime, endTime].some(
-      (time) => Number(time) >= comparedAt - 2 && Number(time) <= now + 1,
-    );
-  });
-}
+const hasTimeBoundary = ({ orders, comparedAt, clock }: Fixture, order: StoredOrder): boolean =>
+  groupsWithBoundary(orders, comparedAt - 3, clock.now() + 1).has(groupOf(order));
 
 function describe({ order, shown, problem }: Disagreement): string {
   const { standard, contract, tokenId, quantity } = nftOf(order);

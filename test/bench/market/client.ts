@@ -2,6 +2,8 @@ import { assembleMarket } from "../../../api/background/orders/open-market.ts";
 import { openBearerTokens } from "../../../api/serve/accounts/bearer-tokens.ts";
 import { nftDataRoutes } from "../../../api/serve/nft-data/routes.ts";
 import { routes as v1Routes } from "../../../api/serve/v1/routes.ts";
+import { defaultGateways } from "../../../api/serve/views/media.ts";
+import { defaultQuotas } from "../../../projections/domain/orders/order-quotas.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { chainId } from "./collections.ts";
 import type { ListRequest } from "./lists.ts";
@@ -22,13 +24,15 @@ export type RouteClient = {
 
 export function openRouteClient(url: string): RouteClient {
   const meter = openMeter(url);
-  const shared = { siteUrl: "http://127.0.0.1", now: () => new Date() };
+  const media = { baseUrl: "http://127.0.0.1", ...defaultGateways };
+  const shared = { siteUrl: "http://127.0.0.1", media, now: () => new Date() };
   const assembled = assembleMarket(
     {
       fees: { bps: 100, recipient: "0x00000000000000000000000000000000000fee00" },
       market: {
         prefix: "mkt",
         enabled: { listings: true, offers: true, buying: true },
+        quotas: defaultQuotas,
       },
       chains: [{ chainId, rpcUrls: [UNUSED_RPC_URL], collections: "all" }],
     },

@@ -57,7 +57,7 @@ export async function openDesk(options: Options): Promise<Desk> {
     clock,
     throttle: openThrottle(db, clock),
     passwords: options.passwords ?? openPasswords(),
-    mailer: { logsOnly: false, send: (mail) => void mails.push(mail), close: async () => {} },
+    mailer: { delivery: "mail", send: (mail) => void mails.push(mail), close: async () => {} },
     baseUrl: options.baseUrl ?? "http://127.0.0.1",
   };
   const limits = { keyless: 0, instant: 60, permanent: 120 };

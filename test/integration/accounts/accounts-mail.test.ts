@@ -55,6 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server?.close());
 
+const isLoopback = false;
 const link = "mk_link_0000";
 const baseUrl = "https://api.example.test";
 
@@ -73,7 +74,11 @@ const decode = (lines: readonly string[]): string =>
 
 it("mail goes through the server that is set up, with its sender and the link", async () => {
   const { lines, logger } = openLog();
-  const mailer = openMailer({ smtp: { url, from: "Orders <no-reply@example.test>" }, logger });
+  const mailer = openMailer({
+    smtp: { url, from: "Orders <no-reply@example.test>" },
+    isLoopback,
+    logger,
+  });
   mailer.send(welcomeMail({ to: "new@example.test", link, baseUrl }));
   mailer.send(resetMail({ to: "known@example.test", link, baseUrl }));
   await mailer.close();
@@ -95,6 +100,7 @@ it("mail that cannot be sent is logged, and nobody waits for it", async () => {
   const { lines, logger } = openLog();
   const mailer = openMailer({
     smtp: { url: "smtp://127.0.0.1:1", from: "a@example.test" },
+    isLoopback,
     logger,
   });
   mailer.send(welcomeMail({ to: "new@example.test", link, baseUrl }));
@@ -104,9 +110,9 @@ it("mail that cannot be sent is logged, and nobody waits for it", async () => {
   expect(JSON.stringify(lines)).not.toContain(link);
 });
 
-it("without a server the log tells the link, and of a reset that one", async () => {
+it("without a server on loopback the log tells the link, and of a reset that one", async () => {
   const { lines, logger } = openLog();
-  const mailer = openMailer({ smtp: null, logger });
+  const mailer = openMailer({ smtp: null, isLoopback: true, logger });
   mailer.send(resetMail({ to: "known@example.test", link, baseUrl }));
 
   expect(lines).toMatchObject([
@@ -118,4 +124,14 @@ it("without a server the log tells the link, and of a reset that one", async () 
       msg: "no mail server configured, mail not sent",
     },
   ]);
+});
+
+it("without a server the log of a service that others reach tells no link", () => {
+  const { lines, logger } = openLog();
+  const mailer = openMailer({ smtp: null, isLoopback, logger });
+  mailer.send(welcomeMail({ to: "new@example.test", link, baseUrl }));
+
+  expect(mailer.delivery).toBe("none");
+  expect(lines).toMatchObject([{ level: 50, to: "new@example.test" }]);
+  expect(JSON.stringify(lines)).not.toContain(link);
 });

@@ -193,7 +193,6 @@ describe("a key", () => {
 
   it.each([
     ["none at all", "key"],
-    ["empty", ""],
     ["mistyped", makeKey("instant").slice(0, -1)],
     ["made up", makeKey("permanent")],
   ])("that is %s is refused, on writes too", async (_how, key) => {
@@ -203,7 +202,13 @@ describe("a key", () => {
     ]) {
       expect(answer.status).toBe(401);
       expect(answer.body).toMatchObject({ success: false, code: "invalid_key" });
+      expect(answer.headers.get("x-ratelimit-remaining")).toBe("29");
     }
+  });
+
+  it("that is empty counts as none", async () => {
+    const answer = await one.get(anything, from(newAddress(), ""));
+    expect([answer.status, answer.headers.get("x-ratelimit-limit")]).toEqual([422, "30"]);
   });
 
   it("and what a minute has seen are still known after a restart", async () => {

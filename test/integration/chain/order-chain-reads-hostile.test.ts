@@ -31,7 +31,6 @@ const addresses = Object.keys(hostile).map((_, index) =>
 beforeAll(async () => {
   market = await openMarket({ chainId: 1, stocked: true });
   proxy = await startRpcProxy(market.anvil.rpcUrl);
-  chain = openChainClient({ chainId: 1, rpcUrls: [proxy.url] });
   alice = market.actors.alice.address.toLowerCase() as Address;
   for (const [index, bytecode] of Object.values(hostile).entries()) {
     await market.client.setCode({ address: addresses[index] ?? alice, bytecode });
@@ -42,6 +41,8 @@ afterAll(async () => {
   await market.stop();
 });
 beforeEach(() => {
+  // One that does not know yet which contracts are costly.
+  chain = openChainClient({ chainId: 1, rpcUrls: [proxy.url] });
   proxy.requests = 0;
 });
 

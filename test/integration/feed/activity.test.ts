@@ -4,6 +4,7 @@ import { type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { activityProjection } from "../../../projections/activity/project.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
+import { appendObservations } from "../../../projections/log/append.ts";
 import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { salesProjection } from "../../../projections/sales/project.ts";
 import {
@@ -18,6 +19,8 @@ import {
   zeroAddress,
 } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { cancelled, givenBid, givenListing } from "../../support/orders/order-facts.ts";
+import { partnerListingOf, seen } from "../../support/orders/partner-orders.ts";
 
 const sales = salesProjection({ feeRecipient: addressOf(99) });
 const activity = activityProjection(sales);
@@ -98,6 +101,34 @@ function cancel(where: ChainEvent["block"], logIndex: number): ChainEvent {
 }
 
 describe("activity", () => {
+  it("puts a cancel beside the token of its order, taken in or shown by a partner before", async () => {
+    const terms = { maker: alice, contract: collection, unitPriceWei: 5_000n } as const;
+    const [own, shown, late] = [1n, 2n, 3n].map((tokenId) => givenListing({ ...terms, tokenId }));
+    if (own === undefined || shown === undefined || late === undefined) throw new Error("no order");
+    const bid = givenBid(terms);
+    const sightings = [shown, late].map((order) => seen(partnerListingOf("opensea", order)));
+    await appendObservations(database.db, [own.submitted, bid.submitted, ...sightings.slice(0, 1)]);
+    const at = block(1, 10);
+    const cancels = [own, shown, bid, late].map((order, log) => cancelled(order, { at, log }));
+    await appendEvents(database.db, cancels);
+    await appendObservations(database.db, sightings.slice(1));
+    const expected = [
+      { type: "cancel", contract: collection, tokenId: 1n },
+      { type: "cancel", contract: collection, tokenId: 2n },
+      { type: "cancel", contract: collection, tokenId: null },
+      { type: "cancel", contract: null, tokenId: null },
+    ];
+    await project(database.db, [await createProjection(database.db, sales)]);
+    for (const schema of ["activity", "activity_shadow"]) {
+      await project(database.db, [await createProjection(database.db, activity, schema)]);
+      const { rows } = await sql`
+        select e.type, k.address as contract, e.token_id as "tokenId"
+        from ${sql.table(`${schema}.event`)} e left join log.contract k using (contract_id)
+        order by e.log_index`.execute(database.db);
+      expect(rows).toEqual(expected);
+    }
+  });
+
   it("is the same applied as events arrive, in any order and with reorgs, and in bulk", async () => {
     const blocks = [1, 2, 3].flatMap((number) => [block(1, number), block(1, number, "fork")]);
     const events = blocks.flatMap((where, index) => [

@@ -19,6 +19,7 @@ import {
   givenBid,
   givenListing,
 } from "../../support/orders/order-facts.ts";
+import { partnerListingOf, seen } from "../../support/orders/partner-orders.ts";
 import {
   catchUp,
   type FeedServer,
@@ -157,15 +158,19 @@ describe("GET /v1/events", () => {
     const listing = givenListing({ ...terms, tokenId: 7n });
     const sold = givenListing({ ...terms, tokenId: 8n });
     const bid = givenBid({ ...terms, maker: buyer });
+    const shown = givenListing({ ...terms, tokenId: 9n });
     await appendObservations(
       database.db,
-      [listing, sold, bid].map(({ submitted }) => submitted),
+      [listing, sold, bid]
+        .map(({ submitted }) => submitted)
+        .concat(seen(partnerListingOf("opensea", shown))),
     );
     const at = block(chainId, 900_000);
     await append(
       { ...filled(sold, 1n, { at, log: 1 }), transactionIndex: 1 },
       { ...cancelled(listing, { at, log: 2 }), transactionIndex: 2 },
-      { ...counterRaised(buyer, 1n, { at, log: 3 }), transactionIndex: 3 },
+      { ...cancelled(shown, { at, log: 3 }), transactionIndex: 3 },
+      { ...counterRaised(buyer, 1n, { at, log: 4 }), transactionIndex: 4 },
     );
 
     const told = await all(begin);
@@ -189,10 +194,11 @@ describe("GET /v1/events", () => {
         orderHash: sold.orderHash,
       },
       { type: "cancel", from: maker, contract, tokenId: "7", orderHash: listing.orderHash },
+      { type: "cancel", from: maker, contract, tokenId: "9", orderHash: shown.orderHash },
       { type: "cancel", from: buyer, contract: null, orderHash: null },
     ]);
     const ofCollection = await all(begin, `&collection=${contract}`);
-    expect(ofCollection).toEqual(told.slice(0, 5));
+    expect(ofCollection).toEqual(told.slice(0, 6));
     expect(await all(begin, "&type=sale,cancel")).toEqual(told.slice(3));
   });
 

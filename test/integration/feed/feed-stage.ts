@@ -8,6 +8,7 @@ import type { FeedLimits } from "../../../api/serve/feed/limits.ts";
 import { type Feed, openFeed } from "../../../api/serve/feed/open-feed.ts";
 import { measureRequests, openMetrics } from "../../../api/serve/http/metrics.ts";
 import { servePath } from "../../../api/serve/http/mount.ts";
+import { parseQuery } from "../../../api/serve/http/query.ts";
 import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
 import type { Database } from "../../../projections/database.ts";
 import { addressOf, appendEvents, block, type ChainEvent } from "../../support/database/given.ts";
@@ -35,7 +36,7 @@ export async function serveFeed(
   const source = { db, chainIds: [33139], feeRecipient: testFee.recipient };
   const feed = openFeed({ source, logger, limits });
   const app = express();
-  app.set("query parser", "extended");
+  app.set("query parser", parseQuery);
   app.use(measureRequests(openMetrics()), compression());
   servePath(app, "/stream", { get: [answerFeed(feed)] });
   const context = contextOver(db);

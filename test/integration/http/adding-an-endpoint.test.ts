@@ -108,9 +108,9 @@ describe("the guide", () => {
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([guideFile]);
   });
 
-  it("touches four files for an endpoint", () => {
+  it("touches five files for an endpoint", () => {
     const [, files = ""] = /## Files\n(.*?)```/s.exec(guide) ?? [];
-    expect(files.match(/^\d\. /gm)).toHaveLength(4);
+    expect(files.match(/^\d\. /gm)).toHaveLength(5);
   });
 });
 

@@ -215,7 +215,7 @@ describe("routes that take a body", () => {
       body: z.object({ times: z.int().min(1) }),
       data: z.array(z.string()),
       refuses: { bad_structure: 422, too_often: 409 },
-      maxBodyBytes: 100,
+      bodyLimits: { maxBytes: 100 },
     },
     async ({ params, body }) =>
       body.times > 3

@@ -1,11 +1,15 @@
 import { sql } from "kysely";
 import { pino } from "pino";
+import type { Registry } from "prom-client";
 import { keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { openHeadReader } from "../../../api/background/chain/fetch-head.ts";
 import { createApp } from "../../../api/serve/app.ts";
-import { openStatusReader } from "../../../api/serve/status/status-reader.ts";
+import { openMetrics } from "../../../api/serve/http/metrics.ts";
+import { listen } from "../../../api/serve/http/server.ts";
+import { createOperatorApp } from "../../../api/serve/status/operator-app.ts";
+import { openStatusReader, type StatusReader } from "../../../api/serve/status/status-reader.ts";
 import { openDatabase } from "../../../projections/database.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { type RpcStandIn, startRpc, timestampOf } from "../../support/chain/rpc-stand-in.ts";
@@ -83,15 +87,36 @@ beforeEach(async () => {
 /** Far above what a busy machine needs, since only one test waits for it. */
 const rpcTimeoutMs = 3_000;
 
-async function serveStatus(url: string): Promise<ApiClient> {
+type Serving = { ethereumUrls?: string[]; operatorMetrics?: Registry };
+
+/** The public API beside an operator's listener, which closes with it. */
+async function openOperators(ethereumUrls: string[]): Promise<{ url: string }> {
+  const operatorMetrics = openMetrics();
+  const { readStatus, ...client } = await serveStatus(database.url, {
+    ethereumUrls,
+    operatorMetrics,
+  });
+  const logger = pino({ level: "silent" });
+  const app = createOperatorApp({ metrics: operatorMetrics, readStatus, logger });
+  const listening = await listen(app, "127.0.0.1", 0);
+  const close = async () => void (await Promise.all([client.close(), listening.close()]));
+  api = { ...client, close };
+  return { url: `http://127.0.0.1:${listening.port}` };
+}
+
+async function serveStatus(
+  url: string,
+  { ethereumUrls = [ethereum.url], operatorMetrics }: Serving = {},
+): Promise<ApiClient & { readStatus: StatusReader }> {
   const db = openDatabase({ url, applicationName: "api", onIdleError: () => {} });
   const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+  const urlsOf = (rpc: RpcStandIn) => (rpc === ethereum ? ethereumUrls : [rpc.url]);
   const reading = { timeoutMs: rpcTimeoutMs, maxAgeMs: 0, staleBlocks: 50 };
   const readStatus = openStatusReader({
     db,
     chains: [ethereum, apechain].map((rpc) => ({
       chainId: rpc.chainId,
-      readHead: openHeadReader({ chainId: rpc.chainId, rpcUrls: [rpc.url], ...reading }),
+      readHead: openHeadReader({ chainId: rpc.chainId, ...reading, rpcUrls: urlsOf(rpc) }),
       readHash: async (number: number) => hashOnChain(rpc.chainId, number),
     })),
     projections: ["sales"],
@@ -108,9 +133,11 @@ async function serveStatus(url: string): Promise<ApiClient> {
     market: openTestMarket(db),
     now: () => new Date(clock),
   };
-  const client = await serve(createApp({ context, baseUrl: "https://api.example.test", logger }));
+  const baseUrl = "https://api.example.test";
+  const client = await serve(createApp({ context, baseUrl, logger, operatorMetrics }));
   return {
     ...client,
+    readStatus,
     async close() {
       await client.close();
       await db.destroy();
@@ -326,7 +353,7 @@ describe("GET /v1/status", () => {
           {
             chainId: 33139,
             head: { number: 102 },
-            indexed: { hash: null },
+            indexed: { number: 100, hash: block(33139, 100).hash },
             recorded: null,
             lagBlocks: 2,
             lagSeconds: 24,
@@ -366,6 +393,38 @@ describe("/metrics", () => {
     expect(text).toMatch(/indexer_lag_blocks\{chain="1"\} 0/);
     expect(text).toMatch(/projection_lag_facts\{projection="sales"\} 0/);
     expect(text).toContain("nodejs_eventloop_lag_seconds");
+  });
+});
+
+describe("an operator's listener", () => {
+  const hosts = /127\.0\.0\.1|localhost/;
+
+  it("names nodes that fail; the public one does not", async () => {
+    const lagging = await startRpc(1, 20);
+    await api.close();
+    const operators = await openOperators([lagging.url, ethereum.url]);
+    const textOf = async (url: string) => (await fetch(url)).text();
+    expect(await textOf(`${operators.url}/readyz`)).toMatch(/127\.0\.0\.1:\d+ is at block 20/);
+    expect(await textOf(`${api.url}/readyz`)).toContain("a node is at block 20");
+    expect(await textOf(`${api.url}/readyz`)).not.toMatch(hosts);
+    await lagging.close();
+    await ethereum.close();
+    expect(await textOf(`${operators.url}/readyz`)).toMatch(/127\.0\.0\.1:\d+ is unreachable/);
+    for (const path of ["/readyz", "/v1/status", "/metrics"])
+      expect(await textOf(api.url + path), path).not.toMatch(hosts);
+    expect(await textOf(`${api.url}/v1/status`)).toContain("a node is unreachable");
+  });
+
+  it("has the metrics, which the public one then does not serve", async () => {
+    await api.close();
+    const operators = await openOperators([ethereum.url]);
+    const answers = await Promise.all([
+      fetch(`${api.url}/metrics`),
+      fetch(`${operators.url}/metrics`),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([404, 200]);
+    expect(await answers[1]?.text()).toContain("http_request_duration_seconds");
+    expect(await (await fetch(`${api.url}/`)).text()).not.toContain("/metrics");
   });
 });
 

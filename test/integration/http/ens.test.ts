@@ -111,10 +111,11 @@ describe("GET /v1/ens/resolve", () => {
     });
   });
 
-  it("reads Ethereum whatever chainId says, and may be kept for a minute", async () => {
+  it("reads Ethereum whatever chainId says, and may be kept for what is left of a minute", async () => {
     const answer = await resolve("alice.eth", "&chainId=33139");
     expect(answer.status).toBe(200);
-    expect(answer.headers.get("cache-control")).toBe("public, max-age=60");
+    // Another test may have resolved the name before.
+    expect(answer.headers.get("cache-control")).toMatch(/^public, max-age=([0-5]?\d|60)$/);
   });
 
   it("503 rpc_unavailable while Ethereum cannot be read, and that is not remembered", async () => {

@@ -190,14 +190,17 @@ describe("while the exchanges disagree", () => {
 });
 
 describe("the price job", () => {
-  it("starts at once with the minute and the hours of the last days, and adds none of them after a restart", async () => {
+  it("starts at once with the minute and the missing hours, and adds none of them after a restart", async () => {
     const startedAt = Date.now();
     const run = async (isDone: () => Promise<boolean>) => {
       const ending = new AbortController();
-      const kept = runPriceUpdates(work(ending.signal));
-      await until("prices", isDone, 20_000);
-      ending.abort();
-      await kept;
+      const kept = runPriceUpdates({ ...work(ending.signal), pauseMs: 0, historyDays: 7 });
+      try {
+        await until("prices", isDone, 240_000);
+      } finally {
+        ending.abort();
+        await kept;
+      }
     };
     const hours = 7 * 24 + 1;
     await run(async () => (await facts()).length >= 2 * hours);

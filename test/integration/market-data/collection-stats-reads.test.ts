@@ -3,7 +3,7 @@ import { z } from "zod";
 import { floorSnapshotted, snapshotMs } from "../../../projections/facts/floor-snapshotted.ts";
 import { priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
-import { ticked } from "../../support/orders/order-facts.ts";
+import { givenListing, ticked } from "../../support/orders/order-facts.ts";
 import {
   active,
   idOf,
@@ -12,6 +12,7 @@ import {
   on,
   openOrderReads,
 } from "../../support/orders/order-reads-fixture.ts";
+import { givenPartnerOrder, partnerListingOf, seen } from "../../support/orders/partner-orders.ts";
 import {
   bids,
   earlyEnd,
@@ -19,6 +20,7 @@ import {
   nfts,
   openedAt,
   type SeededOrder,
+  special,
 } from "../../support/orders/seeded-orders.ts";
 
 let book: OrderReadsFixture;
@@ -71,10 +73,16 @@ const families: [string, OrderPredicate][] = [
   ["editions", on(nfts.editions.address)],
 ];
 
-function best(from: readonly SeededOrder[], keep: OrderPredicate, now: bigint, sign: bigint) {
+function best(
+  from: readonly SeededOrder[],
+  keep: OrderPredicate,
+  now: bigint,
+  sign: bigint,
+  value: (order: SeededOrder) => bigint = ({ priceWei }) => priceWei,
+) {
   return from
     .filter((order) => active(order) && keep(order) && order.endsAt > now)
-    .sort((a, b) => Number(sign * (a.priceWei - b.priceWei)))[0];
+    .sort((a, b) => Number(sign * (value(a) - value(b))))[0];
 }
 
 describe("GET /v1/collections/{collection}", () => {
@@ -97,7 +105,7 @@ describe("GET /v1/collections/{collection}", () => {
           ...{ marketplace: buyable?.marketplace, buyableViaApi: true },
         });
         const offers = bids.filter(({ tokenId }) => tokenId === null);
-        const offer = best(offers, keep, now, -1n);
+        const offer = best(offers, keep, now, -1n, ({ order }) => order.terms.sellerNetWei);
         expect(stats.bestOffer?.bidId).toBe(offer && idOf(offer));
         const listed = listings.filter(
           (order) => active(order) && keep(order) && order.endsAt > now,
@@ -107,6 +115,42 @@ describe("GET /v1/collections/{collection}", () => {
       }
     },
   );
+
+  it("shows the currency of the floor's own listing, and units beyond 2^53 exactly", async () => {
+    const late = await openOrderReads();
+    const units = 2n ** 60n + 1n;
+    const terms = {
+      maker: special.cheaper.maker,
+      unitPriceWei: 20_000n,
+      endTime: earlyEnd,
+    } as const;
+    const wrapped = givenPartnerOrder({
+      ...{ ...terms, contract: nfts.punks.address, tokenId: 1000n, isWrapped: true },
+    });
+    const many = givenListing({
+      ...{ ...terms, contract: nfts.editions.address, tokenId: 990n, standard: "erc1155" },
+      quantity: units,
+    });
+    try {
+      late.at(openedAt);
+      await appendObservations(late.db, [
+        seen(partnerListingOf("magiceden", wrapped)),
+        seen(partnerListingOf("opensea", many)),
+      ]);
+      await late.catchUp();
+      const { stats } = Row.parse(await late.one("/v1/collections/punks"));
+      expect(stats.floor).toMatchObject({ priceWei: "20000", currency: "WETH" });
+      expect(await late.one(`/v1/listings/${many.orderHash}`)).toMatchObject({
+        quantity: Number(units),
+        quantityExact: String(units),
+        quantityRemaining: Number(units),
+        quantityRemainingExact: String(units),
+        quantityFilledExact: "0",
+      });
+    } finally {
+      await late.close();
+    }
+  });
 
   it("shows the floor in USD at the last price, and its change in a day", async () => {
     book.at(openedAt);

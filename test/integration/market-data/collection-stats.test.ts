@@ -67,7 +67,7 @@ describe("figures of collections", () => {
       }),
       { numRuns: 4, endOnFailure: true },
     );
-  }, 120_000);
+  });
 
   it("are the same derived fact by fact, in windows of seven, and at once", async () => {
     await fc.assert(
@@ -83,7 +83,7 @@ describe("figures of collections", () => {
       }),
       { numRuns: 4, endOnFailure: true },
     );
-  }, 120_000);
+  });
 
   it("keep no trace of a retracted block", async () => {
     await fc.assert(
@@ -110,5 +110,5 @@ describe("figures of collections", () => {
       }),
       { numRuns: 4, endOnFailure: true },
     );
-  }, 120_000);
+  });
 });

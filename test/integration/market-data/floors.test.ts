@@ -3,7 +3,10 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { snapshotFloors } from "../../../api/background/jobs/snapshot-floors.ts";
+import {
+  snapshotFirstFloors,
+  snapshotFloors,
+} from "../../../api/background/jobs/snapshot-floors.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import {
   type ContractFloors,
@@ -250,6 +253,23 @@ describe("a snapshot", () => {
     const [, second, ...more] = await recorded();
     expect(more).toEqual([]);
     expect(second?.floors).toEqual({});
+  });
+
+  it("is also taken as soon as a chain without a floor has one, once", async () => {
+    const empty = { takenAtMs: lastMs, floors: new Map() };
+    await tell([empty]);
+    await derive();
+    const nowMs = lastMs + 61_500;
+    await snapshotFirstFloors(book.db, 1, lastMs);
+    await snapshotFirstFloors(book.db, 1, nowMs);
+    await project(book.db, [{ projection: floorsProjection, schema: "floors" }]);
+    await snapshotFirstFloors(book.db, 1, nowMs + 5_000);
+    const taken = await recorded();
+    expect(taken.map(({ at }) => at.getTime() - lastMs)).toEqual([0, 61_000]);
+    expect(Object.keys(taken[1]?.floors ?? {})).toContain(kin);
+    // The next one at full five minutes follows it.
+    await snapshotFloors(book.db, 1, lastMs + snapshotMs);
+    expect(await recorded()).toHaveLength(3);
   });
 
   it("waits until the tables it reads exist", async () => {

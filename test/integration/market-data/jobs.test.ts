@@ -169,6 +169,30 @@ describe("the jobs role", () => {
     }
   });
 
+  it("waits during an upgrade until the tables of the version before are replaced", async () => {
+    const projections = allProjections({ feeRecipient: addressOf(9) });
+    await prepareProjections(database.db, projections, () => {});
+    await sql`update engine.checkpoint set version = version - 1`.execute(database.db);
+    await sql`alter table floors.snapshot rename column taken_at to taken`.execute(database.db);
+    const before = await readClock(database.db);
+    const lines: string[] = [];
+    const role = await start([apes], anvil.rpcUrl, lines);
+    await role.ready;
+    await appendObservations(database.db, [
+      givenListing({ maker: addressOf(2), contract: addressOf(1), tokenId: 2n, endTime: 2n })
+        .submitted,
+    ]);
+
+    await prepareProjections(database.db, projections, () => {});
+
+    await expect.poll(() => readClock(database.db), { timeout: 120_000 }).toBeGreaterThan(before);
+    expect(lines.filter((line) => line.includes('"level":50'))).toEqual([]);
+    await Promise.all(running.map((one) => one.stop()));
+    for (const schema of (await readCheckpoints(database.db)).keys()) {
+      await dropTarget(database.db, schema);
+    }
+  });
+
   it("stops at once while a chain does not respond", async () => {
     target = await createProjection(database.db, collectionsProjection);
     let ask = () => {};

@@ -1,4 +1,7 @@
-import type { RequestListener } from "node:http";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pipeline } from "node:stream/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
 import {
@@ -120,7 +123,7 @@ const pathOf = (tokenId: bigint) => `/${tokenId.toString(16).padStart(64, "0")}`
 const contractPath = "/{id}";
 
 /** The job as a process runs it. `until` folds and rings until the condition holds. */
-function startJob(rpcUrl = anvil.rpcUrl) {
+function startJob(rpcUrl = anvil.rpcUrl, timeoutMs = 3_000) {
   const ending = new AbortController();
   const wake = createSignal();
   const fetcher = openDocumentFetcher({
@@ -132,7 +135,7 @@ function startJob(rpcUrl = anvil.rpcUrl) {
   });
   const job = runMetadataRefresh({
     db: database.db,
-    client: openChainClient({ chainId: 1, rpcUrls: [rpcUrl], timeoutMs: 3_000 }),
+    client: openChainClient({ chainId: 1, rpcUrls: [rpcUrl], timeoutMs }),
     fetcher,
     changeSignal: wake,
     now: () => new Date(now),
@@ -288,6 +291,101 @@ describe("contracts that revert, loop or return invalid data", () => {
       );
     }
     await place(client, multicall3, "Multicall3");
+  });
+});
+
+/** A node whose answers are counted: bytes sent, and calls of a contract. */
+async function openMeter(contract: Address) {
+  const meter = { bytes: 0, calls: 0 };
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    meter.calls += body.split(contract.slice(2).toLowerCase()).length - 1;
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(anvil.rpcUrl, { method: "POST", headers, body }).catch(() => null);
+    if (answer === null) return void response.destroy();
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    await pipeline(function* parts() {
+      for (let start = 0; start < bytes.length; start += 65_536) {
+        const part = bytes.subarray(start, start + 65_536);
+        meter.bytes += part.length;
+        yield part;
+      }
+    }, response).catch(() => undefined);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    meter,
+    url: `http://127.0.0.1:${port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe("a contract with 400 tokens whose URIs have 655 kB", () => {
+  it("costs a bounded number of bytes, rests longer each time, and others are fetched meanwhile", async () => {
+    const large = addressOf(0x700);
+    const small = addressOf(0x701);
+    // return(0, 0xa0000)
+    await client.setCode({ address: large, bytecode: "0x620a00006000f3" });
+    await serve(small, 'data:application/json,{"name":"small"}');
+    const ids = (count: number, contract: Address) =>
+      Array.from({ length: count }, (_, index) => edition(BigInt(index + 1), contract));
+    await hold(...ids(400, large), ...ids(20, small));
+    const { meter, url, close } = await openMeter(large);
+    const job = startJob(url, 60_000);
+
+    await job.until(async () => (await rows(small)).length === 20);
+    const first = (await rows(large)).length;
+    expect(first).toBe(4);
+    await hold(...ids(40, small).slice(20));
+    await job.until(async () => (await rows(small)).length === 40);
+    // The large one waits for five minutes.
+    expect((await rows(large)).length).toBe(first);
+    now += 5 * 60_000;
+    await job.until(async () => (await rows(large)).length > first);
+    const second = (await rows(large)).length;
+    now += 5 * 60_000;
+    await hold(edition(99n, small));
+    await job.until(async () => (await rows(small)).length === 41);
+    // Now it waits for ten.
+    expect((await rows(large)).length).toBe(second);
+    await job.stop();
+    await close();
+
+    expect((await rows(large))[0]).toMatchObject({
+      status: "failed",
+      error: "the contract's URI is larger than 65536 bytes",
+    });
+    expect(second).toBe(8);
+    // All 400 answers would be 525 MB.
+    expect(meter.bytes).toBeLessThan(100_000_000);
+  });
+});
+
+describe("a contract whose documents are slow", () => {
+  it("waits alone: documents of others are fetched meanwhile", async () => {
+    const slow = addressOf(0x702);
+    await serve(slow);
+    await serve();
+    host.answers((request, response) => {
+      setTimeout(() => says({ name: request.url })(request, response), 900);
+    });
+    const ids = Array.from({ length: 200 }, (_, index) => edition(BigInt(index + 1), slow));
+    const quick = addressOf(0x703);
+    await serve(quick, 'data:application/json,{"name":"quick"}');
+    await hold(...ids, edition(1n, quick));
+    const job = startJob();
+    await job.until(async () => (await rows(quick)).length === 1);
+    await hold(edition(2n, quick));
+    await job.until(async () => (await rows(quick)).length === 2);
+    await job.stop();
+    expect(host.asked.length).toBeLessThan(60);
   });
 });
 

@@ -64,7 +64,10 @@ async function happens(...events: ChainEvent[]) {
 
 async function owners(): Promise<[bigint, Address][]> {
   const { rows } = await sql<{ token_id: bigint; owner: Address }>`
-    select token_id, owner from ownership.token where standard = 721 order by token_id`.execute(db);
+    select token_id, owner from ownership.token where standard = 721
+    union all
+    select generate_series(first_id, least(last_id, first_id + 9)), owner from ownership.token_range
+    order by token_id`.execute(db);
   return rows.map(({ token_id, owner }) => [token_id, owner]);
 }
 
@@ -78,6 +81,14 @@ async function counts() {
   const { rows } = await sql`
     select tokens, supply, units, holders, standard from ownership.collection`.execute(db);
   return rows;
+}
+
+/** Rows that ownership takes for tokens, without counters. */
+async function rowsStored(): Promise<number> {
+  const { rows } = await sql<{ stored: number }>`
+    select (select count(*) from ownership.token)::int + (select count(*) from ownership.token_range)::int
+           + (select count(*) from ownership.last_range)::int as stored`.execute(db);
+  return rows[0]?.stored ?? 0;
 }
 
 describe("an ERC-721 owner", () => {
@@ -135,12 +146,45 @@ describe("an ERC-721 owner", () => {
     ]);
   });
 
-  it("of an unbounded range is set for its first 10,000 tokens", async () => {
-    await happens(range(maximum, { at: block(1, 1), to: alice, id: 5n }));
+  it("of an unbounded range is set for all of it, and costs two rows", async () => {
+    await happens(range(maximum, { at: block(1, 1), to: alice, id: 0n }));
+    expect(await rowsStored()).toBe(2);
     await happens(moved({ at: block(1, 2), from: alice, to: bob, id: 20_000n }));
 
-    expect(await counts()).toMatchObject([{ tokens: 10_001n, holders: 2n }]);
-    expect((await owners()).at(-1)).toEqual([20_000n, bob]);
+    const count = { tokens: maximum, supply: maximum, units: maximum, holders: 2n, standard: 721 };
+    expect(await counts()).toEqual([count]);
+    expect(await owners()).toContainEqual([20_000n, bob]);
+    expect(await owners()).toContainEqual([20_001n, alice]);
+    expect(await rowsStored()).toBe(4);
+  });
+
+  it("in a range is found again when the ranges after it leave the chain, and tokens moved before them", async () => {
+    await happens(range(8n, { at: block(1, 1), to: alice, id: 1n }));
+    await happens(moved({ at: block(1, 2), from: alice, to: bob, id: 3n }));
+    await happens(range(4n, { at: block(1, 3), from: alice, to: carol, id: 2n }));
+    const later = await owners();
+    await setBlocks(db, "block_retracted", [block(1, 3)]);
+    await project(db, [target]);
+
+    const ids = [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n];
+    const owned = (by: (id: bigint) => Address) => ids.map((id) => [id, by(id)]);
+    expect(later).toEqual(owned((id) => (id >= 2n && id <= 5n ? carol : alice)));
+    expect(await owners()).toEqual(owned((id) => (id === 3n ? bob : alice)));
+  });
+
+  it("costs four rows a range at most, whatever the ranges overlap", async () => {
+    const nested = Array.from({ length: 500 }, (_, step) =>
+      range(maximum - BigInt(2 * step), {
+        at: block(1, 1),
+        log: step,
+        to: addressOf(step % 9),
+        id: BigInt(step),
+      }),
+    );
+    await happens(...nested);
+
+    expect(await rowsStored()).toBeLessThanOrEqual(4 * nested.length);
+    expect(await counts()).toMatchObject([{ tokens: maximum, holders: 9n }]);
   });
 
   it("is not set by a range that ends before it starts", async () => {

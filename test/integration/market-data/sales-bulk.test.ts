@@ -148,7 +148,7 @@ function eventsOf(made: Fill, nth: number): ChainEvent[] {
 }
 
 const fills = fc.array(fill, { minLength: 20, maxLength: 40 });
-const tables = ["sale", "total", "volume", "sale_count_bits"];
+const tables = ["sale", "total", "token_total", "volume", "day", "sale_count_bits"];
 
 type Side = "ask" | "bid";
 

@@ -88,10 +88,14 @@ const has = ({ attributes }: Sold, type: string, value: string) =>
     (one) => sameType(one.trait_type) === sameType(type) && String(one.value) === value,
   );
 
-function expected(contracts: string[], traits: [string, string][], tokenId?: bigint): number[] {
+function expected(
+  contracts: string[] | null,
+  traits: [string, string][],
+  tokenId?: bigint,
+): number[] {
   return sold
     .map((sale, logIndex) => ({ ...sale, logIndex }))
-    .filter((sale) => contracts.includes(sale.contract))
+    .filter((sale) => contracts?.includes(sale.contract) ?? true)
     .filter((sale) => tokenId === undefined || sale.tokenId === tokenId)
     .filter((sale) => traits.every(([type, value]) => has(sale, type, value)))
     .map(({ logIndex }) => logIndex)
@@ -146,13 +150,16 @@ const cases: [string, [string, string][], boolean][] = [
   ],
 ];
 
-describe("sales by traits", () => {
+describe.each([
+  ["of a collection", "collection=kin", kin],
+  ["of any collection", "chainId=1", null],
+])("sales by traits %s", (_place, place, contracts) => {
   it.each(cases)(
     "are those of tokens with %s, on pages and by cursors",
     async (_, traits, some) => {
-      const logs = expected(kin, traits);
+      const logs = expected(contracts, traits);
       expect(logs.length > 0).toBe(some);
-      const path = `/v1/sales?collection=kin${asked(traits)}`;
+      const path = `/v1/sales?${place}${asked(traits)}`;
       const whole = await list(`${path}&per_page=100`);
       expect(whole.meta.total).toBe(logs.length);
       expect(whole.data.map(({ logIndex }) => logIndex)).toEqual(logs.slice(0, 100));
@@ -180,15 +187,35 @@ describe("sales by traits", () => {
     );
     const id = token?.tokenId ?? 0n;
     for (const value of ["Gold", "Tan"]) {
-      const { data } = await list(
-        `/v1/sales?collection=kin&token_id=${id}${asked([["fur", value]])}`,
+      const { data, meta } = await list(
+        `/v1/sales?${place}&token_id=${id}${asked([["fur", value]])}`,
       );
-      expect(data.map(({ logIndex }) => logIndex)).toEqual(expected(kin, [["fur", value]], id));
+      const logs = expected(contracts, [["fur", value]], id);
+      expect(data.map(({ logIndex }) => logIndex)).toEqual(logs);
+      expect(meta.total).toBe(logs.length);
     }
   });
+});
 
-  it("need a collection, take five traits at most, and have cursors of their own", async () => {
-    await reads.refusal("/v1/sales?traits[Fur]=Gold", 422, "invalid_parameters");
+describe("sales by token id", () => {
+  it("are those of the id in every contract, on pages and by cursors", async () => {
+    for (const id of [0n, 7n, 29n, 999n]) {
+      const logs = expected(null, [], id);
+      const walked: number[] = [];
+      for (let next = await list(`/v1/sales?token_id=${id}&per_page=3`); ; ) {
+        walked.push(...next.data.map(({ logIndex }) => logIndex));
+        expect(next.meta.total).toBe(logs.length);
+        if (next.meta.next_cursor === null) break;
+        next = await list(`/v1/sales?token_id=${id}&per_page=3&cursor=${next.meta.next_cursor}`);
+      }
+      expect(walked).toEqual(logs);
+    }
+    expect((await list("/v1/sales?token_id=7&chainId=33139")).meta.total).toBe(0);
+  });
+});
+
+describe("traits of sales", () => {
+  it("take five at most, and have cursors of their own", async () => {
     const six = [1, 2, 3, 4, 5, 6].map((index): [string, string] => [`t${index}`, "x"]);
     await reads.refusal(`/v1/sales?collection=kin${asked(six)}`, 422, "invalid_parameters");
     const { meta } = await list(`/v1/sales?collection=kin&per_page=2${asked([["fur", "Gold"]])}`);

@@ -19,7 +19,7 @@ import {
 } from "../../support/database/given.ts";
 import { createDatabase } from "../../support/database/postgres.ts";
 
-const tables = ["sale", "total", "volume", "sale_count_bits"];
+const tables = ["sale", "total", "token_total", "volume", "day", "sale_count_bits"];
 const [apes, punks, alice, bob, carol, fees] = [1, 2, 3, 4, 5, 6].map(addressOf) as [
   Address,
   Address,
@@ -149,7 +149,17 @@ async function recount(schema: string) {
     select (contract_id, currency, date_trunc('hour', timestamp, 'UTC'), count(*), sum(total_wei))::text as row
     from ${sql.table(`${schema}.sale`)} group by contract_id, currency, date_trunc('hour', timestamp, 'UTC')
     order by 1`.execute(db);
-  return [totals.rows, volumes.rows].map((rows) => rows.map(({ row }) => row));
+  const ofTokens = await sql<{ row: string }>`
+    select (chain_id, token_id, count(*))::text as row from ${sql.table(`${schema}.sale`)}
+    group by chain_id, token_id order by 1`.execute(db);
+  const days = await sql<{ row: string }>`
+    select (chain_id, coalesce(contract_id, 0), day, marketplace, currency, count(*))::text as row
+    from (select *, date_trunc('day', timestamp, 'UTC') as day from ${sql.table(`${schema}.sale`)}) sale
+    group by grouping sets ((chain_id, contract_id, day, marketplace, currency), (chain_id, day, marketplace, currency))
+    order by 1`.execute(db);
+  return [totals.rows, ofTokens.rows, volumes.rows, days.rows].map((rows) =>
+    rows.map(({ row }) => row),
+  );
 }
 
 const blocks = [1, 2, 3].flatMap((number) => [
@@ -278,7 +288,7 @@ describe("sales", () => {
     await setBlocks(database.db, "block_retracted", [first]);
     await project(database.db, [target]);
     expect(await readSales()).toMatchObject([{ chain_id: 33139, total_wei: 50n }]);
-    expect((await dumpAll("sales")).map((rows) => rows.length)).toEqual([1, 2, 1, 1]);
+    expect((await dumpAll("sales")).map((rows) => rows.length)).toEqual([1, 2, 1, 1, 2, 1]);
 
     await setBlocks(database.db, "block_readopted", [first]);
     await project(database.db, [target]);
@@ -323,7 +333,7 @@ describe("sales", () => {
           ]);
 
           expect(await dumpAll("sales")).toEqual(await dumpAll("sales_shadow"));
-          expect((await dumpAll("sales")).slice(1, 3)).toEqual(await recount("sales"));
+          expect((await dumpAll("sales")).slice(1, 5)).toEqual(await recount("sales"));
         })
         .beforeEach(async () => {
           await startOver();

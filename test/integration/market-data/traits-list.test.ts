@@ -6,6 +6,7 @@ import type { Database } from "../../../projections/database.ts";
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
 import { priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { addressOf, block } from "../../support/database/given.ts";
+import { ownedTokens } from "../../support/market-data/owned-tokens.ts";
 import {
   collectionsRegistered,
   described,
@@ -69,7 +70,7 @@ async function readLive(db: Database, now: bigint): Promise<Known[]> {
                    and l.end_time > ${now} order by 1) as asks
     from metadata.token m join log.contract k using (contract_id)
     where m.status = 'ok' and exists (
-      select from ownership.token t
+      select from ${ownedTokens} t
       where t.contract_id = m.contract_id and t.token_id = m.token_id and not t.is_burned
     )`.execute(db);
   return rows;

@@ -14,6 +14,7 @@ import {
   dumpTable,
   project,
 } from "../../support/database/given.ts";
+import { ownedTokens } from "../../support/market-data/owned-tokens.ts";
 import {
   type Attribute,
   openTokenMarket,
@@ -72,7 +73,7 @@ async function readKnown(db: Database): Promise<Known[]> {
     select m.contract_id as contract, m.token_id as token, bool_or(not o.is_burned) as live, m.attributes,
            (select min(l.unit_price_wei) from listings.listing l
             where l.contract_id = m.contract_id and l.token_id = m.token_id and l.status = 'active') as "priceWei"
-    from metadata.token m join ownership.token o using (contract_id, token_id)
+    from metadata.token m join ${ownedTokens} o using (contract_id, token_id)
     where m.status = 'ok' group by m.contract_id, m.token_id, m.attributes`.execute(db);
   return rows;
 }

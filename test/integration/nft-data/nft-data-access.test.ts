@@ -97,15 +97,16 @@ describe("POST /api/auth/login", () => {
     expect(answers[0]?.headers.get("www-authenticate")).toMatch(/^Bearer/);
   });
 
-  it("is throttled", async () => {
-    const { email } = await logIn();
-    const statuses: number[] = [];
-    for (let time = 0; time < 11; time += 1) {
+  it("locks no account out, whatever others try with its address", async () => {
+    const { email, clientKey } = await logIn();
+    for (let time = 0; time < 12; time += 1) {
       const attempt = { email, client_key: makeKey("client") };
       const answer = await one.post(`${base}/api/auth/login`, attempt, from(newAddress()));
-      statuses.push(answer.status);
+      expect(answer.status).toBe(401);
     }
-    expect(statuses).toEqual([...Array(10).fill(401), 429]);
+    const attempt = { email, client_key: clientKey };
+    const answer = await one.post(`${base}/api/auth/login`, attempt, from(newAddress()));
+    expect(answer.status).toBe(200);
   });
 
   it.each([

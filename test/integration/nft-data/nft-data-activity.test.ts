@@ -89,12 +89,10 @@ function aftermath() {
 
 const told = (row: unknown) => {
   const { type, from, to, price_wei, order_hash, timestamp, ...item } = Item.parse(row);
-  const about = type === "cancel" ? [] : [item.contract, item.token_id];
-  return [type, from, to, price_wei, order_hash, timestamp, ...about].join(" ");
+  return [type, from, to, price_wei, order_hash, timestamp, item.contract, item.token_id].join(" ");
 };
 const known = ({ type, from, to, price, hash, at, contract, token }: Known) => {
-  const about = type === "cancel" ? [] : [contract, token];
-  return [type, from, to, price, hash, at.toISOString(), ...about].join(" ");
+  return [type, from, to, price, hash, at.toISOString(), contract, token].join(" ");
 };
 
 const [alice = dead, bob = dead] = holders;

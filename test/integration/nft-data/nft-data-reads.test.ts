@@ -5,6 +5,7 @@ import { z } from "zod";
 import { snake } from "../../../api/serve/nft-data/views/snake.ts";
 import { addressOf } from "../../support/database/given.ts";
 import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
+import { ownedTokens } from "../../support/market-data/owned-tokens.ts";
 import {
   dead,
   holders,
@@ -178,7 +179,7 @@ async function readHeld(): Promise<Held[]> {
   const { rows } = await sql<Held>`
     select k.address as contract, h.token_id::text as "tokenId", h.standard, h.owner, h.units
     from (
-      select contract_id, token_id, standard::int, owner, 1::numeric as units from ownership.token where standard = 721
+      select contract_id, token_id, standard::int, owner, 1::numeric as units from ${ownedTokens} t where standard = 721
       union all
       select contract_id, token_id, 1155, owner, units from ownership.balance where units > 0
     ) h join log.contract k using (contract_id)

@@ -65,10 +65,13 @@ describe("op analysts", () => {
     const made = await grant(role, "--password-file", join(folder, "password"), "--json");
     const again = await grant(role, "--timeout", "2", "--json");
 
-    expect([made.code, JSON.parse(made.out)]).toEqual([0, { role, wasMade: true, alsoSees: [] }]);
+    expect([made.code, JSON.parse(made.out)]).toEqual([
+      0,
+      { role, wasMade: true, alsoSees: [], stillMay: [] },
+    ]);
     expect([again.code, JSON.parse(again.out)]).toEqual([
       0,
-      { role, wasMade: false, alsoSees: [] },
+      { role, wasMade: false, alsoSees: [], stillMay: [] },
     ]);
     expect(await asAnalyst("select count(*) from sales")).toEqual([{ count: "40" }]);
     expect(await asAnalyst("select count(*) from analytics.tokens")).toEqual([{ count: "40" }]);
@@ -83,7 +86,8 @@ describe("op analysts", () => {
       ["set default_transaction_read_only = off; create table analytics.mine ()", refused.denied],
       ["set default_transaction_read_only = off; delete from sales.sale", refused.denied],
       ["set default_transaction_read_only = off; create table public.mine ()", refused.denied],
-      ["create temporary table mine as select 1; create table analytics.mine ()", refused.readOnly],
+      ["set default_transaction_read_only = off; create temporary table mine ()", refused.denied],
+      ["create table analytics.mine ()", refused.readOnly],
       ["select pg_sleep(10)", refused.timeout],
     ];
     for (const [statement, code] of outcomes) {

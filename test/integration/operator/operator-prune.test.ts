@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { ponderLock } from "../../../api/run/indexer/schema-lock.ts";
 import { readCheckpoints } from "../../../projections/engine/checkpoint.ts";
+import { withLock } from "../../../projections/named-lock.ts";
 import { appendTrades, operate, prepare } from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
@@ -51,13 +53,7 @@ it("op prune lists what serves nobody with its size, and drops nothing unasked",
 
 it("op prune --yes drops them, but never one in which a Ponder runs", async () => {
   const { db, url } = database;
-  const first = await db.connection().execute(async (connection) => {
-    const key = sql`hashtextextended(${`ponder ${running}`}, 0)`;
-    await sql`select pg_advisory_lock(${key})`.execute(connection);
-    const outcome = await operate(url, "prune", "--yes");
-    await sql`select pg_advisory_unlock(${key})`.execute(connection);
-    return outcome;
-  });
+  const first = await withLock(db, ponderLock(running), () => operate(url, "prune", "--yes"));
   const left = await schemas();
   const second = await operate(url, "prune", "--yes");
   const third = await operate(url, "prune", "--yes");

@@ -230,7 +230,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
       [{ amount: 2 }, "422 bad_amount"],
       [{ chainId: 5 }, "422 unsupported_chain"],
       [{ chainId: 33139 }, "422 unsupported_chain"],
-      [[], "422 bad_structure"],
+      [[], "422 bad_request"],
     ];
     for (const [body, refused] of table) {
       expect(await refusalOf(askId, body), JSON.stringify(body)).toMatchObject({ refused });

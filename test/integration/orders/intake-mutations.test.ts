@@ -41,6 +41,9 @@ beforeAll(async () => {
   await bob.wraps(parseEther("10"));
   await bob.allows(parseEther("9"));
   await bob.mints({ ...punk(70n), contract: contracts.burnable });
+  const gone = { ...punk(71n), contract: contracts.burnable };
+  await bob.mints(gone);
+  await bob.burns(gone);
   await stand.record();
   const priceWei = parseEther("1");
   orders = {
@@ -371,6 +374,12 @@ describe("a changed order with a valid signature", () => {
       "a token nobody minted",
       "token_not_found",
       offerItem({ identifierOrCriteria: 4_242n }),
+    ],
+    [
+      "listing",
+      "a token that was burned",
+      "token_burned",
+      offerItem({ token: contracts.burnable, identifierOrCriteria: 71n }),
     ],
     ["listing", "somebody else's token", "not_owner", offerItem({ identifierOrCriteria: 7n })],
     [

@@ -85,7 +85,7 @@ describe("a listing that is submitted again", () => {
       wireOrder(order),
       wireOrder({ ...order, signature: compact }),
       { ...parameters, signature: order.signature },
-      { parameters: { ...parameters, salt, orderType: "0", more: 1 }, signature: order.signature },
+      { parameters: { ...parameters, salt, orderType: "0" }, signature: order.signature },
       JSON.parse(
         JSON.stringify(wireOrder(order)).replace(
           /0x[0-9a-f]{40}"/g,

@@ -164,7 +164,10 @@ async function writeHistory(
   };
   await stockMakers(place);
   for (let step = 1; step <= length; step += 1) {
-    const tick = () => book.appendFacts([ticked(receivedAt + BigInt(random.int(0, step)))]);
+    // Late in a history all orders that ended without a fill may be compacted.
+    const isLate = step > length * 0.9;
+    const clock = receivedAt + BigInt(isLate ? 32 * 86_400 : random.int(0, step));
+    const tick = () => book.appendFacts([ticked(clock)]);
     const turns = [
       submit,
       submit,
@@ -200,17 +203,20 @@ describe("listings of equal logs", () => {
   it.each([1, 2, 3, 4])(
     "are equal at every position, in any windows (history %i)",
     async (seed) => {
+      let most = 0;
       const live = await book.emptyTargets();
       await writeHistory(seed, 150, async () => {
         await project(db, live, 1);
-        expect(await tables()).toEqual(await derivedInBulk());
+        const now = await tables();
+        most = Math.max(most, now[0]?.length ?? 0);
+        expect(now).toEqual(await derivedInBulk());
       });
       const one = await tables();
       await project(db, await book.emptyTargets(), 7);
       const seven = await tables();
       await project(db, await book.emptyTargets(), 100_000);
 
-      expect(one[0]?.length).toBeGreaterThan(10);
+      expect(most).toBeGreaterThan(10);
       expect(seven).toEqual(one);
       expect(await tables()).toEqual(one);
     },

@@ -66,7 +66,6 @@ describe("GET /v1/bids", () => {
   });
 
   it.each([
-    ["token_id=1", "invalid_parameters"],
     ["kind=item", "invalid_parameters"],
     ["status=expired", "invalid_parameters"],
     ["sort=net", "invalid_parameters"],

@@ -29,7 +29,7 @@ let book: OrderBookFixture;
 
 beforeAll(async () => {
   book = await openOrderBook(1);
-}, 120_000);
+});
 afterAll(() => book?.close());
 
 async function params(fields: Record<string, string | number | bigint>) {
@@ -343,6 +343,19 @@ describe("GET /v1/orders/params rejects", () => {
       expect(await book.get("/v1/orders/params")).toMatchObject({ status: 200 });
     } finally {
       book.node.override = () => undefined;
+    }
+  });
+
+  it.each([
+    ["two of one token", { quantity: 2 }],
+    ["a price that is too low", { unitPriceWei: 9_999n }],
+    ["a price that is too high", { unitPriceWei: 10n ** 28n }],
+  ])("what intake refuses: %s has nothing to sign", async (_, refused) => {
+    for (const maker of [{ maker: alice.address }, {}]) {
+      const block = await params({ chainId: 1, ...maker, ...punk, ...refused });
+      expect([block.consideration, block.offer]).toEqual([null, null]);
+      const offered = "unitPriceWei" in refused ? block.offers.consideration : null;
+      expect(offered).toBeNull();
     }
   });
 

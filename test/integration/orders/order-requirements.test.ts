@@ -19,9 +19,12 @@ beforeAll(async () => {
   for (const contract of [contracts.burnable, contracts.guarded]) {
     await actors.alice.mints({ standard: "erc721", contract, tokenId: 1n });
   }
+  const gone = { standard: "erc721", contract: contracts.burnable, tokenId: 2n } as const;
+  await actors.alice.mints(gone);
+  await actors.alice.burns(gone);
   await actors.alice.approves(contracts.guarded);
   await book.catchUp();
-}, 120_000);
+});
 afterAll(() => book?.close());
 
 const punk = { contract: contracts.punks, tokenId: "1", quantity: 1, unitPriceWei };
@@ -85,6 +88,7 @@ describe("POST /v1/listings/requirements", () => {
     ["insufficient_quantity", { ...edition, quantity: 61 }],
     ["not_owner", { ...edition, tokenId: "99" }],
     ["token_not_found", { ...punk, tokenId: "4000" }],
+    ["token_burned", { ...punk, contract: contracts.burnable, tokenId: "2" }],
     ["transfer_restricted", { ...punk, contract: contracts.guarded }],
     ["bad_quantity", { ...punk, quantity: 2 }],
     ["zero_price", { ...punk, unitPriceWei: "0" }],
@@ -202,6 +206,7 @@ describe("POST /v1/bids/requirements", () => {
 
   it.each([
     ["token_not_found", { ...item, tokenId: "4000" }],
+    ["token_burned", { ...item, contract: contracts.burnable, tokenId: "2" }],
     ["self_offer", { ...item, tokenId: "20" }],
     ["bad_quantity", { ...item, quantity: 2 }],
     ["price_too_low", { ...item, amountWei: "1" }],

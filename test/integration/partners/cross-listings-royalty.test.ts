@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { collectionsProjection } from "../../../projections/collections/project.ts";
+import type { CreatorFee } from "../../../projections/domain/creator-fee-review.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
-import { type CreatorFee, creatorFeeRead } from "../../../projections/facts/creator-fee.ts";
+import { creatorFeeRead } from "../../../projections/facts/creator-fee.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readPartnerRoyalties } from "../../../projections/reads/collections/read-royalties.ts";
 import { createProjection, project } from "../../support/database/given.ts";
@@ -25,7 +26,7 @@ let fixture: ReturnType<typeof openCrossListingFixture>;
 beforeAll(async () => {
   book = await openPartnerOrderBook(chainId);
   fixture = openCrossListingFixture(book, chainId);
-}, 120_000);
+});
 afterAll(() => book?.close());
 
 let change = 0;

@@ -25,7 +25,7 @@ let fixture: ReturnType<typeof openCrossListingFixture>;
 beforeAll(async () => {
   book = await openPartnerOrderBook(chainId);
   fixture = openCrossListingFixture(book, chainId);
-}, 120_000);
+});
 afterAll(() => book?.close());
 afterEach(() => book.opensea.heal());
 

@@ -81,9 +81,9 @@ describe("the creator fees of a partner's collections", () => {
     const usual = { recipient: accounts.royaltyRecipient, bps: 500, isRequired: true };
     const of = (fees: CollectionFee[]) => ({
       at: contracts.familyOne,
-      payload: { marketplace: "opensea", fees },
+      payload: { marketplace: "opensea", fees, review: { state: "in_force" } },
     });
-    const none = { at: contracts.burnable, payload: { marketplace: "opensea", fees: [] } };
+    const none = { ...of([]), at: contracts.burnable };
     expect(await told()).toHaveLength(2);
     expect(await told()).toEqual(expect.arrayContaining([of([usual]), none]));
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
     signal: ending.signal,
   });
   await until("its topic", async () => book.opensea.topics().length === 1);
-}, 120_000);
+});
 afterAll(async () => {
   ending.abort();
   await hearing;

@@ -39,7 +39,7 @@ function open(patience: Partial<Timeouts> = {}, requestsPerMinute = 120) {
   const transport = openTransport({
     ...{ name: "Partner", url, requestsPerMinute, clock, random: () => 1 },
     headers: { "x-api-key": secret },
-    timeouts: { timeoutMs: 1_000, waitMs: 3_600_000, attempts: 3, ...patience },
+    timeouts: { timeoutMs: 30_000, waitMs: 3_600_000, attempts: 3, ...patience },
   });
   opened.push(transport);
   return transport;
@@ -63,6 +63,20 @@ describe("the way to a partner", () => {
 
     expect(densest()).toBeLessThanOrEqual(120);
     expect(clock.now()).toBeLessThan(5 * 60_000);
+  });
+
+  it("serves twenty requests of callers at once, and says when the next is possible", async () => {
+    const transport = open({ waitMs: 0 });
+    const act = (path: string) => ({ ...read(path), budget: "act" }) as const;
+    const answers = await Promise.all(
+      Array.from({ length: 21 }, (_, index) => transport.send(act(`/${index}`))),
+    );
+
+    expect(answers.slice(0, 20).filter(isRejection)).toEqual([]);
+    expect(answers[20]).toMatchObject({ rejected: "partner_rate_limited", retryAfterSeconds: 2 });
+    expect(asked).toHaveLength(20);
+    await clock.sleep(2_000);
+    expect(isRejection(await transport.send(act("/later")))).toBe(false);
   });
 
   it("keeps to its budget when many ask at once", async () => {
@@ -101,8 +115,9 @@ describe("the way to a partner", () => {
     reply = () => ({ status: 429, headers: { "retry-after": "600" } });
     const transport = open({ waitMs: 2_000 });
 
-    expect(await transport.send(read())).toMatchObject({ rejected: "upstream_error" });
-    expect(await transport.send(read("/other"))).toMatchObject({ rejected: "upstream_error" });
+    const rationed = { rejected: "partner_rate_limited", retryAfterSeconds: expect.any(Number) };
+    expect(await transport.send(read())).toMatchObject(rationed);
+    expect(await transport.send(read("/other"))).toMatchObject(rationed);
     expect(asked).toHaveLength(1);
   });
 

@@ -1,12 +1,16 @@
 import type { ChainId } from "../../../abis/deployments.ts";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
 import { fetchReadBasis } from "../../../api/background/chain/contract-calls.ts";
+import type { ChainConfig } from "../../../api/run/config/chain-config.ts";
 import { completeEvents, fetchEvents } from "../../../api/run/indexer/chain-events.ts";
 import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
 import { sourceFilters } from "../../../api/run/indexer/source-filters.ts";
 import type { Database } from "../../../projections/database.ts";
 import { stageDecoded } from "../../../projections/log/ponder-events.ts";
 import { type Appended, appendStaged, openStage } from "../../../projections/log/stage.ts";
+
+/** What configuration may leave out. */
+export type IndexedEvents = Pick<ChainConfig, "collections" | "wrappedNativeEvents">;
 
 /**
  * Appends every event of a local chain up to its head as facts, without an indexer.
@@ -15,6 +19,7 @@ import { type Appended, appendStaged, openStage } from "../../../projections/log
 export async function recordChain(
   db: Database,
   { chainId, rpcUrl }: { chainId: ChainId; rpcUrl: string },
+  indexed: Partial<IndexedEvents> = {},
 ): Promise<Appended> {
   const client = openChainClient({ chainId, rpcUrls: [rpcUrl] });
   const config = {
@@ -22,6 +27,7 @@ export async function recordChain(
     startBlock: 0,
     collections: "all",
     wrappedNativeEvents: "all",
+    ...indexed,
   } as const;
   const filters = sourceFilters(indexedSources(config, { collections: [] }).sources);
   const { number } = await fetchReadBasis(client);

@@ -6,6 +6,7 @@ import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../../abis
 import type { Database } from "../../../projections/database.ts";
 import type { FactKind } from "../../../projections/log/fact-kind.ts";
 import { appendEvents, type ChainEvent } from "../database/given.ts";
+import { ownedTokens } from "../market-data/owned-tokens.ts";
 
 type ChainLog = {
   address: Address;
@@ -238,7 +239,7 @@ export async function dumpState(db: Database): Promise<string[]> {
   const { rows } = await sql<{ row: string }>`
     select concat_ws(' ', 'token', c.chain_id, encode(c.address, 'hex'), t.token_id, t.standard,
                      encode(t.owner, 'hex'), t.supply, t.is_burned) as row
-    from ownership.token t join log.contract c using (contract_id)
+    from ${ownedTokens} t join log.contract c using (contract_id)
     union all
     select concat_ws(' ', 'balance', c.chain_id, encode(c.address, 'hex'), b.token_id, encode(b.owner, 'hex'), b.units)
     from ownership.balance b join log.contract c using (contract_id)

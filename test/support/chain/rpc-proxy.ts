@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
 
@@ -21,7 +21,7 @@ const Calls = z.array(z.object({ id: z.number(), method: z.string(), params: z.a
 const Answers = z.array(z.looseObject({ id: z.number() }));
 
 export async function startRpcProxy(rpcUrl: string): Promise<RpcProxy> {
-  const server = createServer(async (request, response) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
@@ -40,6 +40,10 @@ export async function startRpcProxy(rpcUrl: string): Promise<RpcProxy> {
     });
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(answers));
+  };
+  const server = createServer((request, response) => {
+    // The node may stop while a caller has given up waiting.
+    handle(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

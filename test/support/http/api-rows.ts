@@ -95,7 +95,7 @@ async function seedContract(db: Database, contract: Contract): Promise<void> {
   await sql`
     insert into log.contract (contract_id, chain_id, address) overriding system value
     values (${id}, ${chainId}, ${bytes(addressOfContract(contract))})`.execute(db);
-  await sql`insert into collections.contract values (${id}, ${family ?? id}, ${standard}, true)`.execute(
+  await sql`insert into collections.contract values (${id}, ${family ?? id}, ${standard}, true, true)`.execute(
     db,
   );
   if (family !== undefined) return;

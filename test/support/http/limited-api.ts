@@ -32,6 +32,7 @@ type Options = {
   trustProxy?: number | string[];
   isPaused?: () => Promise<boolean>;
   logger?: Logger;
+  rpcUrls?: Parameters<typeof openTestMarket>[1];
 };
 
 /** An API with rate limits, like one process: with its own database connections. */
@@ -51,7 +52,7 @@ export async function openLimitedApi(options: Options): Promise<LimitedApi> {
     siteUrl: "https://site.example.test",
     chains: [33139] as const,
     readStatus: async () => idle,
-    market: openTestMarket(db),
+    market: openTestMarket(db, options.rpcUrls),
     instantKeys: openInstantKeys({
       db,
       requestsPerMinute: limits.instant,

@@ -26,20 +26,27 @@ export type ApiClient = {
   close(): Promise<void>;
 };
 
+type Place = { base: string; path: string };
+
 /** Serves the app on a free port and reads the document of the API whose paths begin at `base`. */
 export async function serve(
   app: Express,
-  { base, path }: { base: string; path: string } = { base: "", path: "/v1/openapi.json" },
+  place: Place = { base: "", path: "/v1/openapi.json" },
 ): Promise<ApiClient> {
   const listening: Listening = await listen(app, "127.0.0.1", 0);
-  const url = `http://127.0.0.1:${listening.port}`;
+  const client = await documentedAt(`http://127.0.0.1:${listening.port}`, place);
+  return { ...client, close: listening.close };
+}
+
+/** A client of an API that is served at `url`; closing it leaves the API. */
+export async function documentedAt(url: string, { base, path }: Place): Promise<ApiClient> {
   const json: unknown = await (await fetch(url + base + path)).json();
   const document = Document.parse(json);
   const check = answerChecker(document, base);
   const ask = async (pathAndQuery: string, request: RequestInit): Promise<ApiAnswer> => {
     const response = await fetch(url + pathAndQuery, request);
     const text = await response.text();
-    const body: unknown = text === "" ? undefined : JSON.parse(text);
+    const body = bodyOf(response, text);
     if (response.status !== 304) check(request.method ?? "get", pathAndQuery, response, body);
     return { status: response.status, headers: response.headers, body };
   };
@@ -51,7 +58,7 @@ export async function serve(
       const text = typeof body === "string" ? body : JSON.stringify(body);
       return ask(path, { method: "post", body: text ?? null, headers });
     },
-    close: listening.close,
+    close: async () => {},
   };
 }
 
@@ -73,18 +80,22 @@ function answerChecker(document: z.output<typeof Document>, base: string) {
     return validate;
   }
 
+  function checkBody(validate: ValidateFunction, asked: string, body: unknown): void {
+    if (validate(body)) return;
+    throw new Error(`${asked} is not as documented: ${ajv.errorsText(validate.errors)}`);
+  }
+
   return (method: string, pathAndQuery: string, response: Response, body: unknown) => {
     const [asked = ""] = pathAndQuery.slice(base.length).split("?");
     const found = patterns.filter(({ pattern }) => pattern.test(asked)).map(({ path }) => path);
     const path = found.find((one) => one === asked) ?? found[0] ?? "";
     const status = String(response.status);
-    if (document.paths[path]?.[method]?.responses[status] === undefined) {
+    const documented = document.paths[path]?.[method]?.responses[status];
+    if (documented === undefined) {
       throw new Error(`${asked} answered ${status}, which is not documented`);
     }
-    const validate = validatorOf(method, path, status);
-    if (!validate(body)) {
-      throw new Error(`${pathAndQuery} is not as documented: ${ajv.errorsText(validate.errors)}`);
-    }
+    if (isMedia(response)) checkMedia(documented, response);
+    else checkBody(validatorOf(method, path, status), pathAndQuery, body);
     const isRead = method === "get" && status === "200";
     const required = isRead ? ["x-request-id", "etag"] : ["x-request-id"];
     const missing = [...required, ...(headersOf[status] ?? [])].filter(
@@ -92,6 +103,24 @@ function answerChecker(document: z.output<typeof Document>, base: string) {
     );
     if (missing.length > 0) throw new Error(`${pathAndQuery} lacks ${missing.join()}`);
   };
+}
+
+const isMedia = (response: Response) => response.ok && typeOf(response) !== "application/json";
+
+function bodyOf(response: Response, text: string): unknown {
+  if (text === "") return undefined;
+  return isMedia(response) ? text : JSON.parse(text);
+}
+
+const typeOf = (response: Response) => response.headers.get("content-type")?.split(";")[0];
+
+/** What is no JSON has one of the documented types, which may be ranges such as `image/*`. */
+function checkMedia(documented: unknown, response: Response): void {
+  const { content = {} } = (documented ?? {}) as { content?: object };
+  const type = typeOf(response) ?? "";
+  const ranges = [type, type.replace(/\/.*/, "/*")];
+  if (!Object.keys(content).some((one) => ranges.includes(one)))
+    throw new Error(`${response.url} answered ${type}, which is not documented`);
 }
 
 const headersOf: Record<string, string[]> = { 401: ["www-authenticate"], 429: ["retry-after"] };

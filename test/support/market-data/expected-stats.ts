@@ -87,7 +87,8 @@ export async function computeExpectedStats(db: Database): Promise<unknown[]> {
 function cheapest(condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(
     select jsonb_build_object('priceWei', unit_price_wei::text, 'orderHash', '0x' || encode(order_hash, 'hex'),
-                              'tokenId', token_id::text, 'marketplace', marketplace, 'isBuyable', is_buyable)
+                              'tokenId', token_id::text, 'marketplace', marketplace, 'isBuyable', is_buyable,
+                              'currency', '0x' || encode(currency, 'hex'))
     from listings.listing where contract_id = any (f.contracts) and status = 'active' and ${condition}
     order by unit_price_wei, position limit 1)`;
 }

@@ -122,6 +122,20 @@ export function openTokenMarket(random: Random) {
     return transferred({ contract: contract.address, tokenId, to, ...from, ...units }, place());
   }
 
+  /** A range of ids (ERC-2309) moves at once. */
+  function moveRange(): Fact {
+    const contract = random.pick([nfts.punks, nfts.kin, nfts.kinSecond]);
+    const [first, count] = [random.int(1, 9), random.int(1, 5)];
+    const to = random.chance(0.15) ? dead : holder();
+    for (let id = first; id < first + count; id += 1)
+      receivers.set(`${contract.address}/${id}`, to);
+    return {
+      ...transferred({ contract: contract.address, tokenId: BigInt(first), to }, place()),
+      kind: "erc721_consecutive_transfer",
+      amount: BigInt(count),
+    };
+  }
+
   function list(): Fact {
     const { contract, tokenId } = token();
     salt += 1;
@@ -183,7 +197,7 @@ export function openTokenMarket(random: Random) {
     ...Array.from({ length: 6 }, () => move),
     ...Array.from({ length: 6 }, () => list),
     ...Array.from({ length: 4 }, () => describe),
-    ...[bid, letTimePass, approve],
+    ...[bid, letTimePass, approve, moveRange],
   ];
   const happening = (): Fact =>
     orders.length > 0 && random.chance(0.05) ? endAnOrder() : random.pick(happenings)();

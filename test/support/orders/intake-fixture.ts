@@ -7,6 +7,7 @@ import { openProjectionWaiter } from "../../../api/background/orders/market/proj
 import { createApp } from "../../../api/serve/app.ts";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
+import type { OrderQuotas } from "../../../projections/domain/orders/order-quotas.ts";
 import type {
   OrderComponents,
   SignedOrder,
@@ -16,7 +17,7 @@ import {
   orderHash,
   signingDigest,
 } from "../../../projections/domain/seaport/order-hash.ts";
-import { recordChain } from "../chain/chain-facts.ts";
+import { type IndexedEvents, recordChain } from "../chain/chain-facts.ts";
 import { type Market, openMarket } from "../chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "../chain/rpc-proxy.ts";
 import { createProjection } from "../database/given.ts";
@@ -49,14 +50,18 @@ const Envelope = z.looseObject({
 });
 type Answer = z.output<typeof Envelope> & { status: number };
 
-export async function openIntakeFixture(chainId: ChainId): Promise<IntakeFixture> {
+export async function openIntakeFixture(
+  chainId: ChainId,
+  indexed: Partial<IndexedEvents> = {},
+  quotas: Partial<OrderQuotas> = {},
+): Promise<IntakeFixture> {
   const [database, market] = await Promise.all([
     createDatabase(),
     openMarket({ chainId, stocked: true }),
   ]);
   const { db, url } = database;
   const logger = pino({ level: "warn" });
-  await recordChain(db, market.anvil);
+  await recordChain(db, market.anvil, indexed);
   const targets = [];
   for (const projection of allProjections({ feeRecipient: testFee.recipient })) {
     targets.push(await createProjection(db, projection));
@@ -81,7 +86,7 @@ export async function openIntakeFixture(chainId: ChainId): Promise<IntakeFixture
     siteUrl: "https://site.example.test",
     chains: [chainId],
     readStatus: () => Promise.reject(new Error("the status is not used in this test")),
-    market: openTestMarket(db, { [chainId]: node.url }, waiter.waitFor),
+    market: openTestMarket(db, { [chainId]: node.url }, waiter.waitFor, [], quotas),
     now: () => new Date(),
   };
   const api = await serve(createApp({ context, baseUrl: "https://api.example.test", logger }));
@@ -97,7 +102,7 @@ export async function openIntakeFixture(chainId: ChainId): Promise<IntakeFixture
       return { ...Envelope.parse(answer), status };
     },
     async record() {
-      const { head } = await recordChain(db, market.anvil);
+      const { head } = await recordChain(db, market.anvil, indexed);
       await waiter.waitFor(head);
     },
     async close() {

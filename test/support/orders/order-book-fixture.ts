@@ -3,7 +3,7 @@ import type { Address, Hex } from "viem";
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { Partner } from "../../../api/background/marketplaces/partner.ts";
-import { createApp } from "../../../api/serve/app.ts";
+import { type AppOptions, createApp } from "../../../api/serve/app.ts";
 import { allProjections } from "../../../projections/all.ts";
 import type { TradeTerms } from "../../../projections/domain/orders/trade-terms.ts";
 import { orderQuantity } from "../../../projections/domain/seaport/fill.ts";
@@ -21,7 +21,7 @@ import { type Market, openMarket } from "../chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "../chain/rpc-proxy.ts";
 import { createProjection, project } from "../database/given.ts";
 import { createDatabase, type TestDatabase } from "../database/postgres.ts";
-import { serve } from "../http/openapi.ts";
+import { type ApiClient, serve } from "../http/openapi.ts";
 import { openTestMarket, testFee } from "./test-market.ts";
 
 /** A local chain, its order book and API; the test does the work of the indexer and the projector. */
@@ -29,6 +29,7 @@ export type OrderBookFixture = Pick<Market, "actors" | "client"> & {
   db: TestDatabase["db"];
   /** The RPC proxy that the API uses. */
   node: RpcProxy;
+  api: ApiClient;
   /** Appends a signed order without validating it; returns its id. */
   submit(order: SignedOrder): Promise<string>;
   /** Records and projects everything mined so far. */
@@ -53,6 +54,7 @@ export async function openOrderBook(
     chainId: ChainId;
     rpcUrl: string;
   }) => Promise<Partner[]> = async () => [],
+  moreOf: (context: AppOptions["context"], rpcUrl: string) => Partial<AppOptions> = () => ({}),
 ): Promise<OrderBookFixture> {
   const [database, market] = await Promise.all([
     createDatabase(),
@@ -74,7 +76,7 @@ export async function openOrderBook(
     await projectAll();
     return true;
   };
-  const context = {
+  const context: AppOptions["context"] = {
     db,
     siteUrl: "https://site.example.test",
     chains: [chainId],
@@ -86,6 +88,7 @@ export async function openOrderBook(
     context,
     baseUrl: "https://api.example.test",
     logger: pino({ level: "warn" }),
+    ...moreOf(context, market.anvil.rpcUrl),
   });
   const api = await serve(app);
   const catchUp = async () => {
@@ -98,6 +101,7 @@ export async function openOrderBook(
     client: market.client,
     db,
     node,
+    api,
     catchUp,
     async submit(order) {
       const signed = inLowerCase(order);

@@ -30,6 +30,8 @@ type Terms = {
   counter?: bigint;
   /** Distinguishes equal orders. */
   salt?: bigint;
+  /** Per unit; none by default. */
+  royaltyWei?: bigint;
   receivedAt?: bigint;
 };
 
@@ -73,9 +75,11 @@ export function givenBid(bid: Terms & { tokenId?: bigint }): GivenOrder {
 }
 
 function commonTerms(terms: Terms) {
+  const { royaltyWei = 0n } = terms;
+  const royalty = royaltyWei === 0n ? null : { recipient: addressOf(0xcafe), royaltyWei };
   return {
     quantity: terms.quantity ?? 1n,
-    price: { unitPriceWei: terms.unitPriceWei ?? 10n ** 18n, fee, royalty: null },
+    price: { unitPriceWei: terms.unitPriceWei ?? 10n ** 18n, fee, royalty },
     order: {
       maker: terms.maker,
       startTime: terms.startTime ?? receivedAt,

@@ -104,6 +104,12 @@ export const sorts: Record<string, (order: SeededOrder) => bigint> = {
   created_at: ({ createdAt }) => createdAt,
 };
 
+/** Sorts that only bids have. */
+export const bidSorts: Record<string, (order: SeededOrder) => bigint> = {
+  seller_net_asc: ({ order }) => order.terms.sellerNetWei,
+  seller_net_desc: ({ order }) => order.terms.sellerNetWei,
+};
+
 /** Sorted hashes of the orders that match and have not ended at `now`; ties are in order of creation. */
 export function expected(
   from: readonly SeededOrder[],
@@ -111,13 +117,22 @@ export function expected(
   sort: string,
   now: bigint,
 ): string[] {
-  const value = sorts[sort] ?? (() => 0n);
+  return sortedHashes(from, (order) => matches(order) && order.endsAt > now, sort);
+}
+
+/** Sorted hashes of the orders that match; ties are in order of creation. */
+export function sortedHashes(
+  from: readonly SeededOrder[],
+  matches: OrderPredicate,
+  sort: string,
+): string[] {
+  const value = sorts[sort] ?? bidSorts[sort] ?? (() => 0n);
   const ascending = from
     .map((order, index) => ({ order, index }))
-    .filter(({ order }) => matches(order) && order.endsAt > now)
+    .filter(({ order }) => matches(order))
     .sort((a, b) => Number(value(a.order) - value(b.order)) || a.index - b.index)
     .map(({ order }) => order.order.orderHash);
-  return sort === "price_asc" ? ascending : ascending.reverse();
+  return sort.endsWith("_asc") ? ascending : ascending.reverse();
 }
 
 export const none: OrderPredicate = () => false;
@@ -172,6 +187,9 @@ export const filters: [string, OrderPredicate][] = [
   [`collection=${kinSecond}&token_id=6`, every(active, on(kinSecond), ofToken(6n))],
   [`maker=${upperCase(makers.of(1))}`, every(active, ofChain(1), by(makers.of(1)))],
   [`maker=${makers.of(1)}&collection=kin`, every(active, on(kin, kinSecond), by(makers.of(1)))],
+  ["token_id=2", every(active, ofChain(1), ofToken(2n))],
+  [`token_id=2&maker=${makers.of(1)}`, every(active, ofChain(1), ofToken(2n), by(makers.of(1)))],
+  ["token_id=123456", none],
   ["status=inactive", every(inactive, ofChain(1))],
   [`status=inactive&maker=${pauper}`, every(inactive, by(pauper))],
   [`status=inactive&collection=punks`, every(inactive, on(punks))],

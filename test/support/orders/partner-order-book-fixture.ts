@@ -23,21 +23,33 @@ export type PartnerOrderBook = OrderBookFixture & {
   shows(partner: StandIn, sale: Sale): Promise<{ askId: string; shown: StoredListing }>;
 };
 
-export async function openPartnerOrderBook(chainId: ChainId): Promise<PartnerOrderBook> {
+export async function openPartnerOrderBook(
+  chainId: ChainId,
+  moreOf?: Parameters<typeof openOrderBook>[2],
+): Promise<PartnerOrderBook> {
   let standIns: { opensea: StandIn; magiceden: StandIn } | undefined;
   let adapters: Partner[] = [];
-  const book = await openOrderBook(chainId, async (chain) => {
-    standIns = {
-      opensea: await openPartnerA({ chains: [chain] }),
-      magiceden: await openPartnerB({ chains: [chain] }),
-    };
-    const at = ({ url }: StandIn) => ({ url, key: null, requestsPerMinute: 6_000 });
-    const { opensea, magiceden } = standIns;
-    const { streamUrl } = opensea;
-    const config = { opensea: { ...at(opensea), streamUrl }, magiceden: at(magiceden) };
-    adapters = openPartners(config, { ...interactive, timeoutMs: 1_000, waitMs: 200, attempts: 1 });
-    return adapters;
-  });
+  const book = await openOrderBook(
+    chainId,
+    async (chain) => {
+      standIns = {
+        opensea: await openPartnerA({ chains: [chain] }),
+        magiceden: await openPartnerB({ chains: [chain] }),
+      };
+      const at = ({ url }: StandIn) => ({ url, key: null, requestsPerMinute: 6_000 });
+      const { opensea, magiceden } = standIns;
+      const { streamUrl } = opensea;
+      const config = { opensea: { ...at(opensea), streamUrl }, magiceden: at(magiceden) };
+      adapters = openPartners(config, {
+        ...interactive,
+        timeoutMs: 1_000,
+        waitMs: 200,
+        attempts: 1,
+      });
+      return adapters;
+    },
+    moreOf,
+  );
   if (standIns === undefined) throw new Error("no partner was opened");
   const { opensea, magiceden } = standIns;
   return {

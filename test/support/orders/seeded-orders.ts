@@ -62,7 +62,7 @@ export type SeededOrder = {
 };
 
 type SeedTerms = Pick<SeededOrder, "contract" | "maker" | "priceWei"> &
-  Partial<SeededOrder> & { quantity?: bigint };
+  Partial<SeededOrder> & { quantity?: bigint; royaltyWei?: bigint };
 
 function listed(terms: SeedTerms & { tokenId: bigint }): SeededOrder {
   return seeded(terms, terms.tokenId, (given) =>
@@ -95,6 +95,7 @@ function seeded(
     unitPriceWei: priceWei,
     endTime: endsAt,
     receivedAt: createdAt,
+    royaltyWei: terms.royaltyWei ?? 0n,
   });
   const { marketplace = "native", isBuyable = true } = terms;
   const fact =
@@ -197,9 +198,10 @@ export const listings = [
   ...apeListings,
 ];
 
-/** A third of them are collection bids. */
+/** A third of them are collection bids. Royalties differ, so that the highest price is not the highest net. */
 const manyBids = Array.from({ length: 97 }, (_, index) =>
   bidFor({
+    royaltyWei: BigInt(index % 4) * 11n * 10n ** 14n,
     contract: contractOf(index),
     tokenId: index % 3 === 0 ? null : BigInt(index % 7),
     maker: makers.of(index),

@@ -1,0 +1,224 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { isAddressEqual, size } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type ChainId, chainIds } from "../../abis/deployments.ts";
+import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
+import { contracts } from "../../devnet/contracts/addresses.ts";
+import { getJson, until } from "../support/database/pipeline.ts";
+import { type StartedService, startService } from "../support/processes/start-service.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const minuteMs = 60_000;
+/** A plain signature has at most so many bytes; one of a bulk order has a Merkle proof behind it. */
+const plainSignatureBytes = 65;
+
+let directory: string;
+let orphanGuard: OrphanGuard;
+let service: StartedService;
+
+/** The service as a newcomer starts it, on a terminal; only this test's own requests are not limited. */
+beforeAll(async () => {
+  orphanGuard = startOrphanGuard();
+  directory = await mkdtemp(join(tmpdir(), "first-start-"));
+  service = await startService({
+    dataDir: directory,
+    orphanGuard,
+    settings: { LOG_FORMAT: "pretty" },
+  });
+});
+
+afterAll(async () => {
+  await service?.end();
+  orphanGuard.killAll();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const Order = z.looseObject({
+  status: z.string(),
+  maker: z.templateLiteral(["0x", z.string()]),
+  standard: z.string(),
+  quantity: z.number(),
+  expiresAt: z.string(),
+});
+const Listing = Order.extend({ askId: z.string(), marketplace: z.string() });
+const Bid = Order.extend({ bidId: z.string(), kind: z.string() });
+const Sale = z.looseObject({ marketplace: z.string(), usd: z.number().nullable() });
+const Floor = z.looseObject({ priceWei: z.string() });
+const Collection = z.looseObject({
+  slug: z.string(),
+  stats: z.looseObject({ floor: Floor.nullable() }),
+});
+const Token = z.looseObject({ rarity: z.looseObject({ rank: z.number() }).nullable() });
+const History = z.looseObject({ candles: z.array(z.unknown()) });
+
+async function read<Data extends z.ZodType>(path: string, data: Data): Promise<z.output<Data>> {
+  const { status, body } = await getJson(service.baseUrl, path);
+  if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
+  return data.parse(body.data);
+}
+
+const readListings = (chainId: ChainId, more = "") =>
+  read(`/v1/listings?chainId=${chainId}&per_page=100${more}`, z.array(Listing));
+const readBids = (chainId: ChainId) =>
+  read(`/v1/bids?chainId=${chainId}&per_page=100`, z.array(Bid));
+
+describe.each(chainIds)("soon after the first start, chain %i shows", (chainId) => {
+  const native: [string, (listing: z.output<typeof Listing>) => unknown][] = [
+    ["at a fixed price for days", ({ expiresAt }) => millisecondsUntil(expiresAt) > 60 * minuteMs],
+    [
+      "that expires within minutes",
+      ({ expiresAt }) => millisecondsUntil(expiresAt) < 15 * minuteMs,
+    ],
+    ["of several units", ({ quantity }) => quantity > 1],
+    ["of a contract's", ({ maker }) => isAddressEqual(maker, contracts.smartWallet)],
+    ["of a bulk order", ({ askId }) => isOfBulkOrder(chainId, askId)],
+  ];
+
+  it.each(native)("an active native listing %s", async (_kind, isOne) => {
+    await until("such a listing", async () => {
+      for (const listing of await readListings(chainId, "&marketplace=native"))
+        if (await isOne(listing)) return listing;
+      return undefined;
+    });
+  });
+
+  it.each(["opensea", "magiceden"])("listings of %s beside them", async (marketplace) => {
+    const shown = () => readListings(chainId, `&marketplace=${marketplace}`);
+    await until("a listing", async () => (await shown()).length > 0);
+  });
+
+  it.each([
+    ["for one token", { kind: "single-token", isForMany: false }],
+    ["for any token of a collection", { kind: "collection", isForMany: false }],
+    ["for several tokens of a collection", { kind: "collection", isForMany: true }],
+  ])("an active bid %s", async (_kind, wanted) => {
+    await until("such a bid", async () =>
+      (await readBids(chainId)).some(
+        ({ kind, quantity }) => kind === wanted.kind && quantity > 1 === wanted.isForMany,
+      ),
+    );
+  });
+
+  it("sales of several marketplaces by name, each with its value in USD", async () => {
+    const sales = await until("prices of every sale", async () => {
+      const found = await read(`/v1/sales?chainId=${chainId}&per_page=100`, z.array(Sale));
+      return found.every(({ usd }) => usd !== null) && found;
+    });
+    const names = new Set(sales.map(({ marketplace }) => marketplace));
+    expect(names).toContain("native");
+    expect(names).toContain("opensea");
+  });
+
+  it("floors, and their candles", async () => {
+    const listed = await until("a floor", async () => {
+      const found = await read(`/v1/collections?chainId=${chainId}`, z.array(Collection));
+      return found.find(({ stats }) => stats.floor !== null);
+    });
+    await until("a candle", async () => {
+      // The answer is cached for a minute, by its parameters.
+      const { candles } = await read(
+        `/v1/collections/${listed.slug}/floor-history?chainId=${chainId}`,
+        History,
+      );
+      return candles.length > 0;
+    });
+  });
+
+  it("days of coin prices, and tokens by rarity", async () => {
+    const type = chainId === 1 ? "ethereum" : "apecoin";
+    await until("days of prices", async () => {
+      const { candles } = await read(`/v1/crypto/history?type=${type}&days=7`, History);
+      return candles.length > 24;
+    });
+    await until("ranks", async () => {
+      const path = `/v1/collections/local-punks/tokens?chainId=${chainId}&sort=rarity`;
+      const tokens = await read(path, z.array(Token));
+      return tokens.length > 0 && tokens.every(({ rarity }) => rarity !== null);
+    });
+  });
+
+  it("an order book that goes on changing", async () => {
+    const before = await readListings(chainId, "&marketplace=native");
+    const known = new Set(before.map(({ askId }) => askId));
+    await until("a new listing", async () =>
+      (await readListings(chainId, "&marketplace=native")).some(({ askId }) => !known.has(askId)),
+    );
+    await until("the end of one", async () => {
+      const active = new Set((await readListings(chainId)).map(({ askId }) => askId));
+      return [...known].some((askId) => !active.has(askId));
+    });
+  });
+});
+
+describe("the first screen", () => {
+  it("names what runs and where, and every command that it prints answers 200", async () => {
+    const screen = service.output.join("\n");
+    const first = screen.indexOf(`ready ${service.baseUrl}`);
+    const text = screen.slice(first);
+    for (const path of ["/docs", "/developers", "/v1/status"])
+      expect(text).toContain(`${service.baseUrl}${path}`);
+    expect(text).toMatch(/embedded PostgreSQL/);
+    expect(text).toMatch(/Ctrl-C/);
+    const commands = curlLines(text);
+    expect(commands.length).toBeGreaterThanOrEqual(4);
+    for (const command of commands)
+      expect([command, await statusOf(command)]).toEqual([command, "200"]);
+  });
+});
+
+describe("the minute's tour of the README", () => {
+  it("has only commands that answer 200, for an order that there is", async () => {
+    const listing = await until("a listing", async () => (await readListings(33139))[0]);
+    const commands = curlLines(await readTour()).map((command) =>
+      command
+        .replace("http://127.0.0.1:4000", service.baseUrl)
+        .replace("<askId>", listing.askId)
+        .replace("<address>", contracts.smartWallet),
+    );
+    expect(commands.length).toBeGreaterThanOrEqual(5);
+    for (const command of commands)
+      expect([command, await statusOf(command)]).toEqual([command, "200"]);
+  });
+
+  it("shows answers of the shape that they have", async () => {
+    const [command = ""] = curlLines(await readTour());
+    const shown = JSON.parse(/```json\n([\s\S]+?)```/.exec(await readTour())?.[1] ?? "");
+    const url = /'([^']+)'/.exec(command)?.[1] ?? "";
+    const { body } = await getJson(service.baseUrl, new URL(url).pathname + new URL(url).search);
+    expect(pathsOf(body)).toEqual(expect.arrayContaining(pathsOf(shown)));
+  });
+});
+
+const millisecondsUntil = (time: string): number => Date.parse(time) - Date.now();
+
+async function isOfBulkOrder(chainId: ChainId, askId: string): Promise<boolean> {
+  const Components = z.looseObject({ signature: z.templateLiteral(["0x", z.string()]) });
+  const path = `/v1/orders/asks/${askId}/components?chainId=${chainId}`;
+  return size((await read(path, Components)).signature) > plainSignatureBytes;
+}
+
+const curlLines = (text: string): string[] =>
+  text.split("\n").flatMap((line) => /^\s*(curl .+)$/.exec(line)?.[1] ?? []);
+
+/** Runs a command line as a person does; its HTTP status. */
+async function statusOf(command: string): Promise<string> {
+  const line = `${command} --silent --output /dev/null --write-out '%{http_code}'`;
+  return (await promisify(execFile)("/bin/sh", ["-c", line])).stdout;
+}
+
+async function readTour(): Promise<string> {
+  const readme = await readFile(join(root, "README.md"), "utf8");
+  return /## A minute's tour([\s\S]+?)\n## /.exec(readme)?.[1] ?? "";
+}
+
+/** Names of every field, with the type of its value. */
+function pathsOf(value: unknown, path = ""): string[] {
+  if (Array.isArray(value)) return pathsOf(value[0], `${path}[]`);
+  if (typeof value !== "object" || value === null) return [`${path}: ${typeof value}`];
+  return Object.entries(value).flatMap(([name, one]) => pathsOf(one, `${path}.${name}`));
+}

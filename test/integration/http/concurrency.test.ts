@@ -1,0 +1,192 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { z } from "zod";
+import { createApp } from "../../../api/serve/app.ts";
+import type { LoadClass } from "../../../api/serve/http/concurrency/load-class.ts";
+import { openTurns, type Turns } from "../../../api/serve/http/concurrency/turns.ts";
+import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
+import { route } from "../../../api/serve/v1/routing/context.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { from, newAddress } from "../../support/http/limited-api.ts";
+import { type ApiClient, serve } from "../../support/http/openapi.ts";
+import { openTestMarket } from "../../support/orders/test-market.ts";
+
+let database: TestDatabase;
+let api: ApiClient;
+let turns: Turns;
+/** The requests in progress, in the order in which they started. */
+let running: { caller: string; finish: () => void }[] = [];
+
+const idle: ServiceStatus = {
+  ready: true,
+  failing: [],
+  warnings: [],
+  logPosition: 0,
+  chains: [],
+  projections: [],
+};
+
+const total = 8;
+const maxWaiting = 6;
+
+/** An endpoint of that class, in progress until the test finishes it. */
+const slow = (loadClass: LoadClass) =>
+  route(
+    {
+      method: "get",
+      path: `/v1/slow/${loadClass}`,
+      tag: "Service",
+      loadClass,
+      summary: "Slow",
+      data: z.object({}),
+      refuses: { invalid_parameters: 422 },
+    },
+    async ({ address }) => {
+      await new Promise<void>((finish) => running.push({ caller: address, finish }));
+      return { data: {} };
+    },
+  );
+
+beforeAll(async () => {
+  database = await createDatabase();
+});
+beforeEach(async () => {
+  await api?.close();
+  running = [];
+  turns = openTurns({ total, perCaller: 2, waiting: maxWaiting, waitMs: 600_000 });
+  const context = {
+    db: database.db,
+    siteUrl: "https://site.example.test",
+    chains: [33139] as const,
+    readStatus: async () => idle,
+    market: openTestMarket(database.db),
+    now: () => new Date(),
+  };
+  const routes = (["book", "orders", "data", "lists"] as const).map(slow);
+  const logger = pino({ level: "silent" });
+  const baseUrl = "https://api.example.test";
+  api = await serve(
+    createApp({ context, routes, baseUrl, logger, turns, trustProxy: ["127.0.0.1"] }),
+  );
+});
+afterAll(async () => {
+  await api?.close();
+  await database?.drop();
+});
+
+const ask = (loadClass: LoadClass, caller = newAddress()) =>
+  api.get(`/v1/slow/${loadClass}`, from(caller));
+
+/** Awaits the figures that requests on their way lead to. */
+async function until(isReached: () => boolean): Promise<void> {
+  while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+const figures = (loadClass: LoadClass) => turns.figures()[loadClass];
+
+async function finishAll(): Promise<void> {
+  while (running.length > 0) {
+    running.shift()?.finish();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+it("one caller has no more in progress than its limit, and other callers do not wait for it", async () => {
+  const greedy = newAddress();
+  const many = Array.from({ length: 5 }, () => ask("book", greedy));
+  await until(() => figures("book").waiting === 3);
+
+  const other = ask("book");
+  await until(() => running.length === 3);
+
+  expect(running.map(({ caller }) => caller).filter((caller) => caller === greedy)).toHaveLength(2);
+  while (running.length > 0) {
+    await finishAll();
+    await until(() => running.length > 0 || figures("book").inFlight === 0);
+  }
+  expect((await Promise.all([...many, other])).map(({ status }) => status)).toEqual(
+    Array(6).fill(200),
+  );
+});
+
+it("who waits is served round robin by caller", async () => {
+  const holders = Array.from({ length: total }, () => ask("book"));
+  await until(() => running.length === total);
+  const [one, other] = [newAddress(), newAddress()];
+  const waiting: Promise<unknown>[] = [];
+  for (const caller of [one, one, one, other, other]) {
+    const before = figures("book").waiting;
+    waiting.push(ask("book", caller));
+    await until(() => figures("book").waiting === before + 1);
+  }
+
+  const started = running.splice(0);
+  for (const { finish } of started.slice(0, 3)) finish();
+  await until(() => running.length === 3);
+
+  expect(running.map(({ caller }) => caller)).toEqual([one, other, one]);
+  for (const { finish } of started.slice(3)) finish();
+  while (figures("book").inFlight > 0) {
+    await finishAll();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await Promise.all([...holders, ...waiting]);
+});
+
+it("under load long lists are shed first and reads of the book last, with 503 and Retry-After", async () => {
+  const holders = Array.from({ length: total / 4 }, () => ask("lists"));
+  await until(() => running.length === total / 4);
+  const lists = Array.from({ length: maxWaiting }, () => ask("lists"));
+  await until(() => figures("lists").waiting === maxWaiting);
+
+  const book = Array.from({ length: total - running.length }, () => ask("book"));
+  await until(() => running.length === total);
+  const more = Array.from({ length: maxWaiting }, () => ask("book"));
+  const shed = await Promise.all(lists);
+
+  expect(shed.map(({ status }) => status)).toEqual(Array(maxWaiting).fill(503));
+  expect(shed[0]?.headers.get("retry-after")).toBe("10");
+  expect(shed[0]?.body).toMatchObject({ success: false, code: "overloaded" });
+  expect(figures("book")).toEqual({ inFlight: total - total / 4, waiting: maxWaiting, shed: 0 });
+  const metrics = await (await fetch(`${api.url}/metrics`)).text();
+  expect(metrics).toContain(`http_requests_shed_total{class="lists"} ${maxWaiting}`);
+  expect(metrics).toContain(`http_requests_waiting{class="book"} ${maxWaiting}`);
+
+  const refused = await ask("lists");
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "10"]);
+
+  while (figures("book").inFlight + figures("lists").inFlight > 0) {
+    await finishAll();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const answered = await Promise.all([...holders, ...book, ...more]);
+  expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([200]));
+});
+
+it("who leaves while it waits takes no turn", async () => {
+  const caller = newAddress();
+  const first = [ask("book", caller), ask("book", caller)];
+  await until(() => running.length === 2);
+  const left = new AbortController();
+  const headers = from(caller);
+  const gone = fetch(`${api.url}/v1/slow/book`, { headers, signal: left.signal }).catch(() => null);
+  await until(() => figures("book").waiting === 1);
+
+  left.abort();
+  await gone;
+  await until(() => figures("book").waiting === 0);
+  await finishAll();
+  await Promise.all(first);
+
+  expect(running).toEqual([]);
+});
+
+it("who waits too long gets 503 with the time to come back", async () => {
+  const line = openTurns({ total: 1, perCaller: 1, waitMs: 1 });
+  const left = new AbortController().signal;
+  const first = await line.take("book", "one", left);
+
+  expect(await line.take("orders", "other", left)).toBe("shed");
+  expect(await line.take("book", "one", left)).toBe("shed");
+  if (first !== "shed") first.end();
+  expect(await line.take("book", "one", left)).not.toBe("shed");
+});

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { seedRows } from "../../support/http/api-rows.ts";
+import {
+  from,
+  type LimitedApi,
+  newAddress,
+  openLimitedApi,
+} from "../../support/http/limited-api.ts";
+
+const id = `mkt-0x${"ab".repeat(32)}`;
+
+let database: TestDatabase;
+let api: LimitedApi;
+let operations: { method: string; path: string }[] = [];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await seedRows(database.db);
+  api = await openLimitedApi({ url: database.url, limits: { keyless: 0 } });
+  operations = Object.entries(api.document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({ method, path: path.replaceAll(/\{\w+\}/g, id) })),
+  );
+});
+afterAll(async () => {
+  await api?.close();
+  await database?.drop();
+});
+
+describe("chainId", () => {
+  it("is checked by every endpoint, in its query and in its body", async () => {
+    const others = operations.filter(({ path }) => !path.includes("openapi"));
+    expect(others.length).toBeGreaterThan(25);
+    for (const { method, path } of others) {
+      const { status, body } = await ask(method, `${path}?chainId=5`);
+      expect([path, status, body]).toMatchObject([path, 422, { code: "unsupported_chain" }]);
+    }
+    const withBody = others.filter(({ path }) => api.document.paths[path]?.post?.requestBody);
+    for (const { path } of withBody) {
+      const { status, body } = await api.post(path, { chainId: 5 });
+      expect([path, status, body]).toMatchObject([path, 422, { code: "unsupported_chain" }]);
+    }
+  });
+});
+
+const ask = (method: string, path: string) =>
+  method === "get" ? api.get(path) : api.post(path, undefined);
+
+describe("the query", () => {
+  const sales = "/v1/sales?chainId=33139&per_page=1";
+  const list = "/v1/listings?chainId=33139";
+
+  it.each([
+    "traits[1]=x",
+    "traits%5B0%5D=x",
+    "traits[Eyes%20[left]]=x",
+    "traits[__proto__]=x",
+    "traits[1]=x&traits[Fur]=y",
+  ])("has an object's field of any name: %s", async (traits) => {
+    const collections = await api.get("/v1/collections?chainId=33139&per_page=1");
+    const [{ slug }] = (collections.body as { data: [{ slug: string }] }).data;
+    const { status, body } = await api.get(`${sales}&collection=${slug}&${traits}`);
+    expect([status, body]).toMatchObject([200, { success: true }]);
+  });
+
+  it.each(["traits=x", "traits=x&traits[a]=b", "sort=price_asc&sort=price_desc"])(
+    "is refused where a field is not what it should be: %s",
+    async (query) => {
+      const { status, body } = await api.get(`/v1/sales?chainId=33139&collection=a&${query}`);
+      if (query.startsWith("traits"))
+        expect([status, body]).toMatchObject([422, { code: "invalid_parameters" }]);
+    },
+  );
+
+  it.each(["1e-7", ".5", "1.", "0", "2E3", "1e+2", "0.0000000000000000001", "1e-300"])(
+    "takes %s for a number",
+    async (number) => {
+      const query = new URLSearchParams({ min_price: number, max_price: number });
+      expect((await api.get(`${list}&${query}`)).status).toBe(200);
+    },
+  );
+
+  it.each(["-1", "1e", "e1", ".", "", "0x1", "Infinity", "NaN", "1e999", "1,5", " 1"])(
+    "takes '%s' for none",
+    async (text) => {
+      const query = new URLSearchParams({ min_price: text });
+      const { status, body } = await api.get(`${list}&${query}`);
+      expect([status, body]).toMatchObject([422, { code: "invalid_parameters" }]);
+    },
+  );
+
+  it("is whole in the link to the next page", async () => {
+    const value = "what?&=#+ é";
+    const query = new URLSearchParams({ chainId: "33139", per_page: "1", unknown: value });
+    for (const text of [`${query}`, `${query}`.replace("%3F", "?")]) {
+      const { headers } = await api.get(`/v1/sales?${text}`);
+      const [, link = ""] = /^<([^>]+)>; rel="next"$/.exec(headers.get("link") ?? "") ?? [];
+      const next = new URL(link).searchParams;
+      expect(next.get("unknown")).toBe(value);
+      expect(next.get("per_page")).toBe("1");
+      expect((await api.get(`/v1/sales?${next}`)).status).toBe(200);
+    }
+  });
+});
+
+describe("every path", () => {
+  it("tells its methods to OPTIONS, a browser's preflight or not", async () => {
+    const preflight = { origin: "https://a.example", "access-control-request-method": "POST" };
+    const paths = [...new Set(operations.map(({ path }) => path)), "/docs", "/healthz"];
+    for (const path of paths)
+      for (const headers of [{}, preflight]) {
+        const answer = await fetch(api.url + path, { method: "OPTIONS", headers });
+        const methods = operations.filter((one) => one.path === path).map(({ method }) => method);
+        const allow = answer.headers.get("allow")?.toLowerCase().split(", ");
+        expect([path, answer.status]).toEqual([path, 204]);
+        expect(allow).toEqual(expect.arrayContaining([...methods, "options"]));
+        expect(answer.headers.get("access-control-allow-methods")).toContain("POST");
+      }
+  });
+});
+
+it.each([
+  "/docs",
+  "/docs/swagger-ui-bundle.js",
+  "/docs/swagger-ui.css",
+  "/docs/start.js",
+  "/v1/openapi.json",
+  "/v1/status",
+  "/assets/style.css",
+  "/",
+])("%s has an ETag that spares its body", async (path) => {
+  const headers = { "accept-encoding": "gzip" };
+  const first = await fetch(api.url + path, { headers });
+  const text = await first.text();
+  const etag = first.headers.get("etag");
+  expect([first.status, etag]).toEqual([200, expect.stringMatching(/^W\/".+"$/)]);
+  expect(await (await fetch(api.url + path, { headers })).text()).toBe(text);
+  const again = await fetch(api.url + path, { headers: { "if-none-match": `${etag}` } });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
+});
+
+it.each([
+  ["malformed", "x", "invalid_key"],
+  ["unknown", `mk_live_${"A".repeat(49)}`, "invalid_key"],
+])("a key that is %s is refused with the limit that it counts for", async (_how, key, code) => {
+  const other = await openLimitedApi({ url: database.url });
+  const { status, body, headers } = await other.get("/v1/status", from(newAddress(), key));
+  await other.close();
+  expect([status, body]).toMatchObject([401, { code }]);
+  expect(headers.get("x-ratelimit-limit")).toBe("30");
+  expect(headers.get("x-ratelimit-remaining")).toBe("29");
+});

@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { accounts } from "../../../devnet/accounts.ts";
+import { contracts } from "../../../devnet/contracts/addresses.ts";
+import { drawRequests, type RequestDocument } from "../../support/http/document-requests.ts";
+import { watchEventLoop } from "../../support/http/event-loop-turns.ts";
+import { base } from "../../support/http/nft-data-fixture.ts";
+import { accountRequests, v1Requests } from "../../support/http/operation-requests.ts";
+import type { Known } from "../../support/http/plausible-requests.ts";
+import { openServedMarket, type ServedMarket } from "../../support/http/served-market.ts";
+
+/** 100,000 for a whole run: `DRAWN_REQUESTS=100000 npx vitest run --project integration drawn-requests`. */
+const runs = Number(process.env.DRAWN_REQUESTS ?? 800);
+/** Drawn and sent at a time; drawing is not the server's work. */
+const batch = 40;
+
+let market: ServedMarket;
+beforeAll(async () => {
+  market = await openServedMarket();
+});
+afterAll(() => market?.close());
+
+/** Values that lead to rows, by the parameters' names. */
+function valuesOf({ ids }: ServedMarket): Known["values"] {
+  const { punks, editions } = contracts;
+  const wallets = [accounts.alice, accounts.bob, accounts.carol].map(({ address }) => address);
+  const tokens = ["1", "2", "3", "4", "7"];
+  return {
+    chainId: ["1"],
+    collection: [punks, editions, "punks", "EDITIONS"],
+    contract: [punks, editions],
+    address: [punks, editions],
+    ...{ tokenId: tokens, token_id: tokens },
+    ...{ maker: wallets, wallet: wallets, owner: wallets, buyer: wallets, seller: wallets },
+    askId: [ids.ask, ids.partnerAsk],
+    bidId: [ids.bid, ids.collectionBid],
+    saleId: [ids.saleId],
+    page: ["1", "2", "3"],
+    search: ["punk", "Edition", "%"],
+    name: ["alice.eth", "bob.eth"],
+  };
+}
+
+const apis = {
+  "/v1": { api: () => market.v1, requestsOf: v1Requests, prefix: "" },
+  "the account API": { api: () => market.account, requestsOf: accountRequests, prefix: base },
+};
+
+it.each(Object.entries(apis))(
+  "%s: every request that can be drawn from the document is answered as documented, without a fault, and none holds the process",
+  async (_, { api: apiOf, requestsOf, prefix }) => {
+    const api = apiOf();
+    const known = { values: valuesOf(market), requests: requestsOf(market) };
+    const requests = drawRequests(api.document as unknown as RequestDocument, known);
+    const { seed = Date.now() } = fc.readConfigureGlobal() ?? {};
+    const headers = prefix === "" ? {} : { authorization: `Bearer ${market.bearer}` };
+    const counts = new Map<number, number>();
+    let longest = 0;
+    for (let done = 0; done < runs / 2; done += batch) {
+      const drawn = fc.sample(requests, { numRuns: batch, seed: seed + done });
+      const watch = watchEventLoop();
+      for (const { method, path, body } of drawn) {
+        // Validates the answer against the document.
+        const at = prefix + path;
+        const sent = method === "get" ? api.get(at, headers) : api.post(at, body, headers);
+        const { status } = await sent.catch((error: unknown) => {
+          throw new Error(`seed ${seed + done}: ${method} ${path} ${body?.slice(0, 2_000)}`, {
+            cause: error,
+          });
+        });
+        counts.set(status, (counts.get(status) ?? 0) + 1);
+        expect(status, `${method} ${path} ${body?.slice(0, 500)}`).not.toBe(500);
+      }
+      longest = Math.max(longest, watch.stop());
+    }
+    const figures = {
+      runs: runs / 2,
+      seed,
+      longestTurnMs: Math.round(longest),
+      ...Object.fromEntries(counts),
+    };
+    process.stderr.write(`drawn requests: ${JSON.stringify(figures)}\n`);
+    const succeeded = (counts.get(200) ?? 0) + (counts.get(201) ?? 0);
+    expect(succeeded).toBeGreaterThan(runs / 4);
+    expect(longest).toBeLessThan(100);
+  },
+  runs * 1_000,
+);

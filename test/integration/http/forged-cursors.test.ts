@@ -1,0 +1,124 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createApp } from "../../../api/serve/app.ts";
+import { type CursorScope, encodeCursor } from "../../../api/serve/http/cursor.ts";
+import { type Listening, listen } from "../../../api/serve/http/server.ts";
+import { tokenSorts } from "../../../projections/reads/tokens/filter.ts";
+import { addressOf } from "../../support/database/given.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { seedRows, today } from "../../support/http/api-rows.ts";
+import { openTestMarket } from "../../support/orders/test-market.ts";
+
+// A cursor's checksum has no secret: whoever reads our source makes cursors of any key.
+
+let database: TestDatabase;
+let listening: Listening;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await seedRows(database.db);
+  const context = {
+    db: database.db,
+    siteUrl: "https://site.example.test",
+    chains: [1] as const,
+    market: openTestMarket(database.db),
+    readStatus: async () => {
+      throw new Error("not read here");
+    },
+    now: () => today,
+  };
+  const app = createApp({ context, baseUrl: "http://api.test", logger: pino({ level: "silent" }) });
+  listening = await listen(app, "127.0.0.1", 0);
+});
+afterAll(async () => {
+  await listening?.close();
+  await database?.drop();
+});
+
+type List = { path: string; scope: CursorScope; digits: readonly number[] };
+
+const chainId = 1;
+const wallet = addressOf(50);
+const orders = { chainId, contractIds: null, tokenId: null, maker: null, status: "active" };
+const listings = { ...orders, list: "listings", marketplace: null };
+const prices = { minPriceWei: null, maxPriceWei: null };
+const tokens = { list: "tokens", chainId, owner: null, listed: null, tokenIds: null };
+const trade = { buyer: null, seller: null, wallet: null, marketplace: null, currency: null };
+const anyTime = { since: null, until: null };
+
+/** Digits are those of the key's parts, in order. */
+const lists: List[] = [
+  ...["created_at", "price_asc"].flatMap((sort) => [
+    {
+      path: `/v1/listings?sort=${sort}`,
+      scope: { ...listings, ...prices, sort },
+      digits: [78, 18],
+    },
+    {
+      path: `/v1/bids?sort=${sort}`,
+      scope: { ...orders, list: "bids", kind: null, sort },
+      digits: [78, 18],
+    },
+  ]),
+  ...["volume", "floor", "change"].map((sort) => ({
+    path: `/v1/collections?sort=${sort}`,
+    scope: {
+      ...{ list: "collections", chainId, search: null, verified: null },
+      ...{ sort, direction: "desc", period: "24h" },
+    },
+    digits: [100, 9],
+  })),
+  ...tokenSorts.map((sort) => ({
+    path: `/v1/collections/punks/tokens?sort=${sort}`,
+    scope: { ...tokens, sort, contractIds: "1" },
+    digits: [1, 78, 78, 9, 4],
+  })),
+  {
+    path: "/v1/collections/punks/holders?",
+    scope: { list: "holders", chainId, contractIds: "1" },
+    digits: [18, 49],
+  },
+  {
+    path: `/v1/wallets/${wallet}/tokens?`,
+    scope: { list: "wallet tokens", chainId, wallet, contractIds: null },
+    digits: [9, 78, 4],
+  },
+  {
+    path: "/v1/sales?",
+    scope: {
+      ...{ list: "sales", chainId, tokenId: null, contractIds: null, traits: "[]" },
+      ...trade,
+      ...anyTime,
+    },
+    digits: [18, 9, 9],
+  },
+  {
+    path: "/v1/activity?",
+    scope: {
+      ...{ list: "activity", chainId, wallet: null, types: null, contractIds: null, since: null },
+    },
+    digits: [18, 9, 9, 18],
+  },
+];
+
+const most = (digits: number) => "9".repeat(digits);
+
+it.each(lists)("a forged cursor of $path is an answer or a refusal", async (list) => {
+  const { path, scope, digits } = list;
+  const ask = async (key: readonly string[]) => {
+    const cursor = encodeCursor(scope, key);
+    const text = `${path}&chainId=${chainId}&cursor=${cursor}`;
+    return (await fetch(`http://127.0.0.1:${listening.port}${text}`)).status;
+  };
+  const plain = digits.map(() => "1");
+  expect(await ask(plain), "the scope is the list's own").toBe(200);
+  for (const part of digits.keys()) {
+    const highest = most(digits[part] ?? 1);
+    for (const value of [highest, `-${highest}`, "-1", "0", most(10), `${highest}9`]) {
+      const key = plain.with(part, value);
+      expect([200, 422], `part ${part} is ${value}`).toContain(await ask(key));
+    }
+  }
+  for (const sign of ["", "-"])
+    expect([200, 422]).toContain(await ask(digits.map((count) => sign + most(count))));
+});

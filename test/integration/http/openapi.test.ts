@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { type LimitedApi, openLimitedApi } from "../../support/http/limited-api.ts";
+
+const Reference = z.object({ $ref: z.string() });
+const Operation = z.looseObject({
+  parameters: z
+    .array(
+      z.looseObject({
+        in: z.string(),
+        name: z.string(),
+        style: z.string().optional(),
+        schema: z.looseObject({ type: z.unknown() }).optional(),
+      }),
+    )
+    .optional(),
+  requestBody: z
+    .looseObject({
+      required: z.boolean(),
+      content: z.object({ "application/json": z.object({ schema: z.looseObject({}) }) }),
+    })
+    .optional(),
+  responses: z.record(z.string(), z.looseObject({})),
+});
+
+let database: TestDatabase;
+let api: LimitedApi;
+let operations: { name: string; method: string; operation: z.output<typeof Operation> }[] = [];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  api = await openLimitedApi({ url: database.url, limits: { keyless: 0 } });
+  operations = Object.entries(api.document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      name: `${method} ${path}`,
+      method,
+      operation: Operation.parse(operation),
+    })),
+  );
+});
+afterAll(async () => {
+  await api?.close();
+  await database?.drop();
+});
+
+const optionalBodies = [
+  "post /v1/listings/{askId}/buy-data",
+  "post /v1/orders/asks/{askId}/sync",
+  "post /v1/orders/bids/{bidId}/sync",
+];
+
+describe("the OpenAPI document", () => {
+  it("says of every body whether it is required, and that it takes no other fields", () => {
+    const bodies = operations.filter(({ operation }) => operation.requestBody !== undefined);
+    const optional = bodies.filter(({ operation }) => !operation.requestBody?.required);
+    expect(optional.map(({ name }) => name).toSorted()).toEqual(optionalBodies);
+    for (const { name, operation } of bodies) {
+      const schema = operation.requestBody?.content["application/json"].schema;
+      expect([name, schema?.additionalProperties]).toEqual([name, false]);
+    }
+  });
+
+  it("names the style of parameters that are objects", () => {
+    const objects = operations.flatMap(({ operation }) =>
+      (operation.parameters ?? []).filter(({ schema }) => schema?.type === "object"),
+    );
+    expect(objects.length).toBeGreaterThan(0);
+    for (const one of objects) expect([one.name, one.style]).toEqual([one.name, "deepObject"]);
+  });
+
+  it("describes what every operation may answer before it is asked", () => {
+    for (const { name, method, operation } of operations) {
+      const { responses } = operation;
+      expect([name, Reference.safeParse(responses["405"]).success]).toEqual([name, true]);
+      expect([name, Reference.safeParse(responses.default).success]).toEqual([name, true]);
+      expect([name, responses["304"] !== undefined]).toEqual([name, method === "get"]);
+    }
+    expect(Object.keys((api.document.components as { responses: object }).responses)).toEqual(
+      expect.arrayContaining(["NotModified", "MethodNotAllowed", "Unreadable"]),
+    );
+  });
+
+  it("gives every operation a name of its own", () => {
+    const names = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});

@@ -1,0 +1,83 @@
+import { sql } from "kysely";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { bidsProjection } from "../../../projections/bids/project.ts";
+import { listingsProjection } from "../../../projections/listings/project.ts";
+import { compactionDelaySeconds } from "../../../projections/order-state/compaction.ts";
+import { ownershipProjection } from "../../../projections/ownership/project.ts";
+import { readNextBoundary } from "../../../projections/reads/orders/read-clock.ts";
+import { readAcceptedOrders } from "../../../projections/reads/orders/read-signed-orders.ts";
+import { alice, at, bob, nft } from "../../support/orders/listings-log.ts";
+import {
+  cancelled,
+  filled,
+  type GivenOrder,
+  givenBid,
+  givenListing,
+  receivedAt,
+  ticked,
+} from "../../support/orders/order-facts.ts";
+import { openProjectedLog } from "../../support/orders/projected-log.ts";
+
+const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);
+const { db, happens } = book;
+afterAll(() => book.drop());
+beforeEach(() => book.clear());
+
+const endTime = receivedAt + 600n;
+/** The first second at which orders of that end time are compacted: at a whole hour. */
+const gone = (endTime / 3_600n + 1n) * 3_600n + BigInt(compactionDelaySeconds);
+
+const tables = { listing: "listings.listing", bid: "bids.bid" } as const;
+const made = {
+  listing: (salt: bigint) =>
+    givenListing({ maker: alice, contract: nft, tokenId: salt, endTime, salt }),
+  bid: (salt: bigint) =>
+    givenBid({ maker: bob, contract: nft, tokenId: salt, quantity: 2n, endTime, salt }),
+};
+const states = (side: keyof typeof tables, orders: readonly GivenOrder[]) =>
+  Promise.all(orders.map((order) => book.state(tables[side], order)));
+
+async function countedRows(side: keyof typeof tables): Promise<bigint> {
+  const count = sql.table(side === "listing" ? "listings.count" : "bids.count");
+  const { rows } = await sql<{ rows: bigint }>`
+    select coalesce(sum(rows), 0)::bigint as rows from ${count}`.execute(db);
+  return rows[0]?.rows ?? -1n;
+}
+
+describe.each(["listing", "bid"] as const)("an ended %s", (side) => {
+  it("without a fill leaves the projection 30 days after its end time, and stays in the log", async () => {
+    const [expires, ends, fills] = [made[side](1n), made[side](2n), made[side](3n)];
+    const longer = { ...made[side](4n) };
+    await happens(expires.submitted, ends.submitted, fills.submitted, longer.submitted);
+    await happens(cancelled(ends, at(1)), filled(fills, 1n, at(1)), ticked(gone - 1n));
+    const before = await states(side, [expires, ends]);
+    await happens(ticked(gone));
+
+    expect(before).toEqual(["expired", "cancelled"]);
+    expect(await states(side, [expires, ends])).toEqual([undefined, undefined]);
+    expect(await states(side, [fills])).toEqual([side === "listing" ? "filled" : "expired"]);
+    expect(await countedRows(side)).toBe(1n);
+    const stored = await readAcceptedOrders(db, 1, [expires.orderHash, ends.orderHash]);
+    expect(stored.size).toBe(2);
+  });
+
+  it("is back when a fill becomes known later", async () => {
+    const order = made[side](5n);
+    await happens(order.submitted, ticked(gone));
+    const before = await states(side, [order]);
+    await happens(filled(order, 1n, at(2)));
+
+    expect(before).toEqual([undefined]);
+    expect(await states(side, [order])).toEqual([side === "listing" ? "filled" : "expired"]);
+    expect(await countedRows(side)).toBe(1n);
+  });
+
+  it("makes the clock tick once for all orders of an hour", async () => {
+    await happens(made[side](6n).submitted, made[side](7n).submitted, ticked(endTime));
+    const next = await readNextBoundary(db, endTime);
+    await happens(ticked(gone));
+
+    expect(next).toBe(gone);
+    expect(await readNextBoundary(db, gone)).toBeNull();
+  });
+});

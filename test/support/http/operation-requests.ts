@@ -1,0 +1,131 @@
+import { accounts } from "../../../devnet/accounts.ts";
+import { contracts } from "../../../devnet/contracts/addresses.ts";
+import type { ServedMarket } from "./served-market.ts";
+import { chainId } from "./served-market-data.ts";
+
+/** One request of an operation, as its parts. */
+type OperationRequest = {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | Record<string, string>>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+};
+/** By `method path` of the document. */
+export type OperationRequests = Readonly<Record<string, OperationRequest>>;
+
+const { punks, editions } = contracts;
+const lower = (account: { address: string }) => account.address.toLowerCase();
+const [alice, bob, carol] = [accounts.alice, accounts.bob, accounts.carol].map(lower);
+const page = { per_page: 1 };
+const punk = { contract: punks, tokenId: "2" };
+
+const ofPunk = { path: { collection: punks, tokenId: "2" }, query: { chainId } };
+const ofPunks = { path: { collection: punks }, query: { chainId } };
+
+/** Media and documents that metadata holds in itself, which the local market's does not: not found there. */
+const mediaRequests: OperationRequests = {
+  "get /v1/collections/{collection}/tokens/{tokenId}/image": ofPunk,
+  "get /v1/collections/{collection}/tokens/{tokenId}/animation": ofPunk,
+  "get /v1/collections/{collection}/tokens/{tokenId}/metadata": ofPunk,
+  "get /v1/collections/{collection}/image": ofPunks,
+  "get /v1/collections/{collection}/banner": ofPunks,
+};
+export const isMedia = (name: string) => name in mediaRequests;
+
+/** A request of every operation of `/v1` that succeeds, except cancels, which are refused to everybody. */
+export function v1Requests({ ids }: ServedMarket): OperationRequests {
+  const onChain = { query: { chainId } };
+  const ask = { path: { askId: ids.ask }, ...onChain };
+  const bid = { path: { bidId: ids.bid }, ...onChain };
+  const inPunks = (query = {}) => ({
+    path: { collection: punks },
+    query: { chainId, ...query },
+  });
+  const list = (query = {}) => ({ query: { chainId, ...page, ...query } });
+  return {
+    "post /v1/auth/keys": onChain,
+    "get /v1/collections": list({ search: "punk" }),
+    "get /v1/collections/{collection}": inPunks(),
+    "get /v1/collections/{collection}/tokens": inPunks({ ...page, traits: { Fur: "Gold" } }),
+    "get /v1/collections/{collection}/tokens/{tokenId}": {
+      path: { collection: punks, tokenId: "2" },
+      ...onChain,
+    },
+    ...mediaRequests,
+    "get /v1/collections/{collection}/traits": inPunks(),
+    "get /v1/collections/{collection}/holders": inPunks(page),
+    "get /v1/collections/{collection}/floor-history": inPunks({ days: 1, interval: "1h" }),
+    "get /v1/crypto/history": { query: { type: "ethereum", days: 1, interval: "1h" } },
+    "get /v1/ens/resolve": { query: { chainId, name: "alice.eth" } },
+    "get /v1/sales": list({ collection: punks }),
+    "get /v1/sales/{saleId}": { path: { saleId: ids.saleId }, ...onChain },
+    "get /v1/activity": list({ collection: punks }),
+    "get /v1/wallets/{wallet}/tokens": { path: { wallet: alice ?? "" }, ...list() },
+    "get /v1/events": list({ after: "0-0", type: "sale" }),
+    "get /v1/listings": list({ collection: punks, sort: "price_asc" }),
+    "get /v1/listings/{askId}": ask,
+    "post /v1/listings/{askId}/buy-data": {
+      path: { askId: ids.ask },
+      body: { chainId, buyer: bob },
+    },
+    "post /v1/listings/buy-data-bulk": {
+      body: { chainId, askIds: [ids.ask, ids.partnerAsk], buyer: bob },
+    },
+    "post /v1/listings/requirements": {
+      body: {
+        ...{ chainId, maker: alice },
+        items: [{ ...punk, quantity: 1, unitPriceWei: "1000000000000000000" }],
+      },
+    },
+    "get /v1/bids": list({ collection: punks, sort: "price_desc" }),
+    "get /v1/bids/best": { query: { chainId, collection: punks, tokenId: "2" } },
+    "post /v1/bids/best-accept-data": { body: { chainId, ...punk, fulfiller: alice } },
+    "post /v1/bids/requirements": {
+      body: {
+        ...{ chainId, maker: carol },
+        items: [{ kind: "item", ...punk, amountWei: "100000000000000000", quantity: 1 }],
+      },
+    },
+    "get /v1/bids/{bidId}": bid,
+    "post /v1/bids/{bidId}/accept-data": {
+      path: { bidId: ids.bid },
+      body: { chainId, fulfiller: alice },
+    },
+    "get /v1/orders/params": {
+      query: { chainId, maker: alice ?? "", ...punk, unitPriceWei: "1000000000000000000" },
+    },
+    "get /v1/orders/asks/{askId}/components": ask,
+    "post /v1/orders/asks/{askId}/cancel": ask,
+    "post /v1/orders/asks/{askId}/sync": { path: ask.path, body: { chainId } },
+    "get /v1/orders/bids/{bidId}/components": bid,
+    "post /v1/orders/bids/{bidId}/cancel": bid,
+    "post /v1/orders/bids/{bidId}/sync": { path: bid.path, body: { chainId } },
+    "post /v1/orders/asks": { body: { chainId, seaport: ids.signedAsk } },
+    "post /v1/orders/asks/bulk": { body: { chainId, listings: [{ seaport: ids.signedAsk }] } },
+    "post /v1/orders/bids": { body: { chainId, seaport: ids.signedBid } },
+    "post /v1/orders/bids/bulk": { body: { chainId, bids: [{ seaport: ids.signedBid }] } },
+    "get /v1/status": onChain,
+    "get /v1/openapi.json": {},
+  };
+}
+
+/** The same of the account API. */
+export function accountRequests({ login }: ServedMarket): OperationRequests {
+  const inPunks = (query = {}) => ({ path: { address: punks }, query });
+  const ofAlice = { path: { address: alice ?? "" }, query: { limit: 1 } };
+  return {
+    "post /api/auth/login": { body: login },
+    "get /api/collections": { query: { limit: 1 } },
+    "get /collections": { query: { limit: 1 } },
+    "get /api/collections/{address}": { path: { address: punks } },
+    "get /api/collections/{address}/attributes": { path: { address: punks } },
+    "get /api/collections/{address}/tokens": inPunks({ limit: 1, attributes: { Fur: "Gold" } }),
+    "get /api/collections/{address}/tokens/{tokenId}": { path: { address: punks, tokenId: "2" } },
+    "get /api/collections/{address}/holders": inPunks({ limit: 1 }),
+    "get /api/wallets/{address}/tokens": ofAlice,
+    "get /api/wallets/{address}/activity": ofAlice,
+    "get /api/activity": { query: { limit: 1 } },
+    "post /api/batch/collections": { body: { addresses: [punks, editions] } },
+    "post /api/batch/wallets": { body: { addresses: [alice], limit: 1 } },
+    "get /openapi.json": {},
+  };
+}

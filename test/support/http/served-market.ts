@@ -1,0 +1,79 @@
+import { pino } from "pino";
+import { z } from "zod";
+import { openHashReader } from "../../../api/background/chain/clients.ts";
+import { openHeadReader } from "../../../api/background/chain/fetch-head.ts";
+import { openBearerTokens } from "../../../api/serve/accounts/bearer-tokens.ts";
+import type { AppOptions } from "../../../api/serve/app.ts";
+import { openInstantKeys } from "../../../api/serve/keys/instant-keys.ts";
+import { maxLagSeconds } from "../../../api/serve/status/limits.ts";
+import { openStatusReader } from "../../../api/serve/status/status-reader.ts";
+import { allProjections } from "../../../projections/all.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "../orders/partner-order-book-fixture.ts";
+import { testFee } from "../orders/test-market.ts";
+import { base, makeAccount } from "./nft-data-fixture.ts";
+import { type ApiClient, documentedAt } from "./openapi.ts";
+import {
+  chainId,
+  describeTokens,
+  fillOrderBook,
+  type MarketIds,
+  trade,
+} from "./served-market-data.ts";
+
+/** Both APIs over a local chain with trades, orders of every kind, partners' listings, metadata and prices. */
+export type ServedMarket = {
+  book: PartnerOrderBook;
+  v1: ApiClient;
+  /** Paths begin at `base`. */
+  account: ApiClient;
+  bearer: string;
+  login: { email: string; client_key: string };
+  ids: MarketIds;
+  close(): Promise<void>;
+};
+
+/** Opens it; every answer is validated against the API's document. */
+export async function openServedMarket(): Promise<ServedMarket> {
+  const book = await openPartnerOrderBook(chainId, (context, rpcUrl) => ({
+    context: { ...context, ...servicesOf(context, rpcUrl) },
+    nftData: {
+      context: { ...context, prefix: "mkt", chainId, tokens: openBearerTokens(context) },
+      segment: base.slice(1),
+      perMinute: 0,
+    },
+  }));
+  const v1 = book.api;
+  await describeTokens(book);
+  const saleId = await trade(book);
+  const ids = { ...(await fillOrderBook(book)), saleId };
+  const account = await documentedAt(v1.url, { base, path: "/openapi.json" });
+  const { email, clientKey: client_key } = await makeAccount(book.db);
+  const login = { email, client_key };
+  const { body } = await account.post(`${base}/api/auth/login`, login);
+  const bearer = z.object({ data: z.object({ token: z.string() }) }).parse(body).data.token;
+  return { book, v1, account, bearer, login, ids, close: book.close };
+}
+
+function servicesOf({ db, now }: AppOptions["context"], rpcUrl: string) {
+  const instantKeys = openInstantKeys({
+    db,
+    requestsPerMinute: 60,
+    docs: "https://api.example.test/docs",
+    isPaused: async () => false,
+  });
+  const node = { chainId, rpcUrls: [rpcUrl], timeoutMs: 5_000 } as const;
+  const readHead = openHeadReader({ ...node, maxAgeMs: 1_000, staleBlocks: 100 });
+  const readStatus = openStatusReader({
+    db,
+    now,
+    chains: [{ chainId, readHead, readHash: openHashReader(node) }],
+    projections: allProjections({ feeRecipient: testFee.recipient }).map(({ name }) => name),
+    logger: pino({ level: "silent" }),
+    lateSeconds: maxLagSeconds,
+    maxAgeMs: 60_000,
+  });
+  return { instantKeys, readStatus };
+}
