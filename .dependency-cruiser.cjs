@@ -33,7 +33,7 @@ const projections = [
 /** Layers from the lowest to the highest: a folder imports from its own layer and from lower ones. */
 const projectionLayers = [
   ["domain"],
-  ["database.ts", "introspection.ts"],
+  ["database.ts", "introspection.ts", "named-lock.ts"],
   ["log"],
   ["facts"],
   ["sql"],
