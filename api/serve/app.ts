@@ -16,7 +16,6 @@ import { type Limiter, limitRequests } from "./http/limit.ts";
 import { mediaPaths } from "./http/media-paths.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
-import { describeRoutes, thisDocument } from "./http/openapi.ts";
 import { parseQuery } from "./http/query.ts";
 import { assignRequestId } from "./http/request-id.ts";
 import type { ResponseCache } from "./http/response-cache.ts";
@@ -24,7 +23,6 @@ import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
 import { maskKeys } from "./keys/key-text.ts";
 import { mountNftData, type NftDataApi } from "./nft-data/mount.ts";
 import { answerHome } from "./pages/home.ts";
-import { withExamples } from "./reference/examples.ts";
 import { mountReference } from "./reference/mount-reference.ts";
 import { gaugeFeed } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
@@ -33,6 +31,7 @@ import { answerMetrics } from "./status/operator-app.ts";
 import { gaugePartners } from "./status/partner-gauges.ts";
 import { answerHealth, answerReadiness } from "./status/readiness.ts";
 import type { StatusReader } from "./status/status-reader.ts";
+import { describeV1 } from "./v1/describe.ts";
 import { routes as v1Routes } from "./v1/routes.ts";
 import type { Context, V1Route } from "./v1/routing/context.ts";
 import { defaultGateways, type MediaLinks } from "./views/media.ts";
@@ -96,7 +95,7 @@ export function createApp(options: AppOptions): Express {
   app.use(measureRequests(metrics), logRequests(logger), dataHeaders, openCors);
   app.use(compression({ filter: skipPrepared }));
 
-  const document = jsonDocument(describe(baseUrl, routes), {});
+  const document = jsonDocument(describeV1(baseUrl, routes), {});
   servePath(app, "/v1/openapi.json", { get: [sendFixed(document)] });
   if (limiter !== undefined) app.use("/v1", limitRequests(limiter, mediaPaths(routes)));
   const media = { baseUrl, ...publicGateways };
@@ -119,22 +118,6 @@ export function createApp(options: AppOptions): Express {
   app.use(handleUnknownPath);
   app.use(handleErrors(logger));
   return app;
-}
-
-/** Version of the HTTP interface, not of the package. */
-const interfaceVersion = "2.0.0";
-
-function describe(baseUrl: string, routes: readonly V1Route[]) {
-  const info = {
-    title: "NFT market data and order book",
-    version: interfaceVersion,
-    description:
-      "Collections, tokens and sales of Ethereum (chain 1) and ApeChain (chain 33139). " +
-      "Amounts in wei and token ids are decimal strings; addresses are lower case; times are UTC.",
-    baseUrl,
-  };
-  const document = describeRoutes(routes, info, { "/v1/openapi.json": thisDocument });
-  return withExamples(document, "v1");
 }
 
 /** Logs requests at debug level. Headers are left out, and keys in URLs are masked: they are secrets. */

@@ -79,10 +79,10 @@ function operation<Context>(
   route: Route<Context>,
   { envelope, refusals }: DocumentDefaults,
 ): ZodOpenApiOperationObject {
-  const { method, tag, summary, params, query, body, refuses, isOpen } = route;
+  const { method, operationId, tag, summary, params, query, body, refuses, isOpen } = route;
   const requestParams = { ...(params && { path: params }), ...(query && { query }) };
   return {
-    operationId: operationId(method, route.path),
+    operationId,
     tags: [tag],
     summary,
     ...(isOpen && { security: [] }),
@@ -110,12 +110,6 @@ function requestBody(body: z.ZodType) {
   return { required, content: { "application/json": { schema: body } } };
 }
 
-/** Stable names for generated clients: the method followed by the path's segments. */
-function operationId(method: string, path: string): string {
-  const words = path.split(/[^\w]+/).filter((word) => word !== "" && word !== "v1");
-  return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
-}
-
 /**
  * Clients must accept new fields of responses, so these stay open, while requests refuse unknown ones; JavaScript's
  * integer bounds are not part of the contract.
@@ -130,7 +124,7 @@ function loosen(schema: Record<string, unknown>, io: "input" | "output"): void {
 /** The entry for the document itself, which needs no credentials. */
 export const thisDocument: ZodOpenApiPathsObject[string] = {
   get: {
-    operationId: "getOpenapiJson",
+    operationId: "getOpenApiDocument",
     tags: ["Service"],
     summary: "This document",
     security: [],

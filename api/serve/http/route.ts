@@ -55,6 +55,11 @@ type Shape<
   readonly method: "get" | "post";
   /** OpenAPI syntax: `{name}` is a parameter. */
   readonly path: string;
+  /**
+   * What callers call the operation, in generated clients too: a verb (`list` for many, `get` for one) and a noun.
+   * Never changed once released.
+   */
+  readonly operationId: string;
   readonly tag: string;
   readonly summary: string;
   readonly params?: Params;

@@ -9,6 +9,7 @@ export const activity = route(
   {
     method: "get",
     path: "/api/activity",
+    operationId: "listActivity",
     tag: "Activity",
     loadClass: "lists",
     summary: "Sales, transfers, mints, burns, listings, offers and cancels, newest first",

@@ -37,7 +37,7 @@ export function describeNftData(baseUrl: string, { hasStream }: { hasStream: boo
 
 const stream = {
   get: {
-    operationId: "getApiActivityStream",
+    operationId: "streamActivity",
     tags: ["Activity"],
     summary: "Activity as it happens, as server-sent events",
     requestParams: {

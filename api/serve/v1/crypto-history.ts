@@ -33,6 +33,7 @@ export const cryptoHistory = route(
   {
     method: "get",
     path: "/v1/crypto/history",
+    operationId: "getCryptoHistory",
     tag: "Prices",
     summary:
       "USD price of ETH or APE, as candles. At most a minute old, beyond seven days five minutes, the caller's cache included",

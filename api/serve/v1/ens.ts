@@ -16,6 +16,7 @@ export const resolveEns = route(
   {
     method: "get",
     path: "/v1/ens/resolve",
+    operationId: "resolveEns",
     tag: "Names",
     summary: "Resolves an ENS name on Ethereum to its addresses and primary name",
     query: z.object({

@@ -14,6 +14,7 @@ export const events = route(
   {
     method: "get",
     path: "/v1/events",
+    operationId: "listEvents",
     tag: "Events",
     loadClass: "lists",
     summary: "Sales, transfers, orders and cancellations in the order in which they were indexed",

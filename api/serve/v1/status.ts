@@ -8,6 +8,7 @@ export const status = route(
   {
     method: "get",
     path: "/v1/status",
+    operationId: "getStatus",
     tag: "Service",
     summary: "How far chains are indexed and projections derived",
     query: z.object({ chainId: optionalChainId }),

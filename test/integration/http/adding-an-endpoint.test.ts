@@ -85,8 +85,9 @@ describe("an endpoint that is added as the guide says", () => {
   });
 
   it("cannot reject with a code that it does not declare", () => {
-    const { path, tag, summary, data } = countOrders;
-    const shape = { method: "get", path, tag, summary, data, refuses: { no_open_orders: 404 } };
+    const { path, operationId, tag, summary, data } = countOrders;
+    const refuses = { no_open_orders: 404 };
+    const shape = { method: "get", path, operationId, tag, summary, data, refuses };
     route({ ...shape, method: "get" as const }, async () => reject("no_open_orders", "none"));
     // @ts-expect-error: `order_lost` is not in `refuses`
     route({ ...shape, method: "get" as const }, async () => reject("order_lost", "lost"));

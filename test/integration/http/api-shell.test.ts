@@ -209,6 +209,7 @@ describe("routes that take a body", () => {
     {
       method: "post",
       path: "/greet/{name}",
+      operationId: "greet",
       tag: "Test",
       summary: "Greets",
       params: z.object({ name: z.string().max(5) }),
@@ -275,6 +276,7 @@ describe("routes that take a body", () => {
     const shape = {
       method: "get",
       path: "/x",
+      operationId: "x",
       tag: "",
       summary: "",
       data: z.null(),
@@ -289,6 +291,7 @@ describe("routes that take a body", () => {
     const shape = {
       method: "get",
       path: "/x",
+      operationId: "x",
       tag: "",
       summary: "",
       data: z.null(),

@@ -35,6 +35,7 @@ const slow = (loadClass: LoadClass) =>
     {
       method: "get",
       path: `/v1/slow/${loadClass}`,
+      operationId: `slow_${loadClass}`,
       tag: "Service",
       loadClass,
       summary: "Slow",

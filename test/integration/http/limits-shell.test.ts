@@ -15,6 +15,7 @@ const measure = route(
   {
     method: "post",
     path: "/measure",
+    operationId: "measure",
     tag: "Test",
     summary: "Measures a text",
     body: z.object({ text: z.string() }),

@@ -84,5 +84,6 @@ describe("the OpenAPI document", () => {
   it("gives every operation a name of its own", () => {
     const names = operations.map(({ operation }) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);
+    for (const name of names) expect(name).toMatch(/^[a-z]+(?:[A-Z][a-z]*)*$/);
   });
 });

@@ -8,6 +8,7 @@ export const countOrders = route(
   {
     method: "get",
     path: "/v1/orders/count",
+    operationId: "countOrders",
     tag: "Orders",
     summary: "Number of a maker's open orders",
     query: z.object({ chainId, maker: wallet }),

@@ -8,6 +8,7 @@ export const login = route(
   {
     method: "post",
     path: "/api/auth/login",
+    operationId: "login",
     tag: "Authentication",
     summary: "A bearer token for an account's e-mail address and client key",
     body: z.strictObject({ email: text(320), client_key: text(200) }),

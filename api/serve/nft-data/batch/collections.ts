@@ -12,6 +12,7 @@ export const batchCollections = route(
   {
     method: "post",
     path: "/api/batch/collections",
+    operationId: "getCollections",
     tag: "Batches",
     loadClass: "lists",
     summary: "Up to 10 collections at once, in the order asked",

@@ -11,6 +11,7 @@ export const batchWallets = route(
   {
     method: "post",
     path: "/api/batch/wallets",
+    operationId: "listTokensOfWallets",
     tag: "Batches",
     loadClass: "lists",
     summary: "The first tokens of up to 10 wallets at once, in the order asked",

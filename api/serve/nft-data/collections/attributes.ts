@@ -12,6 +12,7 @@ export const attributes = route(
   {
     method: "get",
     path: "/api/collections/{address}/attributes",
+    operationId: "listAttributes",
     tag: "Collections",
     loadClass: "lists",
     summary: "Attributes of a collection's tokens: how many have each value, and what those cost",

@@ -13,6 +13,7 @@ export const collection = route(
   {
     method: "get",
     path: "/api/collections/{address}",
+    operationId: "getCollection",
     tag: "Collections",
     summary: "One collection with its figures",
     params: z.object({ address: collectionAddress }),

@@ -12,6 +12,7 @@ export const holders = route(
   {
     method: "get",
     path: "/api/collections/{address}/holders",
+    operationId: "listHolders",
     tag: "Collections",
     loadClass: "lists",
     summary: "Who holds tokens of a collection, most token ids first; burn addresses left out",

@@ -17,6 +17,7 @@ export const listCollections = route(
   {
     method: "get",
     path: "/api/collections",
+    operationId: "listCollections",
     tag: "Collections",
     loadClass: "lists",
     summary: "Collections by their figures",
@@ -57,7 +58,11 @@ export const listCollections = route(
 );
 
 /** The same at the path that the interface's document names in one place. */
-export const listCollectionsAlias: NftDataRoute = { ...listCollections, path: "/collections" };
+export const listCollectionsAlias: NftDataRoute = {
+  ...listCollections,
+  path: "/collections",
+  operationId: "listCollectionsAlias",
+};
 
 /** A sum of wei has no bound of its own; an id is an integer column's. */
 const collectionKey = z

@@ -12,6 +12,7 @@ export const token = route(
   {
     method: "get",
     path: "/api/collections/{address}/tokens/{tokenId}",
+    operationId: "getToken",
     tag: "Tokens",
     summary: "One token of a contract",
     params: z.object({ address: collectionAddress, tokenId }),

@@ -15,6 +15,7 @@ export const tokens = route(
   {
     method: "get",
     path: "/api/collections/{address}/tokens",
+    operationId: "listTokens",
     tag: "Tokens",
     loadClass: "lists",
     summary: "Tokens of a collection, of all contracts of its family; burned ones too",

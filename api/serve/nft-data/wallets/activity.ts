@@ -9,6 +9,7 @@ export const walletActivity = route(
   {
     method: "get",
     path: "/api/wallets/{address}/activity",
+    operationId: "listWalletActivity",
     tag: "Wallets",
     loadClass: "lists",
     summary:

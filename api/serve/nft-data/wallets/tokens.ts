@@ -12,6 +12,7 @@ export const walletTokens = route(
   {
     method: "get",
     path: "/api/wallets/{address}/tokens",
+    operationId: "listWalletTokens",
     tag: "Wallets",
     loadClass: "lists",
     summary: "Tokens that a wallet holds, of both standards",

@@ -20,6 +20,7 @@ export const listActivity = route(
   {
     method: "get",
     path: "/v1/activity",
+    operationId: "listActivity",
     tag: "Activity",
     loadClass: "lists",
     summary: "Sales, transfers, mints, burns, listings, offers and cancels, newest first",

@@ -18,6 +18,7 @@ export const giveInstantKey = route(
   {
     method: "post",
     path: "/v1/auth/keys",
+    operationId: "createKey",
     tag: "Authentication",
     summary: "Creates an API key without an account: a higher rate limit for seven days",
     query: z.object({ chainId: optionalChainId }),

@@ -10,6 +10,7 @@ export const acceptData = route(
   {
     method: "post",
     path: "/v1/bids/{bidId}/accept-data",
+    operationId: "getAcceptData",
     tag: "Bids",
     loadClass: "orders",
     summary: "The call that accepts this bid, checked against the chain",

@@ -10,6 +10,7 @@ export const bestAcceptData = route(
   {
     method: "post",
     path: "/v1/bids/best-accept-data",
+    operationId: "getBestAcceptData",
     tag: "Bids",
     loadClass: "orders",
     summary: "The call that accepts the bid with the highest net among those that pass the checks",

@@ -24,6 +24,7 @@ export const bestBids = route(
   {
     method: "get",
     path: "/v1/bids/best",
+    operationId: "getBestBids",
     tag: "Bids",
     loadClass: "book",
     summary: "The bids with the highest net for a token's holder",

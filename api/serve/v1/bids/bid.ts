@@ -10,6 +10,7 @@ export const bid = route(
   {
     method: "get",
     path: "/v1/bids/{bidId}",
+    operationId: "getBid",
     tag: "Bids",
     loadClass: "book",
     summary: "One bid, in any status",

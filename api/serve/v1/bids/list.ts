@@ -11,6 +11,7 @@ export const listBids = route(
     ...orderListShape,
     method: "get",
     path: "/v1/bids",
+    operationId: "listBids",
     tag: "Bids",
     loadClass: "book",
     summary: "Bids that can be accepted, that are temporarily inactive, or that have ended",

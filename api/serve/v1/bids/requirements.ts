@@ -67,6 +67,7 @@ export const bidRequirements = route(
   {
     method: "post",
     path: "/v1/bids/requirements",
+    operationId: "getBidRequirements",
     tag: "Bids",
     loadClass: "orders",
     summary: "What to sign and approve for up to 50 bids, checked against the chain",

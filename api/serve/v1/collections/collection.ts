@@ -11,6 +11,7 @@ export const collection = route(
   {
     method: "get",
     path: "/v1/collections/{collection}",
+    operationId: "getCollection",
     tag: "Collections",
     summary: "One collection with its statistics",
     params: z.object({ collection: collectionKey }),

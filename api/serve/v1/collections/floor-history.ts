@@ -33,6 +33,7 @@ export const floorHistory = route(
   {
     method: "get",
     path: "/v1/collections/{collection}/floor-history",
+    operationId: "getFloorHistory",
     tag: "Collections",
     loadClass: "lists",
     summary:

@@ -15,6 +15,7 @@ export const holders = route(
   {
     method: "get",
     path: "/v1/collections/{collection}/holders",
+    operationId: "listHolders",
     tag: "Collections",
     loadClass: "lists",
     summary: "Who holds tokens of a collection, most token ids first; burn addresses left out",

@@ -23,6 +23,7 @@ export const listCollections = route(
   {
     method: "get",
     path: "/v1/collections",
+    operationId: "listCollections",
     tag: "Collections",
     loadClass: "lists",
     summary: "Collections, sorted by a statistic",

@@ -26,9 +26,15 @@ const shape = {
 const mediaTypes = ["image/*", "video/*", "audio/*", "model/*", "application/octet-stream"];
 
 const tokenParts = {
-  image: { column: "image", what: "image", mediaTypes },
-  animation: { column: "animation", what: "animation", mediaTypes },
+  image: { operationId: "getTokenImage", column: "image", what: "image", mediaTypes },
+  animation: {
+    operationId: "getTokenAnimation",
+    column: "animation",
+    what: "animation",
+    mediaTypes,
+  },
   metadata: {
+    operationId: "getTokenMetadata",
     column: "token_uri",
     what: "metadata document",
     mediaTypes: ["application/json", "application/octet-stream"],
@@ -36,11 +42,12 @@ const tokenParts = {
 } as const;
 
 const tokenRoute = (part: keyof typeof tokenParts) => {
-  const { column, what, mediaTypes } = tokenParts[part];
+  const { operationId, column, what, mediaTypes } = tokenParts[part];
   return route(
     {
       ...shape,
       path: `/v1/collections/{collection}/tokens/{tokenId}/${part}`,
+      operationId,
       summary: `A token's ${what}, where the chain itself holds it (a \`data:\` URI)`,
       params: z.object({ collection: collectionKey, tokenId }),
       mediaTypes,
@@ -66,6 +73,7 @@ const collectionRoute = (part: "image" | "banner") =>
     {
       ...shape,
       path: `/v1/collections/{collection}/${part}`,
+      operationId: part === "image" ? "getCollectionImage" : "getCollectionBanner",
       summary: `A collection's ${part}, where the chain itself holds it (a \`data:\` URI)`,
       params: z.object({ collection: collectionKey }),
       mediaTypes,

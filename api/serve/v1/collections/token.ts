@@ -12,6 +12,7 @@ export const token = route(
   {
     method: "get",
     path: "/v1/collections/{collection}/tokens/{tokenId}",
+    operationId: "getToken",
     tag: "Collections",
     summary:
       "One token. An address selects its contract; a slug the contract of the collection in which the token exists",

@@ -47,6 +47,7 @@ export const tokens = route(
   {
     method: "get",
     path: "/v1/collections/{collection}/tokens",
+    operationId: "listTokens",
     tag: "Collections",
     loadClass: "lists",
     summary:

@@ -10,6 +10,7 @@ export const traits = route(
   {
     method: "get",
     path: "/v1/collections/{collection}/traits",
+    operationId: "listTraits",
     tag: "Collections",
     loadClass: "lists",
     summary:

@@ -42,6 +42,7 @@ export const buyDataBulk = route(
   {
     method: "post",
     path: "/v1/listings/buy-data-bulk",
+    operationId: "getBulkBuyData",
     tag: "Listings",
     loadClass: "orders",
     summary: "The calls that buy up to 20 listings, with all remaining units of each",

@@ -10,6 +10,7 @@ export const buyData = route(
   {
     method: "post",
     path: "/v1/listings/{askId}/buy-data",
+    operationId: "getBuyData",
     tag: "Listings",
     loadClass: "orders",
     summary: "The call that buys exactly this listing, checked against the chain",

@@ -12,6 +12,7 @@ export const listListings = route(
     ...orderListShape,
     method: "get",
     path: "/v1/listings",
+    operationId: "listListings",
     tag: "Listings",
     loadClass: "book",
     summary: "Listings that can be bought, that are temporarily inactive, or that have ended",

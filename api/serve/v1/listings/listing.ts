@@ -10,6 +10,7 @@ export const listing = route(
   {
     method: "get",
     path: "/v1/listings/{askId}",
+    operationId: "getListing",
     tag: "Listings",
     loadClass: "book",
     summary: "One listing, in any status",

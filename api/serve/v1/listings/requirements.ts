@@ -66,6 +66,7 @@ export const listingRequirements = route(
   {
     method: "post",
     path: "/v1/listings/requirements",
+    operationId: "getListingRequirements",
     tag: "Listings",
     loadClass: "orders",
     summary: "What to sign and approve for up to 100 listings, checked against the chain",

@@ -10,6 +10,7 @@ const cancelOrder = (side: Side) =>
     {
       method: "post",
       path: `${side.path}/{${side.idName}}/cancel`,
+      operationId: `cancel${side.name}`,
       tag: "Orders",
       loadClass: "orders",
       summary: `Always rejected: makers cancel a ${side.noun} on chain`,

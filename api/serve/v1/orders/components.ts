@@ -21,6 +21,7 @@ const orderComponents = <Row extends OrderRow, Schema extends z.ZodType>(
     {
       method: "get",
       path: `${side.path}/{${side.idName}}/components`,
+      operationId: `get${side.name}Components`,
       tag: "Orders",
       loadClass: "orders",
       summary: `A ${side.noun} as its maker signed it, in any status`,

@@ -125,6 +125,7 @@ export const orderParams = route(
   {
     method: "get",
     path: "/v1/orders/params",
+    operationId: "getOrderParams",
     tag: "Orders",
     loadClass: "orders",
     summary: "Values and EIP-712 types to sign a listing with; those of an offer are in `offers`",

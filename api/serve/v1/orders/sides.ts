@@ -14,6 +14,8 @@ import { askId, bidId } from "../routing/parameters.ts";
 /** What differs between listings and bids in the endpoints that both have. */
 export type Side<Row extends OrderRow = OrderRow> = {
   readonly side: "ask" | "bid";
+  /** In operation ids. */
+  readonly name: "Ask" | "Bid";
   /** Paths begin with `/v1/orders/asks` or `/v1/orders/bids`. */
   readonly path: string;
   readonly idName: "askId" | "bidId";
@@ -28,6 +30,7 @@ export type Side<Row extends OrderRow = OrderRow> = {
 
 export const asks: Side<ListingRow> = {
   side: "ask",
+  name: "Ask",
   path: "/v1/orders/asks",
   idName: "askId",
   idParameter: askId,
@@ -39,6 +42,7 @@ export const asks: Side<ListingRow> = {
 
 export const bids: Side<BidRow> = {
   side: "bid",
+  name: "Bid",
   path: "/v1/orders/bids",
   idName: "bidId",
   idParameter: bidId,

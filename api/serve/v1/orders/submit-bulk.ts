@@ -61,6 +61,7 @@ export const submitAsks = route(
   {
     ...bulkShape,
     path: `${asks.path}/bulk`,
+    operationId: "submitAsks",
     summary: "Submits up to 100 signed listings, each independently of the others",
     body: bulkBody("listings", 100, { opensea }),
     data: bulkData(
@@ -94,6 +95,7 @@ export const submitBids = route(
   {
     ...bulkShape,
     path: `${bids.path}/bulk`,
+    operationId: "submitBids",
     summary: "Submits up to 50 signed bids, each independently of the others",
     body: bulkBody("bids", 50),
     data: bulkData(bulkResult.extend({ bidId: z.string().optional() })),

@@ -25,6 +25,7 @@ const submitOrder = <Schema extends z.ZodType>(
     {
       method: "post",
       path: side.path,
+      operationId: `submit${side.name}`,
       tag: "Orders",
       loadClass: "orders",
       summary: `Submits a signed ${side.noun}. One that was submitted before returns its current status`,

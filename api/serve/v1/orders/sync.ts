@@ -37,6 +37,7 @@ const syncSide = <Row extends OrderRow, Schema extends z.ZodType>(
     {
       method: "post",
       path: `${side.path}/{${side.idName}}/sync`,
+      operationId: `sync${side.name}`,
       tag: "Orders",
       loadClass: "orders",
       summary: `Checks a ${side.noun} against the chain and returns its updated status`,

@@ -36,6 +36,7 @@ export const listSales = route(
   {
     method: "get",
     path: "/v1/sales",
+    operationId: "listSales",
     tag: "Sales",
     loadClass: "lists",
     summary: "Sales on all indexed marketplaces, newest first",

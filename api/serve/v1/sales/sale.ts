@@ -9,6 +9,7 @@ export const sale = route(
   {
     method: "get",
     path: "/v1/sales/{saleId}",
+    operationId: "getSale",
     tag: "Sales",
     summary: "One sale",
     params: z.object({ saleId }),

@@ -20,6 +20,7 @@ export const walletTokens = route(
   {
     method: "get",
     path: "/v1/wallets/{wallet}/tokens",
+    operationId: "listWalletTokens",
     tag: "Wallets",
     loadClass: "lists",
     summary: "Tokens that a wallet holds, of both standards, by contract and id",

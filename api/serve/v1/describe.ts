@@ -1,0 +1,20 @@
+import { describeRoutes, thisDocument } from "../http/openapi.ts";
+import { withExamples } from "../reference/examples.ts";
+import type { V1Route } from "./routing/context.ts";
+
+/** Version of the HTTP interface, not of the package. */
+const interfaceVersion = "2.0.0";
+
+/** The OpenAPI document of `/v1`. */
+export function describeV1(baseUrl: string, routes: readonly V1Route[]) {
+  const info = {
+    title: "NFT market data and order book",
+    version: interfaceVersion,
+    description:
+      "Collections, tokens and sales of Ethereum (chain 1) and ApeChain (chain 33139). " +
+      "Amounts in wei and token ids are decimal strings; addresses are lower case; times are UTC.",
+    baseUrl,
+  };
+  const document = describeRoutes(routes, info, { "/v1/openapi.json": thisDocument });
+  return withExamples(document, "v1");
+}
