@@ -8,8 +8,8 @@ import type { Developers } from "./developers/page-handler.ts";
 import type { Feed } from "./feed/open-feed.ts";
 import { jsonDocument, sendFixed } from "./http/answer.ts";
 import { skipPrepared } from "./http/compressed-body.ts";
-import { gaugeTurns } from "./http/concurrency/gauges.ts";
-import type { Turns } from "./http/concurrency/turns.ts";
+import type { ConcurrencyLimiter } from "./http/concurrency/concurrency-limiter.ts";
+import { gaugeConcurrency } from "./http/concurrency/gauges.ts";
 import { metaEnvelope } from "./http/envelope.ts";
 import { handleErrors, handleUnknownPath } from "./http/error-handlers.ts";
 import { type Limiter, limitRequests } from "./http/limit.ts";
@@ -58,7 +58,7 @@ export type AppOptions = {
   /** Cache for responses; without it each response is made again. */
   readonly responseCache?: ResponseCache;
   /** Limits of concurrency; without them there are none. */
-  readonly turns?: Turns;
+  readonly concurrency?: ConcurrencyLimiter;
   /** Trusted proxies, for `X-Forwarded-For`: their number, or their networks. */
   readonly trustProxy?: number | readonly string[];
 };
@@ -77,7 +77,7 @@ export function createApp(options: AppOptions): Express {
     feed,
     operatorMetrics,
     responseCache,
-    turns,
+    concurrency,
     trustProxy,
   } = options;
   const app = express();
@@ -86,7 +86,7 @@ export function createApp(options: AppOptions): Express {
   gaugePartners(metrics, context.db);
   gaugeMarket(metrics, context.market);
   if (feed !== undefined) gaugeFeed(metrics, feed);
-  if (turns !== undefined) gaugeTurns(metrics, turns);
+  if (concurrency !== undefined) gaugeConcurrency(metrics, concurrency);
 
   app.disable("x-powered-by");
   app.set("etag", false);
@@ -103,11 +103,11 @@ export function createApp(options: AppOptions): Express {
     envelope: metaEnvelope,
     prefix: "",
     cache: responseCache,
-    turns,
+    concurrency,
   });
   mountReference(app);
   if (developers !== undefined) mountDevelopers(app, developers, logger);
-  if (nftData !== undefined) mountNftData(app, baseUrl, { ...nftData, turns }, media);
+  if (nftData !== undefined) mountNftData(app, baseUrl, { ...nftData, concurrency }, media);
   servePath(app, "/", {
     get: [pageHeaders, answerHome(baseUrl, context.chains, operatorMetrics === undefined)],
   });

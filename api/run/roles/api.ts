@@ -8,7 +8,7 @@ import { openAccounts } from "../../serve/accounts/open-accounts.ts";
 import { createApp } from "../../serve/app.ts";
 import { answerFeed } from "../../serve/feed/answer-feed.ts";
 import { startFeed } from "../../serve/feed/start-feed.ts";
-import { openTurns } from "../../serve/http/concurrency/turns.ts";
+import { openConcurrencyLimiter } from "../../serve/http/concurrency/concurrency-limiter.ts";
 import { openMetrics } from "../../serve/http/metrics.ts";
 import { openResponseCache } from "../../serve/http/response-cache.ts";
 import { type Listening, listen } from "../../serve/http/server.ts";
@@ -71,9 +71,9 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     readDataVersion: () => readDataVersion(versionDb),
     now,
   });
-  const turns = openTurns(config.access.concurrency);
+  const concurrency = openConcurrencyLimiter(config.access.concurrency);
   const { publicGateways } = config;
-  const served = { publicGateways, developers, nftData, feed, responseCache, turns };
+  const served = { publicGateways, developers, nftData, feed, responseCache, concurrency };
   const operatorMetrics = operatorPort === null ? undefined : openMetrics();
   const app = createApp({
     ...{ context, baseUrl, logger, limiter, ...served, trustProxy },

@@ -10,8 +10,8 @@ import {
 } from "./answer.ts";
 import { jsonBody } from "./body/json-body.ts";
 import { callerAddress } from "./caller-address.ts";
-import { inTurn } from "./concurrency/in-turn.ts";
-import type { Turns } from "./concurrency/turns.ts";
+import type { ConcurrencyLimiter } from "./concurrency/concurrency-limiter.ts";
+import { limitConcurrency } from "./concurrency/limit-concurrency.ts";
 import { type Envelope, metaEnvelope } from "./envelope.ts";
 import { nextLink } from "./page.ts";
 import type { ResponseCache } from "./response-cache.ts";
@@ -64,7 +64,7 @@ export type ApiProfile = {
   /** Cache for the responses of cacheable routes; without it nothing is cached. */
   readonly cache?: ResponseCache | undefined;
   /** Limits of concurrency; without them every request starts at once. */
-  readonly turns?: Turns | undefined;
+  readonly concurrency?: ConcurrencyLimiter | undefined;
 };
 
 /** Mounts the table. Routes of one path share its 405. */
@@ -80,11 +80,13 @@ export function mountRoutes<Context>(
     const path = manner.prefix + route.path;
     const methods = paths.get(path) ?? {};
     const handle = handler(route, context, baseUrl, manner);
-    const { turns } = manner;
-    // After the body: who sends one byte by byte takes no turn.
+    const { concurrency } = manner;
+    // After the body: who sends one byte by byte takes no slot.
     methods[route.method] = [
       ...bodyParsers(route, manner),
-      turns === undefined ? handle : inTurn(turns, route.loadClass ?? "data", handle),
+      concurrency === undefined
+        ? handle
+        : limitConcurrency(concurrency, route.loadClass ?? "data", handle),
     ];
     paths.set(path, methods);
   }

@@ -7,7 +7,7 @@ import {
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
 import { bodyRefusals } from "./body/read-body.ts";
-import { overloadRefusals } from "./concurrency/in-turn.ts";
+import { overloadRefusals } from "./concurrency/limit-concurrency.ts";
 import { type Envelope, metaEnvelope } from "./envelope.ts";
 import { limitRefusals } from "./limit.ts";
 import { header, headers, securitySchemes } from "./openapi-headers.ts";

@@ -1,6 +1,6 @@
 import type { Express, RequestHandler } from "express";
 import { jsonDocument, sendFixed } from "../http/answer.ts";
-import type { Turns } from "../http/concurrency/turns.ts";
+import type { ConcurrencyLimiter } from "../http/concurrency/concurrency-limiter.ts";
 import { flatEnvelope } from "../http/envelope.ts";
 import { limitAddresses } from "../http/limit.ts";
 import { mountRoutes, servePath } from "../http/mount.ts";
@@ -18,7 +18,7 @@ export type NftDataApi = Omit<BearerOptions, "tokens"> & {
   /** Handler of `/api/activity/stream`, after authentication. */
   readonly stream?: RequestHandler;
   /** Limits of concurrency. */
-  readonly turns?: Turns | undefined;
+  readonly concurrency?: ConcurrencyLimiter | undefined;
 };
 
 /** Mounts the account API: document, reference, login, and the endpoints that need a token. */
@@ -29,10 +29,10 @@ export function mountNftData(
   media: MediaLinks,
 ): void {
   const context = { ...api.context, media };
-  const { segment, limiter, perMinute, stream, turns } = api;
+  const { segment, limiter, perMinute, stream, concurrency } = api;
   const prefix = `/${segment}`;
   const challenge = 'Bearer realm="account API"';
-  const manner = { envelope: flatEnvelope, prefix, challenge, turns };
+  const manner = { envelope: flatEnvelope, prefix, challenge, concurrency };
   const described = describeNftData(baseUrl + prefix, { hasStream: stream !== undefined });
   const document = sendFixed(jsonDocument(described, {}));
   servePath(app, `${prefix}/openapi.json`, { get: [document] });

@@ -2,8 +2,11 @@ import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "../../../api/serve/app.ts";
+import {
+  type ConcurrencyLimiter,
+  openConcurrencyLimiter,
+} from "../../../api/serve/http/concurrency/concurrency-limiter.ts";
 import type { LoadClass } from "../../../api/serve/http/concurrency/load-class.ts";
-import { openTurns, type Turns } from "../../../api/serve/http/concurrency/turns.ts";
 import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
 import { route } from "../../../api/serve/v1/routing/context.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -13,7 +16,7 @@ import { openTestMarket } from "../../support/orders/test-market.ts";
 
 let database: TestDatabase;
 let api: ApiClient;
-let turns: Turns;
+let concurrency: ConcurrencyLimiter;
 /** The requests in progress, in the order in which they started. */
 let running: { caller: string; finish: () => void }[] = [];
 
@@ -54,7 +57,12 @@ beforeAll(async () => {
 beforeEach(async () => {
   await api?.close();
   running = [];
-  turns = openTurns({ total, perCaller: 2, waiting: maxWaiting, waitMs: 600_000 });
+  concurrency = openConcurrencyLimiter({
+    total,
+    perCaller: 2,
+    waiting: maxWaiting,
+    waitMs: 600_000,
+  });
   const context = {
     db: database.db,
     siteUrl: "https://site.example.test",
@@ -67,7 +75,7 @@ beforeEach(async () => {
   const logger = pino({ level: "silent" });
   const baseUrl = "https://api.example.test";
   api = await serve(
-    createApp({ context, routes, baseUrl, logger, turns, trustProxy: ["127.0.0.1"] }),
+    createApp({ context, routes, baseUrl, logger, concurrency, trustProxy: ["127.0.0.1"] }),
   );
 });
 afterAll(async () => {
@@ -82,7 +90,7 @@ const ask = (loadClass: LoadClass, caller = newAddress()) =>
 async function until(isReached: () => boolean): Promise<void> {
   while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
-const figures = (loadClass: LoadClass) => turns.figures()[loadClass];
+const figures = (loadClass: LoadClass) => concurrency.figures()[loadClass];
 
 async function finishAll(): Promise<void> {
   while (running.length > 0) {
@@ -163,7 +171,7 @@ it("under load long lists are shed first and reads of the book last, with 503 an
   expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-it("who leaves while it waits takes no turn", async () => {
+it("a caller that leaves while it waits takes no slot", async () => {
   const caller = newAddress();
   const first = [ask("book", caller), ask("book", caller)];
   await until(() => running.length === 2);
@@ -182,12 +190,12 @@ it("who leaves while it waits takes no turn", async () => {
 });
 
 it("who waits too long gets 503 with the time to come back", async () => {
-  const line = openTurns({ total: 1, perCaller: 1, waitMs: 1 });
+  const limiter = openConcurrencyLimiter({ total: 1, perCaller: 1, waitMs: 1 });
   const left = new AbortController().signal;
-  const first = await line.take("book", "one", left);
+  const first = await limiter.acquire("book", "one", left);
 
-  expect(await line.take("orders", "other", left)).toBe("shed");
-  expect(await line.take("book", "one", left)).toBe("shed");
-  if (first !== "shed") first.end();
-  expect(await line.take("book", "one", left)).not.toBe("shed");
+  expect(await limiter.acquire("orders", "other", left)).toBe("shed");
+  expect(await limiter.acquire("book", "one", left)).toBe("shed");
+  if (first !== "shed") first.release();
+  expect(await limiter.acquire("book", "one", left)).not.toBe("shed");
 });

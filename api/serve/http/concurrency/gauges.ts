@@ -1,9 +1,12 @@
 import { Counter, Gauge, type Registry } from "prom-client";
+import type { ClassFigures, ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { loadClasses } from "./load-class.ts";
-import type { ClassFigures, Turns } from "./turns.ts";
 
 /** Metrics of this process's concurrency limits. */
-export function gaugeTurns(registry: Registry, { figures }: Pick<Turns, "figures">): void {
+export function gaugeConcurrency(
+  registry: Registry,
+  { figures }: Pick<ConcurrencyLimiter, "figures">,
+): void {
   const shared = { labelNames: ["class" as const], registers: [registry] };
   const each = (set: (labels: { class: string }, of: ClassFigures) => void) => {
     const all = figures();
@@ -20,7 +23,7 @@ export function gaugeTurns(registry: Registry, { figures }: Pick<Turns, "figures
   new Gauge({
     ...shared,
     name: "http_requests_waiting",
-    help: "Requests that wait for their turn",
+    help: "Requests that wait for a slot",
     collect() {
       each((labels, { waiting }) => this.set(labels, waiting));
     },
@@ -28,7 +31,7 @@ export function gaugeTurns(registry: Registry, { figures }: Pick<Turns, "figures
   new Counter({
     ...shared,
     name: "http_requests_shed_total",
-    help: "Requests answered with 503, or left by their caller, before their turn came",
+    help: "Requests answered with 503, or left by their caller, before they got a slot",
     collect() {
       this.reset();
       each((labels, { shed }) => this.inc(labels, shed));

@@ -2,30 +2,34 @@ import type { Request, RequestHandler, Response } from "express";
 import { reject } from "../../../../projections/domain/rejection.ts";
 import { sendRejection } from "../answer.ts";
 import { callerOf } from "../limit.ts";
+import type { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { type LoadClass, retryAfterSeconds } from "./load-class.ts";
-import type { Turns } from "./turns.ts";
 
-/** Code of every endpoint that waits for its turn. */
+/** Code of every endpoint whose concurrency is limited. */
 export const overloadRefusals = { overloaded: 503 } as const;
 
 type Handler = (request: Request, response: Response) => Promise<void>;
 
-/** Handles a request when its turn comes; 503 with `Retry-After` when it does not come in time. */
-export function inTurn(turns: Turns, loadClass: LoadClass, handle: Handler): RequestHandler {
+/** Handles a request when it gets a slot; 503 with `Retry-After` when it gets none in time. */
+export function limitConcurrency(
+  concurrency: ConcurrencyLimiter,
+  loadClass: LoadClass,
+  handle: Handler,
+): RequestHandler {
   return async (request, response) => {
     const left = new AbortController();
     const leave = () => left.abort();
     response.once("close", leave);
-    const turn = await turns.take(loadClass, callerOf(request, response), left.signal);
+    const slot = await concurrency.acquire(loadClass, callerOf(request, response), left.signal);
     response.off("close", leave);
-    if (turn === "shed") {
+    if (slot === "shed") {
       if (!left.signal.aborted) refuse(response, loadClass);
       return;
     }
     try {
       await handle(request, response);
     } finally {
-      turn.end();
+      slot.release();
     }
   };
 }

@@ -1,16 +1,16 @@
 /** Requests that wait, a queue per caller, served round robin. */
-export type WaitingLine<Waiting> = {
+export type FairQueue<Waiting> = {
   readonly size: number;
   add(caller: string, waiting: Waiting): void;
   /** The oldest request of the next caller that may start one. */
   next(mayStart: (caller: string) => boolean): Waiting | undefined;
   /** The newest request of the caller with the most. */
-  newestOfLongest(): Waiting | undefined;
+  newestOfLongestQueue(): Waiting | undefined;
   remove(caller: string, waiting: Waiting): void;
 };
 
-export function openWaitingLine<Waiting>(): WaitingLine<Waiting> {
-  // A Map keeps insertion order: the first caller is the one whose turn it is.
+export function openFairQueue<Waiting>(): FairQueue<Waiting> {
+  // A Map keeps insertion order: the first caller is the one that is served next.
   const queues = new Map<string, Set<Waiting>>();
   let size = 0;
 
@@ -40,7 +40,7 @@ export function openWaitingLine<Waiting>(): WaitingLine<Waiting> {
       }
       return undefined;
     },
-    newestOfLongest() {
+    newestOfLongestQueue() {
       const [longest] = [...queues.values()].toSorted((one, other) => other.size - one.size);
       return longest === undefined ? undefined : [...longest].at(-1);
     },

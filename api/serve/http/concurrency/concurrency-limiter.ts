@@ -1,5 +1,5 @@
+import { type FairQueue, openFairQueue } from "./fair-queue.ts";
 import { type LoadClass, loadClasses, shareOf } from "./load-class.ts";
-import { openWaitingLine, type WaitingLine } from "./waiting-line.ts";
 
 type ConcurrencyLimits = {
   /** Requests in progress in this process, and of one caller. */
@@ -11,8 +11,8 @@ type ConcurrencyLimits = {
   readonly waitMs?: number;
 };
 
-/** Ends a turn; `shed`: there was none. */
-type Turn = { readonly end: () => void } | "shed";
+/** A place among the requests in progress; `shed`: none was free in time. */
+type Slot = { readonly release: () => void } | "shed";
 
 export type ClassFigures = {
   readonly inFlight: number;
@@ -20,30 +20,28 @@ export type ClassFigures = {
   readonly shed: number;
 };
 
-export type Turns = {
-  /** Waits for a turn. `left` aborts when the caller does not wait any more. */
-  take(loadClass: LoadClass, caller: string, left: AbortSignal): Promise<Turn>;
+export type ConcurrencyLimiter = {
+  /** Waits for a slot. `left` aborts when the caller does not wait any more. */
+  acquire(loadClass: LoadClass, caller: string, left: AbortSignal): Promise<Slot>;
   figures(): Record<LoadClass, ClassFigures>;
 };
 
 type Waiting = {
   readonly loadClass: LoadClass;
   readonly caller: string;
-  readonly settle: (turn: Turn) => void;
+  readonly settle: (slot: Slot) => void;
 };
 
 const defaultWaiting = 1_000;
 const defaultWaitMs = 5_000;
 
-type ClassState = { readonly line: WaitingLine<Waiting>; inFlight: number; shed: number };
+type ClassState = { readonly queue: FairQueue<Waiting>; inFlight: number; shed: number };
 
-/** Turns of one process: fair between callers, in the order of the classes. */
-export function openTurns(limits: ConcurrencyLimits): Turns {
+/** ConcurrencyLimiter of one process: fair between callers, in the order of the classes. */
+export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLimiter {
   const { total, perCaller, waiting: maxWaiting = defaultWaiting } = limits;
   const { waitMs = defaultWaitMs } = limits;
-  const states = forEachClass(
-    (): ClassState => ({ line: openWaitingLine(), inFlight: 0, shed: 0 }),
-  );
+  const states = forEachClass((): ClassState => ({ queue: openFairQueue(), inFlight: 0, shed: 0 }));
   const ofCallers = new Map<string, number>();
   let inFlight = 0;
 
@@ -60,7 +58,7 @@ export function openTurns(limits: ConcurrencyLimits): Turns {
   function startNext(): void {
     for (const loadClass of loadClasses) {
       while (hasPlace(loadClass)) {
-        const next = states[loadClass].line.next(mayStart);
+        const next = states[loadClass].queue.next(mayStart);
         if (next === undefined) break;
         start(next);
       }
@@ -68,49 +66,49 @@ export function openTurns(limits: ConcurrencyLimits): Turns {
   }
   function start({ loadClass, caller, settle }: Waiting): void {
     count(loadClass, caller, 1);
-    let isOver = false;
-    const end = () => {
-      if (isOver) return;
-      isOver = true;
+    let isReleased = false;
+    const release = () => {
+      if (isReleased) return;
+      isReleased = true;
       count(loadClass, caller, -1);
       startNext();
     };
-    settle({ end });
+    settle({ release });
   }
   function shed(waiting: Waiting): void {
     const state = states[waiting.loadClass];
-    state.line.remove(waiting.caller, waiting);
+    state.queue.remove(waiting.caller, waiting);
     state.shed += 1;
     waiting.settle("shed");
   }
   function shedBeyondLimit(): void {
-    const sizes = loadClasses.map((loadClass) => states[loadClass].line.size);
+    const sizes = loadClasses.map((loadClass) => states[loadClass].queue.size);
     if (sizes.reduce((sum, size) => sum + size, 0) <= maxWaiting) return;
-    const last = loadClasses.findLast((loadClass) => states[loadClass].line.size > 0);
-    const newest = last && states[last].line.newestOfLongest();
+    const last = loadClasses.findLast((loadClass) => states[loadClass].queue.size > 0);
+    const newest = last && states[last].queue.newestOfLongestQueue();
     if (newest !== undefined) shed(newest);
   }
 
   return {
-    take: (loadClass, caller, left) =>
+    acquire: (loadClass, caller, left) =>
       new Promise((resolve) => {
-        const settle = (turn: Turn) => {
+        const settle = (slot: Slot) => {
           clearTimeout(timer);
           left.removeEventListener("abort", leave);
-          resolve(turn);
+          resolve(slot);
         };
         const waiting: Waiting = { loadClass, caller, settle };
         const leave = () => shed(waiting);
         const timer = setTimeout(leave, waitMs);
         left.addEventListener("abort", leave);
-        states[loadClass].line.add(caller, waiting);
+        states[loadClass].queue.add(caller, waiting);
         startNext();
         shedBeyondLimit();
       }),
     figures: () =>
       forEachClass((loadClass) => {
-        const { line, inFlight: running, shed: lost } = states[loadClass];
-        return { inFlight: running, waiting: line.size, shed: lost };
+        const { queue, inFlight: running, shed: lost } = states[loadClass];
+        return { inFlight: running, waiting: queue.size, shed: lost };
       }),
   };
 }
