@@ -62,13 +62,15 @@ async function addEvents(
 ): Promise<void> {
   await sql`
     insert into ${eventTable(schema)} (block_id, log_index, sub_index, transaction_index, contract_id, type,
-                                       token_id, quantity, price_wei, from_address, to_address, currency,
+                                       token_id, last_id, quantity, price_wei, from_address, to_address, currency,
                                        order_hash)
     ${events}`.execute(session);
 }
 
 const changedTransactions = (window: FactWindow) => sql`
   select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}`;
+
+const isRange = sql`kind = ${kindLiteral("erc721_consecutive_transfer")} and amount > 1`;
 
 const transfers = (window: FactWindow) => sql`
   select block_id, log_index, coalesce(sub_index, 0), transaction_index, contract_id,
@@ -77,7 +79,7 @@ const transfers = (window: FactWindow) => sql`
            when ${isBurnAddress(sql`to_address`)} then 'burn'
            else 'transfer'
          end,
-         token_id, case kind when ${kindLiteral("erc721_transfer")} then 1 else amount end, null::numeric, from_address, to_address,
+         token_id, case when ${isRange} then token_id + amount - 1 end, case kind when ${kindLiteral("erc721_transfer")} then 1 else amount end, null::numeric, from_address, to_address,
          null::bytea, null::bytea
   from ${window.changes}
   where weight > 0 and kind in ${transferKinds}`;
@@ -88,7 +90,7 @@ const transfers = (window: FactWindow) => sql`
  */
 const cancels = (window: FactWindow) => sql`
   select c.block_id, c.log_index, coalesce(c.sub_index, 0), c.transaction_index, cancelled.contract_id, 'cancel',
-         cancelled.token_id, null::numeric, null::numeric, c.from_address, null::bytea, null::bytea, c.order_hash
+         cancelled.token_id, null::numeric, null::numeric, null::numeric, c.from_address, null::bytea, null::bytea, c.order_hash
   from ${window.changes} c
   left join lateral (
     select f.contract_id, f.token_id
@@ -102,5 +104,5 @@ const cancels = (window: FactWindow) => sql`
 /** Copies of all current sales; `sub_index` is the sale's ordinal in its transaction. */
 const sales = sql`
   select s.block_id, s.log_index, s.ordinal, s.transaction_index, s.contract_id, 'sale', s.token_id,
-         s.quantity, s.price_wei, s.seller, s.buyer, s.currency, s.order_hash
+         null::numeric, s.quantity, s.price_wei, s.seller, s.buyer, s.currency, s.order_hash
   from sales.sale s`;

@@ -17,7 +17,7 @@ import { tables } from "./tables.ts";
 export function activityProjection(sales: Projection): Projection {
   return {
     name: "activity",
-    version: 2,
+    version: 3,
     handles: [
       "erc721_transfer",
       "erc721_consecutive_transfer",

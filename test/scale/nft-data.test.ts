@@ -101,7 +101,13 @@ async function countRowsRead(work: (session: Session) => Promise<unknown>): Prom
   });
 }
 
-const chain: ActivityFilter = { chainId: 1, types: null, contractIds: null, wallet: null };
+const chain: ActivityFilter = {
+  chainId: 1,
+  types: null,
+  contractIds: null,
+  tokenId: null,
+  wallet: null,
+};
 const middle = { blockId: (1n << 44n) + (15_000n << 12n), logIndex: 0, subIndex: 0 };
 const limit = 51;
 
@@ -112,6 +118,7 @@ describe("a page of events", () => {
     ["of a family", { ...chain, contractIds: [7, 8, 9] }, 8 * limit],
     ["of a wallet", { ...chain, wallet }, 20 * limit],
     ["of a type that is common", { ...chain, types: ["mint"] }, 10 * limit],
+    ["of a token", { ...chain, contractIds: [7], tokenId: 6n }, 25 * limit],
     ["of a wallet and a contract", { ...chain, wallet, contractIds: [8] }, 40 * limit],
     ["of a type that is rare", { ...chain, types: ["burn"] }, 21_000],
   ])("%s costs the same at any depth", async (_of, filter, most) => {
@@ -129,6 +136,7 @@ describe("a page of orders", () => {
   it.each<[string, ActivityFilter]>([
     ["of the chain", chain],
     ["of a contract", { ...chain, contractIds: [7] }],
+    ["of a token", { ...chain, contractIds: [7], tokenId: 6n }],
     ["of a wallet", { ...chain, wallet }],
   ])("%s costs the same at any depth", async (_of, filter) => {
     for (const before of [null, 20_000n]) {

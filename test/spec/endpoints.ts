@@ -128,6 +128,12 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     parameters: ["collection", "tokenId", "chainId"],
     codes: { not_found: 404, ...chain },
   },
+  {
+    method: "get",
+    path: "/v1/collections/{collection}/tokens/{tokenId}/activity",
+    parameters: ["collection", "tokenId", "chainId", "type", "since", "cursor", "per_page"],
+    codes: { not_found: 404, ...chain, invalid_cursor: 422 },
+  },
   ...["image", "animation", "metadata"].map(
     (part): DocumentedEndpoint => ({
       method: "get",

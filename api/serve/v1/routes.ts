@@ -18,6 +18,7 @@ import {
   tokenImage,
 } from "./collections/media.ts";
 import { token } from "./collections/token.ts";
+import { tokenActivity } from "./collections/token-activity.ts";
 import { tokens } from "./collections/tokens.ts";
 import { traits } from "./collections/traits.ts";
 import { cryptoHistory } from "./crypto-history.ts";
@@ -52,6 +53,7 @@ export const routes: readonly V1Route[] = [
   tokenImage,
   tokenAnimation,
   tokenDocument,
+  tokenActivity,
   traits,
   holders,
   floorHistory,

@@ -28,6 +28,8 @@ export type EventRow = EventKey & {
   collectionSlug: string | null;
   collectionName: string | null;
   tokenId: bigint | null;
+  /** Of a range of ids; null: no range. */
+  lastId: bigint | null;
   quantity: bigint | null;
   from: Hex | null;
   to: Hex | null;
@@ -49,7 +51,7 @@ export async function readEvents(
   { after, limit }: { after: EventKey | null; limit: number },
 ): Promise<ScanResult<EventRow, EventKey>> {
   if (eventTypesOf(filter).length === 0) return { rows: [], stoppedAt: null };
-  const { rows } = await sql<EventRow>`
+  const { rows: found } = await sql<EventRow>`
     with page as materialized (
       select e.* from (${matching(filter, after, limit)}) e ${newestFirst} limit ${limit}
     )
@@ -60,6 +62,7 @@ export async function readEvents(
     left join sales.sale s on o.type = 'sale' and s.block_id = o.block_id
       and s.transaction_index = o.transaction_index and s.ordinal = o.sub_index
     order by o.block_id desc, o.log_index desc, o.sub_index desc`.execute(session);
+  const rows = found.map((row) => ofOneToken(row, filter.tokenId));
   const isFull = rows.length === limit && isSingleScan(filter, true);
   if (isFull || !skipsRows(filter)) return { rows, stoppedAt: null };
   return cutAtStop(rows, limit, isOlder, await readStop(session, filter, after));
@@ -68,7 +71,8 @@ export async function readEvents(
 const columns = sql`
   o.block_id as "blockId", o.log_index as "logIndex", o.sub_index as "subIndex", o.type, b.timestamp as at,
   traded.address as contract, coalesce(main.address, traded.address) as "collectionAddress",
-  c.slug as "collectionSlug", c.name as "collectionName", o.token_id as "tokenId", o.quantity,
+  c.slug as "collectionSlug", c.name as "collectionName", o.token_id as "tokenId", o.last_id as "lastId",
+  o.quantity,
   o.from_address as "from", o.to_address as "to", o.price_wei as "priceWei", o.currency,
   ${saleUsdE8} as "priceUsdE8", s.marketplace,
   s.sale_id as "saleId", o.order_hash as "orderHash", t.hash as "transactionHash",
@@ -78,7 +82,14 @@ const newestFirst = sql`order by e.block_id desc, e.log_index desc, e.sub_index 
 
 /** Whether the filter skips rows of the scanned indexes. */
 function skipsRows(filter: ActivityFilter): boolean {
-  return filter.wallet !== null || eventTypesOf(filter).length < eventTypeCount;
+  const { wallet, tokenId } = filter;
+  return wallet !== null || tokenId !== null || eventTypesOf(filter).length < eventTypeCount;
+}
+
+/** Of a range, its part in the activity of one token. */
+function ofOneToken(row: EventRow, tokenId: bigint | null): EventRow {
+  if (tokenId === null || row.lastId === null) return row;
+  return { ...row, tokenId, lastId: null, quantity: 1n };
 }
 
 /** The first matching rows of each index that has some of them. */
@@ -125,14 +136,32 @@ function scansOf(
   after: EventKey | null,
   make: BuildQuery,
 ): RawBuilder<unknown> {
-  const { wallet, contractIds } = filter;
+  const { wallet, contractIds, tokenId } = filter;
   const scan = (where: RawBuilder<unknown>) => sql`
     select e.* from activity.event e where ${where} ${afterKey(filter, after)}`;
   if (wallet !== null) return walletScans(wallet, contractIds, scan, make);
   if (contractIds === null) return make(scan(sql`true`), sql`true`);
+  const ofContract =
+    tokenId === null
+      ? make(scan(sql`e.contract_id = one.contract_id`), sql`true`)
+      : tokenScans(tokenId, scan, make);
   return sql`
-    select e.* from unnest(${contractIds}::int[]) one (contract_id)
-    cross join lateral (${make(scan(sql`e.contract_id = one.contract_id`), sql`true`)}) e`;
+    select e.* from unnest(${contractIds}::int[]) one (contract_id) cross join lateral (${ofContract}) e`;
+}
+
+/** Its own events, and the ranges that begin before it and hold it. */
+function tokenScans(
+  tokenId: bigint,
+  scan: (where: RawBuilder<unknown>) => RawBuilder<unknown>,
+  make: BuildQuery,
+): RawBuilder<unknown> {
+  const id = sql`${String(tokenId)}::numeric`;
+  const own = make(scan(sql`e.contract_id = one.contract_id and e.token_id = ${id}`), sql`true`);
+  const ranges = make(
+    scan(sql`e.contract_id = one.contract_id and e.last_id is not null`),
+    sql`e.token_id < ${id} and e.last_id >= ${id}`,
+  );
+  return sql`select * from (${own}) own union all select * from (${ranges}) ranges`;
 }
 
 /** A transfer of a wallet to itself is in one of the two scans only. */

@@ -16,6 +16,8 @@ export type ActivityFilter = {
   types: readonly ActivityType[] | null;
   /** A collection's contracts; null: the whole chain. */
   contractIds: readonly number[] | null;
+  /** With `contractIds` and without a wallet: of one token, in ranges too. */
+  tokenId: bigint | null;
   /** On either side. */
   wallet: Hex | null;
 };
@@ -26,10 +28,12 @@ type ScanStop<Key> = { key: Key; at: Date };
 
 /**
  * Whether the rows come from one scan, which did not stop early if it found the whole limit. Events of a wallet need two
- * scans: from it and to it.
+ * scans, from it and to it, and so do events of a token: its own, and those of ranges.
  */
-export function isSingleScan({ wallet, contractIds }: ActivityFilter, ofEvents: boolean): boolean {
-  return wallet === null ? contractIds === null || contractIds.length === 1 : !ofEvents;
+export function isSingleScan(filter: ActivityFilter, ofEvents: boolean): boolean {
+  const { wallet, tokenId, contractIds } = filter;
+  if (ofEvents && (wallet !== null || tokenId !== null)) return false;
+  return wallet !== null || contractIds === null || contractIds.length === 1;
 }
 
 /** Of the first rows of several scans those that come before the point where the first of them stopped. */

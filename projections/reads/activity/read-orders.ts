@@ -105,7 +105,7 @@ async function readStop(
 
 /** SQL: union of what `make` builds from each index scan that the filter needs. */
 function scansOf(
-  { wallet, contractIds }: ActivityFilter,
+  { wallet, contractIds, tokenId }: ActivityFilter,
   before: bigint | null,
   make: (scan: RawBuilder<unknown>) => RawBuilder<unknown>,
 ): RawBuilder<unknown> {
@@ -114,7 +114,8 @@ function scansOf(
     select f.* from log.fact f where f.kind = ${kindLiteral("order_submitted")} and ${where} ${older}`;
   if (wallet !== null) return make(scan(sql`f.from_address = ${bytea(wallet)}`));
   if (contractIds === null) return make(scan(sql`true`));
+  const ofToken = tokenId === null ? sql`` : sql`and f.token_id = ${tokenId}::numeric`;
   return sql`
     select f.* from unnest(${contractIds}::int[]) one (contract_id)
-    cross join lateral (${make(scan(sql`f.contract_id = one.contract_id`))}) f`;
+    cross join lateral (${make(scan(sql`f.contract_id = one.contract_id ${ofToken}`))}) f`;
 }

@@ -96,6 +96,7 @@ const lists: List[] = [
     path: "/v1/activity?",
     scope: {
       ...{ list: "activity", chainId, wallet: null, types: null, contractIds: null, since: null },
+      tokenId: null,
     },
     digits: [18, 9, 9, 18],
   },

@@ -137,7 +137,7 @@ describe("an exchange that is added as the guide says", () => {
   });
 
   it("shows its sale in the activity", async () => {
-    const filter = { chainId, types: null, contractIds: null, wallet: null };
+    const filter = { chainId, types: null, contractIds: null, tokenId: null, wallet: null };
     const slice = { limit: 10, after: null, since: null };
     const { rows } = await readActivity(database.db, filter, slice);
     const events = rows.flatMap((row) => ("event" in row ? [row.event] : []));

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { snake } from "../../../api/serve/nft-data/views/snake.ts";
 import { block } from "../../support/database/given.ts";
 import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
 import { dead, holders, nfts } from "../../support/market-data/token-market.ts";
@@ -19,6 +20,8 @@ type Known = {
   from: string | null;
   to: string | null;
   token: string | null;
+  /** Last id of a range. */
+  last: string | null;
   price: string | null;
   hash: string | null;
   at: Date;
@@ -32,13 +35,14 @@ async function readKnown(): Promise<Known[]> {
     Omit<Known, "source" | "place"> & Record<"b" | "l" | "s", bigint>
   >`
     select e.type, k.address as contract, e.from_address as "from", e.to_address as "to", e.token_id::text as token,
+           e.last_id::text as last,
            e.price_wei::text as price, e.order_hash as hash, b.timestamp as at, e.block_id as b,
            e.log_index::bigint as l, e.sub_index::bigint as s
     from activity.event e join log.block b using (block_id) left join log.contract k using (contract_id)`.execute(
     stage.db,
   );
   const { rows: orders } = await sql<Omit<Known, "source" | "place"> & { position: bigint }>`
-    select o.type, k.address as contract, o.maker as "from", null as "to", o.token_id::text as token,
+    select o.type, k.address as contract, o.maker as "from", null as "to", o.token_id::text as token, null as last,
            o.unit_price_wei::text as price, o.order_hash as hash, o.created_at as at, o.position
     from (
       select 'listing' as type, contract_id, maker, token_id, unit_price_wei, order_hash, created_at, position
@@ -100,6 +104,26 @@ const kin: (string | null)[] = [nfts.kin.address, nfts.kinSecond.address];
 const has = (wallet: string) => (one: Known) => one.from === wallet || one.to === wallet;
 const isOf = (types: string) => (one: Known) => types.split(",").includes(one.type);
 
+const isOfToken = ({ token, last }: Known, id: bigint) =>
+  token !== null && BigInt(token) <= id && id <= BigInt(last ?? token);
+
+const Page = z.object({
+  data: z.array(z.looseObject({})),
+  meta: z.looseObject({ next_cursor: z.string().nullable() }),
+});
+
+/** Every row of a list of /v1. */
+async function walkV1(path: string, perPage: number) {
+  const first = `${path}${path.includes("?") ? "&" : "?"}per_page=${perPage}`;
+  const rows: Record<string, unknown>[] = [];
+  for (let next = Page.parse(await stage.v1(first)); ; ) {
+    expect(next.data.length).toBeLessThanOrEqual(perPage);
+    rows.push(...next.data);
+    if (next.meta.next_cursor === null) return rows;
+    next = Page.parse(await stage.v1(`${first}&cursor=${next.meta.next_cursor}`));
+  }
+}
+
 const lists: [string, (one: Known) => boolean][] = [
   ["/api/activity", () => true],
   ["/api/activity?type=sale", isOf("sale")],
@@ -139,6 +163,31 @@ describe.each([21, 22])("the activity of market %i", (seed) => {
     expect(await stage.walk(path, 7)).toEqual(page);
     expect(new Set(page.map(({ id }) => id)).size).toBe(page.length);
     expect(expected.length).toBeGreaterThan(0);
+  });
+
+  it("of one token is what happened to it, in ranges too, on one page or on many", async () => {
+    let ranges = 0;
+    for (const { address } of [nfts.punks, nfts.kin, nfts.kinSecond, nfts.editions]) {
+      for (let id = 1n; id < 14n; id += 1n) {
+        const own = all.filter((one) => one.contract === address && isOfToken(one, id));
+        ranges += own.filter(({ last }) => last !== null).length;
+        const path = `/collections/${address}/tokens/${id}/activity`;
+        const page = await walkV1(path, 100);
+        const asked = own.map((one) => known({ ...one, token: String(id) }));
+        expect(snake(page)).toMatchObject(asked.map(() => ({ token_id: String(id) })));
+        expect(
+          page.map((row) => told(snake(row))),
+          path,
+        ).toEqual(asked);
+        expect(await walkV1(path, 3)).toEqual(page);
+      }
+    }
+    expect(ranges).toBeGreaterThan(0);
+    const sales = await walkV1(`/collections/kin/tokens/1/activity?type=sale`, 100);
+    const ofKin = all.filter((one) => kin.includes(one.contract) && one.type === "sale");
+    expect(sales.map((row) => told(snake(row)))).toEqual(
+      ofKin.filter(({ token }) => token === "1").map(known),
+    );
   });
 
   it("ends at the requested time, inclusive", async () => {

@@ -50,6 +50,10 @@ export function v1Requests({ ids }: ServedMarket): OperationRequests {
       path: { collection: punks, tokenId: "2" },
       ...onChain,
     },
+    "get /v1/collections/{collection}/tokens/{tokenId}/activity": {
+      path: { collection: punks, tokenId: "2" },
+      ...list(),
+    },
     ...mediaRequests,
     "get /v1/collections/{collection}/traits": inPunks(),
     "get /v1/collections/{collection}/holders": inPunks(page),

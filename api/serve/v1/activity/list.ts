@@ -1,20 +1,12 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { cursorRefusals, pageFields, uncountedMeta } from "../../http/page.ts";
-import { ActivityItem, presentActivity } from "../../views/activity-item.ts";
+import { cursorRefusals, uncountedMeta } from "../../http/page.ts";
+import { ActivityItem } from "../../views/activity-item.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";
-import {
-  activityTypeList,
-  chainId,
-  chainRefusals,
-  collectionKey,
-  since,
-  wallet,
-} from "../routing/parameters.ts";
-import { activityDescriptions, readActivityPage } from "./page.ts";
+import { chainId, chainRefusals, collectionKey, wallet } from "../routing/parameters.ts";
+import { activityDescriptions, activityFields, answerActivity } from "./page.ts";
 
-const { per_page, cursor } = pageFields;
+const { type, ...otherFields } = activityFields;
 
 export const listActivity = route(
   {
@@ -26,33 +18,21 @@ export const listActivity = route(
     summary: "Sales, transfers, mints, burns, listings, offers and cancels, newest first",
     query: z.object({
       chainId,
-      type: activityTypeList.optional(),
+      type,
       collection: collectionKey
         .optional()
         .meta({ description: `Slug or 0x address. ${activityDescriptions.collection}` }),
       wallet: wallet.optional().meta({ description: "Only events that involve this wallet." }),
-      since: since.optional(),
-      cursor,
-      per_page: per_page.meta({
-        description: activityDescriptions.perPage,
-        override: { type: "integer", minimum: 1, maximum: 100, default: 50, pattern: undefined },
-      }),
+      ...otherFields,
     }),
     data: z.array(ActivityItem),
     meta: uncountedMeta,
     refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals },
     isCacheable: true,
   },
-  async ({ query }, { db, siteUrl, market: { prefix } }) => {
-    const { chainId, collection, per_page: limit, ...filter } = query;
-    const contractIds = await salesContracts(db, { chainId, collection });
-    if (contractIds === undefined) return noCollection(chainId, collection);
-    const page = await readActivityPage(db, { ...filter, chainId, contractIds, limit });
-    if (isRejection(page)) return page;
-    const context = { siteUrl, prefix, chainId };
-    return {
-      data: page.rows.map((row) => presentActivity(row, context)),
-      meta: { chainId, per_page: limit, next_cursor: page.nextCursor },
-    };
+  async ({ query: { collection, ...query } }, context) => {
+    const contractIds = await salesContracts(context.db, { chainId: query.chainId, collection });
+    if (contractIds === undefined) return noCollection(query.chainId, collection);
+    return answerActivity({ ...query, contractIds }, context);
   },
 );

@@ -1,11 +1,15 @@
 import type { Hex } from "viem";
 import { z } from "zod";
+import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import type { ActivityKey } from "../../../../projections/reads/activity/merge.ts";
 import { readActivity } from "../../../../projections/reads/activity/read-activity.ts";
 import type { ActivityType } from "../../../../projections/reads/activity/read-filter.ts";
-import { cursorInteger, cursorOf, parseCursorKey } from "../../http/page.ts";
+import { cursorInteger, cursorOf, pageFields, parseCursorKey } from "../../http/page.ts";
+import { presentActivity } from "../../views/activity-item.ts";
+import type { Context } from "../routing/context.ts";
+import { activityTypeList, since } from "../routing/parameters.ts";
 
 export const activityDescriptions = {
   collection:
@@ -14,9 +18,22 @@ export const activityDescriptions = {
     "Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with more to follow: each page scans a bounded part of the history.",
 } as const;
 
+/** Query parameters of every list of activity. */
+export const activityFields = {
+  type: activityTypeList.optional(),
+  since: since.optional(),
+  cursor: pageFields.cursor,
+  per_page: pageFields.per_page.meta({
+    description: activityDescriptions.perPage,
+    override: { type: "integer", minimum: 1, maximum: 100, default: 50, pattern: undefined },
+  }),
+};
+
 type ActivityQuery = {
-  chainId: number;
+  chainId: ChainId;
   contractIds: readonly number[] | null;
+  /** With `contractIds`. */
+  tokenId?: bigint | undefined;
   type?: ActivityType[] | undefined;
   wallet?: Hex | undefined;
   since?: Date | undefined;
@@ -27,10 +44,10 @@ type ActivityQuery = {
 /** A page of activity, newest first, and the cursor of the next one. */
 export async function readActivityPage(db: Database, query: ActivityQuery) {
   const { chainId, contractIds, limit } = query;
-  const { type: types = null, wallet = null, since = null } = query;
+  const { type: types = null, wallet = null, since = null, tokenId = null } = query;
   const scope = {
     list: "activity",
-    ...{ chainId, wallet },
+    ...{ chainId, wallet, tokenId },
     types: types?.join() ?? null,
     contractIds: contractIds?.join() ?? null,
     since: since?.toISOString() ?? null,
@@ -38,9 +55,23 @@ export async function readActivityPage(db: Database, query: ActivityQuery) {
   const after =
     query.cursor === undefined ? null : parseCursorKey(query.cursor, scope, activityKey);
   if (isRejection(after)) return after;
-  const filter = { chainId, types, contractIds, wallet };
+  const filter = { chainId, types, contractIds, tokenId, wallet };
   const { rows, next } = await readActivity(db, filter, { limit, after, since });
   return { rows, nextCursor: cursorOf(scope, next && textOf(next)) };
+}
+
+/** A page of activity as `/v1` answers it. */
+export async function answerActivity(
+  query: Omit<ActivityQuery, "limit"> & { per_page: number },
+  { db, siteUrl, market: { prefix } }: Context,
+) {
+  const { chainId, per_page, ...filter } = query;
+  const page = await readActivityPage(db, { ...filter, chainId, limit: per_page });
+  if (isRejection(page)) return page;
+  return {
+    data: page.rows.map((row) => presentActivity(row, { siteUrl, prefix, chainId })),
+    meta: { chainId, per_page, next_cursor: page.nextCursor },
+  };
 }
 
 /** Digits are those of bigint and integer columns. */
