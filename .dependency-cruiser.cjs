@@ -133,6 +133,18 @@ module.exports = {
       "nothing imports devnet, src or test",
     ),
     only(
+      "sdk-stands-alone",
+      "^sdk/src/",
+      ["^sdk/src/"],
+      "what is published needs nothing of the service",
+    ),
+    only(
+      "document-reads-the-api",
+      "^sdk/document/",
+      ["^sdk/document/", "^api/serve/"],
+      "the published document is the one that is served",
+    ),
+    only(
       "devnet-stands-beside",
       "^devnet/",
       ["^devnet/", "^abis/", "^projections/domain/"],

@@ -31,7 +31,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "unit",
-          include: ["{abis,projections,api}/**/*.test.ts"],
+          include: ["{abis,projections,api,sdk}/**/*.test.ts"],
           pool: "threads",
           maxWorkers: 2,
           testTimeout: 30_000,

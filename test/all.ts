@@ -14,11 +14,12 @@ const checks = {
     "depcruise",
     "--config",
     ".dependency-cruiser.cjs",
-    ...["abis", "api", "devnet", "projections", "src", "test"],
+    ...["abis", "api", "devnet", "projections", "sdk", "src", "test"],
     ...["ponder.config.ts", "ponder.schema.ts"],
   ],
   "dead code": ["knip"],
   vocabulary: ["tsx", "test/checks/vocabulary.ts"],
+  "the API's document": ["tsx", "sdk/document/main.ts", "check"],
 } as const;
 
 const suites = ["unit", "integration", "e2e"] as const;

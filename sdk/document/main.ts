@@ -1,0 +1,47 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { describeV1 } from "../../api/serve/v1/describe.ts";
+import { routes } from "../../api/serve/v1/routes.ts";
+import { compareDocuments } from "./compare-documents.ts";
+import { apiNames, describeApis, formatDocument, readReleased, releasedFile } from "./documents.ts";
+import { generateTypes } from "./generate-types.ts";
+
+const usage = `usage: node --import tsx sdk/document/main.ts check|generate|release
+check     the types equal the document, and the document breaks no caller of the released one
+generate  writes the types of today's document
+release   makes today's documents the released ones
+`;
+
+const typesFile = new URL("../src/document.ts", import.meta.url);
+
+const commands: Readonly<Record<string, () => Promise<string[]>>> = { check, generate, release };
+const [name = ""] = process.argv.slice(2);
+const command = commands[name];
+const problems = command === undefined ? [usage] : await command();
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+async function check(): Promise<string[]> {
+  const today = describeApis();
+  const breaks = apiNames.flatMap((api) => compareDocuments(readReleased(api), today[api]));
+  const types = await readFile(typesFile, "utf8").catch(() => "");
+  const isStale = types !== (await todaysTypes());
+  return [
+    ...breaks.map((one) => `breaks callers of the released document: ${one}`),
+    ...(isStale ? ["sdk/src/document.ts differs from the document: npm run sdk:generate"] : []),
+  ];
+}
+
+async function generate(): Promise<string[]> {
+  await writeFile(typesFile, await todaysTypes());
+  return [];
+}
+
+async function release(): Promise<string[]> {
+  const today = describeApis();
+  for (const api of apiNames) await writeFile(releasedFile(api), formatDocument(today[api]));
+  return [];
+}
+
+function todaysTypes(): Promise<string> {
+  return generateTypes(describeV1("https://api.example.test", routes));
+}

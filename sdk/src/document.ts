@@ -1,0 +1,3685 @@
+// Generated from the API's document by `npm run sdk:generate`; not edited by hand.
+export interface paths {
+    "/v1/activity": {
+        /** Sales, transfers, mints, burns, listings, offers and cancels, newest first */
+        get: operations["listActivity"];
+    };
+    "/v1/auth/keys": {
+        /** Creates an API key without an account: a higher rate limit for seven days */
+        post: operations["createKey"];
+    };
+    "/v1/bids": {
+        /** Bids that can be accepted, that are temporarily inactive, or that have ended */
+        get: operations["listBids"];
+    };
+    "/v1/bids/{bidId}": {
+        /** One bid, in any status */
+        get: operations["getBid"];
+    };
+    "/v1/bids/{bidId}/accept-data": {
+        /** The call that accepts this bid, checked against the chain */
+        post: operations["getAcceptData"];
+    };
+    "/v1/bids/best": {
+        /** The bids with the highest net for a token's holder */
+        get: operations["getBestBids"];
+    };
+    "/v1/bids/best-accept-data": {
+        /** The call that accepts the bid with the highest net among those that pass the checks */
+        post: operations["getBestAcceptData"];
+    };
+    "/v1/bids/requirements": {
+        /** What to sign and approve for up to 50 bids, checked against the chain */
+        post: operations["getBidRequirements"];
+    };
+    "/v1/collections": {
+        /** Collections, sorted by a statistic */
+        get: operations["listCollections"];
+    };
+    "/v1/collections/{collection}": {
+        /** One collection with its statistics */
+        get: operations["getCollection"];
+    };
+    "/v1/collections/{collection}/banner": {
+        /** A collection's banner, where the chain itself holds it (a `data:` URI) */
+        get: operations["getCollectionBanner"];
+    };
+    "/v1/collections/{collection}/floor-history": {
+        /** Floor price of a collection, as candles. At most a minute old, the caller's cache included */
+        get: operations["getFloorHistory"];
+    };
+    "/v1/collections/{collection}/holders": {
+        /** Who holds tokens of a collection, most token ids first; burn addresses left out */
+        get: operations["listHolders"];
+    };
+    "/v1/collections/{collection}/image": {
+        /** A collection's image, where the chain itself holds it (a `data:` URI) */
+        get: operations["getCollectionImage"];
+    };
+    "/v1/collections/{collection}/tokens": {
+        /** Tokens of a collection, including burned ones: of all its contracts, or, by the address of a contract other than the primary one, of that contract */
+        get: operations["listTokens"];
+    };
+    "/v1/collections/{collection}/tokens/{tokenId}": {
+        /** One token. An address selects its contract; a slug the contract of the collection in which the token exists */
+        get: operations["getToken"];
+    };
+    "/v1/collections/{collection}/tokens/{tokenId}/animation": {
+        /** A token's animation, where the chain itself holds it (a `data:` URI) */
+        get: operations["getTokenAnimation"];
+    };
+    "/v1/collections/{collection}/tokens/{tokenId}/image": {
+        /** A token's image, where the chain itself holds it (a `data:` URI) */
+        get: operations["getTokenImage"];
+    };
+    "/v1/collections/{collection}/tokens/{tokenId}/metadata": {
+        /** A token's metadata document, where the chain itself holds it (a `data:` URI) */
+        get: operations["getTokenMetadata"];
+    };
+    "/v1/collections/{collection}/traits": {
+        /** Traits of a collection's tokens: count, listings and floor price of each value. At most a minute old, the caller's cache included */
+        get: operations["listTraits"];
+    };
+    "/v1/crypto/history": {
+        /** USD price of ETH or APE, as candles. At most a minute old, beyond seven days five minutes, the caller's cache included */
+        get: operations["getCryptoHistory"];
+    };
+    "/v1/ens/resolve": {
+        /** Resolves an ENS name on Ethereum to its addresses and primary name */
+        get: operations["resolveEns"];
+    };
+    "/v1/events": {
+        /** Sales, transfers, orders and cancellations in the order in which they were indexed */
+        get: operations["listEvents"];
+    };
+    "/v1/listings": {
+        /** Listings that can be bought, that are temporarily inactive, or that have ended */
+        get: operations["listListings"];
+    };
+    "/v1/listings/{askId}": {
+        /** One listing, in any status */
+        get: operations["getListing"];
+    };
+    "/v1/listings/{askId}/buy-data": {
+        /** The call that buys exactly this listing, checked against the chain */
+        post: operations["getBuyData"];
+    };
+    "/v1/listings/buy-data-bulk": {
+        /** The calls that buy up to 20 listings, with all remaining units of each */
+        post: operations["getBulkBuyData"];
+    };
+    "/v1/listings/requirements": {
+        /** What to sign and approve for up to 100 listings, checked against the chain */
+        post: operations["getListingRequirements"];
+    };
+    "/v1/openapi.json": {
+        /** This document */
+        get: operations["getOpenApiDocument"];
+    };
+    "/v1/orders/asks": {
+        /** Submits a signed listing. One that was submitted before returns its current status */
+        post: operations["submitAsk"];
+    };
+    "/v1/orders/asks/{askId}/cancel": {
+        /** Always rejected: makers cancel a listing on chain */
+        post: operations["cancelAsk"];
+    };
+    "/v1/orders/asks/{askId}/components": {
+        /** A listing as its maker signed it, in any status */
+        get: operations["getAskComponents"];
+    };
+    "/v1/orders/asks/{askId}/sync": {
+        /** Checks a listing against the chain and returns its updated status */
+        post: operations["syncAsk"];
+    };
+    "/v1/orders/asks/bulk": {
+        /** Submits up to 100 signed listings, each independently of the others */
+        post: operations["submitAsks"];
+    };
+    "/v1/orders/bids": {
+        /** Submits a signed bid. One that was submitted before returns its current status */
+        post: operations["submitBid"];
+    };
+    "/v1/orders/bids/{bidId}/cancel": {
+        /** Always rejected: makers cancel a bid on chain */
+        post: operations["cancelBid"];
+    };
+    "/v1/orders/bids/{bidId}/components": {
+        /** A bid as its maker signed it, in any status */
+        get: operations["getBidComponents"];
+    };
+    "/v1/orders/bids/{bidId}/sync": {
+        /** Checks a bid against the chain and returns its updated status */
+        post: operations["syncBid"];
+    };
+    "/v1/orders/bids/bulk": {
+        /** Submits up to 50 signed bids, each independently of the others */
+        post: operations["submitBids"];
+    };
+    "/v1/orders/params": {
+        /** Values and EIP-712 types to sign a listing with; those of an offer are in `offers` */
+        get: operations["getOrderParams"];
+    };
+    "/v1/sales": {
+        /** Sales on all indexed marketplaces, newest first */
+        get: operations["listSales"];
+    };
+    "/v1/sales/{saleId}": {
+        /** One sale */
+        get: operations["getSale"];
+    };
+    "/v1/status": {
+        /** How far chains are indexed and projections derived */
+        get: operations["getStatus"];
+    };
+    "/v1/wallets/{wallet}/tokens": {
+        /** Tokens that a wallet holds, of both standards, by contract and id */
+        get: operations["listWalletTokens"];
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        ActivityItem: {
+            blockHash: string | null;
+            blockNumber: number | null;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            /** @description null for cancels of orders that were not taken in here, or of all of a maker's. */
+            collection: components["schemas"]["CollectionRef"] | null;
+            contract: string | null;
+            currency: components["schemas"]["Currency"] | null;
+            expiresAt: string | null;
+            /** @description Giver, seller, or the order's maker. */
+            from: string | null;
+            /** @description Tells it from every other. */
+            id: string;
+            logIndex: number | null;
+            marketplace: string | null;
+            /** @description null for a cancel of all of a maker's. */
+            orderHash: string | null;
+            /** @description Of a listing or an offer taken in here. */
+            orderId: string | null;
+            /** @description Per unit, in the currency. */
+            price: number | null;
+            /** @description Per unit. */
+            priceWei: string | null;
+            /** @description Units; ids of a range. */
+            quantity: string | null;
+            saleId: string | null;
+            /** Format: date-time */
+            timestamp: string;
+            /** @description Receiver or buyer. */
+            to: string | null;
+            /** @description null for offers on a whole collection. Of ids minted as a range, the first. */
+            tokenId: string | null;
+            /** @description null for orders: they are on no chain. */
+            txHash: string | null;
+            /** @enum {string} */
+            type: "sale" | "transfer" | "mint" | "burn" | "cancel" | "listing" | "offer";
+            urls: {
+                /** Format: uri */
+                bid?: string;
+                /** Format: uri */
+                collection?: string;
+                /** Format: uri */
+                listing?: string;
+                /** Format: uri */
+                maker?: string;
+                /** Format: uri */
+                sale?: string;
+                /** Format: uri */
+                token?: string;
+            };
+            /** @description Of a sale: `price` at the coin's last price before it. */
+            usd: number | null;
+        };
+        AdvancedOrder: {
+            denominator: string;
+            extraData: string;
+            numerator: string;
+            parameters: components["schemas"]["OrderParameters"];
+            signature: string;
+        };
+        AskComponents: {
+            askId: string;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            components: components["schemas"]["OrderComponents"];
+            /** @description The cross-listing on opensea; null: there is none, or it was rejected. */
+            opensea: {
+                components: components["schemas"]["OrderComponents"];
+                orderHash: string;
+            } | null;
+            orderHash: string;
+            /** @description The exchange. */
+            protocolAddress: string;
+            signature: string;
+            status: components["schemas"]["OrderStatus"];
+        };
+        AskSync: {
+            askId: string;
+            /** Format: date-time */
+            checkedAt: string;
+            /** @description The block whose state was read. */
+            checkedAtBlock: number;
+            invalidReason: ("not_started" | "pp_retired" | "not_owner" | "not_approved" | "conduit_channel_closed" | "contract_signature_invalid" | "transfer_restricted" | "partner_invalidated" | "superseded") | null;
+            orderHash: string;
+            row: components["schemas"]["Listing"];
+            status: components["schemas"]["OrderStatus"];
+        };
+        BasicOrderParameters: {
+            additionalRecipients: {
+                amount: string;
+                recipient: string;
+            }[];
+            basicOrderType: number;
+            considerationAmount: string;
+            considerationIdentifier: string;
+            considerationToken: string;
+            endTime: string;
+            fulfillerConduitKey: string;
+            offerAmount: string;
+            offerer: string;
+            offererConduitKey: string;
+            offerIdentifier: string;
+            offerToken: string;
+            salt: string;
+            signature: string;
+            startTime: string;
+            totalOriginalAdditionalRecipients: string;
+            zone: string;
+            zoneHash: string;
+        };
+        BestBids: {
+            /** @description The one with the higher net for the seller. */
+            best: components["schemas"]["Bid"] | null;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            collection: components["schemas"]["CollectionRef"];
+            collectionOffer: components["schemas"]["Bid"] | null;
+            itemOffer: components["schemas"]["Bid"] | null;
+            tokenId: string;
+        };
+        Bid: {
+            /** @description What the bidder pays per unit: `priceWei`. */
+            amountWei: string;
+            bidId: string;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            collection: components["schemas"]["CollectionRef"];
+            contract: string;
+            /** Format: date-time */
+            createdAt: string;
+            currency: components["schemas"]["Currency"];
+            /** Format: date-time */
+            expiresAt: string;
+            feeBps: number;
+            fees: components["schemas"]["OrderFee"][];
+            /** @description Why an inactive bid cannot be filled. */
+            inactiveReason: ("not_started" | "insufficient_balance" | "insufficient_allowance" | "contract_signature_invalid") | null;
+            /** @enum {string} */
+            kind: "single-token" | "collection";
+            maker: string;
+            orderHash: string;
+            /** @description Per unit, in the currency. */
+            price: number;
+            /** @description Per unit. */
+            priceWei: string;
+            protocol: {
+                address: string;
+                name: string;
+                version: string;
+            };
+            quantity: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityExact: string;
+            quantityFilled: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityFilledExact: string;
+            quantityRemaining: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityRemainingExact: string;
+            royaltyBps: number;
+            /** @description What the seller receives per unit, after fee and royalty. */
+            sellerNetWei: string;
+            /** @enum {string} */
+            standard: "erc721" | "erc1155";
+            /** Format: date-time */
+            startsAt: string;
+            status: components["schemas"]["OrderStatus"];
+            /** @description null: any token of the contract. */
+            tokenId: string | null;
+            /** Format: date-time */
+            updatedAt: string;
+            urls: {
+                /** Format: uri */
+                bid: string;
+                /** Format: uri */
+                collection: string;
+                /** Format: uri */
+                maker: string;
+                /**
+                 * Format: uri
+                 * @description Absent from bids on a whole collection.
+                 */
+                token?: string;
+            };
+            /** @description `price` at the current price of the coin. */
+            usd: number | null;
+        };
+        BidComponents: {
+            bidId: string;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            components: components["schemas"]["OrderComponents"];
+            /** @description The cross-listing on opensea; null: there is none, or it was rejected. */
+            opensea: {
+                components: components["schemas"]["OrderComponents"];
+                orderHash: string;
+            } | null;
+            orderHash: string;
+            /** @description The exchange. */
+            protocolAddress: string;
+            signature: string;
+            status: components["schemas"]["OrderStatus"];
+        };
+        BidSync: {
+            bidId: string;
+            /** Format: date-time */
+            checkedAt: string;
+            /** @description The block whose state was read. */
+            checkedAtBlock: number;
+            inactiveReason: ("not_started" | "insufficient_balance" | "insufficient_allowance" | "contract_signature_invalid") | null;
+            orderHash: string;
+            row: components["schemas"]["Bid"];
+            status: components["schemas"]["OrderStatus"];
+        };
+        BuyData: {
+            askId: string;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            currency: components["schemas"]["Currency"];
+            /** @description `fulfillAdvancedOrder`, followed by four bytes that identify this service. */
+            data: string;
+            orderData: components["schemas"]["BuyOrderData"];
+            /** @description Of all the units bought. */
+            priceWei: string;
+            /** @description Units bought. */
+            quantity: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityExact: string;
+            /** @description The exchange. */
+            to: string;
+            /** @description When the call expires: with the listing, or earlier if a partner's authorization expires earlier. */
+            validUntil: string | null;
+            /** @description Exact amount of wei to send. */
+            value: string;
+        };
+        BuyDataBulk: {
+            errors: {
+                askId: string;
+                /** @enum {string} */
+                code: "bad_request" | "not_found" | "inactive" | "unavailable" | "order_mismatch" | "price_above_max" | "buyer_required" | "bad_amount" | "unsupported_marketplace" | "unsupported_order" | "upstream_error" | "partner_rate_limited" | "buying_disabled";
+                error: string;
+                retryAfterSeconds?: number;
+            }[];
+            /** @description The calls that buy the listings, in the order of the request. */
+            listings: components["schemas"]["BuyData"][];
+        };
+        BuyOrderData: {
+            denominator: string;
+            extraData: string;
+            fulfillerConduitKey: string;
+            numerator: string;
+            parameters: components["schemas"]["OrderParameters"];
+            /** @description For a listing in an ERC-20 currency: the buyer's balance and allowance. Approve exactly `requiredWei` for `to`. Null for native currency. */
+            payment: {
+                allowanceWei: string | null;
+                /** @description Null: the request has no buyer. */
+                balanceWei: string | null;
+                requiredWei: string;
+                token: string;
+            } | null;
+            /** @description Zero: the sender of the transaction. */
+            recipient: string;
+            signature: string;
+        };
+        Candle: {
+            c: number;
+            h: number;
+            l: number;
+            o: number;
+            /**
+             * Format: date-time
+             * @description Start of the bucket, UTC.
+             */
+            t: string;
+        };
+        CandleSummary: {
+            /** @description `last` less `first`. */
+            change: number;
+            /** @description Percent of `first`, four decimals. */
+            changePct: number | null;
+            /** @description What the first candle opened at. */
+            first: number;
+            high: number;
+            /** @description What the last candle closed at. */
+            last: number;
+            low: number;
+        };
+        Collection: {
+            address: string;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            contracts: {
+                address: string;
+                standard: ("erc721" | "erc1155") | null;
+            }[];
+            createdAt: string | null;
+            description: string | null;
+            links: {
+                discord: string | null;
+                twitter: string | null;
+                website: string | null;
+            };
+            media: {
+                /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
+                banner: string | null;
+                /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
+                bannerUrl: string | null;
+                /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
+                image: string | null;
+                /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
+                imageUrl: string | null;
+            };
+            name: string | null;
+            royalty: {
+                bps: number;
+                recipient: string | null;
+                /** @enum {string} */
+                source: "partner" | "erc2981" | "configured" | "none";
+            } | null;
+            slug: string | null;
+            standard: ("erc721" | "erc1155") | null;
+            stats: {
+                bestOffer: {
+                    bidId: string;
+                    price: number;
+                    priceWei: string;
+                    sellerNetWei: string;
+                } | null;
+                /** @description Of the floor, as a fraction. */
+                change: {
+                    "7d": number | null;
+                    "24h": number | null;
+                    "30d": number | null;
+                };
+                floor: components["schemas"]["Floor"] | null;
+                floorBuyable: components["schemas"]["Floor"] | null;
+                holders: number;
+                /** @description Tokens with an active listing. */
+                listed: number;
+                sales: {
+                    "7d"?: number;
+                    "24h"?: number;
+                    "30d"?: number;
+                    all?: number;
+                };
+                /** @description Tokens not burned; units for ERC-1155. */
+                supply: number;
+                /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+                supplyExact: string;
+                volume: {
+                    "7d"?: number;
+                    "24h"?: number;
+                    "30d"?: number;
+                    all?: number;
+                };
+                volumeUsd: {
+                    "7d"?: number | null;
+                    "24h"?: number | null;
+                    "30d"?: number | null;
+                    all?: number | null;
+                };
+                volumeWei: {
+                    "7d"?: string;
+                    "24h"?: string;
+                    "30d"?: string;
+                    all?: string;
+                };
+            };
+            symbol: string | null;
+            updatedAt: string | null;
+            urls: {
+                /** Format: uri */
+                collection: string;
+            };
+            verified: boolean;
+        };
+        CollectionRef: {
+            address: string;
+            name: string | null;
+            slug: string | null;
+        };
+        ConsiderationItem: {
+            endAmount: string;
+            identifierOrCriteria: string;
+            itemType: number;
+            recipient: string;
+            startAmount: string;
+            token: string;
+        };
+        /** @description The status of the cross-listing; it does not affect the listing. */
+        CrossListing: {
+            /** @description null unless rejected. */
+            code: ("partner_rejected" | "partner_unavailable" | "partner_requirements_unmet") | null;
+            message: string;
+            /** @description Of the cross-listing; null: it is not an order. */
+            orderHash: string | null;
+            /** @enum {string} */
+            status: "queued" | "posted" | "rejected";
+        };
+        CryptoHistory: {
+            candles: components["schemas"]["Candle"][];
+            /** @enum {string} */
+            currency: "APE" | "ETH";
+            days: number;
+            /** @enum {string} */
+            interval: "1h" | "4h" | "1d";
+            /** @description null without candles. */
+            summary: components["schemas"]["CandleSummary"] | null;
+            /** @enum {string} */
+            type: "ethereum" | "apecoin";
+            /** @constant */
+            unit: "USD";
+        };
+        Currency: {
+            address: string;
+            symbol: string | null;
+        };
+        CursorMeta: {
+            chainId: number;
+            /** @description null on the last page. */
+            next_cursor: string | null;
+            per_page: number;
+            /** @description Exact number of rows in the whole list. */
+            total: number;
+        };
+        EnsRecord: {
+            /** @description Coin type 60. */
+            address: string | null;
+            /** @description ENSIP-11, chain 33139. */
+            apechainAddress: string | null;
+            name: string;
+            /** @description Primary name of `address`, when it resolves to `address`. */
+            reverseName: string | null;
+        };
+        ErrorDetail: {
+            actual?: string;
+            expected?: string;
+            field: string;
+            message: string;
+        };
+        Event: {
+            /** @description Sent again, because its block came back to the chain after a reorg. */
+            again: boolean;
+            blockHash: string | null;
+            blockNumber: number | null;
+            /** @description NFTs that were sold for one price. */
+            bundleSize: number | null;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            /** @description Of the NFT; null: unknown. */
+            contract: string | null;
+            currency: components["schemas"]["Currency"] | null;
+            expiresAt: string | null;
+            /** @description The sender, the seller, or the maker of the order. */
+            from: string | null;
+            /** @description Position in the feed; use it as `after`. Opaque. */
+            id: string;
+            logIndex: number | null;
+            /** @description Of sales, listings and offers. `unknown` if it cannot be attributed. */
+            marketplace: string | null;
+            /** @description Null in a `cancel`: all open orders of `from`. */
+            orderHash: string | null;
+            /** @description Per unit, in the currency. */
+            price: number | null;
+            /** @description Per unit. */
+            priceWei: string | null;
+            quantity: string | null;
+            /** @description Of a `retracted` event: the event that is retracted; all other fields repeat it. `reorg`: its block left the chain. `correction`: its transaction turned out to be a different sale. */
+            retracts: {
+                id: string;
+                /** @enum {string} */
+                reason: "reorg" | "correction";
+                /** @enum {string} */
+                type: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "retracted";
+            } | null;
+            saleId: string | null;
+            /** @description Of a sale: which side's order was filled. */
+            side: ("ask" | "bid") | null;
+            startsAt: string | null;
+            /** Format: date-time */
+            timestamp: string;
+            to: string | null;
+            /** @description The first of `quantity` ids if a contract minted a range of them. */
+            tokenId: string | null;
+            totalWei: string | null;
+            txHash: string | null;
+            /** @enum {string} */
+            type: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "retracted";
+        };
+        EventMeta: {
+            chainId: number;
+            /** @description Whether to request the next page at once. A page may be empty although there are later events. */
+            has_more: boolean;
+            /** @description `after` of the next request; also set on an empty page. */
+            next: string;
+            per_page: number;
+        };
+        Floor: {
+            askId: string;
+            buyableViaApi: boolean;
+            /** @description The listing's own: the wrapped currency counts as the native one for the order. */
+            currency: string;
+            marketplace: string;
+            price: number;
+            priceWei: string;
+            tokenId: string;
+            usd: number | null;
+        };
+        FloorHistory: {
+            candles: components["schemas"]["Candle"][];
+            collection: components["schemas"]["LinkedCollection"];
+            /** @enum {string} */
+            currency: "ETH" | "APE";
+            days: number;
+            /** @enum {string} */
+            interval: "1h" | "4h" | "1d";
+            /** @description null without candles. */
+            summary: components["schemas"]["CandleSummary"] | null;
+        };
+        HeldToken: {
+            /** @description null until the metadata is fetched. */
+            attributes: {
+                display_type?: string;
+                trait_type: string;
+                value: string | number | boolean;
+            }[] | null;
+            /** @description The active bid with the highest net, on the token or on its contract. */
+            bestOffer: components["schemas"]["TokenBid"] | null;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            collection: components["schemas"]["CollectionRef"];
+            contract: string;
+            description: string | null;
+            holders: number;
+            isBurned: boolean;
+            lastSale: components["schemas"]["LastSale"] | null;
+            /** @description The cheapest active one. */
+            listing: components["schemas"]["TokenListing"] | null;
+            media: {
+                /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
+                animation: string | null;
+                /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
+                animationUrl: string | null;
+                contentType: string | null;
+                /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
+                image: string | null;
+                /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
+                imageUrl: string | null;
+            };
+            metadata: {
+                /**
+                 * @description `failed` also where a token was burned before its metadata was fetched. One sent to 0x…dead still exists and is fetched.
+                 * @enum {string}
+                 */
+                status: "ok" | "pending" | "failed";
+                updatedAt: string | null;
+            };
+            name: string | null;
+            /** @description null for ERC-1155 and burned tokens. */
+            owner: string | null;
+            /** @description By the OpenRarity method; null for burned tokens and those without metadata. */
+            rarity: {
+                /** @description Tokens with a rank. */
+                of: number;
+                /** @description 1 is the rarest; tokens with equal scores share a rank. */
+                rank: number;
+                /** @description Information content divided by the collection's entropy. */
+                score: number;
+            } | null;
+            /** @enum {string} */
+            standard: "erc721" | "erc1155";
+            /** @description Units that exist. */
+            supply: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            supplyExact: string;
+            tokenId: string;
+            /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
+            tokenUri: string | null;
+            /** @description Units that the wallet holds; 1 of an ERC-721 token. */
+            units: string;
+            urls: {
+                /** Format: uri */
+                collection: string;
+                /** Format: uri */
+                token: string;
+            };
+        };
+        Holder: {
+            address: string;
+            /** @description Token ids of which it holds something. */
+            tokens: number;
+            /** @description Units of these; of ERC-721 tokens, one each. */
+            units: string;
+        };
+        InstantKey: {
+            /** Format: uri */
+            docs: string;
+            /** Format: date-time */
+            expiresAt: string;
+            /** @description Send it in the header X-API-Key. Shown only once. */
+            key: string;
+            /** @description 0: unlimited. */
+            requestsPerMinute: number;
+            /** @constant */
+            type: "instant";
+        };
+        LastSale: {
+            buyer: string;
+            currency: components["schemas"]["Currency"];
+            /** @description `unknown` if it cannot be attributed. */
+            marketplace: string;
+            /** @description Per unit, in the currency. */
+            price: number;
+            /** @description Per unit. */
+            priceWei: string;
+            quantity: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityExact: string;
+            /** @description Stable if the transaction is mined again after a reorg. */
+            saleId: string;
+            seller: string;
+            /** Format: date-time */
+            timestamp: string;
+            totalWei: string;
+            txHash: string;
+            /** @description `price` at the coin's last price before the sale. */
+            usd: number | null;
+        };
+        LinkedCollection: {
+            address: string;
+            name: string | null;
+            slug: string | null;
+            urls: {
+                /** Format: uri */
+                collection: string;
+            };
+        };
+        Listing: {
+            askId: string;
+            /** @description Whether `buy-data` is available for it now. */
+            buyableViaApi: boolean;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            collection: components["schemas"]["CollectionRef"];
+            contract: string;
+            /** Format: date-time */
+            createdAt: string;
+            currency: components["schemas"]["Currency"];
+            /** Format: date-time */
+            expiresAt: string;
+            feeBps: number;
+            fees: components["schemas"]["OrderFee"][];
+            /** @description Why an inactive listing cannot be filled. */
+            invalidReason: ("not_started" | "pp_retired" | "not_owner" | "not_approved" | "conduit_channel_closed" | "contract_signature_invalid" | "transfer_restricted" | "partner_invalidated" | "superseded") | null;
+            maker: string;
+            /** @enum {string} */
+            marketplace: "native" | "opensea" | "magiceden";
+            orderHash: string;
+            /** @description Per unit, in the currency. */
+            price: number;
+            /** @description Per unit. */
+            priceWei: string;
+            protocol: {
+                address: string;
+                name: string;
+                version: string;
+            };
+            quantity: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityExact: string;
+            /** @description Remaining units that the maker holds. */
+            quantityFillable: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityFillableExact: string;
+            quantityFilled: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityFilledExact: string;
+            quantityRemaining: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityRemainingExact: string;
+            royaltyBps: number;
+            /** @enum {string} */
+            standard: "erc721" | "erc1155";
+            /** Format: date-time */
+            startsAt: string;
+            status: components["schemas"]["OrderStatus"];
+            tokenId: string;
+            /** Format: date-time */
+            updatedAt: string;
+            urls: {
+                /** Format: uri */
+                collection: string;
+                /** Format: uri */
+                listing: string;
+                /** Format: uri */
+                maker: string;
+                /** Format: uri */
+                token: string;
+            };
+            /** @description `price` at the current price of the coin. */
+            usd: number | null;
+        };
+        ListingRequirement: {
+            /** @description `setApprovalForAll(operator, true)` on `token`, once per collection. */
+            approval: {
+                /** @description null: unknown. */
+                needed: boolean | null;
+                operator: string;
+                token: string;
+            };
+            /** @description The code that submitting the order would be rejected with, even with the required approval. */
+            blocked: ("bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable") | null;
+            /** @description To be signed without changes. */
+            consideration: components["schemas"]["UnsignedConsiderationItem"][] | null;
+            contract: string;
+            /** @description Units that the maker holds; null: unknown. */
+            heldUnits: string | null;
+            legs: components["schemas"]["PriceLeg"][] | null;
+            message: string | null;
+            offer: components["schemas"]["OfferItem"][] | null;
+            /** @description What a cross-listing for opensea must contain; null: not available, or temporarily unknown. */
+            opensea: components["schemas"]["TwinRequirement"] | null;
+            /** @description 0 is FULL_OPEN, 1 PARTIAL_OPEN. null, like `offer` and `consideration`: nothing can be signed. */
+            orderType: number | null;
+            /** @description Whether the maker holds enough units; null: unknown. */
+            owned: boolean | null;
+            quantity: number;
+            /** @description What the maker can do about it. */
+            retry: ("fix_and_resign" | "never" | "later" | "after_onchain_action") | null;
+            /** @description null: no price was given, or the royalty is unknown. */
+            royalty: components["schemas"]["OrderRoyalty"] | null;
+            sellerNetWei: string | null;
+            standard: ("erc721" | "erc1155") | null;
+            tokenId: string;
+            unitPriceWei: string;
+        };
+        ListingRequirements: {
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            /** @description The operator to approve on each collection. */
+            conduit: string;
+            conduitKey: string;
+            /** @description The maker's, to be signed. */
+            counter: string;
+            feeBps: number;
+            feeRecipient: string;
+            /** @description In the order of the request. */
+            items: components["schemas"]["ListingRequirement"][];
+            maker: string;
+            /** @description The exchange. */
+            seaport: string;
+        };
+        OfferAcceptData: {
+            approval: components["schemas"]["SellerApproval"];
+            basicOrderParameters: components["schemas"]["BasicOrderParameters"];
+            bidId: string;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            /** @constant */
+            method: "fulfillBasicOrder_efficient_6GL6yc";
+            /** @description Units sold. */
+            quantity: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityExact: string;
+            /** @description What the seller receives for all units sold. */
+            sellerNetWei: string;
+            /** @description The exchange. The transaction must come from the seller. */
+            to: string;
+            tokenId: string;
+            /** Format: date-time */
+            validUntil: string;
+            /** @constant */
+            value: "0";
+        } | {
+            approval: components["schemas"]["SellerApproval"];
+            bidId: string;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            criteriaResolvers: {
+                criteriaProof: string[];
+                identifier: string;
+                index: string;
+                orderIndex: string;
+                side: number;
+            }[];
+            fulfillments: {
+                considerationComponents: {
+                    itemIndex: string;
+                    orderIndex: string;
+                }[];
+                offerComponents: {
+                    itemIndex: string;
+                    orderIndex: string;
+                }[];
+            }[];
+            /** @constant */
+            method: "matchAdvancedOrders";
+            orders: components["schemas"]["AdvancedOrder"][];
+            /** @description Units sold. */
+            quantity: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityExact: string;
+            recipient: string;
+            /** @description What the seller receives for all units sold. */
+            sellerNetWei: string;
+            /** @description The exchange. The transaction must come from the seller. */
+            to: string;
+            tokenId: string;
+            /** Format: date-time */
+            validUntil: string;
+            /** @constant */
+            value: "0";
+        };
+        OfferItem: {
+            endAmount: string;
+            identifierOrCriteria: string;
+            itemType: number;
+            startAmount: string;
+            token: string;
+        };
+        OfferOrderComponents: components["schemas"]["UnsignedConsiderationItem"][];
+        /** @description The same for an offer of `unitPriceWei` for one unit. */
+        OfferParameters: {
+            /** @description The maker's allowance to the exchange; null without `maker`. */
+            allowanceWei: string | null;
+            /** @description null without `maker`. */
+            balanceWei: string | null;
+            /** @description Zero: the exchange itself transfers the currency. */
+            conduitKey: string;
+            consideration: components["schemas"]["OfferOrderComponents"] | null;
+            currency: components["schemas"]["Currency"];
+            legs: components["schemas"]["PriceLeg"][] | null;
+            offer: components["schemas"]["OfferItem"][] | null;
+            /** @description Total of the maker's open offers; null without `maker`. */
+            openOffersWei: string | null;
+            /** @description 0 is FULL_OPEN, 1 PARTIAL_OPEN. null, like `offer` and `consideration`: nothing can be signed. */
+            orderType: number | null;
+            /** @description For this offer and the maker's open ones: approve exactly this amount. */
+            requiredAllowanceWei: string | null;
+            /** @description null: no price was given, or the royalty is unknown. */
+            royalty: components["schemas"]["OrderRoyalty"] | null;
+            sellerNetWei: string | null;
+        };
+        OfferRequirement: {
+            amountWei: string;
+            /** @description The code that submitting the order would be rejected with, even with the required approval. */
+            blocked: ("bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable") | null;
+            /** @description To be signed without changes. */
+            consideration: components["schemas"]["UnsignedConsiderationItem"][] | null;
+            contract: string;
+            /** @enum {string} */
+            kind: "item" | "collection";
+            legs: components["schemas"]["PriceLeg"][] | null;
+            message: string | null;
+            offer: components["schemas"]["OfferItem"][] | null;
+            /** @description 0 is FULL_OPEN, 1 PARTIAL_OPEN. null, like `offer` and `consideration`: nothing can be signed. */
+            orderType: number | null;
+            quantity: number;
+            /** @description What the maker can do about it. */
+            retry: ("fix_and_resign" | "never" | "later" | "after_onchain_action") | null;
+            /** @description null: no price was given, or the royalty is unknown. */
+            royalty: components["schemas"]["OrderRoyalty"] | null;
+            sellerNetWei: string | null;
+            standard: ("erc721" | "erc1155") | null;
+            tokenId: string | null;
+            /** @description Amount times quantity. */
+            totalWei: string;
+        };
+        OfferRequirements: {
+            /** @description The maker's allowance to the exchange. */
+            allowanceWei: string;
+            balanceWei: string;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            /** @description Zero: the exchange itself transfers the currency. */
+            conduitKey: string;
+            /** @description The maker's, to be signed. */
+            counter: string;
+            currency: components["schemas"]["Currency"];
+            feeBps: number;
+            feeRecipient: string;
+            /** @description In the order of the request. */
+            items: components["schemas"]["OfferRequirement"][];
+            maker: string;
+            /** @description Total of the maker's open offers. */
+            openOffersWei: string;
+            /** @description For open offers and every item that is not blocked: approve exactly this amount. */
+            requiredAllowanceWei: string;
+            /** @description The exchange. */
+            seaport: string;
+            sellerConduitKey: string;
+        };
+        OrderComponents: {
+            conduitKey: string;
+            consideration: components["schemas"]["ConsiderationItem"][];
+            counter: string;
+            endTime: string;
+            offer: components["schemas"]["OfferItem"][];
+            offerer: string;
+            orderType: number;
+            salt: string;
+            startTime: string;
+            zone: string;
+            zoneHash: string;
+        };
+        OrderFee: {
+            bps: number;
+            /** @enum {string} */
+            kind: "service" | "royalty" | "other";
+            recipient: string;
+            /** @description Per unit, out of the price. */
+            wei: string;
+        };
+        OrderParameterBlock: {
+            bounds: {
+                clockSkewSeconds: number;
+                maxDurationSeconds: number;
+                maxPriceWei: string;
+                /** @description Units of one order, ERC-1155. */
+                maxQuantity: string;
+                maxStartDelaySeconds: number;
+                minDurationSeconds: number;
+                /** @description For one unit. */
+                minPriceWei: string;
+            };
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            /** @description The operator to approve on each collection. */
+            conduit: string;
+            conduitKey: string;
+            /** @description To be signed without changes. */
+            consideration: components["schemas"]["UnsignedConsiderationItem"][] | null;
+            /** @description The maker's, to be signed; null without `maker`. */
+            counter: string | null;
+            /** @description EIP-712 domain. */
+            domain: {
+                chainId: number;
+                name: string;
+                verifyingContract: string;
+                version: string;
+            };
+            feeBps: number;
+            feeRecipient: string;
+            legs: components["schemas"]["PriceLeg"][] | null;
+            maker: string | null;
+            offer: components["schemas"]["OfferItem"][] | null;
+            offers: components["schemas"]["OfferParameters"];
+            /** @description 0 is FULL_OPEN, 1 PARTIAL_OPEN. null, like `offer` and `consideration`: nothing can be signed. */
+            orderType: number | null;
+            /** @constant */
+            primaryType: "OrderComponents";
+            protocol: {
+                address: string;
+                name: string;
+                version: string;
+            };
+            /** @description null: no price was given, or the royalty is unknown. */
+            royalty: components["schemas"]["OrderRoyalty"] | null;
+            /** @description First four bytes of the salt, which has 32; the others are random. */
+            saltPrefix: string;
+            /** @description The exchange; the same as in `domain`. */
+            seaport: string;
+            sellerNetWei: string | null;
+            types: {
+                [key: string]: {
+                    name: string;
+                    type: string;
+                }[];
+            };
+            zone: string;
+            zoneHash: string;
+        };
+        OrderParameters: {
+            conduitKey: string;
+            consideration: components["schemas"]["ConsiderationItem"][];
+            endTime: string;
+            offer: components["schemas"]["OfferItem"][];
+            offerer: string;
+            orderType: number;
+            salt: string;
+            startTime: string;
+            totalOriginalConsiderationItems: string;
+            zone: string;
+            zoneHash: string;
+        };
+        OrderRoyalty: {
+            /** @description Of the price, rounded. */
+            bps: number;
+            /** @description null: no royalty. */
+            royaltyRecipient: string | null;
+            /** @description For one unit. */
+            royaltyWei: string;
+            /** @enum {string} */
+            source: "partner" | "erc2981" | "configured" | "none";
+        };
+        /** @enum {string} */
+        OrderStatus: "active" | "inactive" | "filled" | "expired" | "cancelled";
+        PageMeta: {
+            chainId: number;
+            /** @description null on the last page. */
+            next_cursor: string | null;
+            /** @description null when a cursor was used. */
+            page: number | null;
+            per_page: number;
+            /** @description Exact number of rows in the whole list. */
+            total: number;
+        };
+        /** @description One payment of a price. */
+        PriceLeg: {
+            /** @enum {string} */
+            kind: "seller" | "service" | "royalty";
+            /** @description null: the seller, who is not known yet. */
+            recipient: string | null;
+            /** @description For one unit. */
+            unitWei: string;
+            /** @description For the whole order. */
+            wei: string;
+        };
+        Sale: {
+            blockHash: string;
+            blockNumber: number;
+            bundle: {
+                size: number;
+                totalWei: string;
+            } | null;
+            buyer: string;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            collection: components["schemas"]["CollectionRef"];
+            contract: string;
+            currency: components["schemas"]["Currency"];
+            fees: {
+                bps: number;
+                /** @enum {string} */
+                kind: "service" | "royalty" | "other";
+                recipient: string;
+                wei: string;
+            }[];
+            logIndex: number;
+            /** @description `unknown` if it cannot be attributed. */
+            marketplace: string;
+            orderHash: string | null;
+            /** @description Per unit, in the currency. */
+            price: number;
+            /** @description Per unit. */
+            priceWei: string;
+            protocol: {
+                address: string;
+                name: string;
+                version: string;
+            };
+            quantity: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityExact: string;
+            /** @description Stable if the transaction is mined again after a reorg. */
+            saleId: string;
+            seller: string;
+            /**
+             * @description Which side's order was filled.
+             * @enum {string}
+             */
+            side: "ask" | "bid";
+            /** Format: date-time */
+            timestamp: string;
+            tokenId: string;
+            totalWei: string;
+            txHash: string;
+            urls: {
+                /** Format: uri */
+                collection: string;
+                /** Format: uri */
+                sale: string;
+                /** Format: uri */
+                token: string;
+            };
+            /** @description `price` at the coin's last price before the sale. */
+            usd: number | null;
+        };
+        SellerApproval: {
+            /** @description Null: unknown. */
+            isApproved: boolean | null;
+            /** @description The operator that the seller must approve. */
+            operator: string;
+            token: string;
+        };
+        Status: {
+            chains: {
+                chainId: number;
+                finalized: {
+                    number: number;
+                } | null;
+                head: {
+                    hash: string;
+                    number: number;
+                    timestamp: number;
+                } | null;
+                indexed: {
+                    /** @description null while no node answers. */
+                    hash: string | null;
+                    number: number;
+                    timestamp: number;
+                } | null;
+                lagBlocks: number | null;
+                lagSeconds: number | null;
+                /** @description The highest block with facts in the log. */
+                recorded: {
+                    hash: string;
+                    number: number;
+                } | null;
+            }[];
+            failing: {
+                behind?: {
+                    blocks?: number;
+                    positions?: number;
+                    seconds: number;
+                };
+                message: string;
+                part: string;
+            }[];
+            /** @description Facts in the log. */
+            logPosition: number | null;
+            projections: {
+                /** @description Facts that are not applied yet. */
+                lag: number;
+                lagSeconds: number;
+                name: string;
+                position: number;
+                version: number;
+            }[];
+            ready: boolean;
+        };
+        Token: {
+            /** @description null until the metadata is fetched. */
+            attributes: {
+                display_type?: string;
+                trait_type: string;
+                value: string | number | boolean;
+            }[] | null;
+            /** @description The active bid with the highest net, on the token or on its contract. */
+            bestOffer: components["schemas"]["TokenBid"] | null;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            collection: components["schemas"]["CollectionRef"];
+            contract: string;
+            description: string | null;
+            holders: number;
+            isBurned: boolean;
+            lastSale: components["schemas"]["LastSale"] | null;
+            /** @description The cheapest active one. */
+            listing: components["schemas"]["TokenListing"] | null;
+            media: {
+                /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
+                animation: string | null;
+                /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
+                animationUrl: string | null;
+                contentType: string | null;
+                /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
+                image: string | null;
+                /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
+                imageUrl: string | null;
+            };
+            metadata: {
+                /**
+                 * @description `failed` also where a token was burned before its metadata was fetched. One sent to 0x…dead still exists and is fetched.
+                 * @enum {string}
+                 */
+                status: "ok" | "pending" | "failed";
+                updatedAt: string | null;
+            };
+            name: string | null;
+            /** @description null for ERC-1155 and burned tokens. */
+            owner: string | null;
+            /** @description By the OpenRarity method; null for burned tokens and those without metadata. */
+            rarity: {
+                /** @description Tokens with a rank. */
+                of: number;
+                /** @description 1 is the rarest; tokens with equal scores share a rank. */
+                rank: number;
+                /** @description Information content divided by the collection's entropy. */
+                score: number;
+            } | null;
+            /** @enum {string} */
+            standard: "erc721" | "erc1155";
+            /** @description Units that exist. */
+            supply: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            supplyExact: string;
+            tokenId: string;
+            /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
+            tokenUri: string | null;
+            urls: {
+                /** Format: uri */
+                collection: string;
+                /** Format: uri */
+                token: string;
+            };
+        };
+        TokenBid: {
+            bidId: string;
+            currency: components["schemas"]["Currency"];
+            /** Format: date-time */
+            expiresAt: string;
+            /** @enum {string} */
+            kind: "single-token" | "collection";
+            maker: string;
+            /** @description Per unit, in the currency. */
+            price: number;
+            /** @description Per unit. */
+            priceWei: string;
+            quantityRemaining: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityRemainingExact: string;
+            /** @description What the seller receives per unit, after fee and royalty. */
+            sellerNetWei: string;
+            /** @description `price` at the current price of the coin. */
+            usd: number | null;
+        };
+        TokenListing: {
+            askId: string;
+            /** @description Whether `buy-data` is available for it now. */
+            buyableViaApi: boolean;
+            currency: components["schemas"]["Currency"];
+            /** Format: date-time */
+            expiresAt: string;
+            maker: string;
+            /** @enum {string} */
+            marketplace: "native" | "opensea" | "magiceden";
+            /** @description Per unit, in the currency. */
+            price: number;
+            /** @description Per unit. */
+            priceWei: string;
+            /** @description Remaining units that the maker holds. */
+            quantityFillable: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityFillableExact: string;
+            quantityRemaining: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityRemainingExact: string;
+            /** Format: date-time */
+            startsAt: string;
+            /** @description `price` at the current price of the coin. */
+            usd: number | null;
+        };
+        TraitsMeta: {
+            /** @description Further types, or with `type` further values of it; null: none. A page of values may be short, with more to follow. */
+            next_cursor: string | null;
+        };
+        TraitTypes: {
+            collection: components["schemas"]["LinkedCollection"];
+            traitTypes: {
+                /** @description Whether the type has further values: ask with `type` for pages of them. */
+                truncated: boolean;
+                type: string;
+                /** @description Cheapest first, unlisted last. */
+                values: components["schemas"]["TraitValue"][];
+            }[];
+        };
+        TraitValue: {
+            /** @description Of the cheapest listing. */
+            askId: string | null;
+            /** @description Token ids that are not burned. */
+            count: number;
+            /** @description The cheapest active listing, per unit, in the chain's currency. */
+            floor: number | null;
+            floorWei: string | null;
+            /** @description Token ids with an active listing. */
+            listed: number;
+            /** @description `floor` at the current price of the coin. */
+            usd: number | null;
+            value: string;
+        };
+        TwinRequirement: {
+            conduitKey: string;
+            /** @description At the price of the item; at another price the amounts differ. */
+            consideration: components["schemas"]["ConsiderationItem"][];
+            /** @description Shares of the cross-listing's own price. */
+            fees: {
+                bps: number;
+                /** @enum {string} */
+                kind: "service" | "royalty";
+                recipient: string;
+                required: boolean;
+            }[];
+            /** @description From the start of the order to its end. */
+            maximumSeconds: number;
+            offer: components["schemas"]["OfferItem"][];
+            /** @description 2 is FULL_RESTRICTED, 3 PARTIAL_RESTRICTED. */
+            orderType: number;
+            /** @description For one unit. */
+            sellerNetWei: string;
+            zone: string;
+            zoneHash: string;
+        };
+        UncountedMeta: {
+            chainId: number;
+            /** @description null on the last page. */
+            next_cursor: string | null;
+            per_page: number;
+        };
+        UnsignedConsiderationItem: {
+            endAmount: string;
+            identifierOrCriteria: string;
+            itemType: number;
+            /** @description null: to be replaced by the maker's address, which the request does not contain. */
+            recipient: string | null;
+            startAmount: string;
+            token: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listActivity: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description Slug or 0x address. Only events of this collection. A cancel is in the list of its order's collection if the order was submitted here or shown by a partner before; a raised counter, which cancels all of a maker's orders, is in no collection's. */
+                collection?: string;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                /** @description Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with more to follow: each page scans a bounded part of the history. */
+                per_page?: number;
+                since?: string;
+                type?: string;
+                /** @description Only events that involve this wallet. */
+                wallet?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ActivityItem"][];
+                        meta: components["schemas"]["UncountedMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A new key */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["InstantKey"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listBids: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                collection?: string;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                kind?: "single-token" | "collection";
+                maker?: string;
+                /** @description Page, from 1. Not together with `cursor`. */
+                page?: number;
+                /** @description Rows per page. */
+                per_page?: number;
+                sort?: "price_asc" | "price_desc" | "created_at" | "seller_net_asc" | "seller_net_desc";
+                /** @description Status at the time of the request. `filled`, `expired`, `cancelled` and `all` list the orders of a `maker` or a `token_id`. `expired`, `cancelled` and other orders that ended without a fill are listed until 30 days after their end time. */
+                status?: "active" | "inactive" | "filled" | "expired" | "cancelled" | "all";
+                /** @description Only this token id: of the collection, else of every contract of the chain. */
+                token_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Bid"][];
+                        meta: components["schemas"]["PageMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getBid: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description The market's prefix, a hyphen and the order hash, in any case. */
+                bidId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Bid"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getAcceptData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The market's prefix, a hyphen and the order hash, in any case. */
+                bidId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Units of an ERC-1155 token. A bid on one token is always accepted whole. */
+                    amount?: number | null;
+                    /**
+                     * @description Chain the request is about.
+                     * @default 1
+                     * @enum {integer}
+                     */
+                    chainId?: 1 | 33139;
+                    /** @description The seller, who must send the transaction. */
+                    fulfiller: string;
+                    tokenId?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OfferAcceptData"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getBestBids: {
+        parameters: {
+            query: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+                /** @description Token id, decimal. */
+                tokenId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BestBids"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getBestAcceptData: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Chain the request is about.
+                     * @default 1
+                     * @enum {integer}
+                     */
+                    chainId?: 1 | 33139;
+                    /** @description 0x address. */
+                    contract: string;
+                    /** @description The seller, who must send the transaction. */
+                    fulfiller: string;
+                    /** @description Token id, decimal. */
+                    tokenId: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OfferAcceptData"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getBidRequirements: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Chain the order is for.
+                     * @enum {integer}
+                     */
+                    chainId: 1 | 33139;
+                    items: {
+                        /** @description For one unit, decimal. */
+                        amountWei: string;
+                        /** @description 0x address. */
+                        contract: string;
+                        /** @enum {string} */
+                        kind: "item" | "collection";
+                        /** @description Units; 1 for ERC-721. */
+                        quantity: number;
+                        tokenId?: string | null;
+                    }[];
+                    /** @description 0x address. */
+                    maker: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OfferRequirements"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listCollections: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                direction?: "asc" | "desc";
+                /** @description Page, from 1. Not together with `cursor`. */
+                page?: number;
+                /** @description Rows per page. */
+                per_page?: number;
+                /** @description Period of volume, sales and change. */
+                period?: "24h" | "7d" | "30d";
+                /** @description Part of a name, slug or address, case-insensitive. */
+                search?: string;
+                sort?: "volume" | "floor" | "sales" | "listed" | "supply" | "holders" | "change";
+                verified?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Collection"][];
+                        meta: components["schemas"]["PageMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getCollection: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Collection"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getCollectionBanner: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                    "audio/*": string;
+                    "image/*": string;
+                    "model/*": string;
+                    "video/*": string;
+                };
+            };
+        };
+    };
+    getFloorHistory: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description Length of the window in days. It starts at the boundary of a bucket. */
+                days?: number;
+                /** @description Length of a bucket, in UTC. Default: 1h up to 2 days, else 4h. */
+                interval?: "1h" | "4h" | "1d";
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["FloorHistory"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listHolders: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                /** @description Rows per page. */
+                per_page?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Holder"][];
+                        meta: components["schemas"]["CursorMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getCollectionImage: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                    "audio/*": string;
+                    "image/*": string;
+                    "model/*": string;
+                    "video/*": string;
+                };
+            };
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description Only tokens of this contract of the collection. */
+                contract?: string;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                /** @description Only tokens with an active listing (`true`) or without one (`false`). */
+                listed?: boolean;
+                /** @description Only tokens of this wallet: ERC-721 tokens that it owns, and ERC-1155 ids of which it holds units. */
+                owner?: string;
+                /** @description Rows per page. */
+                per_page?: number;
+                /** @description Tokens without a price, listing or rank come last, by token id. `recently_listed` sorts by the latest listing. */
+                sort?: "token_id" | "price_asc" | "price_desc" | "rarity" | "recently_listed";
+                token_ids?: string;
+                traits?: {
+                    [key: string]: string;
+                };
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Token"][];
+                        meta: components["schemas"]["CursorMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getToken: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+                /** @description Token id, decimal. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Token"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getTokenAnimation: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+                /** @description Token id, decimal. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                    "audio/*": string;
+                    "image/*": string;
+                    "model/*": string;
+                    "video/*": string;
+                };
+            };
+        };
+    };
+    getTokenImage: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+                /** @description Token id, decimal. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                    "audio/*": string;
+                    "image/*": string;
+                    "model/*": string;
+                    "video/*": string;
+                };
+            };
+        };
+    };
+    getTokenMetadata: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+                /** @description Token id, decimal. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    listTraits: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description `next_cursor` of the previous page, with the same `type`. */
+                cursor?: string;
+                /** @description Only this type, case-insensitive. Purely numeric types are not included. */
+                type?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TraitTypes"];
+                        meta: components["schemas"]["TraitsMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getCryptoHistory: {
+        parameters: {
+            query: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+                /** @description Length of the window in days. It starts at the boundary of a bucket. */
+                days?: number;
+                /** @description Length of a bucket, in UTC. Default: 1h up to 2 days, 4h up to 30 days, else 1d. */
+                interval?: "1h" | "4h" | "1d";
+                /** @description The coin. */
+                type: "ethereum" | "apecoin";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CryptoHistory"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    resolveEns: {
+        parameters: {
+            query: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description Such as `alice.eth`; case-insensitive. */
+                name: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["EnsRecord"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description `meta.next` of the previous page, or the `id` of an event. `0-0` starts with the oldest event. Without it the page is empty and its `meta.next` is the position after the newest event. */
+                after?: string;
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description 0x address of an NFT contract. Includes cancels of orders for it that were submitted here or shown by a partner before; a raised counter, which cancels all of a maker's orders, is in no collection's events. */
+                collection?: string;
+                /** @description Rows per page. */
+                per_page?: number;
+                /** @description Event types, comma-separated. A type includes the retractions of such events; `retracted` selects all retractions. `listing` and `offer` are orders submitted here: listings of partner marketplaces are not events, and are found at `/v1/listings`. */
+                type?: string;
+                /** @description 0x address of a sender, receiver, seller, buyer or order maker. */
+                wallet?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Event"][];
+                        meta: components["schemas"]["EventMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listListings: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                collection?: string;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                maker?: string;
+                /** @description Where it is listed. `partner_a` is opensea, `partner_b` is magiceden. */
+                marketplace?: "native" | "opensea" | "magiceden" | "partner_a" | "partner_b" | "all";
+                max_price?: number;
+                min_price?: number;
+                /** @description Page, from 1. Not together with `cursor`. */
+                page?: number;
+                /** @description Rows per page. */
+                per_page?: number;
+                sort?: "price_asc" | "price_desc" | "created_at";
+                /** @description Status at the time of the request. `filled`, `expired`, `cancelled` and `all` list the orders of a `maker` or a `token_id`. `expired`, `cancelled` and other orders that ended without a fill are listed until 30 days after their end time. */
+                status?: "active" | "inactive" | "filled" | "expired" | "cancelled" | "all";
+                /** @description Only this token id: of the collection, else of every contract of the chain. */
+                token_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Listing"][];
+                        meta: components["schemas"]["PageMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getListing: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description The market's prefix, a hyphen and the order hash, in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
+                askId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Listing"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getBuyData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The market's prefix, a hyphen and the order hash, in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
+                askId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Units of an ERC-1155 token. Default: all remaining units. */
+                    amount?: number;
+                    /** @description Receives the token. Default: the sender of the transaction. */
+                    buyer?: string;
+                    /**
+                     * @description Chain the request is about.
+                     * @default 1
+                     * @enum {integer}
+                     */
+                    chainId?: 1 | 33139;
+                    /** @description Maximum price of all units, in ETH or APE. */
+                    maxPrice?: number | string;
+                    /** @description The same in wei; takes precedence over `maxPrice`. */
+                    maxPriceWei?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BuyData"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getBulkBuyData: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    askIds?: string[];
+                    /** @description Receives the token. Default: the sender of the transaction. */
+                    buyer?: string;
+                    /**
+                     * @description Chain the request is about.
+                     * @default 1
+                     * @enum {integer}
+                     */
+                    chainId?: 1 | 33139;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BuyDataBulk"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getListingRequirements: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Chain the order is for.
+                     * @enum {integer}
+                     */
+                    chainId: 1 | 33139;
+                    items: {
+                        /** @description 0x address. */
+                        contract: string;
+                        /** @description Units; 1 for ERC-721. */
+                        quantity: number;
+                        /** @description Token id, decimal. */
+                        tokenId: string;
+                        /** @description For one unit, decimal. */
+                        unitPriceWei: string;
+                    }[];
+                    /** @description 0x address. */
+                    maker: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ListingRequirements"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getOpenApiDocument: {
+        requestBody?: never;
+        responses: {
+            /** @description OpenAPI 3.1 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+        };
+    };
+    submitAsk: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Chain the order is for.
+                     * @enum {integer}
+                     */
+                    chainId: 1 | 33139;
+                    /** @description A signed Seaport 1.6 order: `{parameters, signature}`, or flat. Integers are decimal strings. */
+                    seaport: {
+                        domain?: {
+                            chainId?: (string | null) | number;
+                            name?: string | null;
+                            salt?: string | null;
+                            verifyingContract?: string | null;
+                            version?: string | null;
+                        } | null;
+                        kind?: string | null;
+                        orderKind?: string | null;
+                        parameters: {
+                            conduitKey: string;
+                            consideration: {
+                                endAmount: string | number;
+                                identifierOrCriteria: string | number;
+                                itemType: string | number;
+                                recipient: string;
+                                startAmount: string | number;
+                                token: string;
+                            }[];
+                            counter: string | number;
+                            endTime: string | number;
+                            offer: {
+                                endAmount: string | number;
+                                identifierOrCriteria: string | number;
+                                itemType: string | number;
+                                startAmount: string | number;
+                                token: string;
+                            }[];
+                            offerer: string;
+                            orderType: string | number;
+                            salt: string | number;
+                            startTime: string | number;
+                            totalOriginalConsiderationItems?: (string | number) | null;
+                            zone: string;
+                            zoneHash: string;
+                        };
+                        protocol?: string | null;
+                        protocol_address?: string | null;
+                        protocolAddress?: string | null;
+                        signature?: string | null;
+                        type?: string | null;
+                    } | {
+                        conduitKey: string;
+                        consideration: {
+                            endAmount: string | number;
+                            identifierOrCriteria: string | number;
+                            itemType: string | number;
+                            recipient: string;
+                            startAmount: string | number;
+                            token: string;
+                        }[];
+                        counter: string | number;
+                        domain?: {
+                            chainId?: (string | null) | number;
+                            name?: string | null;
+                            salt?: string | null;
+                            verifyingContract?: string | null;
+                            version?: string | null;
+                        } | null;
+                        endTime: string | number;
+                        kind?: string | null;
+                        offer: {
+                            endAmount: string | number;
+                            identifierOrCriteria: string | number;
+                            itemType: string | number;
+                            startAmount: string | number;
+                            token: string;
+                        }[];
+                        offerer: string;
+                        orderKind?: string | null;
+                        orderType: string | number;
+                        protocol?: string | null;
+                        protocol_address?: string | null;
+                        protocolAddress?: string | null;
+                        salt: string | number;
+                        signature?: string | null;
+                        startTime: string | number;
+                        totalOriginalConsiderationItems?: (string | number) | null;
+                        type?: string | null;
+                        zone: string;
+                        zoneHash: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description In the order book */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            askId: string;
+                            orderHash: string;
+                            /** @enum {string} */
+                            status: "active" | "inactive" | "filled" | "expired" | "cancelled";
+                        };
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    cancelAsk: {
+        parameters: {
+            query?: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description The market's prefix, a hyphen and the order hash, in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
+                askId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: null;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getAskComponents: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description The market's prefix, a hyphen and the order hash, in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
+                askId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AskComponents"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    syncAsk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The market's prefix, a hyphen and the order hash, in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
+                askId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Chain the request is about.
+                     * @default 1
+                     * @enum {integer}
+                     */
+                    chainId?: 1 | 33139;
+                    /** @description A transaction that ended the order; its receipt is proof. */
+                    txHash?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AskSync"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    submitAsks: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Chain the order is for.
+                     * @enum {integer}
+                     */
+                    chainId: 1 | 33139;
+                    domain?: {
+                        chainId?: (string | null) | number;
+                        name?: string | null;
+                        salt?: string | null;
+                        verifyingContract?: string | null;
+                        version?: string | null;
+                    } | null;
+                    kind?: string | null;
+                    listings: {
+                        /** @description A cross-listing for opensea: the same token by the same maker, as described by `opensea` of the requirements. Validated after the listing, then posted to opensea. */
+                        opensea?: {
+                            domain?: {
+                                chainId?: (string | null) | number;
+                                name?: string | null;
+                                salt?: string | null;
+                                verifyingContract?: string | null;
+                                version?: string | null;
+                            } | null;
+                            kind?: string | null;
+                            orderKind?: string | null;
+                            parameters: {
+                                conduitKey: string;
+                                consideration: {
+                                    endAmount: string | number;
+                                    identifierOrCriteria: string | number;
+                                    itemType: string | number;
+                                    recipient: string;
+                                    startAmount: string | number;
+                                    token: string;
+                                }[];
+                                counter: string | number;
+                                endTime: string | number;
+                                offer: {
+                                    endAmount: string | number;
+                                    identifierOrCriteria: string | number;
+                                    itemType: string | number;
+                                    startAmount: string | number;
+                                    token: string;
+                                }[];
+                                offerer: string;
+                                orderType: string | number;
+                                salt: string | number;
+                                startTime: string | number;
+                                totalOriginalConsiderationItems?: (string | number) | null;
+                                zone: string;
+                                zoneHash: string;
+                            };
+                            protocol?: string | null;
+                            protocol_address?: string | null;
+                            protocolAddress?: string | null;
+                            signature?: string | null;
+                            type?: string | null;
+                        } | {
+                            conduitKey: string;
+                            consideration: {
+                                endAmount: string | number;
+                                identifierOrCriteria: string | number;
+                                itemType: string | number;
+                                recipient: string;
+                                startAmount: string | number;
+                                token: string;
+                            }[];
+                            counter: string | number;
+                            domain?: {
+                                chainId?: (string | null) | number;
+                                name?: string | null;
+                                salt?: string | null;
+                                verifyingContract?: string | null;
+                                version?: string | null;
+                            } | null;
+                            endTime: string | number;
+                            kind?: string | null;
+                            offer: {
+                                endAmount: string | number;
+                                identifierOrCriteria: string | number;
+                                itemType: string | number;
+                                startAmount: string | number;
+                                token: string;
+                            }[];
+                            offerer: string;
+                            orderKind?: string | null;
+                            orderType: string | number;
+                            protocol?: string | null;
+                            protocol_address?: string | null;
+                            protocolAddress?: string | null;
+                            salt: string | number;
+                            signature?: string | null;
+                            startTime: string | number;
+                            totalOriginalConsiderationItems?: (string | number) | null;
+                            type?: string | null;
+                            zone: string;
+                            zoneHash: string;
+                        };
+                        /** @description As in the endpoint for a single order. */
+                        seaport: {
+                            domain?: {
+                                chainId?: (string | null) | number;
+                                name?: string | null;
+                                salt?: string | null;
+                                verifyingContract?: string | null;
+                                version?: string | null;
+                            } | null;
+                            kind?: string | null;
+                            orderKind?: string | null;
+                            parameters: {
+                                conduitKey: string;
+                                consideration: {
+                                    endAmount: string | number;
+                                    identifierOrCriteria: string | number;
+                                    itemType: string | number;
+                                    recipient: string;
+                                    startAmount: string | number;
+                                    token: string;
+                                }[];
+                                counter: string | number;
+                                endTime: string | number;
+                                offer: {
+                                    endAmount: string | number;
+                                    identifierOrCriteria: string | number;
+                                    itemType: string | number;
+                                    startAmount: string | number;
+                                    token: string;
+                                }[];
+                                offerer: string;
+                                orderType: string | number;
+                                salt: string | number;
+                                startTime: string | number;
+                                totalOriginalConsiderationItems?: (string | number) | null;
+                                zone: string;
+                                zoneHash: string;
+                            };
+                            protocol?: string | null;
+                            protocol_address?: string | null;
+                            protocolAddress?: string | null;
+                            signature?: string | null;
+                            type?: string | null;
+                        } | {
+                            conduitKey: string;
+                            consideration: {
+                                endAmount: string | number;
+                                identifierOrCriteria: string | number;
+                                itemType: string | number;
+                                recipient: string;
+                                startAmount: string | number;
+                                token: string;
+                            }[];
+                            counter: string | number;
+                            domain?: {
+                                chainId?: (string | null) | number;
+                                name?: string | null;
+                                salt?: string | null;
+                                verifyingContract?: string | null;
+                                version?: string | null;
+                            } | null;
+                            endTime: string | number;
+                            kind?: string | null;
+                            offer: {
+                                endAmount: string | number;
+                                identifierOrCriteria: string | number;
+                                itemType: string | number;
+                                startAmount: string | number;
+                                token: string;
+                            }[];
+                            offerer: string;
+                            orderKind?: string | null;
+                            orderType: string | number;
+                            protocol?: string | null;
+                            protocol_address?: string | null;
+                            protocolAddress?: string | null;
+                            salt: string | number;
+                            signature?: string | null;
+                            startTime: string | number;
+                            totalOriginalConsiderationItems?: (string | number) | null;
+                            type?: string | null;
+                            zone: string;
+                            zoneHash: string;
+                        };
+                    }[];
+                    orderKind?: string | null;
+                    protocol?: string | null;
+                    protocol_address?: string | null;
+                    protocolAddress?: string | null;
+                    type?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Some failed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            created: number;
+                            failed: number;
+                            /** @description In the order of the request. */
+                            results: {
+                                askId?: string;
+                                /** @enum {string} */
+                                code?: "bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable";
+                                contractAddress: string | null;
+                                crossListing?: components["schemas"]["CrossListing"];
+                                details?: {
+                                    actual?: string;
+                                    expected?: string;
+                                    field: string;
+                                    message: string;
+                                }[];
+                                message: string;
+                                orderHash?: string;
+                                /** @enum {string} */
+                                retry?: "fix_and_resign" | "never" | "later" | "after_onchain_action";
+                                /** @enum {string} */
+                                status?: "active" | "inactive" | "filled" | "expired" | "cancelled";
+                                success: boolean;
+                                tokenId: string | null;
+                            }[];
+                        };
+                        /** @description Equal to `message`; present when no item succeeded. */
+                        error?: string;
+                        message: string;
+                        /** @description Whether at least one item succeeded. */
+                        success: boolean;
+                    };
+                };
+            };
+            /** @description All in the order book */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            created: number;
+                            failed: number;
+                            /** @description In the order of the request. */
+                            results: {
+                                askId?: string;
+                                /** @enum {string} */
+                                code?: "bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable";
+                                contractAddress: string | null;
+                                crossListing?: components["schemas"]["CrossListing"];
+                                details?: {
+                                    actual?: string;
+                                    expected?: string;
+                                    field: string;
+                                    message: string;
+                                }[];
+                                message: string;
+                                orderHash?: string;
+                                /** @enum {string} */
+                                retry?: "fix_and_resign" | "never" | "later" | "after_onchain_action";
+                                /** @enum {string} */
+                                status?: "active" | "inactive" | "filled" | "expired" | "cancelled";
+                                success: boolean;
+                                tokenId: string | null;
+                            }[];
+                        };
+                        /** @description Equal to `message`; present when no item succeeded. */
+                        error?: string;
+                        message: string;
+                        /** @description Whether at least one item succeeded. */
+                        success: boolean;
+                    };
+                };
+            };
+        };
+    };
+    submitBid: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Chain the order is for.
+                     * @enum {integer}
+                     */
+                    chainId: 1 | 33139;
+                    /** @description A signed Seaport 1.6 order: `{parameters, signature}`, or flat. Integers are decimal strings. */
+                    seaport: {
+                        domain?: {
+                            chainId?: (string | null) | number;
+                            name?: string | null;
+                            salt?: string | null;
+                            verifyingContract?: string | null;
+                            version?: string | null;
+                        } | null;
+                        kind?: string | null;
+                        orderKind?: string | null;
+                        parameters: {
+                            conduitKey: string;
+                            consideration: {
+                                endAmount: string | number;
+                                identifierOrCriteria: string | number;
+                                itemType: string | number;
+                                recipient: string;
+                                startAmount: string | number;
+                                token: string;
+                            }[];
+                            counter: string | number;
+                            endTime: string | number;
+                            offer: {
+                                endAmount: string | number;
+                                identifierOrCriteria: string | number;
+                                itemType: string | number;
+                                startAmount: string | number;
+                                token: string;
+                            }[];
+                            offerer: string;
+                            orderType: string | number;
+                            salt: string | number;
+                            startTime: string | number;
+                            totalOriginalConsiderationItems?: (string | number) | null;
+                            zone: string;
+                            zoneHash: string;
+                        };
+                        protocol?: string | null;
+                        protocol_address?: string | null;
+                        protocolAddress?: string | null;
+                        signature?: string | null;
+                        type?: string | null;
+                    } | {
+                        conduitKey: string;
+                        consideration: {
+                            endAmount: string | number;
+                            identifierOrCriteria: string | number;
+                            itemType: string | number;
+                            recipient: string;
+                            startAmount: string | number;
+                            token: string;
+                        }[];
+                        counter: string | number;
+                        domain?: {
+                            chainId?: (string | null) | number;
+                            name?: string | null;
+                            salt?: string | null;
+                            verifyingContract?: string | null;
+                            version?: string | null;
+                        } | null;
+                        endTime: string | number;
+                        kind?: string | null;
+                        offer: {
+                            endAmount: string | number;
+                            identifierOrCriteria: string | number;
+                            itemType: string | number;
+                            startAmount: string | number;
+                            token: string;
+                        }[];
+                        offerer: string;
+                        orderKind?: string | null;
+                        orderType: string | number;
+                        protocol?: string | null;
+                        protocol_address?: string | null;
+                        protocolAddress?: string | null;
+                        salt: string | number;
+                        signature?: string | null;
+                        startTime: string | number;
+                        totalOriginalConsiderationItems?: (string | number) | null;
+                        type?: string | null;
+                        zone: string;
+                        zoneHash: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description In the order book */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            bidId: string;
+                            orderHash: string;
+                            /** @enum {string} */
+                            status: "active" | "inactive" | "filled" | "expired" | "cancelled";
+                        };
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    cancelBid: {
+        parameters: {
+            query?: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description The market's prefix, a hyphen and the order hash, in any case. */
+                bidId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: null;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getBidComponents: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description The market's prefix, a hyphen and the order hash, in any case. */
+                bidId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BidComponents"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    syncBid: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The market's prefix, a hyphen and the order hash, in any case. */
+                bidId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Chain the request is about.
+                     * @default 1
+                     * @enum {integer}
+                     */
+                    chainId?: 1 | 33139;
+                    /** @description A transaction that ended the order; its receipt is proof. */
+                    txHash?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BidSync"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    submitBids: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    bids: {
+                        /** @description As in the endpoint for a single order. */
+                        seaport: {
+                            domain?: {
+                                chainId?: (string | null) | number;
+                                name?: string | null;
+                                salt?: string | null;
+                                verifyingContract?: string | null;
+                                version?: string | null;
+                            } | null;
+                            kind?: string | null;
+                            orderKind?: string | null;
+                            parameters: {
+                                conduitKey: string;
+                                consideration: {
+                                    endAmount: string | number;
+                                    identifierOrCriteria: string | number;
+                                    itemType: string | number;
+                                    recipient: string;
+                                    startAmount: string | number;
+                                    token: string;
+                                }[];
+                                counter: string | number;
+                                endTime: string | number;
+                                offer: {
+                                    endAmount: string | number;
+                                    identifierOrCriteria: string | number;
+                                    itemType: string | number;
+                                    startAmount: string | number;
+                                    token: string;
+                                }[];
+                                offerer: string;
+                                orderType: string | number;
+                                salt: string | number;
+                                startTime: string | number;
+                                totalOriginalConsiderationItems?: (string | number) | null;
+                                zone: string;
+                                zoneHash: string;
+                            };
+                            protocol?: string | null;
+                            protocol_address?: string | null;
+                            protocolAddress?: string | null;
+                            signature?: string | null;
+                            type?: string | null;
+                        } | {
+                            conduitKey: string;
+                            consideration: {
+                                endAmount: string | number;
+                                identifierOrCriteria: string | number;
+                                itemType: string | number;
+                                recipient: string;
+                                startAmount: string | number;
+                                token: string;
+                            }[];
+                            counter: string | number;
+                            domain?: {
+                                chainId?: (string | null) | number;
+                                name?: string | null;
+                                salt?: string | null;
+                                verifyingContract?: string | null;
+                                version?: string | null;
+                            } | null;
+                            endTime: string | number;
+                            kind?: string | null;
+                            offer: {
+                                endAmount: string | number;
+                                identifierOrCriteria: string | number;
+                                itemType: string | number;
+                                startAmount: string | number;
+                                token: string;
+                            }[];
+                            offerer: string;
+                            orderKind?: string | null;
+                            orderType: string | number;
+                            protocol?: string | null;
+                            protocol_address?: string | null;
+                            protocolAddress?: string | null;
+                            salt: string | number;
+                            signature?: string | null;
+                            startTime: string | number;
+                            totalOriginalConsiderationItems?: (string | number) | null;
+                            type?: string | null;
+                            zone: string;
+                            zoneHash: string;
+                        };
+                    }[];
+                    /**
+                     * @description Chain the order is for.
+                     * @enum {integer}
+                     */
+                    chainId: 1 | 33139;
+                    domain?: {
+                        chainId?: (string | null) | number;
+                        name?: string | null;
+                        salt?: string | null;
+                        verifyingContract?: string | null;
+                        version?: string | null;
+                    } | null;
+                    kind?: string | null;
+                    orderKind?: string | null;
+                    protocol?: string | null;
+                    protocol_address?: string | null;
+                    protocolAddress?: string | null;
+                    type?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Some failed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            created: number;
+                            failed: number;
+                            /** @description In the order of the request. */
+                            results: {
+                                bidId?: string;
+                                /** @enum {string} */
+                                code?: "bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable";
+                                contractAddress: string | null;
+                                details?: {
+                                    actual?: string;
+                                    expected?: string;
+                                    field: string;
+                                    message: string;
+                                }[];
+                                message: string;
+                                orderHash?: string;
+                                /** @enum {string} */
+                                retry?: "fix_and_resign" | "never" | "later" | "after_onchain_action";
+                                /** @enum {string} */
+                                status?: "active" | "inactive" | "filled" | "expired" | "cancelled";
+                                success: boolean;
+                                tokenId: string | null;
+                            }[];
+                        };
+                        /** @description Equal to `message`; present when no item succeeded. */
+                        error?: string;
+                        message: string;
+                        /** @description Whether at least one item succeeded. */
+                        success: boolean;
+                    };
+                };
+            };
+            /** @description All in the order book */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            created: number;
+                            failed: number;
+                            /** @description In the order of the request. */
+                            results: {
+                                bidId?: string;
+                                /** @enum {string} */
+                                code?: "bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable";
+                                contractAddress: string | null;
+                                details?: {
+                                    actual?: string;
+                                    expected?: string;
+                                    field: string;
+                                    message: string;
+                                }[];
+                                message: string;
+                                orderHash?: string;
+                                /** @enum {string} */
+                                retry?: "fix_and_resign" | "never" | "later" | "after_onchain_action";
+                                /** @enum {string} */
+                                status?: "active" | "inactive" | "filled" | "expired" | "cancelled";
+                                success: boolean;
+                                tokenId: string | null;
+                            }[];
+                        };
+                        /** @description Equal to `message`; present when no item succeeded. */
+                        error?: string;
+                        message: string;
+                        /** @description Whether at least one item succeeded. */
+                        success: boolean;
+                    };
+                };
+            };
+        };
+    };
+    getOrderParams: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                contract?: string;
+                /** @description Whether an offer is for one token or for any of the contract. */
+                kind?: "item" | "collection";
+                maker?: string;
+                /** @description Units of a listing. An offer is priced for one unit. */
+                quantity?: number;
+                tokenId?: string;
+                unitPriceWei?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OrderParameterBlock"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listSales: {
+        parameters: {
+            query?: {
+                buyer?: string;
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                collection?: string;
+                /** @description What it was paid in: `ETH`, `WETH`, `APE` or `WAPE`, or `currency.address` of a sale. */
+                currency?: string;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                marketplace?: string;
+                /** @description Page, from 1. Not together with `cursor`. */
+                page?: number;
+                /** @description Rows per page. */
+                per_page?: number;
+                seller?: string;
+                since?: string;
+                /** @description Only this token id: of the collection, else of every contract of the chain. */
+                token_id?: string;
+                traits?: {
+                    [key: string]: string;
+                };
+                until?: string;
+                /** @description Buyer or seller. */
+                wallet?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Sale"][];
+                        meta: components["schemas"]["PageMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getSale: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description `saleId` of a sale. */
+                saleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Sale"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getStatus: {
+        parameters: {
+            query?: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Status"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listWalletTokens: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                collection?: string;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                /** @description Rows per page. */
+                per_page?: number;
+            };
+            header?: never;
+            path: {
+                /** @description 0x address. */
+                wallet: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["HeldToken"][];
+                        meta: components["schemas"]["UncountedMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+}
+/** The code of a refusal. */
+export type ErrorCode =
+    | "amount_not_divisible"
+    | "bad_amount"
+    | "bad_bulk_proof"
+    | "bad_criteria"
+    | "bad_quantity"
+    | "bad_request"
+    | "bad_signature"
+    | "bad_signature_length"
+    | "bad_structure"
+    | "bulk_signature_not_allowed"
+    | "bundle_not_supported"
+    | "buyer_required"
+    | "buying_disabled"
+    | "cancel_on_chain"
+    | "conduit_channel_closed"
+    | "consideration_mismatch"
+    | "contract_signature_invalid"
+    | "counter_ahead"
+    | "counter_stale"
+    | "duration_too_long"
+    | "duration_too_short"
+    | "dynamic_price_not_supported"
+    | "end_before_start"
+    | "expired_key"
+    | "fee_missing"
+    | "fee_wrong_amount"
+    | "fee_wrong_recipient"
+    | "fees_too_high"
+    | "headers_too_large"
+    | "inactive"
+    | "instant_keys_paused"
+    | "insufficient_allowance"
+    | "insufficient_balance"
+    | "insufficient_quantity"
+    | "internal"
+    | "invalid_cursor"
+    | "invalid_key"
+    | "invalid_parameters"
+    | "listings_paused"
+    | "maker_blocked"
+    | "method_not_allowed"
+    | "missing_signature"
+    | "not_approved"
+    | "not_found"
+    | "not_owner"
+    | "not_partially_fillable"
+    | "not_started"
+    | "offchain_resolver"
+    | "offer_exposure_exceeded"
+    | "offers_paused"
+    | "order_cancelled"
+    | "order_expired"
+    | "order_filled"
+    | "order_mismatch"
+    | "overloaded"
+    | "partner_rate_limited"
+    | "payload_too_large"
+    | "pp_retired"
+    | "price_above_max"
+    | "price_too_high"
+    | "price_too_low"
+    | "private_order_not_supported"
+    | "raise_requires_cancel"
+    | "rate_limited"
+    | "request_timeout"
+    | "revoked_key"
+    | "royalty_missing"
+    | "royalty_unexpected"
+    | "royalty_wrong_amount"
+    | "royalty_wrong_recipient"
+    | "rpc_unavailable"
+    | "self_offer"
+    | "token_burned"
+    | "token_mismatch"
+    | "token_not_found"
+    | "token_required"
+    | "token_standard_mismatch"
+    | "too_many_open_orders"
+    | "transfer_restricted"
+    | "unavailable"
+    | "unexpected_consideration"
+    | "unknown_collection"
+    | "unsupported_chain"
+    | "unsupported_currency"
+    | "unsupported_item_type"
+    | "unsupported_marketplace"
+    | "unsupported_media_type"
+    | "unsupported_name"
+    | "unsupported_order"
+    | "unsupported_order_type"
+    | "upstream_error"
+    | "use_cursor"
+    | "wrong_conduit"
+    | "wrong_protocol"
+    | "zero_price"
+    | "zone_not_allowed";
