@@ -40,7 +40,7 @@ const projectionLayers = [
   ["engine"],
   ["exchanges", "order-state", "chain-readings"],
   projections,
-  ["reads", "partner-sync"],
+  ["reads", "partner-sync", "royalty-sync"],
   ["all.ts"],
 ];
 const serveLayers = [

@@ -31,7 +31,7 @@ describe("applicableRoyalty", () => {
     expect(sourceOf(1, { ...all, partner: null, erc2981: nothing })).toBe("configured");
   });
 
-  it("an operator's word wins on both chains, also where it says none", () => {
+  it("an operator's decision wins on both chains, also where it says none", () => {
     const operator = { recipient: "0x00000000000000000000000000000000000000d4", bps: 100 } as const;
     const none = { recipient: zeroAddress, bps: 0 };
     for (const chainId of [1, 33139]) {

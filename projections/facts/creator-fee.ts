@@ -1,7 +1,8 @@
-import { type Address, keccak256, stringToHex } from "viem";
+import type { Address } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
 import type { CreatorFee, FeeReview } from "../domain/creator-fee-review.ts";
 import type { Observation } from "../log/append.ts";
+import { contentIdentity } from "./content-identity.ts";
 
 export type CreatorFeeReading = {
   chainId: ChainId;
@@ -28,7 +29,7 @@ export function creatorFeeRead(reading: CreatorFeeReading): Observation {
     kind: "creator_fee_read",
     chainId,
     contract,
-    identity: keccak256(stringToHex(JSON.stringify(content))),
+    identity: contentIdentity(content),
     recordedAt: readAt,
     payload: { marketplace, fees, ...(review && { review }) },
   };

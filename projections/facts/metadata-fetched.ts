@@ -1,8 +1,9 @@
-import { type Address, type Hex, keccak256, stringToHex } from "viem";
+import type { Address } from "viem";
 import type { ContractMetadata } from "../domain/metadata/contract-metadata.ts";
 import type { TokenMetadata } from "../domain/metadata/token-metadata.ts";
 import type { Observation } from "../log/append.ts";
 import type { FactKind } from "../log/fact-kind.ts";
+import { contentIdentity } from "./content-identity.ts";
 
 /** What was fetched, and when. Without `tokenId` it is the contract's own. */
 export type MetadataSubject = {
@@ -58,7 +59,7 @@ function observation(
   payload: unknown,
 ): Observation {
   const content = [kind, chainId, contract, tokenId?.toString(), payload, after?.toString()];
-  const identity: Hex = keccak256(stringToHex(JSON.stringify(content)));
+  const identity = contentIdentity(content);
   return {
     kind,
     chainId,

@@ -1,7 +1,8 @@
-import { type Address, keccak256, stringToHex } from "viem";
+import type { Address } from "viem";
 import type { ChainId } from "../../abis/deployments.ts";
 import type { Observation } from "../log/append.ts";
 import type { ReadingBasis } from "./chain-reading.ts";
+import { contentIdentity } from "./content-identity.ts";
 
 /** A share of the price. Without recipient: no royalty. */
 export type StatedRoyalty = { recipient: Address | null; bps: number };
@@ -25,7 +26,7 @@ export function contractRoyaltyStated({
     kind: "royalty_stated",
     chainId,
     contract,
-    identity: keccak256(stringToHex(JSON.stringify(content))),
+    identity: contentIdentity(content),
     recordedAt: new Date(),
     basis,
     payload: { source: "erc2981", recipient, bps },
@@ -35,7 +36,7 @@ export function contractRoyaltyStated({
 type OperatorRoyalty = {
   chainId: ChainId;
   contract: Address;
-  /** Null: the operator's word is withdrawn, and the other sources count again. */
+  /** Null: the operator's decision is withdrawn, and the other sources count again. */
   royalty: StatedRoyalty | null;
   at: Date;
 };
@@ -53,7 +54,7 @@ export function operatorRoyaltyStated({
     kind: "royalty_stated",
     chainId,
     contract,
-    identity: keccak256(stringToHex(JSON.stringify(content))),
+    identity: contentIdentity(content),
     recordedAt: at,
     payload,
   };

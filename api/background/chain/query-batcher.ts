@@ -1,4 +1,4 @@
-import { isCommonContract } from "./calls/call-batch.ts";
+import { isCommonContract } from "./calls/execute-calls.ts";
 import { type ChainQuery, payerOfQuery } from "./chain-query.ts";
 import type { ChainClient } from "./clients.ts";
 import {

@@ -1,6 +1,6 @@
 import type { ChainReading, ReadingBasis } from "../../../projections/facts/chain-reading.ts";
-import { executeCalls } from "./calls/call-batch.ts";
 import { type CallOutcome, type ChainCall, callKey } from "./calls/chain-call.ts";
+import { executeCalls } from "./calls/execute-calls.ts";
 import {
   type ChainQuery,
   isReading,

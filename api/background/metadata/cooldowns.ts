@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+
 type Failures = { failures: number; untilMs: number };
 
 type CooldownOptions = {
@@ -12,19 +14,12 @@ type CooldownOptions = {
 const maxKeys = 10_000;
 
 /** Hosts or contracts that are left alone for a while after failures, each time for longer. */
-export function createCooldowns<Key>(options: CooldownOptions) {
+export function createCooldowns<Key extends string | number>(options: CooldownOptions) {
   const { now, failuresUntilCooldown, initialMs, maxMs } = options;
-  const failing = new Map<Key, Failures>();
-
-  function store(key: Key, entry: Failures): void {
-    failing.delete(key);
-    failing.set(key, entry);
-    const [oldest] = failing.keys();
-    if (failing.size > maxKeys && oldest !== undefined) failing.delete(oldest);
-  }
+  const failing = new LRUCache<Key, Failures>({ max: maxKeys });
 
   return {
-    isCoolingDown: (key: Key): boolean => (failing.get(key)?.untilMs ?? 0) > now(),
+    isCoolingDown: (key: Key): boolean => (failing.peek(key)?.untilMs ?? 0) > now(),
     coolingDown: (): Key[] =>
       [...failing].flatMap(([key, { untilMs }]) => (untilMs > now() ? [key] : [])),
     recordSuccess(key: Key): void {
@@ -32,10 +27,10 @@ export function createCooldowns<Key>(options: CooldownOptions) {
     },
     /** `retryAfterMs`: as a host asked for. */
     recordFailure(key: Key, retryAfterMs?: number): void {
-      const failures = (failing.get(key)?.failures ?? 0) + 1;
+      const failures = (failing.peek(key)?.failures ?? 0) + 1;
       const doublings = failures - failuresUntilCooldown;
       const ownMs = doublings < 0 ? 0 : Math.min(initialMs * 2 ** doublings, maxMs);
-      store(key, { failures, untilMs: now() + Math.min(retryAfterMs ?? ownMs, maxMs) });
+      failing.set(key, { failures, untilMs: now() + Math.min(retryAfterMs ?? ownMs, maxMs) });
     },
   };
 }

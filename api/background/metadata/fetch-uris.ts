@@ -1,7 +1,7 @@
 import { type Address, decodeAbiParameters, encodeFunctionData, parseAbi, size } from "viem";
 import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import { executeCalls } from "../chain/calls/call-batch.ts";
 import type { CallOutcome, ChainCall } from "../chain/calls/chain-call.ts";
+import { executeCalls } from "../chain/calls/execute-calls.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import {
   BasisReorged,

@@ -13,7 +13,7 @@ import { openAdmission } from "./intake/open-admission.ts";
 import { countOutcomes } from "./market/count-outcomes.ts";
 import type { Market } from "./market/market.ts";
 import { openProjectionWaiter } from "./market/projection-waiter.ts";
-import { deleteIdleBudgets } from "./quotas/spending.ts";
+import { deleteIdleBudgets } from "./quotas/order-budgets.ts";
 
 type MarketConfig = {
   fees: { bps: number; recipient: Address };

@@ -7,10 +7,10 @@ import { BasisReorged, type ReadBasis } from "../chain/contract-calls.ts";
 import { fetchLogsAfter } from "../chain/fetch-logs.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff, sleep } from "../log-signal/back-off.ts";
+import { appendChangedState, appendUndoneState } from "./append-readings.ts";
 import { createFollowedBlocks, type FollowedBlocks } from "./followed-blocks.ts";
 import type { FollowedSource } from "./followed-source.ts";
 import type { HeadWatch } from "./head-watch.ts";
-import { readChanged, readUndone } from "./read-again.ts";
 
 /** Blocks of one request when behind; adapted to what the node accepts. */
 const width = { first: 32, most: 512 };
@@ -95,7 +95,7 @@ async function runPass(options: FollowOptions, state: FollowState): Promise<bool
     const isAtHead = await followBlocks(options, state, basis);
     if (!isAtHead) return false;
   }
-  await readUndone(options, basis, state.undone);
+  await appendUndoneState(options, basis, state.undone);
   state.undone = [];
   await readNextPage(options, state, basis);
   return state.page === null;
@@ -151,7 +151,7 @@ async function readTouched(
   const upTo = await readLogHead(options.db);
   const added = await options.source.readAdded({ after: state.seen, upTo });
   const touched = [...state.touched, ...added];
-  await readChanged(options, basis, touched);
+  await appendChangedState(options, basis, touched);
   state.seen = upTo;
   state.touched = [];
   return [...touched, ...state.undone];
@@ -164,6 +164,6 @@ async function readNextPage(
 ): Promise<void> {
   if (state.page === null) return;
   const { queries, after } = await options.source.readPage(state.page.after);
-  await readChanged(options, basis, queries);
+  await appendChangedState(options, basis, queries);
   state.page = after === null ? null : { after };
 }

@@ -8,7 +8,7 @@ import { runContractDescriptions } from "../../background/jobs/describe-contract
 import { runAnalystLimits } from "../../background/jobs/limit-analysts.ts";
 import { runCrossListingPosts } from "../../background/jobs/post-cross-listings.ts";
 import { runRarityRanking } from "../../background/jobs/rank-rarity.ts";
-import { runRoyaltyReads } from "../../background/jobs/read-royalties.ts";
+import { runRoyaltyFetches } from "../../background/jobs/fetch-royalties.ts";
 import { runContractRechecks } from "../../background/jobs/recheck-contracts.ts";
 import { runMetadataRefresh } from "../../background/jobs/refresh-metadata.ts";
 import { registerCuratedCollections } from "../../background/jobs/register-curated.ts";
@@ -122,7 +122,7 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
         runContractDescriptions({ db, client, changeSignal: throttled(), logger, signal }),
       ),
       after(["collections", "ownership"], () =>
-        runRoyaltyReads({ db, client, changeSignal: throttled(), now, logger, signal }),
+        runRoyaltyFetches({ db, client, changeSignal: throttled(), now, logger, signal }),
       ),
       after(orderBooks, () =>
         runOrderSweep({

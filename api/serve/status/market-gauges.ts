@@ -15,14 +15,14 @@ export function gaugeMarket(registry: Registry, { readOutcomes, chains }: Market
       }
     },
   });
-  const resting = new Gauge({
-    name: "contracts_resting",
+  const coolingDown = new Gauge({
+    name: "contracts_cooling_down",
     help: "Contracts that are not called for a while, as their answers were late or burned all gas",
     labelNames: ["chain"],
     registers: [registry],
     collect() {
       for (const { chainId, health } of chains) {
-        resting.set({ chain: `${chainId}` }, health.countResting());
+        coolingDown.set({ chain: `${chainId}` }, health.countCoolingDown());
       }
     },
   });

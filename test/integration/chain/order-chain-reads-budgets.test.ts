@@ -107,7 +107,7 @@ describe("a contract that does not answer", () => {
     // A node may have lost the first one.
     expect(before).toBe(2);
     expect(asked).toBe(before);
-    expect(client.health.countResting()).toBe(1);
+    expect(client.health.countCoolingDown()).toBe(1);
     expect(results.find(ownerOf(second))).toBeUndefined();
     expect(results.find(ownerOf(contracts.punks))?.owner).toBe(alice);
   });
@@ -143,7 +143,7 @@ describe("an honest contract", () => {
     const { find } = await queryChain(client, [ownerOf(contracts.punks), counter()]);
 
     expect(find(ownerOf(contracts.punks))?.owner).toBe(alice);
-    expect(client.health.countResting()).toBe(0);
+    expect(client.health.countCoolingDown()).toBe(0);
   });
 
   it("is answered beside more contracts that hang than are called at a time", async () => {
@@ -168,7 +168,7 @@ describe("an honest contract", () => {
     const { find } = await queryChain(client, [...aboutTokens(first, 100), ...own]);
 
     expect(own.filter((query) => find(query) === undefined)).toEqual([]);
-    expect(client.health.isResting(first)).toBe(true);
+    expect(client.health.isCoolingDown(first)).toBe(true);
     expect(client.health.isCheap(contracts.punks)).toBe(true);
   });
 });
@@ -178,7 +178,7 @@ it("a costly contract rests longer each time, and cheap answers make up for it",
   const health = createContractHealth(() => now);
   const restOf = () => {
     const from = now;
-    while (health.isResting(first)) now += 1_000;
+    while (health.isCoolingDown(first)) now += 1_000;
     return now - from;
   };
   health.recordCostly(first);

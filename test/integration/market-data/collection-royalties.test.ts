@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChainId } from "../../../abis/deployments.ts";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
 import {
+  fetchDueRoyalties,
   type RoyaltyState,
-  readDueRoyalties,
-} from "../../../api/background/jobs/read-due-royalties.ts";
+} from "../../../api/background/jobs/fetch-due-royalties.ts";
 import { registerCuratedCollections } from "../../../api/background/jobs/register-curated.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { FeeReview } from "../../../projections/domain/creator-fee-review.ts";
@@ -62,7 +62,7 @@ describe.each<ChainId>([1, 33139])("on chain %i, the royalty of a collection", (
     const work = { db: book.db, client, now: () => now };
     for (;;) {
       await book.catchUp();
-      if ((await readDueRoyalties(work, state)) === 0) return;
+      if ((await fetchDueRoyalties(work, state)) === 0) return;
     }
   }
 

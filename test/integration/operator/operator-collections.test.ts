@@ -160,7 +160,7 @@ describe("op collections", () => {
     expect((await read(unseen)).status).toBe(404);
   });
 
-  it("the operator's word stands over the curated file's after restarts; remove brings the file's back", async () => {
+  it("the operator's decision stands over the curated file's after restarts; remove brings the file's back", async () => {
     const entry = { chainId: 33139 as const, primary: cats, contracts: [cats], verified: true };
     const file = [{ ...entry, slug: "cats", name: "Cats" }];
     await registerCuratedCollections(database.db, file, new Date());

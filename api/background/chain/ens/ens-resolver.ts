@@ -12,8 +12,8 @@ import {
 } from "viem";
 import { packetToBytes } from "viem/ens";
 import { ensRegistry } from "../../../../abis/deployments.ts";
-import { executeCalls } from "../calls/call-batch.ts";
 import type { CallOutcome, ChainCall } from "../calls/chain-call.ts";
+import { executeCalls } from "../calls/execute-calls.ts";
 import type { ChainClient } from "../clients.ts";
 import type { ReadBasis } from "../contract-calls.ts";
 import { RpcFailure } from "../rpc-batch.ts";

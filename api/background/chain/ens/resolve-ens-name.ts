@@ -12,8 +12,8 @@ import {
 import { toCoinType } from "viem/ens";
 import { parseEnsName } from "../../../../projections/domain/ens-name.ts";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { executeCalls } from "../calls/call-batch.ts";
 import type { CallOutcome } from "../calls/chain-call.ts";
+import { executeCalls } from "../calls/execute-calls.ts";
 import type { ChainClient } from "../clients.ts";
 import { fetchReadBasis, type ReadBasis } from "../contract-calls.ts";
 import { RpcFailure } from "../rpc-batch.ts";

@@ -3,36 +3,25 @@ import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import type { OrderQuotas } from "../../../../projections/domain/orders/order-quotas.ts";
 import type { OrderStatus } from "../../../../projections/domain/orders/order-status.ts";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { readBids } from "../../../../projections/reads/bids/read-bid.ts";
-import { askReread } from "../../../../projections/reads/collections/read-due-royalties.ts";
 import { readListings } from "../../../../projections/reads/listings/read-listing.ts";
 import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
-import {
-  readBurnedTokens,
-  type TokenSet,
-} from "../../../../projections/reads/ownership/read-burned-tokens.ts";
-import type { ChainQuery } from "../../chain/chain-query.ts";
+import { readBurnedTokens } from "../../../../projections/reads/ownership/read-burned-tokens.ts";
+import { requestRoyaltyReread } from "../../../../projections/royalty-sync/due-contracts.ts";
 import type { ChainClient } from "../../chain/clients.ts";
 import { fetchReadBasis, type ReadBasis } from "../../chain/contract-calls.ts";
-import {
-  type BatchResult,
-  type ChainResults,
-  resultsFor,
-  runBatch,
-} from "../../chain/query-chain.ts";
+import { resultsFor, runBatch } from "../../chain/query-chain.ts";
 import { RpcFailure } from "../../chain/rpc-batch.ts";
 import { findOwnerless } from "../checks/find-ownerless.ts";
-import type { IntakeRejection, Outcome } from "../market/admission.ts";
+import type { Outcome } from "../market/admission.ts";
 import { findChangedRoyalties } from "../market/royalty.ts";
-import { createBatchTotals } from "../quotas/batch-totals.ts";
-import { type Charge, chargeBudgets } from "../quotas/spending.ts";
-import { quotasOf } from "../quotas/validate-quotas.ts";
+import { chargeBudgets } from "../quotas/order-budgets.ts";
 import { admissionQueries } from "./admission-queries.ts";
-import { type Accepted, appendOrders } from "./append-orders.ts";
+import { appendOrders } from "./append-orders.ts";
 import type { PendingOrder } from "./pending-order.ts";
 import { readStoredContext, type StoredContext } from "./read-stored-context.ts";
-import { validateOrder, validateWithoutChain } from "./validate-order.ts";
+import { isDuplicate, type ValidationResult, validateInOrder } from "./validate-in-order.ts";
+import { validateWithoutChain } from "./validate-order.ts";
 
 /** What the admission of orders needs. */
 export type AdmissionContext = {
@@ -96,21 +85,8 @@ export async function admitBatch(context: AdmissionContext, batch: Batch): Promi
   });
 }
 
-/** Whether the order was accepted before and this signature is valid too. */
-function isDuplicate({ order, signatureCheck }: PendingOrder, signature: Hex | undefined): boolean {
-  if (signature === undefined) return false;
-  return signatureCheck.signedBy === "maker" || signature === order.signature;
-}
-
 /** A failure after this time means that the node does not respond, rather than that it rejects a query. */
 const unresponsiveMs = 2_500;
-
-type ValidationResult = {
-  rejections: ReadonlyMap<PendingOrder, IntakeRejection>;
-  accepted: readonly Accepted[];
-  charges: readonly Charge[];
-  resultsOf(pendingOrders: readonly PendingOrder[]): ChainResults;
-};
 
 async function validateAll(
   context: AdmissionContext,
@@ -130,7 +106,7 @@ async function validateAll(
     const burnedTokens = await readBurnedTokens(context.db, chainId, ownerless);
     const cases = [...stored.royaltyCases.values()];
     const changed = await findChangedRoyalties(context.db, chainId, cases, results);
-    if (changed.length > 0) await askReread(context.db, chainId, changed, batch.now);
+    if (changed.length > 0) await requestRoyaltyReread(context.db, chainId, changed, batch.now);
     const indexesAllContracts = context.indexesAllContracts(chainId);
     const { quotas } = context;
     const chainState = { stored, queries, round, results, burnedTokens, indexesAllContracts };
@@ -153,48 +129,6 @@ function rejectAll(pendingOrders: readonly PendingOrder[]): ValidationResult {
       throw new Error("the chain was not queried");
     },
   };
-}
-
-type ChainRound = {
-  stored: StoredContext;
-  queries: ReadonlyMap<PendingOrder, readonly ChainQuery[]>;
-  round: BatchResult;
-  results: ChainResults;
-  burnedTokens: TokenSet;
-  indexesAllContracts: boolean;
-  quotas: OrderQuotas;
-};
-
-/** One after the other: an accepted order affects the validation of the next ones. */
-function validateInOrder(
-  pendingOrders: readonly PendingOrder[],
-  context: ChainRound,
-): ValidationResult {
-  const { queries, round, ...validated } = context;
-  const resultsOf = (some: readonly PendingOrder[]) =>
-    resultsFor(
-      round,
-      some.flatMap((one) => queries.get(one) ?? []),
-    );
-  const batchTotals = createBatchTotals();
-  const rejections = new Map<PendingOrder, IntakeRejection>();
-  const accepted = new Map<Hex, Accepted>();
-  for (const pending of pendingOrders) {
-    const { order } = pending;
-    const before = accepted.get(order.orderHash)?.pending;
-    if (isDuplicate(pending, before?.order.signature)) continue;
-    const result = validateOrder(pending, { ...validated, batchTotals });
-    if (isRejection(result)) {
-      rejections.set(pending, result);
-    } else if (before === undefined) {
-      accepted.set(order.orderHash, { pending, terms: result.terms });
-      const { quotas, stored } = context;
-      const { budgets } = quotasOf(order, { quotas, stored: stored.quotas, now: pending.now });
-      batchTotals.add(order, budgets);
-    }
-  }
-  const charges = batchTotals.charges();
-  return { rejections, accepted: [...accepted.values()], charges, resultsOf };
 }
 
 async function readStatuses(

@@ -9,7 +9,7 @@ import {
   readMakerHistories,
 } from "../../../../projections/reads/orders/read-trade-histories.ts";
 import { readBlocked } from "./blocked-makers.ts";
-import { readSpending } from "./spending.ts";
+import { readSpending } from "./order-budgets.ts";
 
 /** What the quotas of orders depend on. */
 export type StoredQuotas = {

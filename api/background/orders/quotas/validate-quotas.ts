@@ -12,7 +12,7 @@ import {
 import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";
 import type { Rejection } from "../../../../projections/domain/rejection.ts";
 import type { BatchTotals } from "./batch-totals.ts";
-import { budgetKey } from "./spending.ts";
+import { budgetKey } from "./order-budgets.ts";
 import type { StoredQuotas } from "./stored-quotas.ts";
 
 /** Whatever the history: what one maker or contract may cost. */

@@ -5,14 +5,14 @@ import {
   type StatedRoyalty,
 } from "../../../projections/facts/royalty-stated.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { readContractRoyalties } from "../../../projections/reads/collections/read-royalties.ts";
+import { readReferenceTokens } from "../../../projections/reads/ownership/read-reference-tokens.ts";
+import { advanceScan, readScanBatch } from "../../../projections/royalty-sync/daily-scan.ts";
 import {
-  endReread,
+  endRoyaltyReread,
   readContractsToReread,
   readContractsWithoutRoyalty,
-} from "../../../projections/reads/collections/read-due-royalties.ts";
-import { readContractRoyalties } from "../../../projections/reads/collections/read-royalties.ts";
-import { advanceScan, readScanBatch } from "../../../projections/reads/collections/royalty-scan.ts";
-import { readReferenceTokens } from "../../../projections/reads/ownership/read-reference-tokens.ts";
+} from "../../../projections/royalty-sync/due-contracts.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { queryChain } from "../chain/query-chain.ts";
 
@@ -25,35 +25,35 @@ export type RoyaltyState = {
 };
 
 const batchSize = 100;
-/** The price that contracts are asked about: their answer is kept as a share of it. */
+/** The price that contracts are called with: their answer is kept as a share of it. */
 const askedWei = 10n ** 18n;
 
 type Work = { db: Database; client: ChainClient; now: () => Date };
 
 /**
- * One batch: contracts never read, then those to read again, then the daily scan. Returns how many contracts were asked;
+ * One batch: contracts never read, then those to read again, then the daily scan. Returns how many contracts were called;
  * 0: nothing is due. Throws `RpcFailure`.
  */
-export async function readDueRoyalties(work: Work, state: RoyaltyState): Promise<number> {
+export async function fetchDueRoyalties(work: Work, state: RoyaltyState): Promise<number> {
   const { db, client, now } = work;
   const { chainId } = client;
   const fresh = await readContractsWithoutRoyalty(db, chainId, [...state.postponed], batchSize);
-  if (fresh.length > 0) return await readBatch(work, state, fresh, "all");
-  const asked = await readContractsToReread(db, chainId, batchSize);
-  if (asked.length > 0) {
-    const read = await readBatch(work, state, asked, "changed");
-    await endReread(db, chainId, asked, now());
+  if (fresh.length > 0) return await fetchBatch(work, state, fresh, "all");
+  const requested = await readContractsToReread(db, chainId, batchSize);
+  if (requested.length > 0) {
+    const read = await fetchBatch(work, state, requested, "changed");
+    await endRoyaltyReread(db, chainId, requested, now());
     return read;
   }
   const batch = await readScanBatch(db, chainId, now(), batchSize);
   if (batch === null) return 0;
-  if (batch.contracts.length > 0) await readBatch(work, state, batch.contracts, "changed");
+  if (batch.contracts.length > 0) await fetchBatch(work, state, batch.contracts, "changed");
   await advanceScan(db, chainId, batch);
   return batch.contracts.length;
 }
 
 /** `changed`: only answers that differ from the last reading are appended. */
-async function readBatch(
+async function fetchBatch(
   { db, client }: Work,
   state: RoyaltyState,
   contracts: readonly Address[],

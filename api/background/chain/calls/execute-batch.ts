@@ -17,22 +17,22 @@ const callsPerRequest = 99;
 /** Code of our own for a single call whose response is too large; nodes use negative codes and 3. */
 const tooLargeCode = 1_000_000;
 
-/** Separate calls whose gas may run out before the rest of the lane is given up. */
-const maxBurntCalls = 12;
+/** Separate calls whose gas may run out before the rest of the batch is given up. */
+const maxOutOfGasCalls = 12;
 
 /**
- * `cheap`: no call used up its gas; `dear`: some did; `late`, `burning`: an answer was late, or calls used up their gas
+ * `cheap`: no call used up its gas; `expensive`: some did; `late`, `out-of-gas`: an answer was late, or calls used up their gas
  * again and again; the remaining calls were not made.
  */
-export type LaneCost = "cheap" | "dear" | "late" | "burning";
+export type BatchCost = "cheap" | "expensive" | "late" | "out-of-gas";
 
-type LaneResult = { outcomes: CallOutcome[]; cost: LaneCost };
+type BatchResult = { outcomes: CallOutcome[]; cost: BatchCost };
 
 /**
  * `firstCalls`: how many are made before it is known what they cost; each further request may have twice as many. A
  * response that is too large is requested again in halves, or with `throw` throws `ResponseTooLarge`.
  */
-export type LaneOptions = {
+export type BatchOptions = {
   firstCalls?: number;
   tooLarge?: "halve" | "throw";
   request?: typeof requestAt;
@@ -42,33 +42,33 @@ export type LaneOptions = {
  * Makes calls at one block: calls to the same contract joined through Multicall3 if deployed, others separately. Joined
  * calls that fail without data are repeated separately.
  */
-export async function executeLane(
+export async function executeBatch(
   target: RpcTarget,
   basis: ReadBasis,
   calls: readonly ChainCall[],
-  { firstCalls = callsPerRequest, tooLarge = "halve", request = requestAt }: LaneOptions = {},
-): Promise<LaneResult> {
+  { firstCalls = callsPerRequest, tooLarge = "halve", request = requestAt }: BatchOptions = {},
+): Promise<BatchResult> {
   const requestGroups = requesterOf(target, basis, request);
   const send = tooLarge === "halve" ? halving(requestGroups) : requestGroups;
   const outcomes: CallOutcome[] = calls.map(() => undefined);
   const open = groupCalls(calls, basis);
-  let [size, burnt] = [firstCalls, 0];
+  let [size, outOfGas] = [firstCalls, 0];
   try {
-    while (open.length > 0 && burnt < maxBurntCalls) {
+    while (open.length > 0 && outOfGas < maxOutOfGasCalls) {
       const groups = takeNext(open, size);
       const answers = await send(groups);
-      burnt += answers.filter(isOutOfGas).length;
+      outOfGas += answers.filter(isOutOfGas).length;
       for (const index of applyAnswers(outcomes, groups, answers)) {
         open.push(toCallGroup(calls, [index], basis));
       }
-      if (burnt === 0) size = Math.min(size * 2, callsPerRequest);
+      if (outOfGas === 0) size = Math.min(size * 2, callsPerRequest);
     }
   } catch (error) {
     if (!(error instanceof LateAnswer)) throw error;
     return { outcomes, cost: "late" };
   }
-  if (burnt >= maxBurntCalls) return { outcomes, cost: "burning" };
-  return { outcomes, cost: burnt === 0 ? "cheap" : "dear" };
+  if (outOfGas >= maxOutOfGasCalls) return { outcomes, cost: "out-of-gas" };
+  return { outcomes, cost: outOfGas === 0 ? "cheap" : "expensive" };
 }
 
 /** Sets the outcomes of groups; returns the indexes of the joined calls that are to be repeated separately. */

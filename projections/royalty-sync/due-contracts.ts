@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Session } from "../../database.ts";
-import { byteaArray } from "../../sql/bytea.ts";
+import type { Session } from "../database.ts";
+import { byteaArray } from "../sql/bytea.ts";
 
-/** Contracts of a chain's collections whose royalty was never read, but `postponed` ones. */
+/** Contracts of a chain's collections whose royalty was never fetched, but `postponed` ones. */
 export async function readContractsWithoutRoyalty(
   session: Session,
   chainId: number,
@@ -18,11 +18,11 @@ export async function readContractsWithoutRoyalty(
   return rows.map(({ address }) => address);
 }
 
-/** At most one reading of a contract per this interval is asked for, however many orders find it different. */
+/** At most one reading of a contract per this interval is requested, however many orders find it different. */
 const rereadEvery = "10 minutes";
 
-/** Asks the job to read the royalty of the chain's `contracts` (lower case) again. */
-export async function askReread(
+/** Requests that the job fetches the royalty of the chain's `contracts` (lower case) again. */
+export async function requestRoyaltyReread(
   session: Session,
   chainId: number,
   contracts: readonly Address[],
@@ -38,7 +38,7 @@ export async function askReread(
   );
 }
 
-/** Those asked for and not read since. */
+/** Those requested and not fetched since. */
 export async function readContractsToReread(
   session: Session,
   chainId: number,
@@ -50,7 +50,7 @@ export async function readContractsToReread(
   return rows.map(({ contract }) => contract);
 }
 
-export async function endReread(
+export async function endRoyaltyReread(
   session: Session,
   chainId: number,
   contracts: readonly Address[],

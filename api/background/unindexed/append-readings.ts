@@ -12,28 +12,28 @@ import { RpcFailure } from "../chain/rpc-batch.ts";
 
 type Reading = { db: Database; client: ChainClient };
 
-/** Reads at a block and appends what differs from the log. Throws `RpcFailure`. */
-export async function readChanged(
+/** Fetches state at a block and appends what differs from the log. Throws `RpcFailure`. */
+export async function appendChangedState(
   { db, client }: Reading,
   basis: ReadBasis,
   queries: readonly ChainQuery[],
 ): Promise<void> {
   if (queries.length === 0) return;
-  await appendChangedReadings(db, [await read(client, basis, queries)], new Date());
+  await appendChangedReadings(db, [await fetchState(client, basis, queries)], new Date());
 }
 
-/** Reads at a block what a reorg undid, and appends all of it. Throws `RpcFailure`. */
-export async function readUndone(
+/** Fetches at a block the state that a reorg undid, and appends all of it. Throws `RpcFailure`. */
+export async function appendUndoneState(
   { db, client }: Reading,
   basis: ReadBasis,
   queries: readonly ChainQuery[],
 ): Promise<void> {
   if (queries.length === 0) return;
-  await appendReadings(db, await read(client, basis, queries), new Date());
+  await appendReadings(db, await fetchState(client, basis, queries), new Date());
 }
 
 /** A subject without a result would be passed over for good, so it is an error. */
-async function read(
+async function fetchState(
   client: ChainClient,
   basis: ReadBasis,
   queries: readonly ChainQuery[],

@@ -8,14 +8,14 @@ import {
 } from "../../../../abis/deployments.ts";
 import type { ChainClient } from "../clients.ts";
 import type { ReadBasis } from "../contract-calls.ts";
-import { executeLane, type LaneCost, type LaneOptions } from "./call-lane.ts";
 import type { CallOutcome, ChainCall } from "./chain-call.ts";
+import { type BatchCost, type BatchOptions, executeBatch } from "./execute-batch.ts";
 import { isSlowerThanNode, requestInTime } from "./request-in-time.ts";
 
 /** Calls of a contract that is not known to be cheap, before it is known what they cost. */
 const firstCalls = 8;
-/** Lanes of one round at the same time. */
-const maxLanes = 6;
+/** Contracts that are called at the same time. */
+const maxConcurrentContracts = 6;
 /** A contract whose calls take longer on a quick node is not known to be cheap: it is called alone. */
 const slowMs = 500;
 
@@ -38,29 +38,29 @@ function payerOf(call: ChainCall): Address | null {
 }
 
 /** Indexes of the calls that each contract pays for, which share requests. */
-type Lane = Map<Address, number[]>;
+type PayerCalls = Map<Address, number[]>;
 
 /**
  * Makes calls at one block. Common contracts, contracts that answered cheaply before, and each other contract have
- * requests of their own, so that none waits for another. A contract that is late or burns its gas is not called again
+ * requests of their own, so that none waits for another. A contract that is late or uses up its gas is not called again
  * for a while: without a result, as if the node had none.
  */
 export async function executeCalls(
   client: ChainClient,
   basis: ReadBasis,
   calls: readonly ChainCall[],
-  options: Pick<LaneOptions, "tooLarge"> = {},
+  options: Pick<BatchOptions, "tooLarge"> = {},
 ): Promise<CallOutcome[]> {
   const outcomes: CallOutcome[] = calls.map(() => undefined);
-  const run = async (indexes: readonly number[], lane: LaneOptions) => {
+  const run = async (indexes: readonly number[], batch: BatchOptions) => {
     const members = indexes.flatMap((index) => calls[index] ?? []);
-    const found = await executeLane(client, basis, members, { ...options, ...lane });
+    const found = await executeBatch(client, basis, members, { ...options, ...batch });
     indexes.forEach((index, place) => {
       outcomes[index] = found.outcomes[place] ?? outcomes[index];
     });
     return found.cost;
   };
-  const { common, cheap, unknown } = toLanes(client, calls);
+  const { common, cheap, unknown } = groupByPayer(client, calls);
   await Promise.all([
     ...(common.length > 0 ? [run(common, {})] : []),
     runTogether(client, basis, cheap, run).then((again) => runEachAlone(client, basis, again, run)),
@@ -69,69 +69,69 @@ export async function executeCalls(
   return outcomes;
 }
 
-function toLanes({ health }: ChainClient, calls: readonly ChainCall[]) {
+function groupByPayer({ health }: ChainClient, calls: readonly ChainCall[]) {
   const common: number[] = [];
-  const cheap: Lane = new Map();
-  const unknown: Lane = new Map();
+  const cheap: PayerCalls = new Map();
+  const unknown: PayerCalls = new Map();
   calls.forEach((call, index) => {
     const payer = payerOf(call);
     if (payer === null) common.push(index);
-    else if (!health.isResting(payer)) {
-      const lane = health.isCheap(payer) ? cheap : unknown;
-      const indexes = lane.get(payer);
-      if (indexes === undefined) lane.set(payer, [index]);
+    else if (!health.isCoolingDown(payer)) {
+      const group = health.isCheap(payer) ? cheap : unknown;
+      const indexes = group.get(payer);
+      if (indexes === undefined) group.set(payer, [index]);
       else indexes.push(index);
     }
   });
   return { common, cheap, unknown };
 }
 
-type Run = (indexes: readonly number[], lane: LaneOptions) => Promise<LaneCost>;
+type Run = (indexes: readonly number[], batch: BatchOptions) => Promise<BatchCost>;
 
-/** Returns the lane if one of its contracts was costly: nobody knows which, so each is called again alone. */
+/** Returns the calls if one of its contracts was costly: nobody knows which, so each is called again alone. */
 async function runTogether(
   client: ChainClient,
   basis: ReadBasis,
-  lane: Lane,
+  calls: PayerCalls,
   run: Run,
-): Promise<Lane> {
-  if (lane.size === 0) return lane;
-  const indexes = [...lane.values()].flat();
+): Promise<PayerCalls> {
+  if (calls.size === 0) return calls;
+  const indexes = [...calls.values()].flat();
   const cost = await costOf(client, basis, () => run(indexes, { request: requestInTime }));
-  if (cost !== "cheap") for (const contract of lane.keys()) client.health.suspect(contract);
-  return cost === "late" || cost === "burning" ? lane : new Map();
+  if (cost !== "cheap") for (const contract of calls.keys()) client.health.suspect(contract);
+  return cost === "late" || cost === "out-of-gas" ? calls : new Map();
 }
 
 async function runEachAlone(
   client: ChainClient,
   basis: ReadBasis,
-  lane: Lane,
+  calls: PayerCalls,
   run: Run,
 ): Promise<void> {
   const { health } = client;
-  const open = [...lane];
+  const open = [...calls];
   const worker = async () => {
     for (let next = open.shift(); next !== undefined; next = open.shift()) {
       const [contract, indexes] = next;
       const alone = { firstCalls, request: requestInTime };
       const cost = await costOf(client, basis, () => run(indexes, alone));
-      if (cost === "late" || cost === "burning") health.recordCostly(contract);
-      else if (cost === "dear") health.suspect(contract);
+      if (cost === "late" || cost === "out-of-gas") health.recordCostly(contract);
+      else if (cost === "expensive") health.suspect(contract);
       else health.recordCheap(contract);
     }
   };
-  await Promise.all(Array.from({ length: maxLanes }, worker));
+  await Promise.all(Array.from({ length: maxConcurrentContracts }, worker));
 }
 
-/** What a lane costs: one that takes long on a quick node is dear, however little gas its calls use. */
+/** What a batch costs: one that takes long on a quick node is expensive, however little gas its calls use. */
 async function costOf(
   client: ChainClient,
   basis: ReadBasis,
-  run: () => Promise<LaneCost>,
-): Promise<LaneCost> {
+  run: () => Promise<BatchCost>,
+): Promise<BatchCost> {
   const startedAt = performance.now();
   const cost = await run();
   const ms = performance.now() - startedAt;
   if (cost !== "cheap" || ms <= slowMs) return cost;
-  return (await isSlowerThanNode(client, basis, ms)) ? "dear" : cost;
+  return (await isSlowerThanNode(client, basis, ms)) ? "expensive" : cost;
 }

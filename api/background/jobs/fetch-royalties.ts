@@ -5,10 +5,10 @@ import { areCollectionsAtLeastAt } from "../../../projections/reads/collections/
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff } from "../log-signal/back-off.ts";
-import { type RoyaltyState, readDueRoyalties } from "./read-due-royalties.ts";
+import { fetchDueRoyalties, type RoyaltyState } from "./fetch-due-royalties.ts";
 
 const pollMs = 2_000;
-/** Contracts that did not answer are asked again after this. */
+/** Contracts that did not answer are called again after this. */
 const postponeMs = 60_000;
 
 type RoyaltyOptions = {
@@ -22,10 +22,10 @@ type RoyaltyOptions = {
 };
 
 /**
- * Reads the ERC-2981 royalty of each new contract of a chain, of those that orders found changed, and of all once a day.
+ * Fetches the ERC-2981 royalty of each new contract of a chain, of those that orders found changed, and of all once a day.
  * Only changes are appended. Backs off while the chain's RPC fails.
  */
-export async function runRoyaltyReads(options: RoyaltyOptions): Promise<void> {
+export async function runRoyaltyFetches(options: RoyaltyOptions): Promise<void> {
   const { db, changeSignal, now, signal } = options;
   // Waits until readings appended before this process started are applied: no contract is read twice.
   const state: RoyaltyState = { head: await readLogHead(db), postponed: new Set() };
@@ -37,7 +37,7 @@ export async function runRoyaltyReads(options: RoyaltyOptions): Promise<void> {
       postponedUntil = now().getTime() + postponeMs;
     }
     const isCurrent = await areCollectionsAtLeastAt(db, state.head);
-    const read = isCurrent ? await readOnce(options, state) : 0;
+    const read = isCurrent ? await fetchOnce(options, state) : 0;
     failures = read === null ? failures + 1 : 0;
     if (failures > 0) await backOff(failures, signal);
     else if (read === 0) await changeSignal.wait(pollMs, signal);
@@ -45,14 +45,14 @@ export async function runRoyaltyReads(options: RoyaltyOptions): Promise<void> {
 }
 
 /** Null: the chain's RPC failed. */
-async function readOnce(options: RoyaltyOptions, state: RoyaltyState): Promise<number | null> {
+async function fetchOnce(options: RoyaltyOptions, state: RoyaltyState): Promise<number | null> {
   const { client, logger } = options;
   try {
-    return await readDueRoyalties(options, state);
+    return await fetchDueRoyalties(options, state);
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error;
     const { chainId } = client;
-    logger.warn({ chainId, reason: error.message }, "reading royalties failed, retrying");
+    logger.warn({ chainId, reason: error.message }, "fetching royalties failed, retrying");
     return null;
   }
 }
