@@ -106,6 +106,12 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   },
   {
     method: "get",
+    path: "/v1/collections/{collection}/depth",
+    parameters: ["collection", "chainId", "levels"],
+    codes: { not_found: 404, ...chain },
+  },
+  {
+    method: "get",
     path: "/v1/collections/{collection}/holders",
     parameters: ["collection", "chainId", "cursor", "per_page"],
     codes: { not_found: 404, ...chain, invalid_cursor: 422 },

@@ -7,6 +7,7 @@ import { bid } from "./bids/bid.ts";
 import { listBids } from "./bids/list.ts";
 import { bidRequirements } from "./bids/requirements.ts";
 import { collection } from "./collections/collection.ts";
+import { depth } from "./collections/depth.ts";
 import { floorHistory } from "./collections/floor-history.ts";
 import { holders } from "./collections/holders.ts";
 import { listCollections } from "./collections/list.ts";
@@ -56,6 +57,7 @@ export const routes: readonly V1Route[] = [
   tokenActivity,
   traits,
   holders,
+  depth,
   floorHistory,
   cryptoHistory,
   resolveEns,

@@ -4,6 +4,7 @@ import type { Database } from "../../../projections/database.ts";
 import { blockIdRange } from "../../../projections/log/block-id.ts";
 import { readBidPage } from "../../../projections/reads/bids/read-bid-page.ts";
 import { readListingPage } from "../../../projections/reads/listings/read-listing-page.ts";
+import { readBidDepth, readListingDepth } from "../../../projections/reads/orders/read-depth.ts";
 import { readSales } from "../../../projections/reads/sales/read.ts";
 import { anyTrade } from "../../../projections/reads/sales/trade-filter.ts";
 import { readTraitKeysOfChain } from "../../../projections/reads/traits/read-trait-keys.ts";
@@ -63,6 +64,17 @@ async function fill(db: Database): Promise<void> {
 const slice = { limit: 51, offset: 0, after: null };
 const now = new Date();
 const any = { contractIds: null, maker: null, tokenId: null } as const;
+
+describe("the depth of a collection reads an index", () => {
+  it.each([
+    ["listings", readListingDepth, /listing_contract_id_.*unit_price_wei/],
+    ["bids", readBidDepth, /bid_contract_id_status_unit_price_wei/],
+  ] as const)("of %s", async (_, read, index) => {
+    const plan = await plansOf(reads.db, (db) => read(db, [5, 6], 50, now));
+    expect(plan).toMatch(index);
+    expect(plan).not.toMatch(/Seq Scan on (listing|bid) /);
+  });
+});
 
 describe("lists without a collection read an index", () => {
   const trade = anyTrade;
