@@ -1,5 +1,14 @@
 import type { Exchange } from "./model/exchange.ts";
 import { seaport } from "./seaport/exchange.ts";
 
-/** Every exchange. Append only: the sales of a transaction are numbered in this order. */
+/** Every exchange. Append only: the sales of a transaction are numbered by it. */
 export const exchanges: readonly Exchange[] = [seaport];
+
+/** The events that are stored with their transaction's transfers, by source and name. */
+export function eventsWithTransfers(): { source: string; name: string }[] {
+  return exchanges.flatMap(({ sources }) =>
+    sources.flatMap(({ name: source, eventsWithTransfers: names = [] }) =>
+      names.map((name) => ({ source, name })),
+    ),
+  );
+}

@@ -5,9 +5,11 @@ import { factKind } from "../log/fact-kind.ts";
 import { exchanges } from "./exchanges.ts";
 import { apportion } from "./model/apportion.ts";
 import { attributeMarketplace } from "./model/attribution.ts";
+import { type Doubt, isDoubt } from "./model/doubt.ts";
 import type { Exchange, ExchangeFact, ExchangeTransaction } from "./model/exchange.ts";
 import { classifyFees, type Fee } from "./model/fees.ts";
-import type { Trade } from "./model/trade.ts";
+import { type Placed, type SettledTrade, settleTrades } from "./model/settle-trades.ts";
+import type { Fill } from "./model/trade.ts";
 
 /** An NFT sold. */
 export type Sale = {
@@ -24,6 +26,8 @@ export type Sale = {
   readonly currency: Address;
   readonly seller: Address;
   readonly buyer: Address;
+  /** The router or aggregator that took the trade for the buyer. */
+  readonly via: Address | null;
   readonly side: "ask" | "bid";
   readonly marketplace: string;
   readonly protocol: string;
@@ -35,18 +39,34 @@ export type Sale = {
   readonly logIndex: number;
 };
 
-/** The sales of a transaction on all exchanges, one exchange after the other. */
-export function translateSales(transaction: ExchangeTransaction, feeRecipient: Address): Sale[] {
+/** What a transaction's facts come to. */
+export type Translation = {
+  readonly sales: readonly Sale[];
+  readonly doubts: readonly SaleDoubt[];
+};
+
+/** An event that announces a trade and makes no sale. */
+export type SaleDoubt = Doubt & { readonly protocol: string };
+
+export function translateSales(transaction: ExchangeTransaction, feeRecipient: Address) {
+  return translateTransaction(transaction, feeRecipient).sales;
+}
+
+/** The sales of a transaction on all exchanges, one exchange after the other, and the events that make none. */
+export function translateTransaction(
+  transaction: ExchangeTransaction,
+  feeRecipient: Address,
+): Translation {
   const calldataTail = calldataTailOf(transaction.facts);
-  return exchanges
-    .flatMap((exchange) => {
-      const facts = transaction.facts.filter((fact) => isFactOf(exchange, fact));
-      if (facts.length === 0) return [];
-      return exchange
-        .tradesOf({ ...transaction, facts })
-        .flatMap((trade) => saleFields(exchange, trade, { calldataTail, feeRecipient }));
-    })
-    .map((sale, ordinal) => ({ ordinal, saleId: saleId(transaction, ordinal), ...sale }));
+  const fills = exchanges.flatMap((exchange) => fillsOf(exchange, transaction));
+  const sales: Omit<Sale, "ordinal">[] = [];
+  const doubts: SaleDoubt[] = [];
+  for (const placed of settleTrades(fills, transaction.transfers)) {
+    const { exchange, fill } = placed;
+    if (isDoubt(fill)) doubts.push({ ...fill, protocol: exchange.protocol });
+    else sales.push(...salesOf(transaction, { ...placed, fill }, { calldataTail, feeRecipient }));
+  }
+  return { sales: sales.map((sale, ordinal) => ({ ordinal, ...sale })), doubts };
 }
 
 function isFactOf({ factKinds, sources }: Exchange, { kind, payload }: ExchangeFact): boolean {
@@ -54,6 +74,17 @@ function isFactOf({ factKinds, sources }: Exchange, { kind, payload }: ExchangeF
   if (kind !== factKind.exchange_event) return false;
   const { source } = payload as ExchangeEvent;
   return sources.some(({ name }) => name === source);
+}
+
+function fillsOf(exchange: Exchange, transaction: ExchangeTransaction): Placed<Fill>[] {
+  const facts = transaction.facts.filter((fact) => isFactOf(exchange, fact));
+  if (facts.length === 0) return [];
+  let itemsBefore = 0;
+  return exchange.tradesOf({ ...transaction, facts }).map((fill, place) => {
+    const placed = { exchange, place, itemsBefore, fill };
+    itemsBefore += isDoubt(fill) ? 0 : fill.items.length;
+    return placed;
+  });
 }
 
 /** It is the transaction's: equal in all facts that have it. */
@@ -65,38 +96,51 @@ function calldataTailOf(facts: readonly ExchangeFact[]): Hex | null {
   return null;
 }
 
-/** Stays the same when the transaction is mined again. SHA-256, which is native here; Keccak was a sixth of a rebuild's translation. */
-function saleId({ chainId, hash }: ExchangeTransaction, ordinal: number): Hex {
-  return `0x${createHash("sha256").update(`${chainId} ${hash} ${ordinal}`).digest("hex")}`;
+/**
+ * Made of chain, transaction, exchange, the fill's place among the exchange's fills and the item: it stays the same when
+ * the transaction is mined again, and when another exchange is added. SHA-256, which is native here; Keccak was a sixth
+ * of a rebuild's translation.
+ */
+function saleId(
+  { chainId, hash }: ExchangeTransaction,
+  { exchange, place, itemsBefore }: Placed<unknown>,
+  item: number,
+): Hex {
+  const sold = exchange.hasNumberedSaleIds
+    ? itemsBefore + item
+    : `${exchange.protocol} ${place} ${item}`;
+  return `0x${createHash("sha256").update(`${chainId} ${hash} ${sold}`).digest("hex")}`;
 }
 
 type Attribution = { calldataTail: Hex | null; feeRecipient: Address };
 
 /** A sale per NFT. A bundle's price and fees are split equally, the remainder on the first. */
-function saleFields(
-  { protocol, marketplace = "unknown" }: Exchange,
-  trade: Trade,
+function salesOf(
+  transaction: ExchangeTransaction,
+  placed: Placed<SettledTrade>,
   { calldataTail, feeRecipient }: Attribution,
-): Omit<Sale, "ordinal" | "saleId">[] {
+): Omit<Sale, "ordinal">[] {
+  const { exchange, fill: trade } = placed;
   const { items, fees, zones, totalWei } = trade;
   const weights = items.map(() => 1n);
   const totals = apportion(totalWei, weights);
   const splitFees = fees.map(({ wei }) => apportion(wei, weights));
   const recipients = fees.map(({ recipient }) => recipient);
   const attributed = attributeMarketplace({ recipients, zones, calldataTail }, feeRecipient);
-  return items.map(({ contract, tokenId, units, seller, buyer }, index) => {
+  return items.map(({ contract, tokenId, units, seller, buyer, via }, index) => {
     const itemWei = totals[index] ?? 0n;
     const itemFees = recipients.map((recipient, fee) => {
       return { recipient, wei: splitFees[fee]?.[index] ?? 0n };
     });
     return {
-      ...{ contract, tokenId, quantity: units, seller, buyer },
+      saleId: saleId(transaction, placed, index),
+      ...{ contract, tokenId, quantity: units, seller, buyer, via },
       priceWei: itemWei / units,
       totalWei: itemWei,
       currency: trade.currency,
       side: trade.side,
-      marketplace: attributed ?? marketplace,
-      protocol,
+      marketplace: attributed ?? exchange.marketplace ?? "unknown",
+      protocol: exchange.protocol,
       protocolVersion: trade.protocolVersion,
       exchange: trade.exchange,
       orderHash: trade.orderHash,

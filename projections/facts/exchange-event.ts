@@ -1,4 +1,5 @@
 import type { Address, Hex } from "viem";
+import type { TokenTransfer } from "./token-transfer.ts";
 
 /** Payload of `exchange_event`: an event of an exchange as it was emitted. */
 export type ExchangeEvent = {
@@ -11,4 +12,6 @@ export type ExchangeEvent = {
   readonly sender: Address | null;
   readonly target: Address | null;
   readonly calldataTail: Hex | null;
+  /** The transaction's, in log order: on the first of its events that the source stores with transfers. */
+  readonly transfers?: readonly TokenTransfer[];
 };

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { eventKindSql } from "./event-kinds.ts";
 import { kindList, kindLiteral } from "./fact-kind-sql.ts";
+import type { EventTransfers } from "./missing-transfers.ts";
 
 /** Events of some blocks, with Ponder's event ids in (after, upTo]; no end when `upTo` is null. */
 export type EventSelection = { after: string; upTo: string | null; blockHashes: readonly string[] };
@@ -11,15 +12,28 @@ export async function stageEvents(
   session: Session,
   schema: string,
   { after, upTo, blockHashes }: EventSelection,
+  transfers: readonly EventTransfers[],
 ): Promise<void> {
   await stageRows(
     session,
     sql`
-      select event.*, event.args::jsonb as a from ${sql.table(`${schema}.event`)} event
+      select event.*, event.args::jsonb as a, ${transfersOf(transfers)} as transfers
+      from ${sql.table(`${schema}.event`)} event
       where event.id > ${after} ${upTo === null ? sql`` : sql`and event.id <= ${upTo}`}
         and event.block_hash = any (${blockHashes}::text[])
       offset 0`,
   );
+}
+
+/** SQL: the transfers that the row of `event` is stored with, looked up by the event's place in the chain. */
+function transfersOf(found: readonly EventTransfers[]): RawBuilder<unknown> {
+  if (found.length === 0) return sql`null::jsonb`;
+  const byPlace = found.map(({ blockHash, logIndex, transfers }) => [
+    `${blockHash} ${logIndex}`,
+    transfers,
+  ]);
+  return sql`
+    ${JSON.stringify(Object.fromEntries(byPlace))}::jsonb -> (event.block_hash || ' ' || event.log_index)`;
 }
 
 /** An event as a row of Ponder's table holds it, fetched from the chain without Ponder. */
@@ -40,6 +54,8 @@ export type DecodedEvent = {
   sender: string | null;
   target: string | null;
   calldataTail: string | null;
+  /** Those of the transaction, on the first of its events that the source stores with transfers. */
+  transfers: readonly unknown[] | null;
 };
 
 /** Stages such events as the facts that Ponder's rows of them become. */
@@ -55,11 +71,11 @@ export async function stageDecoded(
              row."blockHash" as block_hash, row."blockTimestamp" as block_timestamp,
              row."transactionHash" as transaction_hash, row."transactionIndex" as transaction_index,
              row."logIndex" as log_index, row.args as a, row.sender, row.target,
-             row."calldataTail" as calldata_tail
+             row."calldataTail" as calldata_tail, row.transfers
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (
         id text, "chainId" integer, source text, name text, address text, "blockNumber" bigint, "blockHash" text,
         "blockTimestamp" bigint, "transactionHash" text, "transactionIndex" integer, "logIndex" integer,
-        args jsonb, sender text, target text, "calldataTail" text
+        args jsonb, sender text, target text, "calldataTail" text, transfers jsonb
       )`,
   );
 }
@@ -130,4 +146,5 @@ const payload = sql`case e.kind
   when ${kindLiteral("exchange_event")} then
     jsonb_build_object('source', e.source, 'event', e.name, 'args', a,
                        'sender', e.sender, 'target', e.target, 'calldataTail', e.calldata_tail)
+      || case when e.transfers is null then '{}' else jsonb_build_object('transfers', e.transfers) end
 end`;

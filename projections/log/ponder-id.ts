@@ -7,6 +7,7 @@ import { type RawBuilder, sql } from "kysely";
 const TIMESTAMP_END = 10;
 const NUMBER_START = 26;
 const NUMBER_DIGITS = 16;
+const TRANSACTION_END = NUMBER_START + NUMBER_DIGITS + 16;
 
 export const blockNumberOf = (id: string): bigint =>
   BigInt(id.slice(NUMBER_START, NUMBER_START + NUMBER_DIGITS));
@@ -17,3 +18,7 @@ export const timestampOf = (id: string): number => Number(id.slice(0, TIMESTAMP_
 /** SQL: the block number in a column of ids. */
 export const blockNumberIn = (id: string): RawBuilder<bigint> =>
   sql<bigint>`substr(${sql.ref(id)}, ${sql.lit(NUMBER_START + 1)}, ${sql.lit(NUMBER_DIGITS)})::bigint`;
+
+/** SQL: what the ids of a transaction's events begin with, of a column of ids. */
+export const transactionPrefixOf = (id: string): RawBuilder<string> =>
+  sql<string>`left(${sql.ref(id)}, ${sql.lit(TRANSACTION_END)})`;

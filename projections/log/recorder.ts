@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import { appendBlockStates } from "./block-states.ts";
+import { readMissingTransfers, type TransferReader } from "./missing-transfers.ts";
 import { stageEvents } from "./ponder-events.ts";
 import { blockNumberOf } from "./ponder-id.ts";
 import { type CanonicalHashes, type Plan, type RecordedBlock, reconcile } from "./reconcile.ts";
@@ -28,6 +29,8 @@ export type RecorderPass = {
 export type Recording = {
   chainId: number;
   canonicalHashes: CanonicalHashes;
+  /** Reads what some events are stored with; absent: none is. */
+  transfers?: TransferReader;
   now: () => Date;
   /** Asked before each commit; throws when another process records by now. */
   fence: (session: Session) => Promise<void>;
@@ -75,19 +78,22 @@ type Step = { plan: Plan; upTo: string | null; settles: boolean };
 
 async function executePlan(
   db: Database,
-  { chainId, now, fence }: Recording,
+  { chainId, transfers, now, fence }: Recording,
   { schema, settledId }: RecorderProgress,
   { plan, upTo, settles }: Step,
 ): Promise<number> {
   const changes = plan.retract.length + plan.readopt.length + plan.append.length;
   if (changes === 0 && !settles) return 0;
+  const selection = { after: settledId, upTo, blockHashes: plan.append };
+  // Before the transaction: a slow node holds no lock.
+  const found = transfers ? await readMissingTransfers(db, schema, selection, transfers) : [];
   return await db.transaction().execute(async (session) => {
     let appended = 0;
     appended += await appendBlockStates(session, "block_retracted", plan.retract, now());
     appended += await appendBlockStates(session, "block_readopted", plan.readopt, now());
     if (plan.append.length > 0) {
       await openStage(session);
-      await stageEvents(session, schema, { after: settledId, upTo, blockHashes: plan.append });
+      await stageEvents(session, schema, selection, found);
       appended += (await appendStaged(session)).appended;
     }
     if (settles && upTo !== null) await settle(session, chainId, schema, upTo);

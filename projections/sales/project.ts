@@ -12,7 +12,7 @@ import { tables } from "./table.ts";
 export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Projection {
   return {
     name: "sales",
-    version: 7,
+    version: 8,
     handles: saleFactKinds,
     parameters: feeRecipient,
     sample: {

@@ -3,6 +3,7 @@ import type { Address, Hex } from "viem";
 import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import type { ExchangeFact, ExchangeTransaction } from "../exchanges/model/exchange.ts";
+import { exchangeTransaction } from "../exchanges/model/exchange-transaction.ts";
 import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
 
 /** A transaction's sale facts, and where in the chain it is. */
@@ -63,18 +64,24 @@ export async function readTransactions(
     join log.contract on contract.contract_id = f.contract_id
     order by f.block_id, f.transaction_index, f.log_index`.execute(session);
 
-  const transactions: (LocatedTransaction & { transaction: { facts: ExchangeFact[] } })[] = [];
+  const transactions: (Omit<LocatedTransaction, "transaction"> & {
+    chainId: number;
+    hash: Hex;
+    facts: ExchangeFact[];
+  })[] = [];
   for (const row of rows) {
     const { block_id: blockId, transaction_index: transactionIndex, chain_id: chainId, hash } = row;
     const last = transactions.at(-1);
     if (last?.blockId === blockId && last.transactionIndex === transactionIndex) {
-      last.transaction.facts.push(exchangeFact(row));
+      last.facts.push(exchangeFact(row));
     } else {
-      const transaction = { chainId, hash, facts: [exchangeFact(row)] };
-      transactions.push({ blockId, transactionIndex, transaction });
+      transactions.push({ blockId, transactionIndex, chainId, hash, facts: [exchangeFact(row)] });
     }
   }
-  return transactions;
+  return transactions.map(({ blockId, transactionIndex, chainId, hash, facts }) => {
+    const transaction = exchangeTransaction(chainId, hash, facts);
+    return { blockId, transactionIndex, transaction };
+  });
 }
 
 function exchangeFact(row: FactRow): ExchangeFact {

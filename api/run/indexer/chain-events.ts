@@ -7,6 +7,7 @@ import {
   fetchTransactionCalls,
   type TransactionCall,
 } from "../../background/chain/fetch-logs.ts";
+import { openTransferReader } from "../../background/chain/fetch-transfers.ts";
 import { RpcFailure } from "../../background/chain/rpc-batch.ts";
 import type { EventSource } from "./indexed-sources.ts";
 import { decodeArguments, type SourceFilter } from "./source-filters.ts";
@@ -59,22 +60,46 @@ export async function completeEvents(
   const calls = await fetchTransactionCalls(client, [
     ...new Set(withCall.map((one) => one.transactionHash)),
   ]);
-  return events
-    .toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
-    .map((event) => {
-      const header = headers.get(event.blockNumber);
-      if (header?.hash !== event.blockHash) {
-        throw new RpcFailure(`Chain ${client.chainId} moved at block ${event.blockNumber}`);
-      }
-      const call = isStoredWithCall(event) ? calls.get(event.transactionHash) : undefined;
-      return {
-        ...event,
-        source: event.source.name,
-        chainId: client.chainId,
-        blockTimestamp: header.timestamp.getTime() / 1000,
-        ...callOf(call),
-      };
-    });
+  const sorted = events.toSorted(
+    (a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex,
+  );
+  const transfers = await fetchTransfers(client, sorted);
+  return sorted.map((event) => {
+    const header = headers.get(event.blockNumber);
+    if (header?.hash !== event.blockHash) {
+      throw new RpcFailure(`Chain ${client.chainId} moved at block ${event.blockNumber}`);
+    }
+    const call = isStoredWithCall(event) ? calls.get(event.transactionHash) : undefined;
+    return {
+      ...event,
+      source: event.source.name,
+      chainId: client.chainId,
+      blockTimestamp: header.timestamp.getTime() / 1000,
+      ...callOf(call),
+      transfers: transfers.get(event) ?? null,
+    };
+  });
+}
+
+/** The transfers of a transaction, by the first event of each source that is stored with them. */
+async function fetchTransfers(
+  client: ChainClient,
+  sorted: readonly ChainEvent[],
+): Promise<Map<ChainEvent, readonly unknown[]>> {
+  const firsts = new Map<string, ChainEvent>();
+  for (const event of sorted) {
+    const { source, name, transactionHash } = event;
+    const key = `${transactionHash} ${source.name}`;
+    if (source.eventsWithTransfers?.includes(name) && !firsts.has(key)) firsts.set(key, event);
+  }
+  const refs = [...firsts.values()].map(({ transactionHash: hash, blockHash }) => ({
+    ...{ hash, blockHash },
+  }));
+  if (refs.length === 0) return new Map();
+  const found = await openTransferReader(client, []).fetch(refs);
+  return new Map(
+    [...firsts.values()].map((event) => [event, found.get(event.transactionHash) ?? []]),
+  );
 }
 
 function isStoredWithCall({ source, name }: ChainEvent): boolean {

@@ -25,6 +25,8 @@ export type EventSource = {
   firstBlock: number;
   /** Names of the events that are stored with their transaction's sender, target and calldata tail. */
   eventsWithCall: readonly string[];
+  /** Names of the events that are stored with their transaction's transfers; absent: none. */
+  eventsWithTransfers?: readonly string[];
 };
 
 /** What is indexed of a chain: Ponder's configuration and the audit's filters are both made of it. */
@@ -69,13 +71,14 @@ export function indexedCollections(
 }
 
 function exchangeSource(
-  { name, events, eventsWithCall, chains }: ExchangeSource,
+  { name, events, eventsWithCall, eventsWithTransfers, chains }: ExchangeSource,
   { chainId, startBlock }: SourceConfig,
 ): EventSource[] {
   const deployment = chains[chainId];
   if (deployment === undefined) return [];
   const { addresses, firstBlock } = deployment;
-  return [{ name, events, addresses, firstBlock: startBlock ?? firstBlock, eventsWithCall }];
+  const common = { name, events, addresses, firstBlock: startBlock ?? firstBlock, eventsWithCall };
+  return [{ ...common, ...(eventsWithTransfers ? { eventsWithTransfers } : {}) }];
 }
 
 /** Transfers of NFTs by these contracts, null being any, from a block on. */

@@ -2,9 +2,11 @@ import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
+import { eventsWithTransfers } from "../../../projections/exchanges/exchanges.ts";
 import { readPonderSchema } from "../../../projections/log/recorder-reads.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
 import { fetchCanonicalHashes, openChainClient } from "../../background/chain/clients.ts";
+import { openTransferReader } from "../../background/chain/fetch-transfers.ts";
 import { runProjector } from "../../background/jobs/project.ts";
 import { runRecorder } from "../../background/jobs/record.ts";
 import { type Listener, openListener } from "../../background/log-signal/listener.ts";
@@ -76,6 +78,7 @@ function runRecorders(recorders: RecorderContext): Promise<void>[] {
       recording: {
         chainId,
         canonicalHashes: (numbers) => fetchCanonicalHashes(client, [...numbers]),
+        transfers: openTransferReader(client, eventsWithTransfers()),
         fence: leadership.fence,
       },
       finalityBlocks,

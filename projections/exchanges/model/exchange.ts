@@ -2,8 +2,9 @@ import type { RawBuilder } from "kysely";
 import type { AbiEvent, Address, Hex } from "viem";
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { FactWindow } from "../../engine/projection.ts";
+import type { TokenTransfer } from "../../facts/token-transfer.ts";
 import type { FactKind } from "../../log/fact-kind.ts";
-import type { Trade } from "./trade.ts";
+import type { Fill } from "./trade.ts";
 
 /** Contracts of an exchange and those of their events that are indexed. */
 export type ExchangeSource = {
@@ -12,6 +13,11 @@ export type ExchangeSource = {
   readonly events: readonly AbiEvent[];
   /** Names of the events that are stored with their transaction's sender, target and calldata tail. */
   readonly eventsWithCall: readonly string[];
+  /**
+   * Names of the events whose transactions are stored with all their transfers of NFTs and coins, read from the
+   * receipt: where an event leaves out a party or the price, or a router may hand the token on.
+   */
+  readonly eventsWithTransfers?: readonly string[];
   /** Contracts by chain, and the block from which on they are indexed. */
   readonly chains: Partial<Record<ChainId, { addresses: readonly Address[]; firstBlock: number }>>;
 };
@@ -34,6 +40,8 @@ export type ExchangeTransaction = {
   readonly chainId: number;
   readonly hash: Hex;
   readonly facts: readonly ExchangeFact[];
+  /** All of the transaction, in log order; empty where no event is stored with them. */
+  readonly transfers: readonly TokenTransfer[];
 };
 
 /** An exchange: what is indexed of it, and how its events become trades. */
@@ -45,8 +53,13 @@ export type Exchange = {
   readonly sources: readonly ExchangeSource[];
   /** Kinds of the facts that its sales are made of; absent: `exchange_event` of its sources. */
   readonly factKinds?: readonly FactKind[];
-  /** The trades of a transaction, in a permanent order: sales are numbered in it. A RangeError quarantines the facts. */
-  readonly tradesOf: (transaction: ExchangeTransaction) => Trade[];
+  /**
+   * The trades of a transaction, and the events that announce one but make none (`translateEvents`), in a permanent
+   * order: the place of a fill is part of its sales' ids.
+   */
+  readonly tradesOf: (transaction: ExchangeTransaction) => Fill[];
+  /** Its sale ids are made of the sale's number among its sales alone, as they were before there were other exchanges. */
+  readonly hasNumberedSaleIds?: true;
   /** Selects in bulk, by SQL alone, sales of transactions with one fact; the rest goes through `tradesOf`. */
   readonly selectSimpleSales?: (window: FactWindow, rules: BulkRules) => RawBuilder<unknown>;
 };

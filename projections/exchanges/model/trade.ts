@@ -1,4 +1,9 @@
 import type { Address, Hex } from "viem";
+import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import type { Doubt } from "./doubt.ts";
+
+/** What an event that announces a trade came to. */
+export type Fill = Trade | Doubt;
 
 /** NFTs sold for one price. More than one item is a bundle. */
 export type Trade = {
@@ -20,13 +25,21 @@ export type Trade = {
   readonly zones: readonly Address[];
 };
 
-type TradedItem = {
+export type TradedItem = {
   readonly contract: Address;
   /** Decimal. */
   readonly tokenId: string;
   readonly units: bigint;
   readonly seller: Address;
+  /** Who the exchange gave it to. Where the transfers of the transaction are known, they tell who has it in the end. */
   readonly buyer: Address;
+  /** Who took the trade for the buyer, where the event names both. */
+  readonly via?: Address;
+  /**
+   * The transfer, of the transaction's `transfers`, that delivered it; absent: found by the parties. One transfer
+   * delivers one sale.
+   */
+  readonly transfer?: TokenTransfer;
 };
 
 export type FeePayment = { readonly recipient: Address; readonly wei: bigint };

@@ -23,6 +23,7 @@ export const seaport: Exchange = {
   ],
   factKinds: ["order_fulfilled", "orders_matched"],
   tradesOf,
+  hasNumberedSaleIds: true,
   selectSimpleSales,
 };
 

@@ -31,7 +31,7 @@ export function selectSimpleSales(
     cross join lateral (${payment}) paid
     cross join lateral (${feesPaid(feeRecipient)}) fee
     cross join lateral (${blockAndTransaction}) placed
-    where ${nameIn(versions, hexOf("exchange"))} is not null`;
+    where ${nameIn(versions, hexOf("exchange"))} is not null and paid.wei > 0`;
 }
 
 const hexOf = (column: string) => sql`('0x' || encode(${sql.ref(column)}, 'hex'))`;

@@ -78,7 +78,7 @@ export function factsOf({
     };
   });
   const facts = [...fulfilments, ...matched].toSorted((a, b) => a.logIndex - b.logIndex);
-  return { chainId, hash, facts };
+  return { chainId, hash, facts, transfers: [] };
 }
 
 /** The `OrdersMatched` that follows orders. */

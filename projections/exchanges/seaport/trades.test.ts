@@ -1,7 +1,7 @@
 import { type Address, getAddress, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { wrappedNative } from "../../../abis/deployments.ts";
-import { translateSales } from "../translate-sales.ts";
+import { translateSales, translateTransaction } from "../translate-sales.ts";
 import type { OrderTransaction } from "./order-facts.ts";
 import {
   erc20,
@@ -326,11 +326,15 @@ describe("translateSales", () => {
     ]);
   });
 
-  it("makes a sale of a trade at price zero", () => {
-    const free = { ...listing(), consideration: [] };
+  it("makes no sale of a trade at price zero, which keeps its number in the ids of the others", () => {
+    const both = transaction([listing(), listing(9)]);
+    const [free, paid] = both.orders;
+    const firstFree = { ...both, orders: [{ ...free, consideration: [] }, paid] };
 
-    expect(salesOf(transaction([free]))).toMatchObject([
-      { totalWei: 0n, priceWei: 0n, currency: zeroAddress, fees: [] },
+    const [, second] = salesOf(both);
+    expect(salesOf(firstFree as OrderTransaction)).toEqual([{ ...second, ordinal: 0 }]);
+    expect(translateTransaction(factsOf(firstFree as OrderTransaction), ours).doubts).toEqual([
+      { doubt: "zero_price", protocol: "seaport", logIndex: 5 },
     ]);
   });
 

@@ -1,5 +1,6 @@
 import type { Address } from "viem";
 import type { ExchangeFact } from "../../exchanges/model/exchange.ts";
+import { exchangeTransaction } from "../../exchanges/model/exchange-transaction.ts";
 import { type Sale, translateSales } from "../../exchanges/translate-sales.ts";
 import { commonContent } from "./describe-fact.ts";
 import type { EventContent } from "./event.ts";
@@ -22,7 +23,7 @@ export function describeSales(facts: readonly FeedFact[], rules: SalesRules): Ev
   if (first === undefined || first.txHash === null) return [];
   const { chainId, txHash: hash } = first;
   try {
-    const transaction = { chainId, hash, facts: sorted.map(exchangeFact) };
+    const transaction = exchangeTransaction(chainId, hash, sorted.map(exchangeFact));
     return translateSales(transaction, rules.feeRecipient).map((sale) =>
       describeSale(sale, first, rules),
     );

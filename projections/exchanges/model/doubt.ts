@@ -1,0 +1,39 @@
+/**
+ * Why an event that announces a trade makes no sale:
+ * - `undecodable`: its arguments are not what the exchange emits;
+ * - `unknown_type`: a packed word, an order type or an asset class has a value without a meaning;
+ * - `zero_price`: nothing was paid;
+ * - `price_out_of_range`: above 10^27 wei, or less than its fees;
+ * - `transfer_missing`: the transaction moved no such token as the event says;
+ * - `transfer_mismatch`: the token moved between other parties than the event names;
+ * - `duplicate`: another event told the same trade.
+ */
+export const doubtReasons = [
+  "undecodable",
+  "unknown_type",
+  "zero_price",
+  "price_out_of_range",
+  "transfer_missing",
+  "transfer_mismatch",
+  "duplicate",
+] as const;
+
+export type DoubtReason = (typeof doubtReasons)[number];
+
+/** An event that announces a trade and makes no sale. */
+export type Doubt = { readonly doubt: DoubtReason; readonly logIndex: number };
+
+export function isDoubt<Other extends object>(fill: Other | Doubt): fill is Doubt {
+  return "doubt" in fill;
+}
+
+/** What an event cannot be read for. Thrown while it is translated, it becomes a doubt of that event alone. */
+export class DoubtfulEvent extends Error {
+  override name = "DoubtfulEvent";
+  readonly reason: DoubtReason;
+
+  constructor(reason: DoubtReason) {
+    super(reason);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,131 @@
+import type { Address } from "viem";
+import { burnAddresses } from "../../domain/burn-address.ts";
+import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import { type Doubt, type DoubtReason, isDoubt } from "./doubt.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Fill, Trade, TradedItem } from "./trade.ts";
+
+/** A fill with its exchange, and its place among that exchange's fills of the transaction. */
+export type Placed<One> = {
+  readonly exchange: Exchange;
+  readonly place: number;
+  /** Items of the exchange's fills before it. */
+  readonly itemsBefore: number;
+  readonly fill: One;
+};
+
+export type SettledItem = Omit<TradedItem, "via"> & {
+  /** Who took the trade for the buyer, a router or an aggregator; null: the buyer did. */
+  readonly via: Address | null;
+};
+export type SettledTrade = Omit<Trade, "items"> & { readonly items: readonly SettledItem[] };
+
+/** A price beyond it is no price: more than there is of any currency that something is worth. */
+const MAX_WEI = 10n ** 27n;
+
+/**
+ * Decides which of a transaction's fills are sales: something was paid, the token moved as the event says, and no
+ * other event told the same trade. The buyer of a sale is who has the token in the end, unless it was sold on.
+ */
+export function settleTrades(
+  fills: readonly Placed<Fill>[],
+  transfers: readonly TokenTransfer[],
+): Placed<SettledTrade | Doubt>[] {
+  const delivered = new Map<TradedItem, TokenTransfer>();
+  const used = new Set<TokenTransfer>();
+  const checked = new Map<Fill, Fill>();
+  for (const { exchange, fill } of fills.toSorted((a, b) => a.fill.logIndex - b.fill.logIndex)) {
+    const doubt = isDoubt(fill)
+      ? null
+      : (priceDoubt(exchange, fill) ?? deliver(exchange, fill, { transfers, used, delivered }));
+    checked.set(fill, doubt === null ? fill : { doubt, logIndex: fill.logIndex });
+  }
+  return fills.map(({ fill, ...placed }) => {
+    const result = checked.get(fill) ?? fill;
+    if (isDoubt(result)) return { ...placed, fill: result };
+    const items = result.items.map((item) =>
+      withFinalBuyer(item, delivered.get(item), transfers, used),
+    );
+    return { ...placed, fill: { ...result, items } };
+  });
+}
+
+function priceDoubt(exchange: Exchange, { totalWei, fees }: Trade): DoubtReason | null {
+  if (totalWei === 0n) return "zero_price";
+  if (!isEmittedAsIs(exchange)) return null;
+  const feeWei = fees.reduce((sum, { wei }) => sum + wei, 0n);
+  return totalWei < 0n || totalWei > MAX_WEI || feeWei > totalWei ? "price_out_of_range" : null;
+}
+
+/** Seaport settles what its events say, whatever the amounts; other exchanges' events are checked. */
+const isEmittedAsIs = ({ factKinds }: Exchange) => factKinds === undefined;
+
+const storesTransfers = ({ sources }: Exchange) =>
+  sources.some(({ eventsWithTransfers = [] }) => eventsWithTransfers.length > 0);
+
+type Deliveries = {
+  readonly transfers: readonly TokenTransfer[];
+  readonly used: Set<TokenTransfer>;
+  readonly delivered: Map<TradedItem, TokenTransfer>;
+};
+
+/** Assigns a transfer to each item. An exchange whose transactions are stored with transfers sells nothing without. */
+function deliver(exchange: Exchange, trade: Trade, deliveries: Deliveries): DoubtReason | null {
+  const isStrict = storesTransfers(exchange);
+  for (const item of trade.items) {
+    const doubt = deliverItem(item, trade.logIndex, deliveries);
+    if (doubt !== null && isStrict) return doubt;
+  }
+  return null;
+}
+
+function deliverItem(
+  item: TradedItem,
+  logIndex: number,
+  deliveries: Deliveries,
+): DoubtReason | null {
+  const { transfers, used, delivered } = deliveries;
+  const transfer = item.transfer ?? transferOf(item, logIndex, deliveries);
+  if (transfer === undefined) return undeliveredReason(item, transfers);
+  if (used.has(transfer)) return "duplicate";
+  used.add(transfer);
+  delivered.set(item, transfer);
+  return null;
+}
+
+function undeliveredReason(item: TradedItem, transfers: readonly TokenTransfer[]): DoubtReason {
+  return transfers.some((one) => isOf(one, item)) ? "transfer_mismatch" : "transfer_missing";
+}
+
+/** The transfer between the parties that is nearest to the event, an unused one first. */
+function transferOf(
+  item: TradedItem,
+  logIndex: number,
+  { transfers, used }: Pick<Deliveries, "transfers" | "used">,
+): TokenTransfer | undefined {
+  const between = transfers
+    .filter((one) => isOf(one, item) && one.from === item.seller && one.to === item.buyer)
+    .toSorted((a, b) => Math.abs(a.logIndex - logIndex) - Math.abs(b.logIndex - logIndex));
+  return between.find((one) => !used.has(one)) ?? between[0];
+}
+
+/** Follows the token from hand to hand. A transfer that delivered another sale sold it on. */
+function withFinalBuyer(
+  item: TradedItem,
+  delivery: TokenTransfer | undefined,
+  transfers: readonly TokenTransfer[],
+  used: ReadonlySet<TokenTransfer>,
+): SettledItem {
+  if (delivery === undefined) return { ...item, via: item.via ?? null };
+  let holder = delivery.to;
+  for (const one of transfers.slice(transfers.indexOf(delivery) + 1)) {
+    if (!isOf(one, item) || one.from !== holder) continue;
+    if (used.has(one)) break;
+    if (!burnAddresses.has(one.to)) holder = one.to;
+  }
+  const via = item.via ?? item.buyer;
+  return { ...item, buyer: holder, via: via === holder ? null : via };
+}
+
+const isOf = ({ contract, tokenId }: TokenTransfer, item: TradedItem) =>
+  contract === item.contract && tokenId === item.tokenId;

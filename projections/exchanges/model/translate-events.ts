@@ -1,0 +1,35 @@
+import type { ExchangeEvent } from "../../facts/exchange-event.ts";
+import { DoubtfulEvent } from "./doubt.ts";
+import type { ExchangeFact, ExchangeTransaction } from "./exchange.ts";
+import type { Fill, Trade } from "./trade.ts";
+
+/** An event of an exchange, with what it is emitted by. */
+export type EmittedEvent = ExchangeEvent & Pick<ExchangeFact, "contract" | "logIndex">;
+
+/** The events of a transaction, in log order. */
+export function eventsOf({ facts }: ExchangeTransaction): EmittedEvent[] {
+  return facts.map(({ contract, logIndex, payload }) => ({
+    ...(payload as ExchangeEvent),
+    contract,
+    logIndex,
+  }));
+}
+
+/**
+ * The fills of a transaction, event by event: `translate` returns a trade, or null for an event that announces none.
+ * What it throws concerns that event alone: `DoubtfulEvent` with its reason, anything else as `undecodable`.
+ */
+export function translateEvents(
+  transaction: ExchangeTransaction,
+  translate: (event: EmittedEvent) => Trade | null,
+): Fill[] {
+  return eventsOf(transaction).flatMap((event): Fill[] => {
+    try {
+      const trade = translate(event);
+      return trade === null ? [] : [trade];
+    } catch (error) {
+      const doubt = error instanceof DoubtfulEvent ? error.reason : "undecodable";
+      return [{ doubt, logIndex: event.logIndex }];
+    }
+  });
+}

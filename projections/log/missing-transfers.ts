@@ -1,0 +1,87 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Database } from "../database.ts";
+import { kindLiteral } from "./fact-kind-sql.ts";
+import type { EventSelection } from "./ponder-events.ts";
+import { transactionPrefixOf } from "./ponder-id.ts";
+
+/** A transaction of a chain, in the block that its events say. Hex, lower case. */
+export type TransactionRef = { readonly hash: string; readonly blockHash: string };
+
+/** Reads the transfers of transactions, which some events are stored with. */
+export type TransferReader = {
+  /** The events, by source and name. */
+  readonly events: readonly { readonly source: string; readonly name: string }[];
+  /** Transfers by transaction hash, as JSON. Throws when the chain does not answer, or has no such transaction. */
+  readonly fetch: (
+    transactions: readonly TransactionRef[],
+  ) => Promise<ReadonlyMap<string, readonly unknown[]>>;
+};
+
+/** The transfers that an event is stored with. */
+export type EventTransfers = {
+  readonly blockHash: string;
+  readonly logIndex: number;
+  readonly transfers: readonly unknown[];
+};
+
+type MissingRow = {
+  blockHash: string;
+  hash: string;
+  logIndex: number;
+  recorded: readonly unknown[] | null;
+};
+
+/**
+ * Of the selected events those that are the first of their source and transaction to be stored with transfers and that
+ * the log does not hold, with the transfers: from the log, where another event of the transaction has them, else from
+ * the reader, each transaction once.
+ */
+export async function readMissingTransfers(
+  db: Database,
+  schema: string,
+  selection: EventSelection,
+  { events, fetch }: TransferReader,
+): Promise<EventTransfers[]> {
+  if (events.length === 0 || selection.blockHashes.length === 0) return [];
+  const { rows } = await selectMissing(schema, selection, events).execute(db);
+  const unknown = rows.filter(({ recorded }) => recorded === null);
+  const wanted = new Map(unknown.map(({ hash, blockHash }) => [hash, { hash, blockHash }]));
+  const fetched = wanted.size === 0 ? new Map() : await fetch([...wanted.values()]);
+  return rows.map(({ blockHash, hash, logIndex, recorded }) => {
+    const transfers = recorded ?? fetched.get(hash);
+    if (transfers === undefined) throw new Error(`no transfers were read of transaction ${hash}`);
+    return { blockHash, logIndex, transfers };
+  });
+}
+
+function selectMissing(
+  schema: string,
+  { after, upTo, blockHashes }: EventSelection,
+  events: TransferReader["events"],
+): RawBuilder<MissingRow> {
+  const table = sql.table(`${schema}.event`);
+  const isStoredWithTransfers = (alias: string) => sql`
+    (${sql.ref(`${alias}.source`)}, ${sql.ref(`${alias}.name`)}) in (
+      select * from unnest(${events.map((one) => one.source)}::text[], ${events.map((one) => one.name)}::text[]))`;
+  return sql<MissingRow>`
+    select e.block_hash as "blockHash", e.transaction_hash as hash, e.log_index as "logIndex", recorded.transfers as recorded
+    from ${table} e
+    left join log.block b on b.chain_id = e.chain_id and b.hash = decode(substr(e.block_hash, 3), 'hex')
+    left join lateral (
+      select f.payload -> 'transfers' as transfers from log.fact f
+      where f.block_id = b.block_id and f.log_index is not null and f.transaction_index = e.transaction_index
+        and f.kind = ${kindLiteral("exchange_event")} and f.payload ? 'transfers'
+      limit 1
+    ) recorded on true
+    where e.id > ${after} ${upTo === null ? sql`` : sql`and e.id <= ${upTo}`}
+      and e.block_hash = any (${blockHashes}::text[]) and ${isStoredWithTransfers("e")}
+      and not exists (
+        select from ${table} p
+        where p.id >= ${transactionPrefixOf("e.id")} and p.id < e.id and p.source = e.source
+          and ${isStoredWithTransfers("p")}
+      )
+      and not exists (
+        select from log.fact f
+        where f.block_id = b.block_id and f.log_index = e.log_index and f.sub_index = 0
+      )`;
+}

@@ -1,0 +1,133 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { TransactionRef } from "../../../projections/log/missing-transfers.ts";
+import { recordChain } from "../../../projections/log/recorder.ts";
+import { addressOf, block } from "../../support/database/given.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import {
+  createPonderTables,
+  type Emitted,
+  emit,
+  endOf,
+  finalize,
+  recordFrom,
+} from "./ponder-tables.ts";
+
+let database: TestDatabase;
+let schemas = 0;
+let schema: string;
+/** Transactions whose receipts were read, in order. */
+let requested: string[];
+let isDown: boolean;
+
+const b1 = block(1, 1);
+const b2 = block(1, 2);
+
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+beforeEach(async () => {
+  await sql`truncate log.fact, log.block, log.transaction, log.contract, ops.recorder, ops.indexer`.execute(
+    database.db,
+  );
+  await sql`update log.head set position = 0`.execute(database.db);
+  schema = await nextSchema();
+  requested = [];
+  isDown = false;
+});
+
+async function nextSchema(): Promise<string> {
+  schemas += 1;
+  await createPonderTables(database.db, `ponder_${schemas}`, 1);
+  return `ponder_${schemas}`;
+}
+
+const events = [
+  { source: "Bazaar", name: "Sold" },
+  { source: "Souk", name: "Sold" },
+];
+
+async function fetch(transactions: readonly TransactionRef[]) {
+  if (isDown) throw new Error("the node is down");
+  requested.push(...transactions.map(({ hash }) => hash));
+  return new Map(transactions.map(({ hash }) => [hash, [{ of: hash }]]));
+}
+
+async function record(): Promise<void> {
+  const recording = {
+    chainId: 1,
+    canonicalHashes: async () =>
+      new Map([b1, b2].map(({ number, hash }) => [BigInt(number), hash])),
+    transfers: { events, fetch },
+    now: () => new Date(0),
+    fence: async () => {},
+  };
+  while ((await recordChain(database.db, recording)).more);
+}
+
+function event(logIndex: number, transactionIndex: number, more: Partial<Emitted> = {}): Emitted {
+  const place = { block: b1, logIndex, transactionIndex };
+  return { ...place, source: "Bazaar", name: "Sold", address: addressOf(9), args: {}, ...more };
+}
+
+/** Log indexes and the transactions whose transfers they are stored with. */
+async function stored(): Promise<[number, string | null][]> {
+  const { rows } = await sql<{ log: number; of: string | null }>`
+    select log_index as log, payload -> 'transfers' -> 0 ->> 'of' as of from log.fact order by block_id, log_index`.execute(
+    database.db,
+  );
+  return rows.map(({ log, of }) => [log, of]);
+}
+
+const transaction = (index: number) => `0x${b1.hash.slice(2, 58)}${String(index).padStart(8, "0")}`;
+
+describe("an event that is stored with its transaction's transfers", () => {
+  it("has them if it is the first of its source in the transaction; the receipt is read once", async () => {
+    await emit(database.db, schema, [
+      event(1, 0),
+      event(2, 0),
+      event(3, 0, { source: "Souk" }),
+      event(4, 1, { name: "Cancelled" }),
+      event(5, 1),
+      event(6, 2, { name: "Cancelled" }),
+    ]);
+    await record();
+    expect(await stored()).toEqual([
+      [1, transaction(0)],
+      [2, null],
+      [3, transaction(0)],
+      [4, null],
+      [5, transaction(1)],
+      [6, null],
+    ]);
+    expect(requested).toEqual([transaction(0), transaction(1)]);
+  });
+
+  it("waits for the node: nothing is appended without them", async () => {
+    await emit(database.db, schema, [event(1, 0)]);
+    isDown = true;
+    await expect(record()).rejects.toThrow("the node is down");
+    expect(await stored()).toEqual([]);
+    isDown = false;
+    await record();
+    expect(await stored()).toEqual([[1, transaction(0)]]);
+  });
+
+  it("is not read again in a schema that indexes anew; a further source takes them from the log", async () => {
+    await emit(database.db, schema, [event(1, 0)]);
+    await finalize(database.db, schema, 1, endOf(b2));
+    await record();
+    const anew = await nextSchema();
+    await recordFrom(database.db, anew, 1);
+    await emit(database.db, anew, [event(1, 0), event(2, 0, { source: "Souk" })]);
+    await finalize(database.db, anew, 1, endOf(b2));
+    await record();
+    expect(await stored()).toEqual([
+      [1, transaction(0)],
+      [2, transaction(0)],
+    ]);
+    expect(requested).toEqual([transaction(0)]);
+  });
+});
