@@ -1,8 +1,10 @@
+import { blend, blur } from "./blur/exchange.ts";
 import type { Exchange } from "./model/exchange.ts";
+import { paymentProcessor } from "./payment-processor/exchange.ts";
 import { seaport } from "./seaport/exchange.ts";
 
 /** Every exchange. Append only: the sales of a transaction are numbered by it. */
-export const exchanges: readonly Exchange[] = [seaport];
+export const exchanges: readonly Exchange[] = [seaport, blur, blend, paymentProcessor];
 
 /** The events that are stored with their transaction's transfers, by source and name. */
 export function eventsWithTransfers(): { source: string; name: string }[] {

@@ -109,22 +109,32 @@ function transferOf(
   return between.find((one) => !used.has(one)) ?? between[0];
 }
 
-/** Follows the token from hand to hand. A transfer that delivered another sale sold it on. */
 function withFinalBuyer(
   item: TradedItem,
   delivery: TokenTransfer | undefined,
   transfers: readonly TokenTransfer[],
   used: ReadonlySet<TokenTransfer>,
 ): SettledItem {
-  if (delivery === undefined) return { ...item, via: item.via ?? null };
-  let holder = delivery.to;
-  for (const one of transfers.slice(transfers.indexOf(delivery) + 1)) {
-    if (!isOf(one, item) || one.from !== holder) continue;
+  if (delivery === undefined || item.isHeldForBuyer) return { ...item, via: item.via ?? null };
+  const later = transfers.slice(transfers.indexOf(delivery) + 1).filter((one) => isOf(one, item));
+  const buyer = finalHolder(delivery.to, later, used);
+  const via = item.via ?? item.buyer;
+  return { ...item, buyer, via: via === buyer ? null : via };
+}
+
+/** Follows the token from hand to hand. A transfer that delivered another sale sold it on; a burn has no receiver. */
+function finalHolder(
+  first: Address,
+  later: readonly TokenTransfer[],
+  used: ReadonlySet<TokenTransfer>,
+): Address {
+  let holder = first;
+  for (const one of later) {
+    if (one.from !== holder) continue;
     if (used.has(one)) break;
     if (!burnAddresses.has(one.to)) holder = one.to;
   }
-  const via = item.via ?? item.buyer;
-  return { ...item, buyer: holder, via: via === holder ? null : via };
+  return holder;
 }
 
 const isOf = ({ contract, tokenId }: TokenTransfer, item: TradedItem) =>

@@ -35,6 +35,8 @@ export type TradedItem = {
   readonly buyer: Address;
   /** Who took the trade for the buyer, where the event names both. */
   readonly via?: Address;
+  /** The token stays with somebody else on the buyer's behalf, as a loan's collateral does. */
+  readonly isHeldForBuyer?: true;
   /**
    * The transfer, of the transaction's `transfers`, that delivered it; absent: found by the parties. One transfer
    * delivers one sale.

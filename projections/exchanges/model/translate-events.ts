@@ -3,6 +3,8 @@ import { DoubtfulEvent } from "./doubt.ts";
 import type { ExchangeFact, ExchangeTransaction } from "./exchange.ts";
 import type { Fill, Trade } from "./trade.ts";
 
+type Translated = Trade | readonly Trade[] | null;
+
 /** An event of an exchange, with what it is emitted by. */
 export type EmittedEvent = ExchangeEvent & Pick<ExchangeFact, "contract" | "logIndex">;
 
@@ -16,17 +18,17 @@ export function eventsOf({ facts }: ExchangeTransaction): EmittedEvent[] {
 }
 
 /**
- * The fills of a transaction, event by event: `translate` returns a trade, or null for an event that announces none.
+ * The fills of a transaction, event by event: `translate` returns a trade or several, or null for an event that
+ * announces none.
  * What it throws concerns that event alone: `DoubtfulEvent` with its reason, anything else as `undecodable`.
  */
 export function translateEvents(
   transaction: ExchangeTransaction,
-  translate: (event: EmittedEvent) => Trade | null,
+  translate: (event: EmittedEvent) => Translated,
 ): Fill[] {
   return eventsOf(transaction).flatMap((event): Fill[] => {
     try {
-      const trade = translate(event);
-      return trade === null ? [] : [trade];
+      return [translate(event) ?? []].flat();
     } catch (error) {
       const doubt = error instanceof DoubtfulEvent ? error.reason : "undecodable";
       return [{ doubt, logIndex: event.logIndex }];
