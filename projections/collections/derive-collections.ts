@@ -45,7 +45,6 @@ export async function deriveCollections(
   schema: string,
   collections: readonly number[],
 ): Promise<void> {
-  if (collections.length === 0) return;
   const collection = sql.table(`${schema}.collection`);
   const contract = sql.table(`${schema}.contract`);
   await sql`

@@ -14,11 +14,12 @@ import { deriveCollections, deriveContracts } from "./derive-collections.ts";
 import { deriveRegistry } from "./registry.ts";
 import { applyStatedRoyalties } from "./stated-royalties.ts";
 import { tables } from "./tables.ts";
+import { deriveWords } from "./words.ts";
 
 /** Collections: NFT contracts with transfers, grouped by the registry. */
 export const collectionsProjection: Projection = {
   name: "collections",
-  version: 5,
+  version: 6,
   handles: [
     ...transferKinds,
     "collection_registered",
@@ -54,8 +55,9 @@ export const collectionsProjection: Projection = {
       ...new Set([...described, ...stated, ...transferred, ...registry.contracts]),
     ];
     const affected = await deriveContracts(session, schema, contracts);
-    await deriveCollections(session, schema, [
-      ...new Set([...contracts, ...affected, ...registry.collections]),
-    ]);
+    const collections = [...new Set([...contracts, ...affected, ...registry.collections])];
+    if (collections.length === 0) return;
+    await deriveCollections(session, schema, collections);
+    await deriveWords(session, schema, collections);
   },
 };

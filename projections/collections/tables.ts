@@ -20,6 +20,16 @@ export function tables(schema: string): readonly string[] {
     `create index collection_slug on ${table("collection")} (chain_id, slug)`,
     `create index collection_name on ${table("collection")} (chain_id, lower(name) text_pattern_ops)`,
 
+    `create table ${table("word")} (
+       collection_id integer not null,
+       chain_id      integer not null,
+       verified      boolean not null,
+       word          text    not null collate "C",
+       is_name       boolean not null,
+       primary key (collection_id, word)
+     )`,
+    `create index word_begins on ${table("word")} (chain_id, verified, word)`,
+
     `create table ${table("contract")} (
        contract_id   integer  primary key,
        collection_id integer  not null,

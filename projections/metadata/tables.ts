@@ -21,6 +21,7 @@ export function tables(schema: string): readonly string[] {
        updated_at    timestamptz not null,${state},
        primary key (contract_id, token_id)
      )`,
+    `create index token_name on ${schema}.token (chain_id, (lower(left(name, 64)) collate "C")) where name is not null`,
     `create table ${schema}.contract (
        contract_id   integer primary key,
        position      bigint not null,

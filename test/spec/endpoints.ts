@@ -106,6 +106,12 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   },
   {
     method: "get",
+    path: "/v1/search",
+    parameters: ["q", "chainId", "limit"],
+    codes: { ...chain },
+  },
+  {
+    method: "get",
     path: "/v1/collections/{collection}/depth",
     parameters: ["collection", "chainId", "levels"],
     codes: { not_found: 404, ...chain },

@@ -52,7 +52,10 @@ export const resolveEns = route(
     const { name } = parsed;
     if (!chains.includes(1)) return unavailable("Ethereum is not served here");
     try {
-      const { value: found, maxAgeSeconds } = await recordOf(market, name, { name, now: now() });
+      const { value: found, maxAgeSeconds } = await readEnsRecord(market, name, {
+        name,
+        now: now(),
+      });
       if (found === "none") return reject("not_found", `${name} has no resolver or no address`);
       if (found === "offchain") {
         return reject("offchain_resolver", `${name} is resolved off chain, which is not supported`);
@@ -67,7 +70,8 @@ export const resolveEns = route(
 
 const unavailable = (why: string) => reject("rpc_unavailable", `${why}; try again later`);
 
-const recordOf = timedCache({
+/** The record of a normalized name, at most a minute old. Throws `RpcFailure`. */
+export const readEnsRecord = timedCache({
   seconds: () => ttlSeconds,
   read: async (market: Market, { name }: { name: string; now: Date }) =>
     (await resolveEnsName(market.chain(1), name)) ?? ("none" as const),

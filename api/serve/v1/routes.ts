@@ -39,12 +39,14 @@ import { askSync, bidSync } from "./orders/sync.ts";
 import type { V1Route } from "./routing/context.ts";
 import { listSales } from "./sales/list.ts";
 import { sale } from "./sales/sale.ts";
+import { search } from "./search/search.ts";
 import { status } from "./status.ts";
 import { walletTokens } from "./wallets/tokens.ts";
 
 /** Every endpoint, in the order they are documented. */
 export const routes: readonly V1Route[] = [
   giveInstantKey,
+  search,
   listCollections,
   collection,
   collectionImage,

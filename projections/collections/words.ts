@@ -1,0 +1,35 @@
+import { sql } from "kysely";
+import type { Session } from "../database.ts";
+import { searchWords } from "../sql/search-words.ts";
+
+/** Replaces the words of `collections`: those of its name, its slug unless that is its address, and its symbol. */
+export async function deriveWords(
+  session: Session,
+  schema: string,
+  collections: readonly number[],
+): Promise<void> {
+  const word = sql.table(`${schema}.word`);
+  const collection = sql.table(`${schema}.collection`);
+  await sql`delete from ${word} where collection_id = any (${collections}::int[])`.execute(session);
+  await sql`
+    insert into ${word} (collection_id, chain_id, verified, word, is_name)
+    select c.collection_id, c.chain_id, c.verified, said.word, bool_or(said.is_name)
+    from ${collection} c
+    cross join lateral (
+      select ${searchWords(sql`c.name`)} as of_name, ${searchWords(sql`c.symbol`)} as of_symbol,
+             case when c.slug !~ '^0x[0-9a-f]{40}$' then ${searchWords(sql`c.slug`)} end as of_slug
+    ) words
+    cross join lateral (
+      select left(array_to_string(words.of_name, ''), ${sql.lit(maxLength)}) as word, true as is_name
+      union all select left(array_to_string(words.of_slug, ''), ${sql.lit(maxLength)}), false
+      union all
+      select left(one, ${sql.lit(maxLength)}), false
+      from unnest(words.of_name[1:${sql.lit(maxWords)}] || words.of_slug[1:${sql.lit(maxWords)}] || words.of_symbol[1:2]) one
+    ) said
+    where c.collection_id = any (${collections}::int[]) and said.word <> ''
+    group by c.collection_id, c.chain_id, c.verified, said.word`.execute(session);
+}
+
+/** A name may have any number of words of any length. */
+const maxWords = 12;
+const maxLength = 60;
