@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { Database, Session } from "../database.ts";
 import { type FactKind, factKind } from "./fact-kind.ts";
-import { type Appended, appendStaged, openStage } from "./stage.ts";
+import type { Appended } from "./stage.ts";
 
 /** A fact that no chain emitted: something observed, submitted or decided. */
 export type Observation = {
@@ -35,19 +35,14 @@ export async function appendObservationsIn(
   session: Session,
   observations: readonly Observation[],
 ): Promise<Appended> {
-  await openStage(session);
-  await sql`
-      insert into staged (ord, kind, chain_id, contract, identity, recorded_at, block_number, block_hash,
-                          block_timestamp, token_id, amount, from_address, to_address, order_hash, payload)
-      select ord, kind, chain_id, decode(contract, 'hex'), decode(identity, 'hex'), recorded_at, block_number,
-             decode(block_hash, 'hex'), block_timestamp, token_id, amount, decode(from_address, 'hex'),
-             decode(to_address, 'hex'), decode(order_hash, 'hex'), payload
-      from jsonb_to_recordset(${JSON.stringify(observations.map(rowOf))}::jsonb) as row (
-        ord bigint, kind smallint, chain_id integer, contract text, identity text, recorded_at timestamptz,
-        block_number bigint, block_hash text, block_timestamp timestamptz, token_id numeric, amount numeric,
-        from_address text, to_address text, order_hash text, payload jsonb
-      )`.execute(session);
-  return await appendStaged(session);
+  const { rows } = await sql<Appended>`
+    select appended::int as appended, last_position as head
+    from log.append_observations(${JSON.stringify(observations.map(rowOf))}::jsonb)`.execute(
+    session,
+  );
+  const row = rows[0];
+  if (row === undefined) throw new Error("log.append_observations returned no row");
+  return row;
 }
 
 function rowOf(observation: Observation, index: number) {

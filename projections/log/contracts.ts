@@ -13,22 +13,9 @@ export async function registerContracts(
   contracts: readonly ChainContract[],
 ): Promise<void> {
   if (contracts.length === 0) return;
-  const named = sql`
-    select distinct one.chain_id, coalesce(alias.stands_for, one.address) as address
-    from unnest(
+  await sql`
+    select log.register_contracts(
       ${contracts.map(({ chainId }) => chainId)}::int[],
       ${contracts.map(({ address }) => `\\${address.slice(1)}`)}::bytea[]
-    ) as one (chain_id, address)
-    left join log.contract_alias alias using (chain_id, address)`;
-  const unknown = sql`
-    select chain_id, address from (${named}) named
-    where not exists (
-      select from log.contract known where known.chain_id = named.chain_id and known.address = named.address
-    )`;
-  const { rows } = await unknown.execute(session);
-  if (rows.length === 0) return;
-  await sql`select from log.head for update`.execute(session);
-  await sql`insert into log.contract (chain_id, address) ${unknown} on conflict do nothing`.execute(
-    session,
-  );
+    )`.execute(session);
 }

@@ -23,6 +23,7 @@ import { up as royalties } from "./migrations/0021-royalties.ts";
 import { up as orderBudgets } from "./migrations/0023-order-budgets.ts";
 import { up as auditCommand } from "./migrations/0028-audit-command.ts";
 import { up as analysts } from "./migrations/0030-analysts.ts";
+import { up as appendFunctions } from "./migrations/0031-append-functions.ts";
 import { up as tokenSubmissions } from "./migrations/0040-token-submissions.ts";
 import { up as search } from "./migrations/0041-search.ts";
 
@@ -50,6 +51,7 @@ const migrations: Record<string, Migration> = {
   "0023-order-budgets": { up: orderBudgets },
   "0028-audit-command": { up: auditCommand },
   "0030-analysts": { up: analysts },
+  "0031-append-functions": { up: appendFunctions },
   "0040-token-submissions": { up: tokenSubmissions },
   "0041-search": { up: search },
 };

@@ -155,6 +155,13 @@ describe.each(chainIds)("soon after the first start, chain %i shows", (chainId) 
   });
 });
 
+it("no process lacks a right on the database", async () => {
+  const log = await readFile(join(directory, "postgres.log"), "utf8");
+  expect(log.split("\n").filter((line) => /permission denied|must be owner/.test(line))).toEqual(
+    [],
+  );
+});
+
 describe("the first screen", () => {
   it("names what runs and where, and every command that it prints answers 200", async () => {
     const screen = service.output.join("\n");

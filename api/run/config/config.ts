@@ -29,8 +29,16 @@ export type Config = {
     /** First part of the account API's paths. */
     accountApiPath: string;
   };
-  /** `url` is null where PostgreSQL is embedded. */
-  database: { url: string | null; readUrl: string | null };
+  /** `url` is null where PostgreSQL is embedded, others where they are not set. */
+  database: {
+    /** Of the owner. */
+    url: string | null;
+    readUrl: string | null;
+    /** Of an administrator. */
+    adminUrl: string | null;
+    /** Of processes that have users of their own. */
+    processUrls: Record<"indexer" | "projector" | "jobs" | "api", string | null>;
+  };
   dataDir: string;
   /** No RPC is set: the supervisor starts local chains and passes their URLs to the roles. */
   localChains: boolean;
@@ -130,10 +138,7 @@ function shape(env: Environment, curated: Config["curated"]): Config {
       siteUrl: withoutSlash(env.SITE_URL ?? baseUrl),
       accountApiPath: env.ACCOUNT_API_PATH,
     },
-    database: {
-      url: env.DATABASE_URL ?? null,
-      readUrl: env.DATABASE_READ_URL ?? env.DATABASE_URL ?? null,
-    },
+    database: shapeDatabase(env),
     dataDir: resolve(env.DATA_DIR),
     localChains,
     devnet: { market: env.DEVNET_MARKET },
@@ -187,6 +192,20 @@ function shape(env: Environment, curated: Config["curated"]): Config {
     log: {
       level: env.LOG_LEVEL,
       format: env.LOG_FORMAT ?? (process.stdout.isTTY ? "pretty" : "json"),
+    },
+  };
+}
+
+function shapeDatabase(env: Environment): Config["database"] {
+  return {
+    url: env.DATABASE_URL ?? null,
+    readUrl: env.DATABASE_READ_URL ?? env.DATABASE_URL_API ?? env.DATABASE_URL ?? null,
+    adminUrl: env.DATABASE_URL_ADMIN ?? null,
+    processUrls: {
+      indexer: env.DATABASE_URL_INDEXER ?? null,
+      projector: env.DATABASE_URL_PROJECTOR ?? null,
+      jobs: env.DATABASE_URL_JOBS ?? null,
+      api: env.DATABASE_URL_API ?? null,
     },
   };
 }

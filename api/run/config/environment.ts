@@ -3,6 +3,7 @@ import { commonConduit } from "../../../abis/deployments.ts";
 import { defaultFeeLimits } from "../../../projections/domain/creator-fee-review.ts";
 import { exchangeNames } from "../../background/prices/feeds.ts";
 import { chainSettings } from "./chain-settings.ts";
+import { databaseSettings } from "./database-settings.ts";
 import { gatewaySettings } from "./gateway-settings.ts";
 import { loadSettings } from "./load-settings.ts";
 import { orderSettings } from "./order-settings.ts";
@@ -67,20 +68,7 @@ export const Environment = z.object({
     expectation: "lower-case letters, digits and hyphens, not a path in use",
     example: "apechain",
   }),
-  DATABASE_URL: setting(urlOf("postgres:", "postgresql:").optional(), {
-    meaning: "PostgreSQL server, version 15 to 18",
-    expectation: "a postgres:// URL",
-    example: "postgres://user:password@localhost:5432/orders",
-    fallback: "absent: embedded PostgreSQL in DATA_DIR",
-    secret: true,
-  }),
-  DATABASE_READ_URL: setting(urlOf("postgres:", "postgresql:").optional(), {
-    meaning: "read replica",
-    expectation: "a postgres:// URL, together with DATABASE_URL",
-    example: "postgres://user:password@replica:5432/orders",
-    fallback: "DATABASE_URL",
-    secret: true,
-  }),
+  ...databaseSettings,
   DATA_DIR: setting(z.string().min(1).default(".data"), {
     meaning: "directory of the embedded database and the local chains; deleting it resets them",
     expectation: "a directory",

@@ -1,4 +1,5 @@
 import { chainIds } from "../../../abis/deployments.ts";
+import { databaseSettings } from "./database-settings.ts";
 import { Environment } from "./environment.ts";
 import { partnerSettingDependencies } from "./partner-settings.ts";
 import { aboutSetting } from "./setting.ts";
@@ -46,7 +47,9 @@ export function missingCompanions(named: Record<string, string>): string[] {
     "FEE_RECIPIENT",
     chainIds.map((chainId) => `RPC_URL_${chainId}`).find((name) => named[name]) ?? "",
   );
-  requireWith("DATABASE_URL", "DATABASE_READ_URL");
+  for (const name of Object.keys(databaseSettings).filter((one) => one !== "DATABASE_URL")) {
+    requireWith("DATABASE_URL", name);
+  }
   for (const [name, companion] of partnerSettingDependencies) requireWith(name, companion);
   requireWith("MAIL_FROM", "SMTP_URL");
   return problems;

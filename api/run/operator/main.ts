@@ -5,6 +5,7 @@ import { addAccounts } from "./access/accounts.ts";
 import { addAnalysts } from "./access/analysts.ts";
 import { addKeys } from "./access/keys.ts";
 import { addMakers } from "./access/makers.ts";
+import { addRoles } from "./access/roles.ts";
 import { addCollections } from "./collections/collections.ts";
 import { addRoyalties } from "./collections/royalties.ts";
 import { addExport } from "./export/export.ts";
@@ -56,6 +57,7 @@ async function run(): Promise<number> {
   addCollections(program);
   addRoyalties(program);
   addAnalysts(program);
+  addRoles(program);
   addExport(program);
   addPrices(program);
   addPrune(program);

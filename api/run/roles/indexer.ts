@@ -1,7 +1,7 @@
 import { openDatabase } from "../../../projections/database.ts";
-import { migrate } from "../../../projections/log/migrate.ts";
 import { indexedSources } from "../indexer/indexed-sources.ts";
 import { runPonder } from "../indexer/run-ponder.ts";
+import { migrateOrWait } from "./migrate-or-wait.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 
 /** One Ponder process per chain, each in its own schema; they share Ponder's cache of chain data. */
@@ -15,7 +15,7 @@ export async function runRole({ config, logger, signal }: RoleContext): Promise<
   });
   const stopping = new AbortController();
   signal.addEventListener("abort", () => stopping.abort());
-  await migrate(db);
+  await migrateOrWait(db, logger, signal);
 
   const chains = config.chains.map((chain) => {
     const sources = indexedSources(chain, config.curated);

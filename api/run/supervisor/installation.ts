@@ -29,9 +29,11 @@ export function mergeInstallation(environment: Variables): Variables {
   const namesOwnChains = Object.keys(environment).some(
     (name) => /^RPC_URL_\d+$/.test(name) && environment[name],
   );
+  const namesOwnDatabase = Boolean(environment.DATABASE_URL);
   const merged: Variables = { ...environment };
   for (const [name, value] of Object.entries(running)) {
-    if (namesOwnChains && name !== "DATABASE_URL") continue;
+    const isDatabase = name.startsWith("DATABASE_URL");
+    if (isDatabase ? namesOwnDatabase : namesOwnChains) continue;
     merged[name] = environment[name] || value;
   }
   return merged;

@@ -12,7 +12,7 @@ export async function runRole(
   signal: AbortSignal,
 ): Promise<number> {
   const run = await loadRole(name);
-  const running = await run({ config: roleConfig(config), logger, signal });
+  const running = await run({ config: roleConfig(config, name), logger, signal });
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve());
@@ -34,8 +34,9 @@ export async function runRole(
 }
 
 /** A role that runs alone needs the addresses of its database and chains in its settings. */
-function roleConfig(config: Config): RoleConfig {
-  const { url, readUrl } = config.database;
+function roleConfig(config: Config, name: RoleName): RoleConfig {
+  const { readUrl, processUrls } = config.database;
+  const url = processUrls[name] ?? config.database.url;
   const { bps, recipient } = config.fees;
   const problems: string[] = [];
   const requireSetting = (value: unknown, name: string, example: string) => {

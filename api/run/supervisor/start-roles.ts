@@ -30,14 +30,23 @@ export async function startRoles(
 function processesOf(
   role: RoleName,
   { config }: SupervisorContext,
-  environment: Variables,
+  given: Variables,
 ): RoleProcess[] {
+  const environment = withOneUser(given, role);
   if (role !== "indexer") return [{ name: role, role, environment }];
   return config.chains.map(({ chainId }) => ({
     name: `indexer-${chainId}`,
     role,
     environment: withOneChain(environment, chainId),
   }));
+}
+
+/** A process gets the address of its own database user, and of no other. */
+function withOneUser(given: Variables, role: RoleName): Variables {
+  const own = given[`DATABASE_URL_${role.toUpperCase()}`] || given.DATABASE_URL;
+  const others = Object.keys(given).filter((name) => /^DATABASE_URL_/.test(name));
+  const removed = Object.fromEntries(others.map((name) => [name, undefined]));
+  return { ...given, ...removed, DATABASE_URL: own };
 }
 
 function startRole(

@@ -1,14 +1,11 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { sql } from "kysely";
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { migrate, pendingMigrations } from "../../../projections/log/migrate.ts";
+import { openDatabase } from "../../../projections/database.ts";
 import type { Config } from "../config/config.ts";
 import { writeInstallation } from "./installation.ts";
 import { listeningUrl } from "./listening-url.ts";
 import { type LocalChains, localChainsEnvironment } from "./local-chains.ts";
+import { openAddresses, prepareDatabase } from "./prepare-database.ts";
 import { openProgressReader } from "./read-progress.ts";
 import { showProgressUntil } from "./show-progress.ts";
-import { startDatabase } from "./start-database.ts";
 import { startLocalChains } from "./start-local-chains.ts";
 import { startRoles } from "./start-roles.ts";
 import { type SupervisorContext, usesDataDirectory } from "./supervisor-context.ts";
@@ -16,27 +13,27 @@ import { type SupervisorContext, usesDataDirectory } from "./supervisor-context.
 /** Starts database, local chains and roles in order, and waits until all of them are current. */
 export async function startService(context: SupervisorContext): Promise<LocalChains | undefined> {
   const { config, environment, logger, roles } = context;
-  const databaseUrl = config.database.url ?? (await startDatabase(context));
+  const addresses = await openAddresses(context);
   const db = openDatabase({
-    url: databaseUrl,
+    url: addresses.DATABASE_URL,
     applicationName: "supervisor",
     max: 2,
     onIdleError: (error) => logger.debug({ err: error }, "database connection lost"),
   });
   try {
-    await prepareDatabase(db, context);
+    await prepareDatabase(db, addresses, context);
     const local = config.localChains ? await startLocalChains(context) : undefined;
-    const addresses: Record<string, string> = {
+    const variables: Record<string, string> = {
       DATA_DIR: config.dataDir,
       CURATED_FILE: config.curated.file,
-      DATABASE_URL: databaseUrl,
+      ...addresses,
       ...(local === undefined ? {} : localChainsEnvironment(config, environment, local)),
     };
     if (usesDataDirectory(config))
-      process.once("exit", writeInstallation(config.dataDir, addresses));
+      process.once("exit", writeInstallation(config.dataDir, variables));
     const haveReportedReady = await startRoles(context, {
       ...environment,
-      ...addresses,
+      ...variables,
       LOG_FORMAT: "json",
       PONDER_TELEMETRY_DISABLED: "1",
     });
@@ -52,25 +49,6 @@ export async function startService(context: SupervisorContext): Promise<LocalCha
   } finally {
     await db.destroy();
   }
-}
-
-/** Waits until the database answers, then migrates it. A migration that fails is not retried. */
-async function prepareDatabase(db: Database, { logger, signal }: SupervisorContext): Promise<void> {
-  for (let tries = 0; ; tries += 1) {
-    signal.throwIfAborted();
-    const error = await sql`select 1`.execute(db).then(
-      () => undefined,
-      (reason: Error) => reason,
-    );
-    if (error === undefined) break;
-    if (tries % 10 === 0) logger.warn({ reason: error.message }, "database does not answer");
-    await delay(1_000, undefined, { signal });
-  }
-  const startedAt = performance.now();
-  const pending = await pendingMigrations(db);
-  await migrate(db);
-  const durationMs = Math.round(performance.now() - startedAt);
-  logger.info({ migrations: pending.length, durationMs }, "database migrated");
 }
 
 async function answersReady(http: Config["http"]): Promise<boolean> {

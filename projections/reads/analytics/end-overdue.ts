@@ -29,11 +29,12 @@ export async function endOverdueTransactions(db: Database): Promise<EndedTransac
     .map(({ role, pid, seconds }) => ({ role, pid, seconds }));
 }
 
-/** Roles with access to the views, or with a limit. */
+/** Roles with access to the views, or with a limit, that are none of the service's own. */
 export async function readAnalysts(db: Database): Promise<string[]> {
   const { rows } = await sql<{ role: string }>`
     select r.rolname as role from pg_namespace n cross join aclexplode(n.nspacl) a join pg_roles r on r.oid = a.grantee
     where n.nspname = 'analytics' and a.grantee <> n.nspowner
+      and r.rolname not in (select role from ops.service_role)
     union
     select l.role from ops.analyst l join pg_roles r on r.rolname = l.role
     order by 1`.execute(db);

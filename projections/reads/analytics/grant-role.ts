@@ -1,9 +1,9 @@
-import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import type { Database, Session } from "../../database.ts";
 import { type Rejection, reject } from "../../domain/rejection.ts";
 import { analyticsSchema } from "./bind-views.ts";
-import { readPowers, readRevocations } from "./role-powers.ts";
+import { jobsRole, readPowers, readRevocations } from "./role-powers.ts";
+import { scramVerifier } from "./scram-verifier.ts";
 
 export type AnalystRole = {
   name: string;
@@ -33,7 +33,7 @@ export async function grantRole(db: Database, role: AnalystRole): Promise<Grante
   }
   const statements = [
     ...statementsFor(role, found !== null),
-    ...(found?.canBeEnded === true ? [] : [`grant "${role.name}" to current_user`]),
+    ...(found?.canBeEnded === true ? [] : [`grant "${role.name}" to "${await readJobsRole(db)}"`]),
     ...(await readRevocations(db)),
     `insert into ops.analyst (role, timeout_seconds) values ('${role.name}', ${role.timeoutSeconds})
      on conflict (role) do update set timeout_seconds = excluded.timeout_seconds`,
@@ -96,21 +96,9 @@ function statementsFor({ name, password, timeoutSeconds }: AnalystRole, exists: 
     exists
       ? `alter role "${name}" connection limit ${CONNECTIONS}`
       : `create role "${name}" login ${attributes} connection limit ${CONNECTIONS}`,
-    ...(password === null ? [] : [`alter role "${name}" password '${verifierOf(password)}'`]),
+    ...(password === null ? [] : [`alter role "${name}" password '${scramVerifier(password)}'`]),
     ...settings.map((setting) => `alter role "${name}" set ${setting}`),
   ];
-}
-
-const ROUNDS = 4096;
-
-/** The SCRAM verifier of a password (RFC 5803), so that neither logs nor the wire contain the password. */
-function verifierOf(password: string): string {
-  const salt = randomBytes(16);
-  const salted = pbkdf2Sync(password, salt, ROUNDS, 32, "sha256");
-  const keyed = (words: string) => createHmac("sha256", salted).update(words).digest();
-  const stored = createHash("sha256").update(keyed("Client Key")).digest("base64");
-  const server = keyed("Server Key").toString("base64");
-  return `SCRAM-SHA-256$${ROUNDS}:${salt.toString("base64")}$${stored}:${server}`;
 }
 
 type FoundRole = { hasAccess: boolean; canBeEnded: boolean };
@@ -119,9 +107,14 @@ async function findRole(session: Session, name: string): Promise<FoundRole | nul
   const { rows } = await sql<FoundRole>`
     select rolsuper or pg_has_role(oid, current_user, 'member')
            or has_schema_privilege(oid, 'log', 'usage') as "hasAccess",
-           pg_has_role(oid, 'usage') as "canBeEnded"
+           pg_has_role(${jobsRole}, oid, 'usage') as "canBeEnded"
     from pg_roles where rolname = ${name}`.execute(session);
   return rows[0] ?? null;
+}
+
+async function readJobsRole(session: Session): Promise<string> {
+  const { rows } = await sql<{ role: string }>`select ${jobsRole} as role`.execute(session);
+  return rows[0]?.role ?? "";
 }
 
 async function readOthers(session: Session, name: string): Promise<string[]> {

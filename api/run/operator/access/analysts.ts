@@ -66,36 +66,47 @@ function parseTimeout(text: string): number {
 }
 
 async function grant(name: string, { passwordFile, timeout, json }: GrantOptions): Promise<void> {
-  await withDatabase("analysts grant", async ({ db, url }) => {
-    await db.transaction().execute(bindViewsIfStale);
-    if (!(await areViewsBound(db))) {
-      process.stderr.write("some tables are missing: start the projector of this version first\n");
-      process.exitCode = 1;
-      return;
-    }
-    const password = passwordFile ?? null;
-    const granted = await grantRole(db, { name, password, timeoutSeconds: timeout });
-    if (isRejection(granted)) {
-      const { message, statements } = granted;
-      const advice = statements.length === 0 ? [] : ["; an administrator must run:"];
-      print(
-        json,
-        granted,
-        statements.map((one) => `${one};`),
-      );
-      process.stderr.write(`${message}${advice.join("")}\n`);
-      process.exitCode = 1;
-      return;
-    }
-    print(json, { role: name, ...granted }, [
-      `${name} ${granted.wasMade ? "is created and " : ""}can read the analytics views`,
-      ...(granted.alsoSees.length === 0
-        ? []
-        : [`it also has access to ${granted.alsoSees.join(", ")}, granted elsewhere`]),
-      ...granted.stillMay.map((power) => `it may still ${power}`),
-      `psql '${addressFor(name, url)}'`,
-    ]);
-  });
+  const areBound = await withDatabase(
+    "analysts grant",
+    async ({ db }) => {
+      await db.transaction().execute(bindViewsIfStale);
+      return await areViewsBound(db);
+    },
+    { as: "projector" },
+  );
+  if (!areBound) {
+    process.stderr.write("some tables are missing: start the projector of this version first\n");
+    process.exitCode = 1;
+    return;
+  }
+  await withDatabase(
+    "analysts grant",
+    async ({ db, url }) => {
+      const password = passwordFile ?? null;
+      const granted = await grantRole(db, { name, password, timeoutSeconds: timeout });
+      if (isRejection(granted)) {
+        const { message, statements } = granted;
+        const advice = statements.length === 0 ? [] : ["; an administrator must run:"];
+        print(
+          json,
+          granted,
+          statements.map((one) => `${one};`),
+        );
+        process.stderr.write(`${message}${advice.join("")}\n`);
+        process.exitCode = 1;
+        return;
+      }
+      print(json, { role: name, ...granted }, [
+        `${name} ${granted.wasMade ? "is created and " : ""}can read the analytics views`,
+        ...(granted.alsoSees.length === 0
+          ? []
+          : [`it also has access to ${granted.alsoSees.join(", ")}, granted elsewhere`]),
+        ...granted.stillMay.map((power) => `it may still ${power}`),
+        `psql '${addressFor(name, url)}'`,
+      ]);
+    },
+    { as: "admin" },
+  );
 }
 
 function addressFor(role: string, url: string): string {
@@ -104,10 +115,14 @@ function addressFor(role: string, url: string): string {
 }
 
 async function revoke(name: string, { json }: Json): Promise<void> {
-  await withDatabase("analysts revoke", async ({ db }) => {
-    const hasChanged = await revokeRole(db, name);
-    print(json, { role: name, hasChanged }, [
-      `${name} ${hasChanged ? "can no longer read the views" : "could not read the views"}`,
-    ]);
-  });
+  await withDatabase(
+    "analysts revoke",
+    async ({ db }) => {
+      const hasChanged = await revokeRole(db, name);
+      print(json, { role: name, hasChanged }, [
+        `${name} ${hasChanged ? "can no longer read the views" : "could not read the views"}`,
+      ]);
+    },
+    { as: "admin" },
+  );
 }

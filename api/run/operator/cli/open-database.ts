@@ -1,9 +1,11 @@
+import { sql } from "kysely";
 import { allProjections } from "../../../../projections/all.ts";
 import { type Database, openDatabase } from "../../../../projections/database.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
 import { pendingMigrations } from "../../../../projections/log/migrate.ts";
 import { type Config, readConfig, readEnvironment } from "../../config/config.ts";
 import { ConfigurationError } from "../../config/configuration-error.ts";
+import { type DatabaseRoles, readDatabaseRoles } from "../../database-roles/database-roles.ts";
 import { createLogger } from "../../output/logger.ts";
 import { startPostgres } from "../../postgres/embedded.ts";
 import { mergeInstallation } from "../../supervisor/installation.ts";
@@ -11,20 +13,31 @@ import { startOrphanGuard } from "../../supervisor/orphan-guard.ts";
 
 export type Opened = { db: Database; config: Config; url: string };
 
+/** Whose rights the command has. `admin`: of a user who may administer roles. */
+type OpenOptions = {
+  mayLackMigrations?: boolean;
+  as?: "owner" | "indexer" | "projector" | "admin";
+};
+
 /** Milliseconds after which the server cancels the statement of a killed command. */
 const CHECK_CLIENT_MS = 1_000;
 
-/** Opens the configured database for a command. An embedded one that is not running is started for its duration. */
+/**
+ * Opens the configured database for a command. An embedded one that is not running is started for its duration. What a
+ * command creates must be the owner's, or that of the process which goes on with it.
+ */
 export async function withDatabase<Result>(
   command: string,
   work: (opened: Opened) => Promise<Result>,
-  { mayLackMigrations = false } = {},
+  { mayLackMigrations = false, as = "owner" }: OpenOptions = {},
 ): Promise<Result> {
   const config = readConfig(mergeInstallation(readEnvironment()));
   const server = config.database.url === null ? await startEmbedded(config) : undefined;
-  const url = server?.url ?? config.database.url ?? "";
+  const admin = as === "admin" ? config.database.adminUrl : null;
+  const login = server?.url ?? admin ?? config.database.url ?? "";
+  const url = as === "admin" ? login : await asRole(login, as);
   const db = openDatabase({
-    url: withConnectionCheck(url),
+    url: withOption(url, `client_connection_check_interval=${CHECK_CLIENT_MS}`),
     applicationName: `op ${command}`,
     max: 4,
     onIdleError: () => {},
@@ -58,10 +71,26 @@ async function startEmbedded({ dataDir, log }: Config) {
   });
 }
 
-function withConnectionCheck(url: string): string {
+/** The address with which statements run as the database role of a process, where it has one. */
+async function asRole(url: string, process: keyof DatabaseRoles): Promise<string> {
+  const db = openDatabase({ url, applicationName: "op", max: 1, onIdleError: () => {} });
+  try {
+    const role = (await readDatabaseRoles(db))?.[process];
+    if (role === undefined) return url;
+    const { rows } = await sql<{ switches: boolean }>`
+      select current_user <> ${role} and pg_has_role(oid, 'member') as switches
+      from pg_roles where rolname = ${role}`.execute(db);
+    return rows[0]?.switches ? withOption(url, `role=${role.replaceAll(/[\\ ]/g, "\\$&")}`) : url;
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** The address of a database with a parameter of its sessions. */
+function withOption(url: string, setting: string): string {
   const parsed = new URL(url);
   const given = parsed.searchParams.get("options");
-  const option = `-c client_connection_check_interval=${CHECK_CLIENT_MS}`;
+  const option = `-c ${setting}`;
   parsed.searchParams.set("options", given === null ? option : `${given} ${option}`);
   return parsed.href;
 }

@@ -19,6 +19,9 @@ import { readAnalysts } from "../../../../projections/reads/analytics/end-overdu
 import { readPowers } from "../../../../projections/reads/analytics/role-powers.ts";
 import type { ChainConfig } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
+import { projectionNames } from "../../database-roles/apply-rights.ts";
+import { readDatabaseRoles } from "../../database-roles/database-roles.ts";
+import { findWrongRights } from "../../database-roles/find-wrong-rights.ts";
 import { configuredProjections, withDatabase } from "../cli/open-database.ts";
 import { megabytes, print } from "../cli/output.ts";
 import { findStaleSchemas } from "../projections/stale-schemas.ts";
@@ -70,6 +73,7 @@ async function examine(db: Database, config: Config): Promise<Finding[]> {
     ...checked.flat(),
     ...(await checkLeftOut(db)),
     ...(await checkHeldFees(db)),
+    ...(await checkRoles(db)),
     ...(await checkAnalysts(db)),
     ...(await checkSchemas(db, config, projections)),
   ];
@@ -121,6 +125,14 @@ async function checkHeldFees(db: Database): Promise<Finding[]> {
   if (held.length === 0) return [];
   const finding = `${held.length} creator fees of partners wait for a decision`;
   return [fault("royalties", finding, "op royalties list, then op royalties accept or refuse")];
+}
+
+/** Each process's database user has the least rights. */
+async function checkRoles(db: Database): Promise<Finding[]> {
+  const roles = await readDatabaseRoles(db);
+  if (roles === null) return [];
+  const wrong = await findWrongRights(db, roles, projectionNames);
+  return wrong.map(({ role, finding }) => fault(`role ${role}`, finding, "op roles grant"));
 }
 
 async function checkAnalysts(db: Database): Promise<Finding[]> {

@@ -17,22 +17,26 @@ export function addReindex(program: Command): void {
 }
 
 async function reindex({ chain: chainId, json }: { chain: string; json?: boolean }): Promise<void> {
-  await withDatabase("reindex", async ({ db, config, url }) => {
-    const chain = chosenChain(config, chainId);
-    const sink = (line: string) => void process.stderr.write(`${line}\n`);
-    const ending = new AbortController();
-    const end = () => ending.abort();
-    process.once("SIGINT", end).once("SIGTERM", end);
-    const schema = await reindexChain({
-      chain,
-      sources: indexedSources(chain, config.curated),
-      databaseUrl: url,
-      db,
-      logger: createLogger("op", config.log.level, sink),
-      signal: ending.signal,
-    });
-    print(json, { chainId: chain.chainId, schema }, [
-      `chain ${chainId}: indexed into ${schema}, which is now recorded; op prune drops the previous schema`,
-    ]);
-  });
+  await withDatabase(
+    "reindex",
+    async ({ db, config, url }) => {
+      const chain = chosenChain(config, chainId);
+      const sink = (line: string) => void process.stderr.write(`${line}\n`);
+      const ending = new AbortController();
+      const end = () => ending.abort();
+      process.once("SIGINT", end).once("SIGTERM", end);
+      const schema = await reindexChain({
+        chain,
+        sources: indexedSources(chain, config.curated),
+        databaseUrl: url,
+        db,
+        logger: createLogger("op", config.log.level, sink),
+        signal: ending.signal,
+      });
+      print(json, { chainId: chain.chainId, schema }, [
+        `chain ${chainId}: indexed into ${schema}, which is now recorded; op prune drops the previous schema`,
+      ]);
+    },
+    { as: "indexer" },
+  );
 }

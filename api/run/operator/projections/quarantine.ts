@@ -41,20 +41,28 @@ export function addQuarantine(program: Command): void {
     .option("--projection <name>", "only this projection")
     .option("--json", "print JSON")
     .action(async (position: bigint, options: Options & { projection?: string }) => {
-      await withDatabase("quarantine", async ({ db, config }) => {
-        const { json, projection = null } = options;
-        const progress = openProgress("rebuilding");
-        const { released, failure } = await releaseQuarantined(db, configuredProjections(config), {
-          ...{ fact: position, projection },
-          rebuildOne: (one) => rebuildShown(db, one, { json, progress }),
-        }).finally(progress.end);
-        const content = {
-          ...{ position: Number(position), released },
-          ...(failure === null ? {} : { error: failure.message }),
-        };
-        print(json, content, outcomeLines(position, released, failure));
-        if (failure !== null) process.exitCode = 1;
-      });
+      await withDatabase(
+        "quarantine",
+        async ({ db, config }) => {
+          const { json, projection = null } = options;
+          const progress = openProgress("rebuilding");
+          const { released, failure } = await releaseQuarantined(
+            db,
+            configuredProjections(config),
+            {
+              ...{ fact: position, projection },
+              rebuildOne: (one) => rebuildShown(db, one, { json, progress }),
+            },
+          ).finally(progress.end);
+          const content = {
+            ...{ position: Number(position), released },
+            ...(failure === null ? {} : { error: failure.message }),
+          };
+          print(json, content, outcomeLines(position, released, failure));
+          if (failure !== null) process.exitCode = 1;
+        },
+        { as: "projector" },
+      );
     });
 }
 

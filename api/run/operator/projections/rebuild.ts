@@ -25,12 +25,20 @@ export function addRebuild(program: Command): void {
     .option("--anew", "start from the beginning instead of resuming an interrupted rebuild")
     .option("--json", "print JSON")
     .action(async (names: string[], { json, anew }: Options, command: Command) => {
-      await withDatabase("rebuild", async ({ db, config }) => {
-        const all = configuredProjections(config);
-        const named = chooseProjections(command, all, names);
-        const rebuilt = await rebuildChosen(db, withDependents(all, named), { named, json, anew });
-        print(json, { rebuilt }, []);
-      });
+      await withDatabase(
+        "rebuild",
+        async ({ db, config }) => {
+          const all = configuredProjections(config);
+          const named = chooseProjections(command, all, names);
+          const rebuilt = await rebuildChosen(db, withDependents(all, named), {
+            named,
+            json,
+            anew,
+          });
+          print(json, { rebuilt }, []);
+        },
+        { as: "projector" },
+      );
     });
 }
 

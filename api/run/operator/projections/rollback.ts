@@ -17,21 +17,25 @@ export function addRollback(program: Command): void {
     .argument("[projection]", "default: all with previous tables")
     .option("--json", "print JSON")
     .action(async (name: string | undefined, { json }: { json?: boolean }, command: Command) => {
-      await withDatabase("rollback", async ({ db, config }) => {
-        const all = configuredProjections(config);
-        const named = chooseProjections(command, all, name === undefined ? [] : [name]);
-        const outcomes: Outcome[] = [];
-        for (const one of all.filter((projection) => named.includes(projection.name))) {
-          outcomes.push(await rollBackOne(db, one));
-        }
-        const rolledBack = outcomes.flatMap((one) => (one.back === null ? [] : [one.back]));
-        print(
-          json,
-          { rolledBack },
-          outcomes.map(({ line }) => line),
-        );
-        if (!outcomes.some(({ isDone }) => isDone)) process.exitCode = 1;
-      });
+      await withDatabase(
+        "rollback",
+        async ({ db, config }) => {
+          const all = configuredProjections(config);
+          const named = chooseProjections(command, all, name === undefined ? [] : [name]);
+          const outcomes: Outcome[] = [];
+          for (const one of all.filter((projection) => named.includes(projection.name))) {
+            outcomes.push(await rollBackOne(db, one));
+          }
+          const rolledBack = outcomes.flatMap((one) => (one.back === null ? [] : [one.back]));
+          print(
+            json,
+            { rolledBack },
+            outcomes.map(({ line }) => line),
+          );
+          if (!outcomes.some(({ isDone }) => isDone)) process.exitCode = 1;
+        },
+        { as: "projector" },
+      );
     });
 }
 

@@ -21,14 +21,18 @@ export function addVerify(program: Command): void {
     .option("--sample <keys>", "compare only the rows of this many keys", parseCount)
     .option("--json", "print JSON")
     .action(async (name: string | undefined, options: Options, command: Command) => {
-      await withDatabase("verify", async ({ db, config }) => {
-        const found: Verification[] = [];
-        for (const projection of choose(command, configuredProjections(config), name, options)) {
-          found.push(await verifyOne(db, projection, options.sample));
-        }
-        print(options.json, { verified: found.map(present) }, found.flatMap(linesOf));
-        if (found.some(({ different }) => different > 0n)) process.exitCode = 1;
-      });
+      await withDatabase(
+        "verify",
+        async ({ db, config }) => {
+          const found: Verification[] = [];
+          for (const projection of choose(command, configuredProjections(config), name, options)) {
+            found.push(await verifyOne(db, projection, options.sample));
+          }
+          print(options.json, { verified: found.map(present) }, found.flatMap(linesOf));
+          if (found.some(({ different }) => different > 0n)) process.exitCode = 1;
+        },
+        { as: "projector" },
+      );
     });
 }
 

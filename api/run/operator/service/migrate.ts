@@ -2,6 +2,8 @@ import {
   migrate as migrateDatabase,
   pendingMigrations,
 } from "../../../../projections/log/migrate.ts";
+import { applyRights } from "../../database-roles/apply-rights.ts";
+import { readDatabaseRoles } from "../../database-roles/database-roles.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 
@@ -12,6 +14,8 @@ export async function migrate({ json }: { json?: boolean }): Promise<void> {
     async ({ db }) => {
       const ran = await pendingMigrations(db);
       await migrateDatabase(db);
+      const roles = await readDatabaseRoles(db);
+      if (roles !== null) await applyRights(db, roles);
       print(json, { ran }, [
         ran.length === 0 ? "the database is up to date" : `ran ${ran.join(", ")}`,
       ]);

@@ -1,0 +1,61 @@
+import type { Command } from "commander";
+import type { Database } from "../../../../projections/database.ts";
+import type { Config } from "../../config/config.ts";
+import { ConfigurationError } from "../../config/configuration-error.ts";
+import { applyRights } from "../../database-roles/apply-rights.ts";
+import { addressesOf, configuredRoles } from "../../database-roles/configured-roles.ts";
+import {
+  areSeparate,
+  type DatabaseRoles,
+  readDatabaseRoles,
+} from "../../database-roles/database-roles.ts";
+import type { WrongRight } from "../../database-roles/find-wrong-roles.ts";
+import { withDatabase } from "../cli/open-database.ts";
+import { print } from "../cli/output.ts";
+
+/** `op roles grant` */
+export function addRoles(program: Command): void {
+  const roles = program.command("roles").description("database users of the processes");
+  roles
+    .command("grant")
+    .description("give each process's database user the rights that it needs, and take others")
+    .option("--json", "print JSON")
+    .exitOverride()
+    .action(grant);
+}
+
+async function grant({ json }: { json?: boolean }): Promise<void> {
+  await withDatabase(
+    "roles grant",
+    async ({ db, config }) => {
+      const roles = await chooseRoles(db, config);
+      const { corrected, remaining } = await applyRights(db, roles);
+      print(json, { roles, corrected, remaining }, [
+        ...Object.entries(roles).map(([process, role]) => `${process}: ${role}`),
+        `${corrected} rights corrected`,
+        ...remaining.flatMap(linesOf),
+      ]);
+      if (remaining.length === 0) return;
+      process.stderr.write("this database's user may not correct all; an administrator must\n");
+      process.exitCode = 1;
+    },
+    { as: "admin" },
+  );
+}
+
+async function chooseRoles(db: Database, { database }: Config): Promise<DatabaseRoles> {
+  const { url } = database;
+  const configured = url === null ? null : configuredRoles(addressesOf({ ...database, url }));
+  if (configured !== null && areSeparate(configured)) return configured;
+  const stored = await readDatabaseRoles(db);
+  if (stored !== null) return stored;
+  throw new ConfigurationError([
+    "DATABASE_URL_API: expected a postgres:// URL of a user of its own, or another of DATABASE_URL_INDEXER, " +
+      "DATABASE_URL_PROJECTOR and DATABASE_URL_JOBS. Example: DATABASE_URL_API=postgres://api:password@localhost:5432/orders",
+  ]);
+}
+
+const linesOf = ({ role, finding, statements }: WrongRight): string[] => [
+  `${role} ${finding}`,
+  ...statements.map((one) => `  ${one};`),
+];

@@ -1,0 +1,34 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
+import type { Logger } from "pino";
+import type { Database } from "../../../projections/database.ts";
+import { migrate, pendingMigrations } from "../../../projections/log/migrate.ts";
+
+const pollMs = 1_000;
+const logEvery = 10;
+
+/** Migrates as the owner of the tables; another database user waits until the owner has done it. */
+export async function migrateOrWait(
+  db: Database,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let tries = 0; !signal.aborted; tries += 1) {
+    if (await mayMigrate(db)) return await migrate(db);
+    const pending = await pendingMigrations(db);
+    if (pending.length === 0) return;
+    if (tries % logEvery === 0) {
+      logger.warn({ migrations: pending.length }, "waiting for migrations: run op migrate");
+    }
+    await delay(pollMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Whether the tables are this user's, or there are none. */
+async function mayMigrate(db: Database): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`
+    select to_regnamespace('ops') is null or has_schema_privilege('ops', 'create') as may`.execute(
+    db,
+  );
+  return rows[0]?.may ?? false;
+}

@@ -1,0 +1,70 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
+import { type Database, openDatabase } from "../../../projections/database.ts";
+import { migrate, pendingMigrations } from "../../../projections/log/migrate.ts";
+import { applyRights } from "../database-roles/apply-rights.ts";
+import {
+  addressesOf,
+  configuredRoles,
+  type DatabaseAddresses,
+} from "../database-roles/configured-roles.ts";
+import { areSeparate, readDatabaseRoles } from "../database-roles/database-roles.ts";
+import { createEmbeddedRoles } from "../database-roles/embedded-roles.ts";
+import { startDatabase } from "./start-database.ts";
+import type { SupervisorContext } from "./supervisor-context.ts";
+
+/** The addresses that are configured, or those of the embedded database, which is started and has a user for each process. */
+export async function openAddresses(context: SupervisorContext): Promise<DatabaseAddresses> {
+  const { database, dataDir } = context.config;
+  if (database.url !== null) return addressesOf({ ...database, url: database.url });
+  const adminUrl = await startDatabase(context);
+  const { owner, ...processUrls } = await createEmbeddedRoles(adminUrl, dataDir);
+  return addressesOf({ url: owner, processUrls, adminUrl });
+}
+
+/** Waits until the database answers, migrates it, and gives each role its rights. A migration that fails is not retried. */
+export async function prepareDatabase(
+  db: Database,
+  addresses: DatabaseAddresses,
+  { logger, signal }: Pick<SupervisorContext, "logger" | "signal">,
+): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    signal.throwIfAborted();
+    const error = await sql`select 1`.execute(db).then(
+      () => undefined,
+      (reason: Error) => reason,
+    );
+    if (error === undefined) break;
+    if (tries % 10 === 0) logger.warn({ reason: error.message }, "database does not answer");
+    await delay(1_000, undefined, { signal });
+  }
+  const startedAt = performance.now();
+  const pending = await pendingMigrations(db);
+  await migrate(db);
+  const durationMs = Math.round(performance.now() - startedAt);
+  logger.info({ migrations: pending.length, durationMs }, "database migrated");
+  await grantRights(db, addresses, logger);
+}
+
+async function grantRights(
+  db: Database,
+  addresses: DatabaseAddresses,
+  logger: SupervisorContext["logger"],
+): Promise<void> {
+  const roles = configuredRoles(addresses);
+  if (!areSeparate(roles) && (await readDatabaseRoles(db)) === null) return;
+  const admin = openDatabase({
+    url: addresses.DATABASE_URL_ADMIN ?? addresses.DATABASE_URL,
+    applicationName: "supervisor",
+    max: 1,
+    onIdleError: (error) => logger.debug({ err: error }, "database connection lost"),
+  });
+  try {
+    const { remaining } = await applyRights(admin, roles);
+    for (const { role, finding } of remaining.slice(0, 10)) {
+      logger.warn({ role, finding }, "database rights differ: run op roles grant");
+    }
+  } finally {
+    await admin.destroy();
+  }
+}

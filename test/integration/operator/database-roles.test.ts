@@ -1,0 +1,359 @@
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { applyRights, projectionNames } from "../../../api/run/database-roles/apply-rights.ts";
+import type { DatabaseRoles } from "../../../api/run/database-roles/database-roles.ts";
+import { createEmbeddedRoles } from "../../../api/run/database-roles/embedded-roles.ts";
+import { findWrongRights } from "../../../api/run/database-roles/find-wrong-rights.ts";
+import { rightsOf } from "../../../api/run/database-roles/rights.ts";
+import { openDatabase } from "../../../projections/database.ts";
+import { rebuild } from "../../../projections/engine/rebuild.ts";
+import { tick } from "../../../projections/engine/tick.ts";
+import { appendObservations } from "../../../projections/log/append.ts";
+import { withLock } from "../../../projections/named-lock.ts";
+import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
+import { block, dumpTable, setBlocks } from "../../support/database/given.ts";
+import {
+  appendOrders,
+  appendTrades,
+  prepare,
+  projections,
+} from "../../support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { runOp } from "../../support/processes/op.ts";
+
+const prefix = `roles_${process.pid}`;
+const roles: DatabaseRoles = {
+  owner: `${prefix}_owner`,
+  indexer: `${prefix}_indexer`,
+  projector: `${prefix}_projector`,
+  jobs: `${prefix}_jobs`,
+  api: `${prefix}_api`,
+};
+const derived = ["sales.sale", "ownership.token", "listings.listing", "collections.contract"];
+const kept = ["log.fact", "log.block", "log.head", "engine.checkpoint", ...derived];
+
+let database: TestDatabase;
+let folder: string;
+let urls: DatabaseRoles;
+let before: string[][];
+const opened: ReturnType<typeof openDatabase>[] = [];
+
+/** A database as an earlier version leaves it, all of the superuser's, and then given to a role for each process. */
+beforeAll(async () => {
+  database = await createDatabase();
+  folder = await mkdtemp(join(tmpdir(), "roles-"));
+  await appendTrades(database.db, 1, 5);
+  await prepare(database.db);
+  await withLock(database.db, "shadow schemas of sales", async () => {});
+  before = await dumps();
+  urls = await createEmbeddedRoles(database.url, folder, roles);
+  await applyRights(database.db, roles);
+});
+afterAll(async () => {
+  for (const one of opened) await one.destroy();
+  await rm(folder, { recursive: true, force: true });
+  await database.drop();
+  const other = await createDatabase();
+  for (const role of Object.values(roles)) await sql`drop role ${sql.id(role)}`.execute(other.db);
+  await other.drop();
+});
+
+const dumps = async () => {
+  const all: string[][] = [];
+  for (const table of kept) all.push(await dumpTable(database.db, table));
+  return all;
+};
+
+function open(process: keyof DatabaseRoles) {
+  const url = urls[process];
+  const db = openDatabase({ url, applicationName: "test", max: 3, onIdleError: () => {} });
+  opened.push(db);
+  return db;
+}
+
+/** The code of each statement's error, or "done". */
+async function attempts(process: keyof DatabaseRoles, statements: readonly string[]) {
+  const client = new pg.Client({ connectionString: urls[process] });
+  await client.connect();
+  const outcomes: [string, unknown][] = [];
+  for (const statement of statements) {
+    const outcome = await client.query(`begin; ${statement}`).then(
+      () => "done",
+      (error: { code?: string }) => error.code,
+    );
+    await client.query("rollback");
+    outcomes.push([statement, outcome]);
+  }
+  await client.end();
+  return outcomes;
+}
+
+async function refuses(process: keyof DatabaseRoles, statements: readonly string[]) {
+  const outcomes = await attempts(process, statements);
+  expect(outcomes).toEqual(statements.map((statement) => [statement, "42501"]));
+}
+
+async function allows(process: keyof DatabaseRoles, statements: readonly string[]) {
+  const outcomes = await attempts(process, statements);
+  expect(outcomes).toEqual(statements.map((statement) => [statement, "done"]));
+}
+
+/** None of the processes may do it. */
+const logWrites = [
+  "insert into log.fact (position, kind) values (1000, 10)",
+  "update log.fact set kind = 10",
+  "delete from log.fact",
+  "truncate log.fact",
+  "update log.head set position = 0",
+  "insert into log.contract (chain_id, address) values (1, '\\x00')",
+  "delete from log.block",
+  "alter table log.fact add column note text",
+  "drop index log.fact_event",
+  "create function log.mine() returns int language sql as 'select 1'",
+  "create or replace function log.append_staged(out a bigint, out b bigint) language sql as 'select 1, 1'",
+  "select log.create_stage()",
+  "select log.add_staged_blocks()",
+  "update ops.switch set is_paused = true",
+  "insert into ops.service_role values ('owner', 'mine')",
+  "insert into ops.appendable_kind select current_user, 10",
+  "insert into ops.blocked_maker (address) values ('\\x00')",
+  "drop table ops.lease",
+  `set role ${roles.owner}`,
+  `alter role ${roles.api} superuser`,
+  "create role mine",
+  "select pg_read_file('PG_VERSION')",
+  "copy log.head to program 'true'",
+];
+
+const fact = (kind: number, more = "") =>
+  `select * from log.append_observations('[{"ord": 0, "kind": ${kind}, "chain_id": 1, "identity": "${"ab".repeat(32)}",
+     "recorded_at": "2026-01-01"${more}}]')`;
+
+describe("an installation of before, whose tables are all the superuser's,", () => {
+  it("is given to a role for each process, with every row that it had", async () => {
+    expect(await findWrongRights(database.db, roles, projectionNames)).toEqual([]);
+    expect(await dumps()).toEqual(before);
+    expect((await applyRights(database.db, roles)).corrected).toBe(0);
+  });
+
+  it("keeps the passwords, readable by its user alone, across starts", async () => {
+    const again = await createEmbeddedRoles(database.url, folder, roles);
+    expect(again).toEqual(urls);
+    expect(new Set(Object.values(urls).map((url) => new URL(url).password)).size).toBe(5);
+    expect((await stat(join(folder, "postgres.roles.json"))).mode & 0o777).toBe(0o600);
+  });
+
+  it("has a right for every table: one that a migration adds is listed with the processes that write it", async () => {
+    const { rows } = await sql<{ name: string }>`
+      select 'ops.' || tablename as name from pg_tables where schemaname = 'ops'`.execute(
+      database.db,
+    );
+    const readOnly = [
+      "analyst",
+      "appendable_kind",
+      "audit",
+      "blocked_maker",
+      "service_role",
+      "switch",
+    ];
+    const operated = [...readOnly, "kysely_migration", "kysely_migration_lock"];
+    const written = Object.values(rightsOf).flatMap(({ tables }) => Object.keys(tables));
+    const unknown = rows.filter(
+      ({ name }) => !written.includes(name) && !operated.includes(name.slice("ops.".length)),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
+
+describe("the API's role", () => {
+  it("may not write the log, projections or others' tables, nor create anything", async () => {
+    await refuses("api", [
+      ...logWrites,
+      "select log.open_stage()",
+      "select log.append_stage()",
+      "select log.append_block_states(1::smallint, '{1}', now())",
+      "select log.register_contracts('{1}', '{}')",
+      "update engine.checkpoint set position = 0",
+      "update sales.sale set buyer = null",
+      "delete from listings.listing",
+      "insert into ops.lease (role, owner, epoch, expires_at) values ('projector', 'me', 9, now())",
+      "update ops.partner_collection set slug = null",
+      "delete from rarity.token",
+      "create table public.mine ()",
+      "create schema mine",
+      "create temporary table staged ()",
+      'lock table locks."shadow schemas of sales" in exclusive mode',
+      "alter table access.account add column note text",
+      "truncate access.account",
+    ]);
+  });
+
+  it("appends orders and readings by the function, and no other fact", async () => {
+    await refuses("api", [fact(10), fact(1), fact(60), fact(95), fact(90)]);
+    await allows("api", [fact(70, ', "payload": {}'), fact(74)]);
+    const api = open("api");
+    await appendOrders(api, 1, 3);
+    const { rows } = await sql`select from log.fact where kind = 70`.execute(api);
+    expect(rows).toHaveLength(6);
+  });
+
+  it("cannot put an event of a chain into the stage of the function", async () => {
+    await refuses("api", [
+      `${fact(70, ', "payload": {}')}; insert into pg_temp.staged (ord, kind, chain_id) values (1, 10, 1)`,
+    ]);
+  });
+
+  it("reads log and projections and writes keys, accounts and budgets", async () => {
+    await allows("api", [
+      "select * from log.fact",
+      "select * from sales.sale",
+      "select * from engine.checkpoint",
+      "select log.retracted_blocks(5)",
+      "insert into access.account (email, password, created_at) values ('a@example.com', 'x', now()) returning id",
+      "delete from access.session",
+      "update access.instant_key_turn set turn = turn where false",
+      "delete from ops.order_budget",
+    ]);
+  });
+});
+
+describe("the jobs' role", () => {
+  it("may not write the log, nor read accounts", async () => {
+    await refuses("jobs", [
+      ...logWrites,
+      "select log.open_stage()",
+      "select log.append_stage()",
+      "select * from access.account",
+      "select * from access.key",
+      "update sales.sale set buyer = null",
+      "create schema mine",
+      "create table public.mine ()",
+      fact(10),
+      fact(70),
+      fact(96),
+    ]);
+    await allows("jobs", [fact(60), "create temporary table mine ()", "delete from rarity.token"]);
+  });
+
+  it("cannot have the function work on a stage of its own making, whose triggers would run as the owner", async () => {
+    await refuses("jobs", [
+      `create temporary table staged (kind smallint, identity bytea); ${fact(60)}`,
+      `create temporary view staged as select 1 as kind; ${fact(60)}`,
+    ]);
+  });
+});
+
+describe("the projector's role", () => {
+  it("may not change the log but by its functions, nor read accounts", async () => {
+    await refuses("projector", [...logWrites, "select * from access.account", fact(60), fact(70)]);
+    await allows("projector", [fact(95)]);
+  });
+
+  it("appends events, applies and rebuilds, and what it swaps in is read by the API and the jobs", async () => {
+    const projector = open("projector");
+    await appendTrades(projector, 6, 8);
+    await setBlocks(projector, "block_retracted", [block(1, 8)]);
+    const targets = projections.map((projection) => ({ projection, schema: projection.name }));
+    while ((await tick(projector, targets)).outcome === "moved");
+    for (const one of projections.filter(({ name }) => name === "sales")) {
+      await rebuild(projector, one, () => {}, bindViews);
+    }
+
+    const { rows } = await sql<{ sales: number }>`
+      select count(*)::int as sales from sales.sale`.execute(open("api"));
+    expect(rows).toEqual([{ sales: 7 }]);
+    await allows("jobs", ["select * from sales.sale", "select * from analytics.sales"]);
+    expect(await findWrongRights(database.db, roles, projectionNames)).toEqual([]);
+  });
+});
+
+describe("the indexer's role", () => {
+  it("has Ponder's schemas, which the projector reads, and nothing else", async () => {
+    const indexer = open("indexer");
+    await sql`create schema ponder_1_cccccccc`.execute(indexer);
+    await sql`create table ponder_1_cccccccc.transfer (id text)`.execute(indexer);
+    await allows("projector", ["select * from ponder_1_cccccccc.transfer"]);
+    await refuses("projector", ["delete from ponder_1_cccccccc.transfer"]);
+    await refuses("indexer", [
+      ...logWrites,
+      ...["select * from sales.sale", "select * from access.account", fact(60), fact(70)],
+      "create table sales.mine ()",
+    ]);
+    await sql`drop schema ponder_1_cccccccc cascade`.execute(indexer);
+  });
+});
+
+describe("op", () => {
+  const op = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runOp(
+      {
+        ...{ PATH: "/usr/bin:/bin", DATA_DIR: "/nonexistent", DATABASE_URL: urls.owner },
+        ...{ DATABASE_URL_INDEXER: urls.indexer, DATABASE_URL_PROJECTOR: urls.projector },
+        ...{ DATABASE_URL_JOBS: urls.jobs, DATABASE_URL_API: urls.api },
+        ...{ FEE_RECIPIENT: "0x000000000000000000000000000000000000a063" },
+        ...{ RPC_URL_1: "http://127.0.0.1:1", RPC_URL_33139: "http://127.0.0.1:1" },
+      },
+      ...[...args, "--json"],
+    );
+    if (stdout === "") throw new Error(stderr);
+    return { code, content: JSON.parse(stdout) as Record<string, unknown> };
+  };
+  const faults = async () => {
+    const { content } = await op("doctor");
+    const findings = content.findings as { about: string; finding: string }[];
+    return findings
+      .filter(({ about }) => /^(role|analyst) /.test(about))
+      .map(({ about, finding }) => `${about} ${finding}`);
+  };
+
+  it("rebuilds as the projector: the tables stay that role's", async () => {
+    expect((await op("rebuild", "floors")).code).toBe(0);
+    expect((await op("rollback", "floors")).code).toBe(0);
+    expect((await op("verify", "floors")).code).toBe(0);
+    expect(await faults()).toEqual([]);
+  });
+
+  it("doctor finds what was granted, revoked and made by hand, and roles grant corrects it without a superuser", async () => {
+    const { db } = database;
+    await sql.raw(`grant insert on log.fact to ${roles.api}`).execute(db);
+    await sql.raw(`grant update on ops.switch to public`).execute(db);
+    await sql.raw(`revoke select on sales.sale from ${roles.jobs}`).execute(db);
+    await sql.raw(`grant execute on function log.append_stage() to ${roles.jobs}`).execute(db);
+    await sql.raw(`alter table bids.bid owner to ${roles.owner}`).execute(db);
+
+    expect(await faults()).toEqual(
+      expect.arrayContaining([
+        `role ${roles.api} may insert on "log"."fact"`,
+        `role ${roles.api} may update on "ops"."switch"`,
+        `role ${roles.jobs} may not select on "sales"."sale"`,
+        `role ${roles.jobs} may call log.append_stage()`,
+        `role ${roles.projector} does not own table bids.bid, which is ${roles.owner}'s`,
+      ]),
+    );
+    const { code, content } = await op("roles", "grant");
+    expect([code, content.remaining]).toEqual([0, []]);
+    expect(await faults()).toEqual([]);
+
+    await sql.raw(`alter role ${roles.api} superuser`).execute(db);
+    expect((await op("roles", "grant")).code).toBe(1);
+    expect(await faults()).toEqual([expect.stringContaining(`role ${roles.api} is a superuser`)]);
+    await sql.raw(`alter role ${roles.api} nosuperuser`).execute(db);
+  });
+});
+
+it("the owner appends what an operator decides", async () => {
+  const owner = open("owner");
+  const { appended } = await appendObservations(owner, [
+    {
+      kind: "fact_released",
+      chainId: 1,
+      identity: `0x${"cd".repeat(32)}`,
+      recordedAt: new Date(0),
+    },
+  ]);
+  expect(appended).toBe(1);
+});
