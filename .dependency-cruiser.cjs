@@ -44,7 +44,7 @@ const projectionLayers = [
   ["all.ts"],
 ];
 const serveLayers = [
-  ["http"],
+  ["http", "html"],
   ["reference"],
   ["keys"],
   ["accounts"],
@@ -53,7 +53,7 @@ const serveLayers = [
   ["v1"],
   ["nft-data"],
   ["developers"],
-  ["pages"],
+  ["pages", "site"],
   ["status"],
   ["app.ts"],
 ];

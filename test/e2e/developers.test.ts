@@ -1,10 +1,5 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { env } from "node:process";
-import chromium from "@sparticuz/chromium";
-import axe from "axe-core";
-import { type Browser, type BrowserContext, chromium as driver, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
@@ -15,69 +10,37 @@ import {
   statusWith,
 } from "../integration/accounts/accounts-fixture.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
+import {
+  findBarriers,
+  openPage,
+  overflowOf,
+  startBrowser,
+  type TestBrowser,
+} from "../support/http/browser.ts";
 
 let database: TestDatabase;
 let fixture: Desk;
-let browser: Browser;
-
-/** Directory for screenshots of the pages; they are kept if one is named. */
-let pictures: string;
-let scratch: string;
+let testBrowser: TestBrowser;
 
 beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "browser-"));
-  pictures = env.PICTURES_DIR ?? join(scratch, "pictures");
-  await mkdir(pictures, { recursive: true });
-  // Where the browser is unpacked; restored for the files that share this worker.
-  const { TMPDIR } = env;
-  env.TMPDIR = scratch;
   database = await createDatabase();
   fixture = await openDesk({ databaseUrl: database.url });
-  browser = await driver.launch({
-    args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--disable-dev-shm-usage"],
-    executablePath: await chromium.executablePath(),
-    headless: true,
-  });
-  if (TMPDIR === undefined) delete env.TMPDIR;
-  else env.TMPDIR = TMPDIR;
+  testBrowser = await startBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
+  await testBrowser?.close();
   await fixture?.close();
   await database?.drop();
-  await rm(scratch, { recursive: true, force: true });
 });
-
-const Findings = z.array(
-  z.object({
-    id: z.string(),
-    impact: z.string().nullable(),
-    nodes: z.array(z.object({ html: z.string() })),
-  }),
-);
 
 /** Requirements of every page: accessible, no horizontal overflow, no console output. */
 async function lookAt(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
-  // The page's own rules let no foreign script run; the driver may.
-  await page.evaluate(axe.source);
-  const found: unknown = await page.evaluate("axe.run().then(({ violations }) => violations)");
-  const serious = Findings.parse(found).filter(({ impact }) =>
+  await page.screenshot({ path: join(testBrowser.pictures, `${name}.png`), fullPage: true });
+  const serious = (await findBarriers(page)).filter(({ impact }) =>
     ["serious", "critical"].includes(impact ?? ""),
   );
   expect(serious, name).toEqual([]);
-  const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-  expect(overflow, `${name} is wider than its window`).toBeLessThanOrEqual(0);
-}
-
-async function openPage(context: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(error.message));
-  return { page, complaints };
+  expect(await overflowOf(page), `${name} is wider than its window`).toBeLessThanOrEqual(0);
 }
 
 /** Presses a button that sends a form, and waits for the page that answers it. */
@@ -172,7 +135,10 @@ describe("the developer section in a browser", () => {
     ["narrow-light", 390, "light"],
     ["wide-dark", 1280, "dark"],
   ] as const)("leads from nothing to keys that work: %s", async (name, width, colorScheme) => {
-    const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme });
+    const context = await testBrowser.browser.newContext({
+      viewport: { width, height: 844 },
+      colorScheme,
+    });
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     const { page, complaints } = await openPage(context);
     await story(page, name);
@@ -183,7 +149,7 @@ describe("the developer section in a browser", () => {
   });
 
   it("does all of it without scripts", async () => {
-    const context = await browser.newContext({ javaScriptEnabled: false });
+    const context = await testBrowser.browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
     const email = newEmail();
     await page.goto(`${fixture.url}/developers/sign-up`);

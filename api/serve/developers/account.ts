@@ -1,9 +1,9 @@
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { changePassword } from "../accounts/change-password.ts";
 import { endSession, endSessions, readSessions, type StoredSession } from "../accounts/sessions.ts";
+import { type Html, html } from "../html/html.ts";
 import { agentName } from "./agent-name.ts";
 import { alert, buttonForm, field, notice, time } from "./form.ts";
-import { type Html, html } from "./html.ts";
 import { layout } from "./layout.ts";
 import type { Developers, SignedIn, SignedInHandler } from "./page-handler.ts";
 import { passwordHint } from "./password-hint.ts";

@@ -1,7 +1,7 @@
 import type { StoredToken } from "../accounts/bearer-tokens.ts";
 import type { ClientKey } from "../accounts/client-keys.ts";
+import { type Html, html } from "../html/html.ts";
 import { buttonForm, confirmForm, time } from "./form.ts";
-import { type Html, html } from "./html.ts";
 import { copied, secretPanel } from "./secret-panel.ts";
 
 type Section = {

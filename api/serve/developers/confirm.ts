@@ -1,8 +1,8 @@
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { badLink, choosePassword } from "../accounts/choose-password.ts";
 import { readLink } from "../accounts/links.ts";
+import { type Html, html } from "../html/html.ts";
 import { alert, field } from "./form.ts";
-import { type Html, html } from "./html.ts";
 import { layout } from "./layout.ts";
 import type { Developers, OpenHandler, Reply } from "./page-handler.ts";
 import { passwordHint } from "./password-hint.ts";

@@ -7,9 +7,9 @@ import {
 } from "../accounts/account-keys.ts";
 import { readTokens } from "../accounts/bearer-tokens.ts";
 import { readClientKey } from "../accounts/client-keys.ts";
+import { type Html, html } from "../html/html.ts";
 import { clientKeySection } from "./client-key-section.ts";
 import { alert, confirmForm, field, notice, time } from "./form.ts";
-import { type Html, html } from "./html.ts";
 import { layout } from "./layout.ts";
 import type { Developers, SignedIn } from "./page-handler.ts";
 import { secretPanel } from "./secret-panel.ts";

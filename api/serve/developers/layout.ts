@@ -1,4 +1,4 @@
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../html/html.ts";
 import type { SignedIn } from "./page-handler.ts";
 
 type MenuItem = "keys" | "account";

@@ -1,6 +1,6 @@
 import type { AccountContext } from "../accounts/account-context.ts";
 import type { Session, Visitor } from "../accounts/sessions.ts";
-import type { Html } from "./html.ts";
+import type { Html } from "../html/html.ts";
 
 export type Developers = {
   readonly accounts: AccountContext;

@@ -1,4 +1,4 @@
-import type { Html } from "./html.ts";
+import type { Html } from "../html/html.ts";
 import type { Reply } from "./page-handler.ts";
 
 /** HTTP statuses of the rejection codes of forms. */

@@ -1,7 +1,7 @@
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { signIn } from "../accounts/sign-in.ts";
+import { html } from "../html/html.ts";
 import { alert, field, notice } from "./form.ts";
-import { html } from "./html.ts";
 import { layout } from "./layout.ts";
 import type { OpenHandler } from "./page-handler.ts";
 import { refusalReply } from "./refusal.ts";

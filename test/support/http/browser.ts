@@ -1,0 +1,72 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { env } from "node:process";
+import chromium from "@sparticuz/chromium";
+import axe from "axe-core";
+import { type Browser, type BrowserContext, chromium as driver, type Page } from "playwright-core";
+import { z } from "zod";
+
+export type TestBrowser = {
+  browser: Browser;
+  /** Directory for screenshots; they are kept where `PICTURES_DIR` names one. */
+  pictures: string;
+  close(): Promise<void>;
+};
+
+export async function startBrowser(): Promise<TestBrowser> {
+  const scratch = await mkdtemp(join(tmpdir(), "browser-"));
+  const pictures = env.PICTURES_DIR ?? join(scratch, "pictures");
+  await mkdir(pictures, { recursive: true });
+  // Where the browser is unpacked; restored for the files that share this worker.
+  const { TMPDIR } = env;
+  env.TMPDIR = scratch;
+  const browser = await driver.launch({
+    args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--disable-dev-shm-usage"],
+    executablePath: await chromium.executablePath(),
+    headless: true,
+  });
+  if (TMPDIR === undefined) delete env.TMPDIR;
+  else env.TMPDIR = TMPDIR;
+  return {
+    browser,
+    pictures,
+    async close() {
+      await browser.close();
+      await rm(scratch, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A page, and what its console says: errors, warnings, and breaches of its content security policy. */
+export async function openPage(
+  context: BrowserContext,
+): Promise<{ page: Page; complaints: string[] }> {
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  return { page, complaints };
+}
+
+const Findings = z.array(
+  z.object({
+    id: z.string(),
+    impact: z.string().nullable(),
+    nodes: z.array(z.object({ html: z.string() })),
+  }),
+);
+
+/** What axe finds on a page; needs scripts. */
+export async function findBarriers(page: Page): Promise<z.output<typeof Findings>> {
+  // The page's own rules let no foreign script run; the driver may.
+  await page.evaluate(axe.source);
+  return Findings.parse(await page.evaluate("axe.run().then(({ violations }) => violations)"));
+}
+
+/** By how many pixels a page is wider than its window. */
+export async function overflowOf(page: Page): Promise<number> {
+  return z.number().parse(await page.evaluate("document.documentElement.scrollWidth - innerWidth"));
+}
