@@ -44,6 +44,10 @@ export interface paths {
         /** A collection's banner, where the chain itself holds it (a `data:` URI) */
         get: operations["getCollectionBanner"];
     };
+    "/v1/collections/{collection}/depth": {
+        /** Order book of a collection by price: active listings, and bids on it and its tokens */
+        get: operations["getDepth"];
+    };
     "/v1/collections/{collection}/floor-history": {
         /** Floor price of a collection, as candles. At most a minute old, the caller's cache included */
         get: operations["getFloorHistory"];
@@ -63,6 +67,10 @@ export interface paths {
     "/v1/collections/{collection}/tokens/{tokenId}": {
         /** One token. An address selects its contract; a slug the contract of the collection in which the token exists */
         get: operations["getToken"];
+    };
+    "/v1/collections/{collection}/tokens/{tokenId}/activity": {
+        /** What happened to one token, newest first: sales, transfers, listings, offers on it and cancels. An address selects its contract, a slug all of the collection's */
+        get: operations["listTokenActivity"];
     };
     "/v1/collections/{collection}/tokens/{tokenId}/animation": {
         /** A token's animation, where the chain itself holds it (a `data:` URI) */
@@ -168,9 +176,17 @@ export interface paths {
         /** One sale */
         get: operations["getSale"];
     };
+    "/v1/search": {
+        /** Collections, tokens, wallets, transactions, orders and sales that a text may mean */
+        get: operations["search"];
+    };
     "/v1/status": {
         /** How far chains are indexed and projections derived */
         get: operations["getStatus"];
+    };
+    "/v1/transactions/{hash}": {
+        /** What one transaction did to tokens and orders */
+        get: operations["getTransaction"];
     };
     "/v1/wallets/{wallet}/tokens": {
         /** Tokens that a wallet holds, of both standards, by contract and id */
@@ -256,6 +272,28 @@ export interface components {
             protocolAddress: string;
             signature: string;
             status: components["schemas"]["OrderStatus"];
+        };
+        AskLevel: {
+            marketplaces: {
+                /** @enum {string} */
+                marketplace: "native" | "opensea" | "magiceden";
+                /** @description Active orders. */
+                orders: number;
+                /** @description Units that can be filled. */
+                units: string;
+            }[];
+            /** @description Active orders. */
+            orders: number;
+            /** @description Per unit, in `currency`; the wrapped native currency counts as the native. */
+            price: number;
+            /** @description Per unit. */
+            priceWei: string;
+            /** @description Units that can be filled. */
+            units: string;
+            /** @description Units at this price and better ones. */
+            unitsCumulated: string;
+            /** @description What all units at this price and better ones cost. */
+            weiCumulated: string;
         };
         AskSync: {
             askId: string;
@@ -384,6 +422,16 @@ export interface components {
             signature: string;
             status: components["schemas"]["OrderStatus"];
         };
+        BidLevel: {
+            /** @description The most that a seller receives for one unit at this price. */
+            bestSellerNetWei: string;
+            collectionOffers: components["schemas"]["OffersAtPrice"];
+            /** @description Per unit, in `currency`; the wrapped native currency counts as the native. */
+            price: number;
+            /** @description Per unit. */
+            priceWei: string;
+            tokenOffers: components["schemas"]["OffersAtPrice"];
+        };
         BidSync: {
             bidId: string;
             /** Format: date-time */
@@ -394,6 +442,22 @@ export interface components {
             orderHash: string;
             row: components["schemas"]["Bid"];
             status: components["schemas"]["OrderStatus"];
+        };
+        BookDepth: {
+            bids: {
+                /** @description Highest price first. Offers on the collection take any token, those on tokens one each. Each bid is covered by its maker's balance for itself, not all bids of a maker together. */
+                levels: components["schemas"]["BidLevel"][];
+                /** @description True: there are more orders, of further prices or of the last one shown. */
+                truncated: boolean;
+            };
+            collection: components["schemas"]["LinkedCollection"];
+            currency: components["schemas"]["Currency"];
+            listings: {
+                /** @description Lowest price first. */
+                levels: components["schemas"]["AskLevel"][];
+                /** @description True: there are more orders, of further prices or of the last one shown. */
+                truncated: boolean;
+            };
         };
         BuyData: {
             askId: string;
@@ -699,6 +763,108 @@ export interface components {
             interval: "1h" | "4h" | "1d";
             /** @description null without candles. */
             summary: components["schemas"]["CandleSummary"] | null;
+        };
+        FoundCollection: {
+            address: string;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            holders: number;
+            /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
+            imageUrl: string | null;
+            name: string | null;
+            /** @description Of all time. */
+            sales: number;
+            /** @description A verified collection of the same name, spacing, case and punctuation aside, when this one is not verified. */
+            sameNameAs: {
+                address: string;
+                /** @enum {integer} */
+                chainId: 1 | 33139;
+                name: string | null;
+                slug: string;
+            } | null;
+            slug: string;
+            standard: ("erc721" | "erc1155") | null;
+            symbol: string | null;
+            urls: {
+                /** Format: uri */
+                collection: string;
+            };
+            /** @description Of the collection: set by the operator. Names are not unique; addresses are. */
+            verified: boolean;
+        };
+        FoundOrder: {
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            /** @description `askId` of a listing, `bidId` of a bid. */
+            id: string;
+            maker: string;
+            /** @enum {string} */
+            marketplace: "native" | "opensea" | "magiceden";
+            orderHash: string;
+            /** @enum {string} */
+            side: "listing" | "bid";
+            /** @enum {string} */
+            status: "active" | "inactive" | "filled" | "expired" | "cancelled";
+            urls: {
+                /** Format: uri */
+                bid?: string;
+                /** Format: uri */
+                listing?: string;
+                /** Format: uri */
+                maker: string;
+            };
+        };
+        FoundSale: {
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            saleId: string;
+            /** Format: date-time */
+            timestamp: string;
+            txHash: string;
+            urls: {
+                /** Format: uri */
+                sale: string;
+            };
+        };
+        FoundToken: {
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            collection: {
+                address: string;
+                name: string | null;
+                slug: string | null;
+                /** @description Of the collection: set by the operator. Names are not unique; addresses are. */
+                verified: boolean;
+            };
+            contract: string;
+            /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
+            imageUrl: string | null;
+            name: string | null;
+            tokenId: string;
+            urls: {
+                /** Format: uri */
+                collection: string;
+                /** Format: uri */
+                token: string;
+            };
+        };
+        FoundTransaction: {
+            blockNumber: number;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            sales: number;
+            /** Format: date-time */
+            timestamp: string;
+            txHash: string;
+        };
+        FoundWallet: {
+            address: string;
+            /** @description The name that was searched for. */
+            ensName: string | null;
+            urls: {
+                /** Format: uri */
+                wallet: string;
+            };
         };
         HeldToken: {
             /** @description null until the metadata is fetched. */
@@ -1073,6 +1239,16 @@ export interface components {
             seaport: string;
             sellerConduitKey: string;
         };
+        OffersAtPrice: {
+            /** @description Active orders. */
+            orders: number;
+            /** @description What sellers receive for all units at this price and better ones. */
+            sellerNetWeiCumulated: string;
+            /** @description Units that can be filled. */
+            units: string;
+            /** @description Units at this price and better ones. */
+            unitsCumulated: string;
+        };
         OrderComponents: {
             conduitKey: string;
             consideration: components["schemas"]["ConsiderationItem"][];
@@ -1258,6 +1434,16 @@ export interface components {
             };
             /** @description `price` at the coin's last price before the sale. */
             usd: number | null;
+        };
+        SearchResult: {
+            /** @description Verified ones first, then exact names, then by sales and holders. */
+            collections: components["schemas"]["FoundCollection"][];
+            orders: components["schemas"]["FoundOrder"][];
+            sales: components["schemas"]["FoundSale"][];
+            tokens: components["schemas"]["FoundToken"][];
+            /** @description With at least one event that is indexed here. */
+            transactions: components["schemas"]["FoundTransaction"][];
+            wallets: components["schemas"]["FoundWallet"][];
         };
         SellerApproval: {
             /** @description Null: unknown. */
@@ -1451,6 +1637,20 @@ export interface components {
             /** @description `floor` at the current price of the coin. */
             usd: number | null;
             value: string;
+        };
+        Transaction: {
+            /** @description Its sales, transfers, mints, burns and cancels, in their order. */
+            activity: components["schemas"]["ActivityItem"][];
+            blockHash: string;
+            blockNumber: number;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            sales: components["schemas"]["Sale"][];
+            /** Format: date-time */
+            timestamp: string;
+            /** @description Whether it did more than is listed. */
+            truncated: boolean;
+            txHash: string;
         };
         TwinRequirement: {
             conduitKey: string;
@@ -1886,6 +2086,38 @@ export interface operations {
             };
         };
     };
+    getDepth: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description Prices of each side at most, the best ones. */
+                levels?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BookDepth"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
     getFloorHistory: {
         parameters: {
             query?: {
@@ -2057,6 +2289,45 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Token"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listTokenActivity: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                /** @description Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with more to follow: each page scans a bounded part of the history. */
+                per_page?: number;
+                since?: string;
+                type?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+                /** @description Token id, decimal. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ActivityItem"][];
+                        meta: components["schemas"]["UncountedMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -3521,6 +3792,37 @@ export interface operations {
             };
         };
     };
+    search: {
+        parameters: {
+            query: {
+                /** @description Without it all chains served. */
+                chainId?: 1 | 33139;
+                /** @description Rows of each kind at most. */
+                limit?: number;
+                /** @description Beginnings of a collection's words, a slug, an address or its beginning, a token's name, a collection and a token id (`punks 12`, `0x…/12`), an ENS name, a hash of a transaction or an order, an order's id, a `saleId`. */
+                q: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SearchResult"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
     getStatus: {
         parameters: {
             query?: {
@@ -3541,6 +3843,36 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Status"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getTransaction: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description Hash of a transaction. */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Transaction"];
                         /** @constant */
                         success: true;
                     };

@@ -197,6 +197,12 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   },
   {
     method: "get",
+    path: "/v1/transactions/{hash}",
+    parameters: ["hash", "chainId"],
+    codes: { not_found: 404, ...chain },
+  },
+  {
+    method: "get",
     path: "/v1/listings",
     parameters: [
       "chainId",

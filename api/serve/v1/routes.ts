@@ -41,6 +41,7 @@ import { listSales } from "./sales/list.ts";
 import { sale } from "./sales/sale.ts";
 import { search } from "./search/search.ts";
 import { status } from "./status.ts";
+import { transaction } from "./transactions/transaction.ts";
 import { walletTokens } from "./wallets/tokens.ts";
 
 /** Every endpoint, in the order they are documented. */
@@ -65,6 +66,7 @@ export const routes: readonly V1Route[] = [
   resolveEns,
   listSales,
   sale,
+  transaction,
   listActivity,
   walletTokens,
   events,

@@ -55,12 +55,8 @@ export async function readEvents(
     with page as materialized (
       select e.* from (${matching(filter, after, limit)}) e ${newestFirst} limit ${limit}
     )
-    select ${columns}
-    from page o ${collectionJoins}
-    join log.block b on b.block_id = o.block_id
-    join log.transaction t on t.block_id = o.block_id and t.transaction_index = o.transaction_index
-    left join sales.sale s on o.type = 'sale' and s.block_id = o.block_id
-      and s.transaction_index = o.transaction_index and s.ordinal = o.sub_index
+    select ${eventColumns}
+    from page o ${eventJoins}
     order by o.block_id desc, o.log_index desc, o.sub_index desc`.execute(session);
   const rows = found.map((row) => ofOneToken(row, filter.tokenId));
   const isFull = rows.length === limit && isSingleScan(filter, true);
@@ -68,7 +64,8 @@ export async function readEvents(
   return cutAtStop(rows, limit, isOlder, await readStop(session, filter, after));
 }
 
-const columns = sql`
+/** Columns of `EventRow`, of a row `o` of activity.event with its joins. */
+export const eventColumns = sql`
   o.block_id as "blockId", o.log_index as "logIndex", o.sub_index as "subIndex", o.type, b.timestamp as at,
   traded.address as contract, coalesce(main.address, traded.address) as "collectionAddress",
   c.slug as "collectionSlug", c.name as "collectionName", o.token_id as "tokenId", o.last_id as "lastId",
@@ -77,6 +74,14 @@ const columns = sql`
   ${saleUsdE8} as "priceUsdE8", s.marketplace,
   s.sale_id as "saleId", o.order_hash as "orderHash", t.hash as "transactionHash",
   b.number as "blockNumber", b.hash as "blockHash"`;
+
+/** SQL: joins what `eventColumns` needs. */
+export const eventJoins = sql`
+    ${collectionJoins}
+    join log.block b on b.block_id = o.block_id
+    join log.transaction t on t.block_id = o.block_id and t.transaction_index = o.transaction_index
+    left join sales.sale s on o.type = 'sale' and s.block_id = o.block_id
+      and s.transaction_index = o.transaction_index and s.ordinal = o.sub_index`;
 
 const newestFirst = sql`order by e.block_id desc, e.log_index desc, e.sub_index desc`;
 

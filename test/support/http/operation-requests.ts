@@ -64,6 +64,7 @@ export function v1Requests({ ids }: ServedMarket): OperationRequests {
     "get /v1/ens/resolve": { query: { chainId, name: "alice.eth" } },
     "get /v1/sales": list({ collection: punks }),
     "get /v1/sales/{saleId}": { path: { saleId: ids.saleId }, ...onChain },
+    "get /v1/transactions/{hash}": { path: { hash: ids.txHash }, ...onChain },
     "get /v1/activity": list({ collection: punks }),
     "get /v1/wallets/{wallet}/tokens": { path: { wallet: alice ?? "" }, ...list() },
     "get /v1/events": list({ after: "0-0", type: "sale" }),

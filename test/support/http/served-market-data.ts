@@ -25,6 +25,8 @@ export type MarketIds = {
   collectionBid: string;
   partnerAsk: string;
   saleId: string;
+  /** Of the sale. */
+  txHash: string;
   signedAsk: unknown;
   signedBid: unknown;
 };
@@ -87,8 +89,10 @@ function tokenDescribed(tokenId: bigint, recordedAt: Date): Observation {
   });
 }
 
-/** A sale of a listing and one of a bid; the id of the first. */
-export async function trade({ actors, catchUp, api }: PartnerOrderBook): Promise<string> {
+type Sold = Pick<MarketIds, "saleId" | "txHash">;
+
+/** A sale of a listing and one of a bid; the ids of the newest. */
+export async function trade({ actors, catchUp, api }: PartnerOrderBook): Promise<Sold> {
   const { alice, bob, carol } = actors;
   const nft = punk(1n);
   for (const bidder of [bob, carol]) {
@@ -99,12 +103,13 @@ export async function trade({ actors, catchUp, api }: PartnerOrderBook): Promise
   await bob.accepts(await carol.offers(nft, { priceWei: parseEther("2") }));
   await catchUp();
   const { body } = await api.get(`/v1/sales?chainId=${chainId}`);
-  const { data } = z.object({ data: z.array(z.object({ saleId: z.string() })) }).parse(body);
-  return data[0]?.saleId ?? "";
+  const sold = z.object({ saleId: z.string(), txHash: z.string() });
+  const { data } = z.object({ data: z.array(sold) }).parse(body);
+  return data[0] ?? { saleId: "", txHash: "" };
 }
 
 /** Listings and bids by the API, and a partner's listing. Punk 7 is bob's, punk 2 alice's. */
-export async function fillOrderBook(book: PartnerOrderBook): Promise<Omit<MarketIds, "saleId">> {
+export async function fillOrderBook(book: PartnerOrderBook): Promise<Omit<MarketIds, keyof Sold>> {
   const trader = (account: typeof accounts.alice) =>
     openTrader({ baseUrl: book.api.url, chainId, client: book.client, account });
   const [alice, bob, carol] = [accounts.alice, accounts.bob, accounts.carol].map(trader);

@@ -19,7 +19,7 @@ const levels = z
     override: { type: "integer", minimum: 1, maximum: 200, default: 50, pattern: undefined },
   });
 
-const BookDepth = z
+export const BookDepth = z
   .object({
     collection: LinkedCollection,
     currency,

@@ -21,7 +21,7 @@ const maxDays = 30;
 const maxAgeSeconds = 60;
 const symbols: Record<ChainId, "ETH" | "APE"> = { 1: "ETH", 33139: "APE" };
 
-const History = z
+export const FloorHistory = z
   .object({
     collection: LinkedCollection,
     currency: z.enum(["ETH", "APE"]),
@@ -43,7 +43,7 @@ export const floorHistory = route(
       chainId,
       ...windowFields({ max: maxDays, default: 7 }, "Default: 1h up to 2 days, else 4h"),
     }),
-    data: History,
+    data: FloorHistory,
     refuses: { not_found: 404, ...chainRefusals },
     maxAgeSeconds,
   },

@@ -106,6 +106,12 @@ export const saleId = z
   .transform((text) => text.toLowerCase() as Hex)
   .meta({ description: "`saleId` of a sale.", override: { pattern: "^0x[a-fA-F0-9]{64}$" } });
 
+export const transactionHash = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, "must be 0x and 64 hexadecimal digits")
+  .transform((text) => text.toLowerCase() as Hex)
+  .meta({ description: "Hash of a transaction.", override: { pattern: "^0x[a-fA-F0-9]{64}$" } });
+
 const partnerByAlias = new Map(partnerNames.map((name) => [partners[name].alias, name]));
 
 type PartnerAlias = (typeof partners)[PartnerName]["alias"];

@@ -1,0 +1,42 @@
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import type { Database } from "../../database.ts";
+import { blockIdRange } from "../../log/block-id.ts";
+import { bytea } from "../../sql/bytea.ts";
+import { type SaleRow, saleColumns, saleNames } from "../sales/sale-columns.ts";
+import { type EventRow, eventColumns, eventJoins } from "./read-events.ts";
+
+/** Most rows of a transaction that are read, of each kind. */
+export const maxTransactionRows = 200;
+
+/**
+ * What a transaction did, in its order: its events and its sales, one more of each than is shown. Of several live blocks
+ * with it, as after a reorg that is not seen through yet, the highest.
+ */
+export async function readTransaction(
+  db: Database,
+  chainId: number,
+  hash: Hex,
+): Promise<{ events: EventRow[]; sales: SaleRow[] }> {
+  const { from, to } = blockIdRange(chainId);
+  const place = sql`
+    select t.block_id, t.transaction_index from log.transaction t
+    where t.hash = ${bytea(hash)} and t.block_id >= ${from} and t.block_id < ${to} and exists (
+      select from activity.event e where e.block_id = t.block_id and e.transaction_index = t.transaction_index
+    )
+    order by t.block_id desc limit 1`;
+  const limit = maxTransactionRows + 1;
+  const [events, sales] = await Promise.all([
+    sql<EventRow>`
+      with place as materialized (${place})
+      select ${eventColumns}
+      from place join activity.event o using (block_id, transaction_index) ${eventJoins}
+      order by o.log_index, o.sub_index limit ${limit}`.execute(db),
+    sql<SaleRow>`
+      with place as materialized (${place})
+      select ${saleColumns}
+      from place join sales.sale s using (block_id, transaction_index) ${saleNames}
+      order by s.ordinal limit ${limit}`.execute(db),
+  ]);
+  return { events: events.rows, sales: sales.rows };
+}
