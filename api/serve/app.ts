@@ -24,6 +24,9 @@ import { maskKeys } from "./keys/key-text.ts";
 import { mountNftData, type NftDataApi } from "./nft-data/mount.ts";
 import { answerHome } from "./pages/home.ts";
 import { mountReference } from "./reference/mount-reference.ts";
+import { answerUnknownPages, mountSite } from "./site/page/mount-site.ts";
+import type { FeedOf } from "./site/page/serve-page.ts";
+import { pages as sitePages } from "./site/pages.ts";
 import { gaugeFeed } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
 import { gaugeMarket } from "./status/market-gauges.ts";
@@ -53,6 +56,8 @@ export type AppOptions = {
   readonly nftData?: NftDataApi | undefined;
   /** The live feed, for its metrics. */
   readonly feed?: Pick<Feed, "figures">;
+  /** The live feed of a chain, for open pages; without it they are not live. */
+  readonly feedOf?: FeedOf;
   /** Where an operator's listener serves `/metrics`; without it they are served here. */
   readonly operatorMetrics?: Registry | undefined;
   /** Cache for responses; without it each response is made again. */
@@ -75,6 +80,7 @@ export function createApp(options: AppOptions): Express {
     developers,
     nftData,
     feed,
+    feedOf,
     operatorMetrics,
     responseCache,
     concurrency,
@@ -99,6 +105,7 @@ export function createApp(options: AppOptions): Express {
   servePath(app, "/v1/openapi.json", { get: [sendFixed(document)] });
   if (limiter !== undefined) app.use("/v1", limitRequests(limiter, mediaPaths(routes)));
   const media = { baseUrl, ...publicGateways };
+  const unknownPages: RequestHandler[] = [];
   mountRoutes(app, routes, { ...context, media }, baseUrl, {
     envelope: metaEnvelope,
     prefix: "",
@@ -108,14 +115,22 @@ export function createApp(options: AppOptions): Express {
   mountReference(app);
   if (developers !== undefined) mountDevelopers(app, developers, logger);
   if (nftData !== undefined) mountNftData(app, baseUrl, { ...nftData, concurrency }, media);
-  servePath(app, "/", {
-    get: [pageHeaders, answerHome(baseUrl, context.chains, operatorMetrics === undefined)],
-  });
+  if (context.siteUrl === baseUrl) {
+    const here = { ...context, siteUrl: "", media: { ...media, baseUrl: "" } };
+    const parts = { logger, cache: responseCache, limiter, concurrency, feedOf };
+    const site = { context: here, pages: sitePages, ...parts };
+    mountSite(app, site);
+    unknownPages.push(answerUnknownPages(site));
+  } else {
+    servePath(app, "/", {
+      get: [pageHeaders, answerHome(baseUrl, context.chains, operatorMetrics === undefined)],
+    });
+  }
   servePath(app, "/healthz", { get: [answerHealth] });
   servePath(app, "/readyz", { get: [answerReadiness(context.readStatus)] });
   if (operatorMetrics === undefined) servePath(app, "/metrics", { get: [answerMetrics(metrics)] });
 
-  app.use(handleUnknownPath);
+  app.use(...unknownPages, handleUnknownPath);
   app.use(handleErrors(logger));
   return app;
 }

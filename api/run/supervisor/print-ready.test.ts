@@ -24,7 +24,8 @@ it("tells people what runs, where to look and what to try, without keys and pass
   expect(screen).toMatch(/Ethereum \(1\) +https:\/\/rpc\.example\.com\/\*\*\*\n/);
   expect(screen).toMatch(/database +postgres:\/\/\*\*\*@db\.example\.com/);
   expect(screen).toContain("    curl 'https://api.example.com/v1/sales?chainId=1&per_page=3'\n");
-  expect(screen).not.toMatch(/secret-key|password|market/);
+  expect(screen).not.toMatch(/secret-key|password|simulated/);
+  expect(screen.trimEnd().split("\n").at(-1)).toContain("https://api.example.com/?chainId=1");
 });
 
 it("tells programs the same in the fields of one log line", () => {
@@ -34,7 +35,10 @@ it("tells programs the same in the fields of one log line", () => {
     msg: "service ready",
     baseUrl: "https://api.example.com",
     runs: { database: "postgres://***@db.example.com:5432/orders" },
-    pages: { "API reference": "https://api.example.com/docs" },
+    pages: {
+      market: "https://api.example.com/?chainId=1",
+      "API reference": "https://api.example.com/docs",
+    },
     commands: expect.arrayContaining([
       "curl 'https://api.example.com/v1/bids?chainId=1&sort=price_desc&per_page=3'",
     ]),

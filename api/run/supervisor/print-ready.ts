@@ -54,6 +54,8 @@ function renderScreen(config: Ready, local: LocalChains | undefined): string {
     "",
     "  Ctrl-C stops everything. The next start continues where this one stopped.",
     "",
+    `  The market, in a browser: ${marketUrl(config)}`,
+    "",
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -76,7 +78,14 @@ function parts({ http, chains, database, dataDir, devnet }: Ready, local?: Local
   ];
 }
 
-const pages = ({ http: { baseUrl, operatorPort } }: Ready): Row[] => [
+/** The page of the last chain, whose collections are all indexed by default. */
+function marketUrl({ http: { baseUrl, siteUrl }, chains }: Ready): string {
+  return baseUrl === siteUrl ? `${baseUrl}/?chainId=${chains.at(-1)?.chainId ?? 1}` : siteUrl;
+}
+
+const pages = (ready: Ready): Row[] => [["market", marketUrl(ready)], ...pagesOfApi(ready)];
+
+const pagesOfApi = ({ http: { baseUrl, operatorPort } }: Ready): Row[] => [
   ["API reference", `${baseUrl}/docs`],
   ["API keys", `${baseUrl}/developers`],
   ["status", `${baseUrl}/v1/status`],

@@ -112,6 +112,11 @@ export type Route<Context> = Shape & {
   readonly answer: (raw: Input, context: Context) => Promise<Answer | Refused>;
 };
 
+/** A route with the type of its answers, for callers in this process. */
+export type TypedRoute<Context, Data, Meta> = Omit<Route<Context>, "answer"> & {
+  readonly answer: (raw: Input, context: Context) => Promise<Answer<Data, Meta> | Refused>;
+};
+
 /**
  * Creates the `route` function of one API. `guard` checks every parsed input before the handler runs, `guardRaw` the
  * input as it came.
@@ -134,9 +139,9 @@ export function routeFor<Context>(
       input: Input<Parsed<Params>, Parsed<Query>, Parsed<Body>>,
       context: Context,
     ) => Promise<Answer<z.output<Data>, Parsed<Meta>> | Refused<keyof Refuses & string>>,
-  ): Route<Context> => {
+  ): TypedRoute<Context, z.output<Data>, Parsed<Meta>> => {
     const parse = inputParser(shape);
-    const answer = async (raw: Input, context: Context): Promise<Answer | Refused> => {
+    const answer = async (raw: Input, context: Context) => {
       const input = guardRaw(raw) ?? parse(raw);
       if (isRejection(input)) return input;
       const refused = guard(input, context);

@@ -35,10 +35,21 @@ export type ServedMarket = {
   close(): Promise<void>;
 };
 
+/** `hasPages`: the site that answers link to is the API's own. */
+type MarketOptions = { readonly hasPages?: boolean };
+
+/** Address of the API in its answers. */
+export const baseUrl = "https://api.example.test";
+
 /** Opens it; every answer is validated against the API's document. */
-export async function openServedMarket(): Promise<ServedMarket> {
+export async function openServedMarket({ hasPages }: MarketOptions = {}): Promise<ServedMarket> {
   const book = await openPartnerOrderBook(chainId, (context, rpcUrl) => ({
-    context: { ...context, ...servicesOf(context, rpcUrl) },
+    context: {
+      ...context,
+      ...servicesOf(context, rpcUrl),
+      ...(hasPages && { siteUrl: baseUrl }),
+    },
+    baseUrl,
     nftData: {
       context: { ...context, prefix: "mkt", chainId, tokens: openBearerTokens(context) },
       segment: base.slice(1),
@@ -47,8 +58,8 @@ export async function openServedMarket(): Promise<ServedMarket> {
   }));
   const v1 = book.api;
   await describeTokens(book);
-  const saleId = await trade(book);
-  const ids = { ...(await fillOrderBook(book)), saleId };
+  const sold = await trade(book);
+  const ids = { ...(await fillOrderBook(book)), ...sold };
   const account = await documentedAt(v1.url, { base, path: "/openapi.json" });
   const { email, clientKey: client_key } = await makeAccount(book.db);
   const login = { email, client_key };

@@ -9,12 +9,15 @@ import { type LoadClass, retryAfterSeconds } from "./load-class.ts";
 export const overloadRefusals = { overloaded: 503 } as const;
 
 type Handler = (request: Request, response: Response) => Promise<void>;
+/** Answers a request that is shed; `Retry-After` is set. */
+type Shed = (request: Request, response: Response) => void;
 
 /** Handles a request when it gets a slot; 503 with `Retry-After` when it gets none in time. */
 export function limitConcurrency(
   concurrency: ConcurrencyLimiter,
   loadClass: LoadClass,
   handle: Handler,
+  shed: Shed = (_request, response) => refuse(response, loadClass),
 ): RequestHandler {
   return async (request, response) => {
     const left = new AbortController();
@@ -23,7 +26,9 @@ export function limitConcurrency(
     const slot = await concurrency.acquire(loadClass, callerOf(request, response), left.signal);
     response.off("close", leave);
     if (slot === "shed") {
-      if (!left.signal.aborted) refuse(response, loadClass);
+      if (left.signal.aborted) return;
+      response.set("Retry-After", String(retryAfterSeconds[loadClass]));
+      shed(request, response);
       return;
     }
     try {
@@ -36,7 +41,6 @@ export function limitConcurrency(
 
 function refuse(response: Response, loadClass: LoadClass): void {
   const seconds = retryAfterSeconds[loadClass];
-  response.set("Retry-After", String(seconds));
   const message = `Too many requests are in progress; retry in ${seconds} s`;
   sendRejection(response, overloadRefusals.overloaded, reject("overloaded", message));
 }

@@ -1,0 +1,20 @@
+import { followPointer } from "./chart.js";
+import { followFeed } from "./live.js";
+import { keepTimes } from "./time.js";
+
+keepTimes();
+followFeed();
+
+/** Media that cannot be shown leave their placeholder. */
+function hideBroken(image) {
+  const hide = () => image.classList.add("broken");
+  if (image.complete && image.naturalWidth === 0) hide();
+  image.addEventListener("error", hide);
+}
+for (const image of document.querySelectorAll(".media img")) hideBroken(image);
+
+/** A choice is a request of its own; without scripts the form's button sends it. */
+for (const select of document.querySelectorAll("select[data-submits]")) {
+  select.addEventListener("change", () => select.form.requestSubmit());
+}
+for (const figure of document.querySelectorAll(".plot")) followPointer(figure);

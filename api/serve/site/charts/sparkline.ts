@@ -1,0 +1,24 @@
+import { type Html, html } from "../../html/html.ts";
+import { formatNumber } from "../parts/number.ts";
+
+type Point = { readonly t: string; readonly c: number };
+
+/** The line of a price; nothing where there are fewer than two points. `about` names what it is of. */
+export function sparkline(points: readonly Point[], about: string): Html {
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined || points.length < 2) {
+    return html`<span class="none" aria-hidden="true">–</span><span class="unseen">no line yet</span>`;
+  }
+  const times = points.map(({ t }) => Date.parse(t));
+  const [from, to] = [Math.min(...times), Math.max(...times)];
+  const prices = points.map(({ c }) => c);
+  const [low, high] = [Math.min(...prices), Math.max(...prices)];
+  const at = points.map(({ t, c }) => {
+    const x = (100 * (Date.parse(t) - from)) / (to - from || 1);
+    const y = 26 - (24 * (c - low)) / (high - low || 1);
+    return `${x.toFixed(1)} ${(high === low ? 14 : y).toFixed(1)}`;
+  });
+  const tone = last.c < first.c ? "falls" : "rises";
+  const text = `${about}: ${formatNumber(first.c)} to ${formatNumber(last.c)}`;
+  return html`<svg class="spark ${tone}" viewBox="0 0 100 28" preserveAspectRatio="none" role="img" aria-label="${text}"><title>${text}</title><path d="M${at.join("L")}"/></svg>`;
+}

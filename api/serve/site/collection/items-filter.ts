@@ -1,0 +1,116 @@
+import { listingMarketplaces } from "../../../../projections/domain/listing-marketplaces.ts";
+import { tokenSorts } from "../../../../projections/reads/tokens/filter.ts";
+import { type Html, html } from "../../html/html.ts";
+import type { TraitType } from "../../views/trait.ts";
+import type { Visit } from "../page/visit.ts";
+import { coinOf } from "../parts/chain.ts";
+import { formatCount } from "../parts/number.ts";
+import { foreignText, plainText } from "../parts/text.ts";
+import { type CollectionRow, filterLink } from "./head.ts";
+
+/** What a visitor asked the items to be like. "" is anything. */
+export type ItemsFilter = {
+  readonly sort: string;
+  readonly listed: string;
+  readonly marketplace: string;
+  readonly minPrice: string;
+  readonly maxPrice: string;
+  readonly traits: readonly (readonly [type: string, value: string])[];
+};
+
+const sortTexts: Record<(typeof tokenSorts)[number], string> = {
+  token_id: "Token id",
+  price_asc: "Price, lowest first",
+  price_desc: "Price, highest first",
+  rarity: "Rarest first",
+  recently_listed: "Listed last",
+};
+
+export function itemsFilterOf({ parameter, entries }: Visit): ItemsFilter {
+  const decimal = (name: string) =>
+    /^\d{1,30}(\.\d{1,18})?$/.test(parameter(name)) ? parameter(name) : "";
+  const oneOf = (name: string, known: readonly string[]) =>
+    known.includes(parameter(name)) ? parameter(name) : "";
+  return {
+    sort: oneOf("sort", tokenSorts),
+    listed: oneOf("listed", ["true", "false"]),
+    marketplace: oneOf("marketplace", listingMarketplaces),
+    minPrice: decimal("min_price"),
+    maxPrice: decimal("max_price"),
+    traits: entries("traits").slice(0, 5),
+  };
+}
+
+/** Whether items must be found by their listings. */
+export const isByListing = ({ marketplace, minPrice, maxPrice }: ItemsFilter): boolean =>
+  marketplace !== "" || minPrice !== "" || maxPrice !== "";
+
+/** The collection's items with this filter. */
+export function itemsLink(row: CollectionRow, filter: ItemsFilter, cursor = ""): string {
+  const { sort, listed, marketplace, minPrice, maxPrice, traits } = filter;
+  return filterLink(row, {
+    ...{ sort, listed, marketplace, min_price: minPrice, max_price: maxPrice, cursor },
+    ...Object.fromEntries(traits.map(([type, value]) => [`traits[${type}]`, value])),
+  });
+}
+
+/** A form that works without scripts. */
+export function filterForm(row: CollectionRow, filter: ItemsFilter): Html {
+  const { chainId, slug, address } = row;
+  const { traits } = filter;
+  const coin = coinOf(chainId);
+  return html`<form class="filters" method="get" action="/collections/${encodeURIComponent(slug ?? address)}">
+<input type="hidden" name="chainId" value="${chainId}">
+${traits.map(([type, value]) => html`<input type="hidden" name="traits[${type}]" value="${value}">`)}
+<label>Sort ${choice(
+    "sort",
+    filter.sort,
+    Object.entries(sortTexts).map(([value, text]) => [value === "token_id" ? "" : value, text]),
+  )}</label>
+<label>Status ${choice("listed", filter.listed, [
+    ["", "All items"],
+    ["true", "Listed"],
+    ["false", "Not listed"],
+  ])}</label>
+<label>Marketplace ${choice("marketplace", filter.marketplace, [["", "Any"], ...listingMarketplaces.map((one) => [one, one] as const)])}</label>
+<label>From, ${coin} <input name="min_price" inputmode="decimal" pattern="[0-9]*[.]?[0-9]*" value="${filter.minPrice}"></label>
+<label>To, ${coin} <input name="max_price" inputmode="decimal" pattern="[0-9]*[.]?[0-9]*" value="${filter.maxPrice}"></label>
+<button>Apply</button>
+</form>
+${traits.length > 0 && html`<div class="filters chips">${traits.map((one) => traitChip(row, filter, one))}</div>`}`;
+}
+
+function choice(name: string, chosen: string, all: readonly (readonly [string, string])[]): Html {
+  return html`<select name="${name}" data-submits>${all.map(([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`)}</select>`;
+}
+
+type Trait = ItemsFilter["traits"][number];
+
+function traitChip(row: CollectionRow, filter: ItemsFilter, trait: Trait): Html {
+  const [type, value] = trait;
+  const traits = filter.traits.filter((one) => one !== trait);
+  return html`<a class="chip" href="${itemsLink(row, { ...filter, traits })}"><span>${foreignText(type, 40)}: ${foreignText(value, 40)}</span> <span aria-hidden="true">×</span><span class="unseen">: remove this filter</span></a>`;
+}
+
+const maxTypes = 12;
+const maxValues = 12;
+
+/** Values of traits that narrow the items further. */
+export function traitMenu(
+  row: CollectionRow,
+  filter: ItemsFilter,
+  types: readonly TraitType[],
+): Html | false {
+  if (types.length === 0) return false;
+  const chosen = new Set(filter.traits.map(([type]) => type));
+  const open = types.filter(({ type }) => !chosen.has(type)).slice(0, maxTypes);
+  return html`<div class="trait-menu"><h2 class="unseen">Filter by traits</h2>${open.map(
+    ({ type, values, truncated }) =>
+      html`<details><summary>${foreignText(type, 40)} <span class="quiet">${values.length}${truncated && "+"}</span></summary><ul>${values
+        .slice(0, maxValues)
+        .map(
+          ({ value, count }) =>
+            html`<li><a href="${itemsLink(row, { ...filter, traits: [...filter.traits, [type, value]] })}">${plainText(value, 40)}</a> <span class="quiet">${formatCount(count)}</span></li>`,
+        )}</ul></details>`,
+  )}</div>`;
+}

@@ -1,0 +1,31 @@
+import type { Html } from "../../html/html.ts";
+import { html } from "../../html/html.ts";
+import { collection } from "../../v1/collections/collection.ts";
+import type { PageContent, Visit } from "../page/visit.ts";
+import { activityView } from "./activity.ts";
+import { type CollectionRow, collectionHead, type View, views } from "./head.ts";
+import { holdersView } from "./holders.ts";
+import { itemsView } from "./items.ts";
+import { pricesView } from "./prices.ts";
+import { traitsView } from "./traits.ts";
+
+const bodies: Record<View, (visit: Visit, row: CollectionRow) => Promise<Html>> = {
+  items: itemsView,
+  prices: pricesView,
+  traits: traitsView,
+  holders: holdersView,
+  activity: activityView,
+};
+
+/** A collection: its statistics, and one of the views of it. */
+export async function collectionPage(visit: Visit): Promise<PageContent> {
+  const { chainId, key, parameter, read } = visit;
+  const { data: row } = await read(collection, {
+    params: { collection: key("collection") },
+    query: { chainId: String(chainId) },
+  });
+  const asked = parameter("view");
+  const view: View = Object.hasOwn(views, asked) ? (asked as View) : "items";
+  const body = html`${collectionHead(row, view)}${await bodies[view](visit, row)}`;
+  return { title: row.name ?? row.slug ?? row.address, body, live: { collection: row.address } };
+}

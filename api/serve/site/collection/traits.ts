@@ -1,0 +1,80 @@
+import type { Html } from "../../html/html.ts";
+import { html } from "../../html/html.ts";
+import { traits } from "../../v1/collections/traits.ts";
+import type { TraitType } from "../../views/trait.ts";
+import { shareBar } from "../charts/share-bar.ts";
+import type { Visit } from "../page/visit.ts";
+import { amount } from "../parts/amount.ts";
+import { coinOf } from "../parts/chain.ts";
+import { listingLink } from "../parts/links.ts";
+import { formatCount, formatShare, none } from "../parts/number.ts";
+import { nextPage, panel } from "../parts/panel.ts";
+import { table } from "../parts/table.ts";
+import { foreignText, plainText } from "../parts/text.ts";
+import { type CollectionRow, filterLink } from "./head.ts";
+
+/** Values of a type that are shown without asking for the type. */
+const maxValues = 20;
+/** Types on a page. */
+const maxTypes = 12;
+
+/** Traits with their counts and floors. */
+export async function traitsView(visit: Visit, row: CollectionRow): Promise<Html> {
+  const { chainId, read, parameter } = visit;
+  const type = parameter("type");
+  const cursor = parameter("cursor");
+  const { data, meta } = await read(traits, {
+    params: { collection: row.slug ?? row.address },
+    query: { chainId: String(chainId), type: type || undefined, cursor: cursor || undefined },
+  });
+  const next = meta?.next_cursor ?? null;
+  const isOne = type !== "";
+  const shown = isOne ? data.traitTypes : data.traitTypes.slice(0, maxTypes);
+  if (shown.length === 0)
+    return html`<p class="empty">No traits are known: the metadata is not fetched yet, or has none.</p>`;
+  const rest = data.traitTypes.slice(maxTypes);
+  return html`<div class="columns">${shown.map((one, index) => typePanel(one, { row, isOne, index }))}</div>
+${!isOne && rest.length > 0 && html`<p class="about">Further types: ${rest.map((one) => html`<a class="chip" href="${filterLink(row, { view: "traits", type: one.type })}">${foreignText(one.type, 60)}</a> `)}</p>`}
+${nextPage(next && filterLink(row, { view: "traits", type, cursor: next }))}`;
+}
+
+type Place = { row: CollectionRow; isOne: boolean; index: number };
+
+function typePanel({ type, values, truncated }: TraitType, { row, isOne, index }: Place): Html {
+  const { chainId, stats } = row;
+  const symbol = coinOf(chainId);
+  const shown = isOne ? values.slice(0, 100) : values.slice(0, maxValues);
+  const isCut = shown.length < values.length || truncated;
+  const share = (count: number) => (stats.supply > 0 ? count / stats.supply : 0);
+  return panel({
+    id: `trait-${index}`,
+    title: plainText(type, 60),
+    body: html`${table(
+      shown,
+      [
+        {
+          head: "Value",
+          isHead: true,
+          cell: ({ value }) =>
+            html`<a href="${filterLink(row, { [`traits[${type}]`]: value })}">${foreignText(value, 60)}</a>`,
+        },
+        { head: "Tokens", cell: ({ count }) => formatCount(count), isNumber: true },
+        {
+          head: "Share",
+          cell: ({ count }) => html`${formatShare(share(count))}${shareBar(share(count))}`,
+          isNumber: true,
+        },
+        { head: "Listed", cell: ({ listed }) => formatCount(listed), isNumber: true },
+        {
+          head: "Floor",
+          isNumber: true,
+          cell: ({ floorWei, usd, askId }) =>
+            askId === null
+              ? none
+              : html`<a href="${listingLink(chainId, askId)}">${amount({ wei: floorWei, symbol, usd })}</a>`,
+        },
+      ],
+      { caption: `Values of ${plainText(type, 60)}` },
+    )}${isCut && !isOne && html`<p><a href="${filterLink(row, { view: "traits", type })}">All values of this type</a></p>`}`,
+  });
+}

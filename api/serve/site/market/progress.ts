@@ -1,0 +1,46 @@
+import { type Html, html } from "../../html/html.ts";
+import { status } from "../../v1/status.ts";
+import type { Visit } from "../page/visit.ts";
+import { chainNames } from "../parts/chain.ts";
+import { formatCount } from "../parts/number.ts";
+
+/** What is not current yet, in words, while an installation is empty or catching up; nothing when it is current. */
+export async function progressNote({ chainId, read }: Visit): Promise<Html | false> {
+  const { data } = await read(status, {});
+  const chain = data.chains.find((one) => one.chainId === chainId);
+  const name = chainNames[chainId];
+  if (data.logPosition === null || data.logPosition === 0) {
+    return note(
+      `${name} is being read for the first time`,
+      "Blocks are fetched from the node and nothing is derived from them yet. Collections appear here as soon as the first events are recorded.",
+    );
+  }
+  if (chain === undefined || chain.indexed === null) {
+    return note(
+      `${name} is not being read now`,
+      `What was recorded before is shown${chain?.recorded ? `, up to block ${formatCount(chain.recorded.number)}` : ""}. The indexer starts, or waits for its node.`,
+    );
+  }
+  const lag = chain.lagBlocks ?? 0;
+  const behind = data.projections.reduce((most, one) => Math.max(most, one.lag), 0);
+  if (lag > maxLagBlocks) {
+    return note(
+      `${name} is catching up: ${formatCount(lag)} blocks to go`,
+      `Shown is the market as of block ${formatCount(chain.indexed.number)}. Nothing has to be done; figures grow until the newest block is reached.`,
+    );
+  }
+  if (behind > maxLagFacts) {
+    return note(
+      `Figures are being derived: ${formatCount(behind)} events to go`,
+      "All blocks are recorded; the pages follow in a moment.",
+    );
+  }
+  return false;
+}
+
+/** Blocks, and events, that are not worth mentioning: they pass within seconds. */
+const maxLagBlocks = 50;
+const maxLagFacts = 5_000;
+
+const note = (title: string, text: string): Html =>
+  html`<div class="notice" role="status"><strong>${title}</strong><p>${text} <a href="/v1/status">Details</a></p></div>`;

@@ -1,0 +1,89 @@
+import type { ChainId } from "../../../../abis/deployments.ts";
+import { type Html, html } from "../../html/html.ts";
+import { panel } from "../parts/panel.ts";
+
+/** A word in single quotes for a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const post = (path: string, body: Readonly<Record<string, unknown>>): string =>
+  `curl -X POST "$API${path}" \\\n  -H 'Content-Type: application/json' \\\n  -d ${quoted(JSON.stringify(body))}`;
+
+/** Commands and what each gives. `$API` is this page's own address. */
+function steps(
+  id: string,
+  title: string,
+  all: readonly (readonly [text: string, command: string])[],
+): Html {
+  return panel({
+    id,
+    title,
+    about: html`<code>$API</code> is the address of this site.`,
+    body: html`<ol class="steps">${all.map(([text, command]) => html`<li><p>${text}</p><pre tabindex="0"><code>${command}</code></pre></li>`)}</ol>`,
+  });
+}
+
+type Buy = {
+  readonly chainId: ChainId;
+  readonly askId: string;
+  readonly isBuyable: boolean;
+  readonly marketplace: string;
+};
+
+export function buySteps({ chainId, askId, isBuyable, marketplace }: Buy): Html {
+  if (!isBuyable) {
+    return panel({
+      id: "fill",
+      title: "How to buy it",
+      body: html`<p>It cannot be bought through this API now.${marketplace !== "native" && ` It was seen at ${marketplace}.`} Its state is checked with every block.</p>`,
+    });
+  }
+  const path = `/v1/listings/${encodeURIComponent(askId)}`;
+  return steps("fill", "How to buy it", [
+    [
+      "Ask for the transaction that fills exactly this listing, for your address.",
+      post(`${path}/buy-data`, { chainId, buyer: "0xYourAddress" }),
+    ],
+    [
+      "Send it as it is, to the contract, with the data and the value of the answer. Then see the listing filled.",
+      `curl "$API${path}?chainId=${chainId}"`,
+    ],
+  ]);
+}
+
+type Accept = {
+  readonly chainId: ChainId;
+  readonly bidId: string;
+  readonly isActive: boolean;
+  /** Of a bid on a collection: which token is sold. */
+  readonly needsToken: boolean;
+};
+
+export function acceptSteps({ chainId, bidId, isActive, needsToken }: Accept): Html {
+  if (!isActive) {
+    return panel({
+      id: "fill",
+      title: "How to accept it",
+      body: html`<p>It cannot be accepted now. Its state is checked with every block.</p>`,
+    });
+  }
+  const path = `/v1/bids/${encodeURIComponent(bidId)}`;
+  const token = needsToken ? { tokenId: "1" } : {};
+  return steps("fill", "How to accept it", [
+    [
+      "Ask for the transaction that sells your token to this offer.",
+      post(`${path}/accept-data`, { chainId, fulfiller: "0xYourAddress", ...token }),
+    ],
+    ["Send it as it is. Then see the offer filled.", `curl "$API${path}?chainId=${chainId}"`],
+  ]);
+}
+
+export function cancelSteps(side: "asks" | "bids", chainId: ChainId, id: string): Html {
+  const path = `/v1/orders/${side}/${encodeURIComponent(id)}`;
+  return steps("cancel", "How its maker ends it", [
+    [
+      "Ask for the order as it was signed, and call the exchange's `cancel` with it from the maker's address.",
+      `curl "$API${path}/components?chainId=${chainId}"`,
+    ],
+    ["Have its state read again from the chain.", post(`${path}/sync`, { chainId })],
+  ]);
+}

@@ -1,0 +1,107 @@
+import type { Html } from "../../html/html.ts";
+import { html } from "../../html/html.ts";
+import type { presentBookOrder } from "../../views/book-order.ts";
+import { splitBar } from "../charts/share-bar.ts";
+import { amount } from "../parts/amount.ts";
+import { chainNames } from "../parts/chain.ts";
+import { toCollection, toWallet } from "../parts/links-to.ts";
+import { exactTime, moment } from "../parts/moment.ts";
+import { formatCount, formatShare } from "../parts/number.ts";
+import { figures, panel } from "../parts/panel.ts";
+import { statusMark } from "../parts/status-mark.ts";
+import { table } from "../parts/table.ts";
+
+type OrderRow = ReturnType<typeof presentBookOrder>;
+
+type Head = {
+  readonly what: "Listing" | "Offer";
+  readonly reason: string | null;
+  readonly subject: Html;
+  readonly now: Date;
+};
+
+/** Price, state and times of an order. */
+export function orderHead(row: OrderRow, { what, reason, subject, now }: Head): Html {
+  const { chainId, collection, status, priceWei, currency, usd, maker, quantity } = row;
+  return html`<header class="token-head"><p class="facts">${toCollection(chainId, collection)}<span>${chainNames[chainId]}</span></p>
+<h1>${what} ${what === "Listing" ? "of" : "for"} ${subject}</h1></header>
+${figures([
+  { label: "Price of a unit", value: amount({ wei: priceWei, symbol: currency.symbol, usd }) },
+  {
+    label: "State",
+    value: statusMark(status, null),
+    note: html`${reason === null ? stateText(status) : statusReason(reason)}`,
+  },
+  {
+    label: "Left",
+    value: html`${formatCount(row.quantityRemaining)} <span class="unit">of ${formatCount(quantity)}</span>`,
+  },
+  { label: what === "Listing" ? "Seller" : "Bidder", value: toWallet(chainId, maker) },
+  { label: "Ends", value: moment(row.expiresAt, now), note: html`${exactTime(row.expiresAt)}` },
+])}`;
+}
+
+const stateText = (status: OrderRow["status"]): string =>
+  status === "active" ? "it can be filled now" : `it is ${status} and cannot be filled`;
+
+function statusReason(reason: string): Html {
+  return html`it cannot be filled now: ${statusMark("inactive", reason)}`;
+}
+
+export function termsOf(row: OrderRow, now: Date): (readonly [string, Html | string])[] {
+  const { standard, startsAt, createdAt, updatedAt, orderHash, protocol, contract } = row;
+  return [
+    [
+      "Contract",
+      html`<span class="hex" title="${contract}">${contract.slice(0, 10)}…${contract.slice(-4)}</span> ${standard}`,
+    ],
+    ["Valid from", html`<span title="${exactTime(startsAt)}">${moment(startsAt, now)}</span>`],
+    ["Seen first", moment(createdAt, now)],
+    ["State changed", moment(updatedAt, now)],
+    ["Exchange", `${protocol.name} ${protocol.version}`],
+    ["Order hash", html`<span class="hex" title="${orderHash}">${orderHash.slice(0, 18)}…</span>`],
+  ];
+}
+
+const kinds = { service: "Marketplace fee", royalty: "Royalty", other: "Other recipient" } as const;
+
+/** How the price of a unit is divided. `seller` names who gets the rest. */
+export function pricePanel({ chainId, priceWei, fees, currency }: OrderRow, seller: string): Html {
+  const price = BigInt(priceWei);
+  const rest = price - fees.reduce((sum, { wei }) => sum + BigInt(wei), 0n);
+  const rows = [
+    { kind: "seller", text: seller, to: null, wei: rest },
+    ...fees.map(({ kind, recipient, wei }) => ({
+      kind,
+      text: kinds[kind],
+      to: recipient,
+      wei: BigInt(wei),
+    })),
+  ];
+  const shareOf = (wei: bigint) =>
+    price === 0n ? 0 : Math.max(0, Number((wei * 10_000n) / price) / 10_000);
+  const parts = rows.map(({ kind, text, wei }) => ({ kind, text, share: shareOf(wei) }));
+  const label = `Of the price of a unit: ${parts.map(({ text, share }) => `${text} ${formatShare(share)}`).join(", ")}`;
+  return panel({
+    id: "payment",
+    title: "Who receives what",
+    body: html`${splitBar(parts, label)}
+${table(
+  rows,
+  [
+    { head: "Part", cell: ({ text }) => text, isHead: true },
+    {
+      head: "To",
+      cell: ({ to, text }) => (to === null ? text.toLowerCase() : toWallet(chainId, to)),
+    },
+    {
+      head: "Amount",
+      cell: ({ wei }) => amount({ wei: String(wei), symbol: currency.symbol }),
+      isNumber: true,
+    },
+    { head: "Share", cell: ({ wei }) => formatShare(shareOf(wei)), isNumber: true },
+  ],
+  { caption: "Parts of the price of a unit" },
+)}`,
+  });
+}

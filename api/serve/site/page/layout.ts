@@ -1,0 +1,78 @@
+import type { ChainId } from "../../../../abis/deployments.ts";
+import { type Html, html } from "../../html/html.ts";
+import { chainNames } from "../parts/chain.ts";
+import { activityLink, marketLink, pageLink } from "../parts/links.ts";
+import { plainText } from "../parts/text.ts";
+import type { LiveFilter, PageContent } from "./visit.ts";
+
+type Layout = PageContent & {
+  readonly chainId: ChainId;
+  readonly chains: readonly ChainId[];
+  readonly path: string;
+  /** Requests that give the page's figures. */
+  readonly requests: readonly string[];
+  readonly now: Date;
+  /** Of the feed: events up to here are on the page. */
+  readonly after?: string | undefined;
+};
+
+/** A complete page. */
+export function layout({ title, body, live, search, ...page }: Layout): Html {
+  const { chainId, chains, path, requests, now, after } = page;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${plainText(title)} · NFT market data</title>
+<link rel="icon" href="/assets/site/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/site/site.css">
+<script type="module" src="/assets/site/site.js"></script>
+</head>
+<body data-chain="${chainId}"${live && after !== undefined && liveAttributes(live, chainId, after)}>
+<a class="skip" href="#content">Skip to content</a>
+<header class="bar"><div>
+<a class="brand" href="${marketLink(chainId)}">NFT market data</a>
+<nav class="chains" aria-label="Chain">${chains.map((one) => chainLink(one, chainId, path))}</nav>
+<form class="search" action="/search" method="get" role="search">
+<input type="hidden" name="chainId" value="${chainId}">
+<input type="search" name="q" value="${search ?? ""}" maxlength="100" placeholder="Collection, token, wallet, transaction" aria-label="Search ${chainNames[chainId]}">
+<button>Search</button>
+</form>
+<nav class="menu" aria-label="Main">${menuItem(marketLink(chainId), "Market", path === "/")}${menuItem(activityLink(chainId), "Activity", path === "/activity")}<a href="/docs">API</a><a href="/developers">Keys</a></nav>
+</div></header>
+<main id="content">
+${body}
+</main>
+<footer><div>
+${requests.length > 0 && sources(requests)}
+<p>As of <time datetime="${now.toISOString()}">${now.toISOString().slice(0, 19).replace("T", " ")} UTC</time>. <a href="/v1/status">How far the chains are indexed</a></p>
+</div></footer>
+</body>
+</html>
+`;
+}
+
+/** Every figure of the page can be asked for. */
+const sources = (requests: readonly string[]): Html =>
+  html`<details><summary>Data of this page, from the API</summary><ul class="sources">${[...new Set(requests)].map((one) => html`<li><a href="${one}"><code>GET ${one}</code></a></li>`)}</ul></details>`;
+
+function liveAttributes(
+  { collection, token, wallet, type }: LiveFilter,
+  chainId: ChainId,
+  after: string,
+): Html {
+  const stream = pageLink("/live", { chainId, collection, wallet, type });
+  return html` data-live="${stream}" data-after="${after}"${token !== undefined && html` data-token="${token}"`}`;
+}
+
+/** Lists of a chain have the same page on the other chain; a row has not. */
+function chainLink(one: ChainId, current: ChainId, path: string): Html {
+  const same = path === "/activity" ? path : "/";
+  return html`<a href="${pageLink(same, { chainId: one })}"${one === current && html` aria-current="true"`}>${chainNames[one]}</a>`;
+}
+
+function menuItem(href: string, text: string, isCurrent: boolean): Html {
+  return html`<a href="${href}"${isCurrent && html` aria-current="page"`}>${text}</a>`;
+}

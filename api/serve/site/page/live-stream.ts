@@ -1,0 +1,16 @@
+import type { RequestHandler } from "express";
+import { reject } from "../../../../projections/domain/rejection.ts";
+import { answerFeed } from "../../feed/answer-feed.ts";
+import { sendRejection } from "../../http/answer.ts";
+import { chainOf, type SiteContext } from "./serve-page.ts";
+
+/** Events for open pages: the same stream as the API's, for browsers of this site and without a key. */
+export function streamToPages({ context, feedOf }: SiteContext): RequestHandler {
+  return (request, response, next) => {
+    const chainId = chainOf(request, context.chains);
+    const feed = chainId === undefined ? undefined : feedOf?.(chainId, "latest");
+    if (feed === undefined)
+      sendRejection(response, 404, reject("not_found", "No feed of this chain"));
+    else answerFeed(feed)(request, response, next);
+  };
+}

@@ -1,0 +1,75 @@
+import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
+import type { Answer, TypedRoute } from "../../http/route.ts";
+import type { Context } from "../../v1/routing/context.ts";
+
+type Query = Readonly<Record<string, string | Readonly<Record<string, string>> | undefined>>;
+
+type Call = {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Query;
+};
+
+/** Answers a request to an endpoint in this process; throws `Refused` where the endpoint refuses it. */
+export type Read = <Data, Meta>(
+  route: TypedRoute<Context, Data, Meta>,
+  call: Call,
+) => Promise<Answer<Data, Meta>>;
+
+/** A read that was refused. The page that asked for it cannot be shown, so that its handler ends here. */
+export class Refused extends Error {
+  readonly rejection: Rejection;
+  /** HTTP status of the endpoint. */
+  readonly status: number;
+
+  constructor(rejection: Rejection, status: number) {
+    super(rejection.message);
+    this.rejection = rejection;
+    this.status = status;
+  }
+}
+
+export type Reader = {
+  readonly read: Read;
+  /** Paths of the requests that gave the page's figures, in the order of the reads. */
+  readonly requests: () => readonly string[];
+  /** Whether an answer may change without a new fact. */
+  readonly isVolatile: () => boolean;
+};
+
+/** What one page reads: the answers of endpoints, so that a figure on a page is the endpoint's. */
+export function openReader(context: Context): Reader {
+  const requests: string[] = [];
+  let isVolatile = false;
+  return {
+    async read(route, { params = {}, query = {} }) {
+      requests.push(addressOf(route.path, params, query));
+      const given = Object.fromEntries(
+        Object.entries(query).filter(([, value]) => value !== undefined),
+      );
+      const answer = await route.answer(
+        { params, query: given, body: undefined, address: "" },
+        context,
+      );
+      if (isRejection(answer)) throw new Refused(answer, statusOf(route.refuses[answer.rejected]));
+      if (answer.isVolatile === true || route.isCacheable !== true) isVolatile = true;
+      return answer;
+    },
+    requests: () => requests,
+    isVolatile: () => isVolatile,
+  };
+}
+
+function statusOf(refusal: number | { readonly status: number } | undefined): number {
+  if (refusal === undefined) return 422;
+  return typeof refusal === "number" ? refusal : refusal.status;
+}
+
+function addressOf(path: string, params: Readonly<Record<string, string>>, query: Query): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ""));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (typeof value === "string") search.set(name, value);
+    else for (const [key, one] of Object.entries(value ?? {})) search.set(`${name}[${key}]`, one);
+  }
+  return search.size === 0 ? filled : `${filled}?${search}`;
+}

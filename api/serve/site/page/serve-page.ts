@@ -1,0 +1,129 @@
+import type { Request, Response } from "express";
+import type { Logger } from "pino";
+import type { ChainId } from "../../../../abis/deployments.ts";
+import { formatEventId, idAfterPosition } from "../../../../projections/reads/feed/event.ts";
+import { readFeedPosition } from "../../../../projections/reads/feed/read-feed-position.ts";
+import type { Feed } from "../../feed/open-feed.ts";
+import { type Document, sendDocument, textDocument } from "../../http/answer.ts";
+import { requestIdOf } from "../../http/request-id.ts";
+import type { ResponseCache } from "../../http/response-cache.ts";
+import type { Context } from "../../v1/routing/context.ts";
+import { failedPage, refusedPage, unknownPage } from "./error-pages.ts";
+import { layout } from "./layout.ts";
+import { openReader, Refused } from "./reader.ts";
+import type { PageContent, PageHandler } from "./visit.ts";
+
+export type SiteContext = {
+  /** What the endpoints need. Its addresses are relative: pages link to where they are served. */
+  readonly context: Context;
+  readonly logger: Logger;
+  /** The live feed of a chain; without it pages are not live. */
+  readonly feedOf?: FeedOf | undefined;
+  readonly cache?: ResponseCache | undefined;
+};
+
+export type FeedOf = (chainId: ChainId, delivery: "latest") => Feed | undefined;
+
+const type = "text/html; charset=utf-8";
+
+/** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
+export function servePage(site: SiteContext, handle: PageHandler) {
+  const { context, cache, logger, feedOf } = site;
+  return async (request: Request, response: Response): Promise<void> => {
+    const chainId = chainOf(request, context.chains);
+    if (chainId === undefined) {
+      sendPage(request, response, site, unknownPage(context.chains[0] ?? 1));
+      return;
+    }
+    const make = (now: Date) =>
+      makePage(request, { feedOf, context: { ...context, now: () => now } }, chainId, handle);
+    try {
+      const made = await (cache === undefined
+        ? make(context.now())
+        : cache.get(request.originalUrl, make));
+      if ("page" in made)
+        response.status(made.status).set("Cache-Control", "no-store").type(type).end(made.page);
+      else await sendDocument(request, response, made);
+    } catch (error) {
+      const requestId = requestIdOf(response);
+      logger.error({ err: error, requestId, path: request.path }, "page failed");
+      sendPage(request, response, site, failedPage(chainId, requestId));
+    }
+  };
+}
+
+type Unshown = { readonly page: string; readonly status: number };
+
+async function makePage(
+  request: Request,
+  site: Pick<SiteContext, "context" | "feedOf">,
+  chainId: ChainId,
+  handle: PageHandler,
+): Promise<Document | Unshown> {
+  const { context, feedOf } = site;
+  const { chains, db } = context;
+  const reader = openReader(context);
+  const now = context.now();
+  // Before everything else: what comes after it is sent to the open page, and is never missed.
+  const after =
+    feedOf?.(chainId, "latest") === undefined
+      ? undefined
+      : formatEventId(idAfterPosition(await readFeedPosition(db)));
+  const visit = { ...visitOf(request), chainId, chains, now, read: reader.read };
+  const content = await handle(visit).catch((error: unknown) => {
+    if (error instanceof Refused) return refusedPage(chainId, error.status, error.message);
+    throw error;
+  });
+  const { path } = request;
+  const parts = { chainId, chains, path, requests: reader.requests(), now, after };
+  const { text } = layout({ ...content, ...parts });
+  const { status = 200 } = content;
+  if (status !== 200) return { page: text, status };
+  const document = textDocument({ type, text, cacheControl: "no-cache" });
+  return { ...document, isVolatile: reader.isVolatile() };
+}
+
+/** Sends a page that reads nothing. */
+export function sendPage(
+  request: Request,
+  response: Response,
+  { context: { chains, now } }: Pick<SiteContext, "context">,
+  content: PageContent,
+): void {
+  const chainId = chainOf(request, chains) ?? chains[0] ?? 1;
+  const { text } = layout({
+    ...content,
+    chainId,
+    chains,
+    path: request.path,
+    requests: [],
+    now: now(),
+  });
+  response
+    .status(content.status ?? 200)
+    .set("Cache-Control", "no-store")
+    .type(type)
+    .end(text);
+}
+
+/** Without a chain in the query Ethereum, as in the API, where it is served; undefined: not a chain served. */
+export function chainOf({ query }: Request, chains: readonly ChainId[]): ChainId | undefined {
+  const { chainId } = query;
+  if (chainId === undefined) return chains.find((one) => one === 1) ?? chains[0];
+  return chains.find((one) => String(one) === chainId);
+}
+
+function visitOf({ params, query, path }: Request) {
+  return {
+    path,
+    key: (name: string) => String(params[name] ?? ""),
+    parameter: (name: string) => textOf(query[name]),
+    entries: (name: string) => {
+      const value: unknown = query[name];
+      if (typeof value !== "object" || value === null) return [];
+      return Object.entries(value).map(([key, one]) => [key, textOf(one)] as const);
+    },
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

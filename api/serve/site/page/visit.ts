@@ -1,0 +1,42 @@
+import type { ChainId } from "../../../../abis/deployments.ts";
+import type { Html } from "../../html/html.ts";
+import type { Read } from "./reader.ts";
+
+/** A request for a page. */
+export type Visit = {
+  readonly chainId: ChainId;
+  /** The chains served, for the switch between them. */
+  readonly chains: readonly ChainId[];
+  /** Path without the query. */
+  readonly path: string;
+  /** A parameter of the path. */
+  readonly key: (name: string) => string;
+  /** A query parameter; "" when it is missing or not a single text. */
+  readonly parameter: (name: string) => string;
+  /** Query parameters `name[key]=value`. */
+  readonly entries: (name: string) => readonly (readonly [key: string, value: string])[];
+  readonly read: Read;
+  /** The time at which everything on the page is shown. */
+  readonly now: Date;
+};
+
+/** What the events of a page are about, and where they are shown. */
+export type LiveFilter = {
+  readonly collection?: string;
+  readonly token?: string;
+  readonly wallet?: string;
+  readonly type?: string;
+};
+
+/** What a page shows below the header. */
+export type PageContent = {
+  readonly title: string;
+  readonly body: Html;
+  readonly status?: number;
+  /** Events that change the page while it is open. */
+  readonly live?: LiveFilter;
+  /** Text of the search box. */
+  readonly search?: string;
+};
+
+export type PageHandler = (visit: Visit) => Promise<PageContent>;

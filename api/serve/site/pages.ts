@@ -1,0 +1,25 @@
+import { collectionPage } from "./collection/page.ts";
+import { activityPage } from "./market/activity.ts";
+import { marketPage } from "./market/page.ts";
+import { bidPage } from "./orders/bid.ts";
+import { listingPage } from "./orders/listing.ts";
+import type { PageHandler } from "./page/visit.ts";
+import { salePage } from "./sales/page.ts";
+import { searchPage } from "./search/page.ts";
+import { tokenPage } from "./token/page.ts";
+import { transactionPage } from "./transaction/page.ts";
+import { walletPage } from "./wallet/page.ts";
+
+/** Every page, by its path. */
+export const pages: readonly (readonly [path: string, handler: PageHandler])[] = [
+  ["/", marketPage],
+  ["/collections/{collection}", collectionPage],
+  ["/collections/{collection}/tokens/{tokenId}", tokenPage],
+  ["/sales/{saleId}", salePage],
+  ["/transactions/{hash}", transactionPage],
+  ["/listings/{askId}", listingPage],
+  ["/bids/{bidId}", bidPage],
+  ["/wallets/{wallet}", walletPage],
+  ["/activity", activityPage],
+  ["/search", searchPage],
+];

@@ -1,0 +1,45 @@
+import {
+  presentBidUrl,
+  presentCollectionUrls,
+  presentListingUrl,
+  presentMakerUrl,
+  presentSaleUrl,
+  presentTokenUrls,
+  type Site,
+} from "../../views/urls.ts";
+
+/** Paths of pages: those of `urls` in answers, without the site's address. */
+const here = (chainId: number): Site => ({ siteUrl: "", chainId });
+
+export const collectionLink = (chainId: number, key: string): string =>
+  presentCollectionUrls(here(chainId), key).collection;
+
+export const tokenLink = (chainId: number, contract: string, tokenId: string): string =>
+  presentTokenUrls(here(chainId), contract, contract, BigInt(tokenId)).token;
+
+export const saleLink = (chainId: number, saleId: string): string =>
+  presentSaleUrl(here(chainId), saleId);
+export const listingLink = (chainId: number, askId: string): string =>
+  presentListingUrl(here(chainId), askId);
+export const bidLink = (chainId: number, bidId: string): string =>
+  presentBidUrl(here(chainId), bidId);
+export const walletLink = (chainId: number, address: string): string =>
+  presentMakerUrl(here(chainId), address);
+
+/** Pages that no answer links to. */
+export const transactionLink = (chainId: number, hash: string): string =>
+  pageLink(`/transactions/${hash}`, { chainId });
+export const marketLink = (chainId: number): string => pageLink("/", { chainId });
+export const activityLink = (chainId: number): string => pageLink("/activity", { chainId });
+
+type Parameters = Readonly<Record<string, string | number | undefined>>;
+
+/** A path with its query; parameters without a value are left out. */
+export function pageLink(path: string, parameters: Parameters): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== "") query.set(name, String(value));
+  }
+  const text = query.toString();
+  return text === "" ? path : `${path}?${text}`;
+}

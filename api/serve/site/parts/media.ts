@@ -1,0 +1,28 @@
+import { type Html, html } from "../../html/html.ts";
+import { plainText } from "./text.ts";
+
+type Media = {
+  readonly imageUrl: string | null;
+  readonly animationUrl?: string | null;
+  readonly contentType?: string | null;
+};
+
+/** Somebody's image: never part of the page itself, and its host learns nothing of the page. `placeholder` stands where it cannot be shown. */
+export function picture(url: string | null, alt: string, size: number, placeholder = ""): Html {
+  const isShown = url !== null && /^(https?:\/\/|\/(?!\/))/i.test(url);
+  return html`<span class="media">${placeholder !== "" && html`<span class="placeholder" aria-hidden="true">${placeholder}</span>`}${
+    isShown &&
+    html`<img src="${url}" alt="${plainText(alt)}" width="${size}" height="${size}" loading="lazy" decoding="async" referrerpolicy="no-referrer">`
+  }</span>`;
+}
+
+/** A token's video where it has one, else its image. */
+export function tokenMedia({ imageUrl, animationUrl, contentType }: Media, alt: string): Html {
+  const url = animationUrl ?? null;
+  const isVideo =
+    url !== null &&
+    /^(https?:\/\/|\/(?!\/))/i.test(url) &&
+    (/\.(mp4|webm|mov|m4v)(\?|$)/i.test(url) || contentType?.startsWith("video/") === true);
+  if (!isVideo) return picture(imageUrl, alt, 480);
+  return html`<span class="media"><video src="${url}" controls loop muted playsinline preload="none" aria-label="${plainText(alt)}"${imageUrl !== null && html` poster="${imageUrl}"`}></video></span>`;
+}

@@ -1,0 +1,50 @@
+import { type Html, html } from "../../html/html.ts";
+
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const tenths = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
+const thousandths = new Intl.NumberFormat("en-US", { maximumFractionDigits: 3 });
+const significant = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
+const percents = new Intl.NumberFormat("en-US", {
+  style: "percent",
+  maximumFractionDigits: 1,
+  signDisplay: "exceptZero",
+});
+const shares = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 2 });
+
+export const formatCount = (count: number): string => whole.format(count);
+
+/** Four digits or more, by size: what is shown beside the exact value. */
+export function formatNumber(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1e15) return value.toExponential(3);
+  if (size >= 100_000) return whole.format(value);
+  if (size >= 1_000) return tenths.format(value);
+  if (size >= 1) return thousandths.format(value);
+  return significant.format(value);
+}
+
+export function formatUsd(usd: number): string {
+  if (Math.abs(usd) >= 1e15) return `$${usd.toExponential(3)}`;
+  const digits = Math.abs(usd) >= 1_000 ? 0 : 2;
+  if (usd !== 0 && Math.abs(usd) < 0.01) return "< $0.01";
+  return usd.toLocaleString("en-US", {
+    style: "currency",
+    currency: "USD",
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+}
+
+/** A part of a whole. */
+export const formatShare = (share: number): string => shares.format(share);
+
+/** A change as a fraction, with its direction in words for those who do not see the colour. */
+export function change(fraction: number | null): Html {
+  if (fraction === null) return none;
+  if (fraction === 0) return html`<span class="quiet">0%</span>`;
+  const isUp = fraction > 0;
+  return html`<span class="${isUp ? "up" : "down"}"><span aria-hidden="true">${isUp ? "▲" : "▼"}</span> ${percents.format(fraction)}</span>`;
+}
+
+/** Where there is no value. */
+export const none: Html = html`<span class="none" aria-hidden="true">–</span><span class="unseen">none</span>`;

@@ -1,0 +1,37 @@
+import { type Html, html } from "../../html/html.ts";
+
+const maxLength = 120;
+
+/**
+ * Controls, and what turns the direction of the text around it or hides it: names come from anybody. Zero-width joiners
+ * stay, which emoji are made of.
+ */
+const unsafe = /\p{Cc}|[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+
+/** A name as one line of limited length. */
+export function plainText(text: string, length = maxLength): string {
+  const clean = text
+    .slice(0, 4 * length)
+    .replaceAll(unsafe, " ")
+    .trim();
+  const characters = [...clean];
+  return characters.length <= length ? clean : `${characters.slice(0, length - 1).join("")}…`;
+}
+
+/** Somebody's text, isolated from the direction of what stands around it. */
+export function foreignText(text: string, length = maxLength): Html {
+  return html`<bdi>${plainText(text, length)}</bdi>`;
+}
+
+/** A name, or what stands for it. */
+export function nameOr(name: string | null | undefined, otherwise: string): Html {
+  const shown = plainText(name ?? "");
+  return shown === "" ? html`${otherwise}` : html`<bdi>${shown}</bdi>`;
+}
+
+export const shortHex = (hex: string): string =>
+  hex.length <= 14 ? hex : `${hex.slice(0, 6)}…${hex.slice(-4)}`;
+
+/** Long token ids are shortened in the middle. */
+export const shortId = (tokenId: string): string =>
+  tokenId.length <= 12 ? tokenId : `${tokenId.slice(0, 5)}…${tokenId.slice(-5)}`;

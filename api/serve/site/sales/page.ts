@@ -1,0 +1,98 @@
+import type { z } from "zod";
+import { type Html, html } from "../../html/html.ts";
+import { listBids } from "../../v1/bids/list.ts";
+import { listListings } from "../../v1/listings/list.ts";
+import { sale } from "../../v1/sales/sale.ts";
+import type { Sale } from "../../views/sale.ts";
+import type { PageContent, Visit } from "../page/visit.ts";
+import { amount } from "../parts/amount.ts";
+import { chainNames } from "../parts/chain.ts";
+import { toCollection, toToken, toTransaction, toWallet } from "../parts/links-to.ts";
+import { exactTime, moment } from "../parts/moment.ts";
+import { formatCount } from "../parts/number.ts";
+import { bidsTable, listingsTable } from "../parts/orders-table.ts";
+import { details, figures, panel } from "../parts/panel.ts";
+import { shortId } from "../parts/text.ts";
+import { paymentPanel } from "./payment.ts";
+
+type SaleRow = z.output<typeof Sale>;
+
+/** A sale: who paid what to whom, and the token's orders since. */
+export async function salePage(visit: Visit): Promise<PageContent> {
+  const { chainId, key, read, now } = visit;
+  const chain = { chainId: String(chainId) };
+  const { data: row } = await read(sale, { params: { saleId: key("saleId") }, query: chain });
+  const { contract, tokenId } = row;
+  const own = { ...chain, collection: contract, token_id: tokenId, per_page: "10" };
+  const [listings, bids] = await Promise.all([
+    read(listListings, { query: own }),
+    read(listBids, { query: own }),
+  ]);
+  const options = { now, without: ["collection", "token"] as const };
+  const body = html`${head(row, now)}
+<div class="columns">${paymentPanel(row)}${termsPanel(row)}</div>
+${panel({
+  id: "book",
+  title: "The token's orders now",
+  about:
+    "Its sale filled one order. Those of the former owner cannot be filled any more unless the token comes back.",
+  body: html`${listingsTable(listings.data, { ...options, caption: "Active listings of the token" })}${bidsTable(bids.data, { ...options, caption: "Active offers on the token" })}`,
+})}`;
+  const title = `Sale of #${shortId(tokenId)} · ${row.collection.name ?? contract}`;
+  return { title, body };
+}
+
+function head(row: SaleRow, now: Date): Html {
+  const { chainId, collection, priceWei, currency, usd, quantity, totalWei, seller, buyer } = row;
+  return html`<header class="token-head"><p class="facts">${toCollection(chainId, collection)}<span>${chainNames[chainId]}</span></p>
+<h1>Sale of ${toToken(chainId, row)}</h1></header>
+${figures([
+  {
+    label: quantity > 1 ? `Price of each of ${formatCount(quantity)}` : "Price",
+    value: amount({ wei: priceWei, symbol: currency.symbol, usd }),
+    note: quantity > 1 && html`together ${amount({ wei: totalWei, symbol: currency.symbol })}`,
+  },
+  { label: "Seller", value: toWallet(chainId, seller) },
+  { label: "Buyer", value: toWallet(chainId, buyer) },
+  { label: "Marketplace", value: row.marketplace },
+  { label: "When", value: moment(row.timestamp, now), note: html`${exactTime(row.timestamp)}` },
+])}`;
+}
+
+function termsPanel(row: SaleRow): Html {
+  const {
+    chainId,
+    protocol,
+    side,
+    orderHash,
+    bundle,
+    txHash,
+    logIndex,
+    blockNumber,
+    blockHash,
+    currency,
+  } = row;
+  return panel({
+    id: "terms",
+    title: "On the chain",
+    body: details([
+      ["Transaction", toTransaction(chainId, txHash)],
+      ["Block", html`<span title="${blockHash}">${formatCount(blockNumber)}</span>`],
+      ["Event", `log index ${logIndex}`],
+      [
+        "Exchange",
+        html`${protocol.name} ${protocol.version} <span class="hex" title="${protocol.address}">${protocol.address.slice(0, 10)}…</span>`,
+      ],
+      ["Filled order", side === "ask" ? "the seller's listing" : "the buyer's offer"],
+      orderHash !== null && [
+        "Order hash",
+        html`<span class="hex" title="${orderHash}">${orderHash.slice(0, 18)}…</span>`,
+      ],
+      bundle !== null && [
+        "Bundle",
+        html`${bundle.size} NFTs for ${amount({ wei: bundle.totalWei, symbol: currency.symbol })} together; each counts an equal share`,
+      ],
+      ["Sale id", html`<span class="hex" title="${row.saleId}">${row.saleId.slice(0, 18)}…</span>`],
+    ]),
+  });
+}

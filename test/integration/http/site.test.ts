@@ -1,0 +1,254 @@
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { contracts } from "../../../devnet/contracts/addresses.ts";
+import { decode, tableOf } from "../../support/http/page-tables.ts";
+import { baseUrl, openServedMarket, type ServedMarket } from "../../support/http/served-market.ts";
+import { chainId } from "../../support/http/served-market-data.ts";
+import { sitePagesOf } from "../../support/http/site-pages.ts";
+
+let market: ServedMarket;
+
+beforeAll(async () => {
+  market = await openServedMarket({ hasPages: true });
+});
+afterAll(() => market?.close());
+
+const maxHtmlBytes = 30 * 1_024;
+const maxScriptBytes = 10 * 1_024;
+const maxPageBytes = 100 * 1_024;
+
+type Page = { status: number; html: string; headers: Headers };
+
+async function open(path: string): Promise<Page> {
+  const response = await fetch(market.v1.url + path, { headers: { accept: "text/html" } });
+  return { status: response.status, html: await response.text(), headers: response.headers };
+}
+
+const Answer = z.object({
+  data: z.unknown(),
+  meta: z.looseObject({ next_cursor: z.string().nullable().optional() }).optional(),
+});
+
+async function ask(path: string): Promise<z.output<typeof Answer>> {
+  return Answer.parse((await market.v1.get(path)).body);
+}
+
+/** Every row of a list, page by page. */
+async function rowsOf(path: string): Promise<unknown[]> {
+  const rows: unknown[] = [];
+  let cursor: string | null | undefined = "";
+  while (typeof cursor === "string") {
+    const more: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const { data, meta } = await ask(`${path}${more}`);
+    rows.push(...z.array(z.unknown()).parse(data));
+    cursor = meta?.next_cursor;
+  }
+  return rows;
+}
+
+/** All of `urls`, anywhere in an answer. */
+function urlsIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(urlsIn);
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]) =>
+    name === "urls" ? Object.values(part as Record<string, string>) : urlsIn(part),
+  );
+}
+
+/** What names the row in its address. */
+const rowNameIn = (url: string) =>
+  decodeURIComponent(new URL(url).pathname.split("/").at(-1) ?? "");
+
+describe("the addresses in answers", () => {
+  it("open pages that show their rows", async () => {
+    const chain = `chainId=${chainId}&per_page=100`;
+    const lists = [
+      `/v1/collections?${chain}`,
+      ...["punks", "editions", contracts.familyOne].map(
+        (one) => `/v1/collections/${one}/tokens?${chain}`,
+      ),
+      ...["created_at", "price_asc"].map((sort) => `/v1/listings?${chain}&sort=${sort}`),
+      ...["inactive", "active"].map((status) => `/v1/bids?${chain}&status=${status}`),
+      `/v1/sales?${chain}`,
+      `/v1/activity?${chain}`,
+      ...["sale", "transfer", "mint", "listing", "offer"].map(
+        (type) => `/v1/activity?${chain}&type=${type}`,
+      ),
+    ];
+    const rows = (await Promise.all(lists.map(rowsOf))).flat();
+    const search = await ask(`/v1/search?q=punks&chainId=${chainId}`);
+    const urls = new Set([...rows.flatMap(urlsIn), ...urlsIn(search.data)]);
+    expect(rows.length).toBeGreaterThan(200);
+
+    const wrong: string[] = [];
+    for (const url of urls) {
+      const { status, html } = await open(url.replace(baseUrl, ""));
+      if (status !== 200 || !html.includes(rowNameIn(url))) wrong.push(`${status} ${url}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    "/nothing",
+    "/collections",
+    "/collections/no-such-collection",
+    `/collections/0x${"1".repeat(40)}`,
+    `/collections/${contracts.punks}/tokens/999999`,
+    `/sales/0x${"2".repeat(64)}`,
+    `/transactions/0x${"2".repeat(64)}`,
+    `/listings/mkt-0x${"2".repeat(64)}`,
+    "/listings/nonsense",
+    `/bids/mkt-0x${"2".repeat(64)}`,
+    "/?chainId=5",
+    "/collections/punks?chainId=33139",
+    "/%zz",
+  ])("of nothing are pages with a way on: %s", async (path) => {
+    const { status, html, headers } = await open(path);
+    expect(status).toBe(404);
+    expect(headers.get("content-type")).toContain("text/html");
+    expect(html).toContain(`href="/?chainId=${chainId}"`);
+  });
+
+  it.each([
+    "/wallets/nobody",
+    "/collections/punks/tokens/one",
+    "/sales/short",
+    `/activity?cursor=forged`,
+    "/collections/punks?view=holders&cursor=forged",
+  ])("that make no sense are refused with a page: %s", async (path) => {
+    const { status, html } = await open(path);
+    expect(status).toBe(422);
+    expect(html).toContain(`href="/?chainId=${chainId}"`);
+  });
+
+  it("are answered in JSON where no page is asked for", async () => {
+    const response = await fetch(`${market.v1.url}/nothing`);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ code: "not_found" });
+  });
+});
+
+describe("a page", () => {
+  it("is small, of our own parts only, and lets nothing else in", async () => {
+    const parts = new Map<string, number>();
+    const sizeOf = async (path: string) => {
+      const known = parts.get(path);
+      if (known !== undefined) return known;
+      const size = gzipSync((await open(path)).html).length;
+      parts.set(path, size);
+      return size;
+    };
+    for (const [name, path] of Object.entries(sitePagesOf(market))) {
+      const { html, headers } = await open(path);
+      const size = gzipSync(html).length;
+      expect(size, name).toBeLessThanOrEqual(maxHtmlBytes);
+      const loaded = [
+        ...html.matchAll(/<(?:link rel="stylesheet" href|script type="module" src)="([^"]+)"/g),
+      ];
+      const scripts = ["site", "live", "live-row", "chart", "time"].map(
+        (one) => `/assets/site/${one}.js`,
+      );
+      const sizes = await Promise.all(scripts.map(sizeOf));
+      expect(sizes.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(maxScriptBytes);
+      const others = await Promise.all(loaded.map(([, one = ""]) => sizeOf(one)));
+      const whole = [size, ...sizes, ...others].reduce((sum, one) => sum + one, 0);
+      expect(whole, name).toBeLessThanOrEqual(maxPageBytes);
+      expect(headers.get("content-security-policy")).toBe(
+        "default-src 'none';script-src 'self';style-src 'self';img-src 'self' https:;media-src 'self' https:;connect-src 'self';base-uri 'none';form-action 'self';frame-ancestors 'none'",
+      );
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(html).not.toMatch(/<[^>]+ (?:style|on\w+)=/);
+    }
+  });
+
+  it("names the requests that give its figures, and each is answered", async () => {
+    for (const [name, path] of Object.entries(sitePagesOf(market))) {
+      const { html } = await open(path);
+      const sources = [...html.matchAll(/<li><a href="([^"]+)"><code>GET/g)];
+      expect(sources.length, name).toBeGreaterThan(0);
+      for (const [, source = ""] of sources) {
+        expect((await market.v1.get(decode(source))).status, source).toBe(200);
+      }
+    }
+  });
+});
+
+describe("the table beneath a chart", () => {
+  const prices = `/collections/punks?chainId=${chainId}&view=prices`;
+  const endpoint = async (path: string) => (await ask(`/v1/collections/punks/${path}`)).data;
+
+  it("holds the candles of the endpoint", async () => {
+    const { html } = await open(prices);
+    const candle = z.object({
+      t: z.string(),
+      o: z.number(),
+      h: z.number(),
+      l: z.number(),
+      c: z.number(),
+    });
+    const { candles } = z
+      .object({ candles: z.array(candle) })
+      .parse(await endpoint(`floor-history?chainId=${chainId}&days=7`));
+    expect(candles.length).toBeGreaterThan(0);
+    expect(tableOf(html, "Floor price in ETH")).toEqual(
+      candles.map(({ t, o, h, l, c }) => ({
+        key: t,
+        cells: [t.slice(0, 16).replace("T", " "), ...[o, h, l, c].map(String)],
+      })),
+    );
+  });
+
+  it("holds the sales of the endpoint", async () => {
+    const { html } = await open(prices);
+    const row = z.object({ saleId: z.string(), tokenId: z.string(), price: z.number() });
+    const sales = z
+      .array(row)
+      .parse((await ask(`/v1/sales?chainId=${chainId}&collection=punks&per_page=100`)).data);
+    expect(
+      tableOf(html, "Sales in ETH").map(({ key, cells }) => [key, cells[1], cells[3]]),
+    ).toEqual(sales.map(({ saleId, tokenId, price }) => [saleId, `#${tokenId}`, String(price)]));
+  });
+
+  it("holds the prices of the book", async () => {
+    const { html } = await open(prices);
+    const level = z.looseObject({ priceWei: z.string() });
+    const ask = level.extend({
+      units: z.string(),
+      unitsCumulated: z.string(),
+      weiCumulated: z.string(),
+    });
+    const bid = level.extend({ bestSellerNetWei: z.string() });
+    const { listings, bids } = z
+      .object({
+        listings: z.object({ levels: z.array(ask) }),
+        bids: z.object({ levels: z.array(bid) }),
+      })
+      .parse(await endpoint(`depth?chainId=${chainId}`));
+    expect(Math.min(listings.levels.length, bids.levels.length)).toBeGreaterThan(0);
+    expect(
+      tableOf(html, "Listings, lowest price first").map(({ cells }) => [
+        cells[0],
+        ...cells.slice(2, 5),
+      ]),
+    ).toEqual(
+      listings.levels.map((one) => [one.priceWei, one.units, one.unitsCumulated, one.weiCumulated]),
+    );
+    expect(
+      tableOf(html, "Offers, highest price first; figures are units").map(({ cells }) => [
+        cells[0],
+        cells[4],
+      ]),
+    ).toEqual(bids.levels.map((one) => [one.priceWei, one.bestSellerNetWei]));
+  });
+
+  it("holds a token's sales", async () => {
+    const { html } = await open(`/collections/${contracts.punks}/tokens/1?chainId=${chainId}`);
+    const row = z.object({ saleId: z.string(), price: z.number() });
+    const path = `/v1/sales?chainId=${chainId}&collection=${contracts.punks}&token_id=1`;
+    const sales = z.array(row).parse((await ask(path)).data);
+    expect(tableOf(html, "Sales").map(({ key, cells }) => [key, cells[1]])).toEqual(
+      sales.toReversed().map(({ saleId, price }) => [saleId, String(price)]),
+    );
+  });
+});

@@ -1,0 +1,34 @@
+import { accounts } from "../../../devnet/accounts.ts";
+import { contracts } from "../../../devnet/contracts/addresses.ts";
+import type { ServedMarket } from "./served-market.ts";
+import { chainId } from "./served-market-data.ts";
+
+/** Pages by what they show. */
+export function sitePagesOf({ ids }: Pick<ServedMarket, "ids">): Record<string, string> {
+  const chain = `chainId=${chainId}`;
+  const collection = (view: string) => `/collections/punks?${chain}&view=${view}`;
+  return {
+    market: `/?${chain}`,
+    items: collection("items"),
+    "items-filtered": `${collection("items")}&marketplace=native&max_price=5&traits[Fur]=Brown`,
+    prices: collection("prices"),
+    traits: collection("traits"),
+    holders: collection("holders"),
+    "collection-activity": collection("activity"),
+    token: `/collections/${contracts.punks}/tokens/1?${chain}`,
+    edition: `/collections/${contracts.editions}/tokens/1?${chain}`,
+    sale: `/sales/${ids.saleId}?${chain}`,
+    listing: `/listings/${ids.ask}?${chain}`,
+    "partner-listing": `/listings/${ids.partnerAsk}?${chain}`,
+    bid: `/bids/${ids.bid}?${chain}`,
+    "collection-bid": `/bids/${ids.collectionBid}?${chain}`,
+    wallet: `/wallets/${accounts.alice.address}?${chain}`,
+    "wallet-listings": `/wallets/${accounts.alice.address}?${chain}&view=listings`,
+    "wallet-offers": `/wallets/${accounts.carol.address}?${chain}&view=offers`,
+    "wallet-activity": `/wallets/${accounts.bob.address}?${chain}&view=activity`,
+    activity: `/activity?${chain}`,
+    transaction: `/transactions/${ids.txHash}?${chain}`,
+    search: `/search?${chain}&q=pun`,
+    "search-hash": `/search?${chain}&q=${ids.txHash}`,
+  };
+}
