@@ -1,6 +1,9 @@
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import { gzipSync } from "node:zlib";
+import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { contracts } from "../../devnet/contracts/addresses.ts";
+import { appendObservations } from "../../projections/log/append.ts";
 import {
   findBarriers,
   openPage,
@@ -8,7 +11,9 @@ import {
   startBrowser,
   type TestBrowser,
 } from "../support/http/browser.ts";
+import { attacks, hostileCollection } from "../support/http/hostile-tokens.ts";
 import { openServedMarket, type ServedMarket } from "../support/http/served-market.ts";
+import { chainId } from "../support/http/served-market-data.ts";
 import { sitePagesOf } from "../support/http/site-pages.ts";
 
 let market: ServedMarket;
@@ -58,3 +63,95 @@ describe("the market's pages in a browser", () => {
     },
   );
 });
+
+describe("without scripts", () => {
+  it("a visitor finds a collection, narrows its items, and reads a chart as a table", async () => {
+    const context = await testBrowser.browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(`${market.v1.url}/?chainId=${chainId}`);
+    await page.getByRole("searchbox").fill("pun");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByRole("table", { name: "Collections" }).getByRole("link").first().click();
+    await page.getByLabel("Status").selectOption("true");
+    await page.getByRole("button", { name: "Apply" }).click();
+    const listed = await page.locator(".card").count();
+    expect(new URL(page.url()).searchParams.get("listed")).toBe("true");
+    expect(await page.locator(".card .price.quiet").count()).toBe(0);
+    expect(listed).toBeGreaterThan(0);
+
+    await page.getByRole("link", { name: "Prices and depth" }).click();
+    await page.locator("#depth-chart summary").click();
+    const rows = page
+      .getByRole("table", { name: "Listings, lowest price first" })
+      .locator("tbody tr");
+    expect(await rows.count()).toBeGreaterThan(0);
+    expect(await page.locator("#live").count()).toBe(0);
+    await context.close();
+  });
+});
+
+describe("a hostile collection", () => {
+  const firstId = 5;
+  const names = Object.keys(attacks);
+  const requested: string[] = [];
+  let context: BrowserContext;
+
+  beforeAll(async () => {
+    await appendObservations(market.book.db, hostileCollection(firstId));
+    await market.book.catchUp();
+    context = await testBrowser.browser.newContext({ viewport: { width: 360, height: 800 } });
+    await context.route(/^(?!http:\/\/127\.0\.0\.1)/, (route) => {
+      requested.push(`${route.request().resourceType()} ${route.request().url()}`);
+      return route.fulfill({ status: 404, body: "" });
+    });
+  });
+  afterAll(() => context?.close());
+
+  it.each([
+    ...names.map((name, index) => [
+      name,
+      `/collections/${contracts.punks}/tokens/${firstId + index}?chainId=${chainId}`,
+    ]),
+    ["all of them at once", `/collections/punks?chainId=${chainId}`],
+    ["its name in the market", `/?chainId=${chainId}`],
+    ["its traits", `/collections/punks?chainId=${chainId}&view=traits`],
+    ["its name in a search", `/search?q=%3Cscript%3E&chainId=${chainId}`],
+  ])("harms no page: %s", async (_name, path) => {
+    const { page, complaints } = await openPage(context);
+    page.on("dialog", (dialog) => complaints.push(`dialog ${dialog.message()}`));
+    const response = await page.goto(market.v1.url + path);
+    const html = (await response?.text()) ?? "";
+
+    expect(response?.status()).toBe(200);
+    expect(gzipSync(html).length).toBeLessThanOrEqual(30 * 1_024);
+    expect(await page.evaluate(strangeParts)).toEqual([]);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    expect(complaints.filter((text) => !/status of 404/.test(text))).toEqual([]);
+    expect(new URL(page.url()).pathname).toBe(new URL(market.v1.url + path).pathname);
+    await page.close();
+  });
+
+  it("has nothing loaded but images and videos, from public https hosts", () => {
+    const others = requested.filter(
+      (one) => !/^(image|media) https:\/\/[a-z0-9.-]+\.[a-z]+\//.test(one),
+    );
+    expect(others).toEqual([]);
+  });
+});
+
+/** What no page of ours has: run in the page. */
+const strangeParts = `(() => {
+  const found = window.attacked === undefined ? [] : ["a script of theirs ran"];
+  const add = (what, all) => { if (all.length > 0) found.push(what + " " + all[0].outerHTML.slice(0, 200)); };
+  const all = [...document.querySelectorAll("*")];
+  add("script", [...document.scripts].filter(({ src }) => !src.startsWith(location.origin + "/assets/site/")));
+  add("handler", all.filter((one) => [...one.attributes].some(({ name }) => name.startsWith("on") || name === "style")));
+  add("element", [...document.querySelectorAll("iframe, object, embed, base, meta[http-equiv], style, foreignObject")]);
+  add("svg", [...document.querySelectorAll("svg")].filter((one) => one.closest(".plot, .spark, .share, .split") === null));
+  add("link", [...document.links].filter(({ protocol }) => !/^https?:$/.test(protocol)));
+  add("form", [...document.forms].filter(({ action }) => !action.startsWith(location.origin)));
+  add("image", [...document.images].filter(({ src, referrerPolicy }) => referrerPolicy !== "no-referrer" || !/^https?:/.test(src)));
+  if (document.title.length > 200) found.push("title");
+  if (document.querySelectorAll("main").length !== 1) found.push("main");
+  return found;
+})()`;

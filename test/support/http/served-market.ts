@@ -4,6 +4,7 @@ import { openHashReader } from "../../../api/background/chain/clients.ts";
 import { openHeadReader } from "../../../api/background/chain/fetch-head.ts";
 import { openBearerTokens } from "../../../api/serve/accounts/bearer-tokens.ts";
 import type { AppOptions } from "../../../api/serve/app.ts";
+import { type Feed, openFeed } from "../../../api/serve/feed/open-feed.ts";
 import { openInstantKeys } from "../../../api/serve/keys/instant-keys.ts";
 import { maxLagSeconds } from "../../../api/serve/status/limits.ts";
 import { openStatusReader } from "../../../api/serve/status/status-reader.ts";
@@ -32,6 +33,8 @@ export type ServedMarket = {
   bearer: string;
   login: { email: string; client_key: string };
   ids: MarketIds;
+  /** The live feed of the pages. */
+  feed: Pick<Feed, "notify">;
   close(): Promise<void>;
 };
 
@@ -43,12 +46,19 @@ export const baseUrl = "https://api.example.test";
 
 /** Opens it; every answer is validated against the API's document. */
 export async function openServedMarket({ hasPages }: MarketOptions = {}): Promise<ServedMarket> {
+  let feed: Feed | undefined;
+  const openPagesFeed = ({ db }: AppOptions["context"]): Feed => {
+    const source = { db, chainIds: [chainId], feeRecipient: testFee.recipient };
+    feed = openFeed({ source, logger: pino({ level: "silent" }) });
+    return feed;
+  };
   const book = await openPartnerOrderBook(chainId, (context, rpcUrl) => ({
     context: {
       ...context,
       ...servicesOf(context, rpcUrl),
       ...(hasPages && { siteUrl: baseUrl }),
     },
+    ...(hasPages && feedOption(openPagesFeed(context))),
     baseUrl,
     nftData: {
       context: { ...context, prefix: "mkt", chainId, tokens: openBearerTokens(context) },
@@ -65,8 +75,19 @@ export async function openServedMarket({ hasPages }: MarketOptions = {}): Promis
   const login = { email, client_key };
   const { body } = await account.post(`${base}/api/auth/login`, login);
   const bearer = z.object({ data: z.object({ token: z.string() }) }).parse(body).data.token;
-  return { book, v1, account, bearer, login, ids, close: book.close };
+  return {
+    ...{ book, v1, account, bearer, login, ids },
+    feed: { notify: () => feed?.notify() },
+    async close() {
+      await feed?.stop();
+      await book.close();
+    },
+  };
 }
+
+const feedOption = (feed: Feed) => ({
+  feedOf: (asked: number) => (asked === chainId ? feed : undefined),
+});
 
 function servicesOf({ db, now }: AppOptions["context"], rpcUrl: string) {
   const instantKeys = openInstantKeys({

@@ -8,7 +8,7 @@ const leavingMs = 1_500;
 
 /** Follows the feed into the page's table of activity, while the page is seen and its reader does not pause it. */
 export function followFeed() {
-  const { live: url, token, after } = document.body.dataset;
+  const { live: url, token, contracts, after } = document.body.dataset;
   const rows = document.getElementById("live-rows");
   const box = document.getElementById("live");
   if (url === undefined || rows === null || box === null) return;
@@ -29,6 +29,7 @@ export function followFeed() {
     last = lastEventId || last;
     const event = JSON.parse(data);
     if (token !== undefined && event.tokenId !== token) return;
+    if (contracts !== undefined && !contracts.split(" ").includes(event.contract)) return;
     if (event.type === "retracted") {
       retract(rows, keyOf(event));
       return;

@@ -1,7 +1,8 @@
 import type { Html } from "../../html/html.ts";
 import { html } from "../../html/html.ts";
 import { collection } from "../../v1/collections/collection.ts";
-import type { PageContent, Visit } from "../page/visit.ts";
+import type { LiveFilter, PageContent, Visit } from "../page/visit.ts";
+import { chosenKind } from "../parts/activity-table.ts";
 import { activityView } from "./activity.ts";
 import { type CollectionRow, collectionHead, type View, views } from "./head.ts";
 import { holdersView } from "./holders.ts";
@@ -27,5 +28,18 @@ export async function collectionPage(visit: Visit): Promise<PageContent> {
   const asked = parameter("view");
   const view: View = Object.hasOwn(views, asked) ? (asked as View) : "items";
   const body = html`${collectionHead(row, view)}${await bodies[view](visit, row)}`;
-  return { title: row.name ?? row.slug ?? row.address, body, live: { collection: row.address } };
+  return {
+    title: row.name ?? row.slug ?? row.address,
+    body,
+    live: liveOf(row, chosenKind(parameter("type"))),
+  };
+}
+
+/** The stream has events of one contract or of all; of several the page picks its own. */
+function liveOf({ contracts }: CollectionRow, type: string): LiveFilter {
+  const addresses = contracts.map(({ address }) => address);
+  const [only, ...others] = addresses;
+  const kinds = type === "" ? {} : { type };
+  if (only === undefined || others.length > 0) return { ...kinds, contracts: addresses };
+  return { ...kinds, collection: only };
 }

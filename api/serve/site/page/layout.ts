@@ -59,12 +59,12 @@ const sources = (requests: readonly string[]): Html =>
   html`<details><summary>Data of this page, from the API</summary><ul class="sources">${[...new Set(requests)].map((one) => html`<li><a href="${one}"><code>GET ${one}</code></a></li>`)}</ul></details>`;
 
 function liveAttributes(
-  { collection, token, wallet, type }: LiveFilter,
+  { collection, contracts, token, wallet, type }: LiveFilter,
   chainId: ChainId,
   after: string,
 ): Html {
   const stream = pageLink("/live", { chainId, collection, wallet, type });
-  return html` data-live="${stream}" data-after="${after}"${token !== undefined && html` data-token="${token}"`}`;
+  return html` data-live="${stream}" data-after="${after}"${token !== undefined && html` data-token="${token}"`}${contracts !== undefined && html` data-contracts="${contracts.join(" ")}"`}`;
 }
 
 /** Lists of a chain have the same page on the other chain; a row has not. */

@@ -23,6 +23,8 @@ export type Visit = {
 /** What the events of a page are about, and where they are shown. */
 export type LiveFilter = {
   readonly collection?: string;
+  /** Picked by the page itself. */
+  readonly contracts?: readonly string[];
   readonly token?: string;
   readonly wallet?: string;
   readonly type?: string;

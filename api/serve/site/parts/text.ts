@@ -8,11 +8,15 @@ const maxLength = 120;
  */
 const unsafe = /\p{Cc}|[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
 
+/** Marks upon one letter beyond these pile up over the lines around it. */
+const piledMarks = /(\p{M}{3})\p{M}+/gu;
+
 /** A name as one line of limited length. */
 export function plainText(text: string, length = maxLength): string {
   const clean = text
     .slice(0, 4 * length)
     .replaceAll(unsafe, " ")
+    .replaceAll(piledMarks, "$1")
     .trim();
   const characters = [...clean];
   return characters.length <= length ? clean : `${characters.slice(0, length - 1).join("")}…`;
