@@ -100,6 +100,10 @@ export interface paths {
         /** Sales, transfers, orders and cancellations in the order in which they were indexed */
         get: operations["listEvents"];
     };
+    "/v1/floor-lines": {
+        /** Floor prices of several collections over time, for rankings: what the candles of each closed at. At most a minute old */
+        get: operations["listFloorLines"];
+    };
     "/v1/listings": {
         /** Listings that can be bought, that are temporarily inactive, or that have ended */
         get: operations["listListings"];
@@ -763,6 +767,16 @@ export interface components {
             interval: "1h" | "4h" | "1d";
             /** @description null without candles. */
             summary: components["schemas"]["CandleSummary"] | null;
+        };
+        FloorLine: {
+            address: string;
+            /** @description The floor at the end of each interval in which there was one. */
+            points: {
+                c: number;
+                /** Format: date-time */
+                t: string;
+                wei: string;
+            }[];
         };
         FoundCollection: {
             address: string;
@@ -2556,6 +2570,37 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["Event"][];
                         meta: components["schemas"]["EventMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listFloorLines: {
+        parameters: {
+            query: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description Addresses of collections, comma-separated, at most 50. */
+                collections: string;
+                /** @description Length of the window in days. It starts at the boundary of a bucket. */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["FloorLine"][];
                         /** @constant */
                         success: true;
                     };

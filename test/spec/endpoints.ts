@@ -170,6 +170,12 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   },
   {
     method: "get",
+    path: "/v1/floor-lines",
+    parameters: ["chainId", "collections", "days"],
+    codes: { ...chain },
+  },
+  {
+    method: "get",
     path: "/v1/sales",
     parameters: [
       "chainId",

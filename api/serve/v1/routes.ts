@@ -9,6 +9,7 @@ import { bidRequirements } from "./bids/requirements.ts";
 import { collection } from "./collections/collection.ts";
 import { depth } from "./collections/depth.ts";
 import { floorHistory } from "./collections/floor-history.ts";
+import { floorLines } from "./collections/floor-lines.ts";
 import { holders } from "./collections/holders.ts";
 import { listCollections } from "./collections/list.ts";
 import {
@@ -62,6 +63,7 @@ export const routes: readonly V1Route[] = [
   holders,
   depth,
   floorHistory,
+  floorLines,
   cryptoHistory,
   resolveEns,
   listSales,

@@ -199,6 +199,20 @@ describe("the table beneath a chart", () => {
     );
   });
 
+  it("and the lines of rankings close as the candles do", async () => {
+    const path = `/v1/floor-lines?chainId=${chainId}&collections=${contracts.punks},${contracts.familyOne}`;
+    const point = z.object({ t: z.string(), c: z.number() });
+    const lines = z
+      .array(z.object({ address: z.string(), points: z.array(point) }))
+      .parse((await ask(path)).data);
+    const { candles } = z
+      .object({ candles: z.array(point) })
+      .parse(await endpoint(`floor-history?chainId=${chainId}&days=7`));
+    const pointsOf = (address: string) => lines.find((one) => one.address === address)?.points;
+    expect(pointsOf(contracts.punks)).toEqual(candles);
+    expect(pointsOf(contracts.familyOne)).toEqual([]);
+  });
+
   it("holds the sales of the endpoint", async () => {
     const { html } = await open(prices);
     const row = z.object({ saleId: z.string(), tokenId: z.string(), price: z.number() });

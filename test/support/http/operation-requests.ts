@@ -60,6 +60,7 @@ export function v1Requests({ ids }: ServedMarket): OperationRequests {
     "get /v1/collections/{collection}/holders": inPunks(page),
     "get /v1/collections/{collection}/depth": inPunks({ levels: 1 }),
     "get /v1/collections/{collection}/floor-history": inPunks({ days: 1, interval: "1h" }),
+    "get /v1/floor-lines": { query: { chainId, collections: punk.contract, days: 1 } },
     "get /v1/crypto/history": { query: { type: "ethereum", days: 1, interval: "1h" } },
     "get /v1/ens/resolve": { query: { chainId, name: "alice.eth" } },
     "get /v1/sales": list({ collection: punks }),

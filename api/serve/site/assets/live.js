@@ -28,8 +28,7 @@ export function followFeed() {
   const receive = ({ data, lastEventId }) => {
     last = lastEventId || last;
     const event = JSON.parse(data);
-    if (token !== undefined && event.tokenId !== token) return;
-    if (contracts !== undefined && !contracts.split(" ").includes(event.contract)) return;
+    if (!isOfPage(event, { token, contracts })) return;
     if (event.type === "retracted") {
       retract(rows, keyOf(event));
       return;
@@ -64,6 +63,12 @@ export function followFeed() {
   addEventListener("pageshow", open);
   box.hidden = false;
   open();
+}
+
+/** Whether an event of the stream is about the page's token or contracts. */
+function isOfPage(event, { token, contracts }) {
+  if (token !== undefined && event.tokenId !== token) return false;
+  return contracts === undefined || contracts.split(" ").includes(event.contract);
 }
 
 const findRow = (rows, key) => [...rows.children].find((row) => row.dataset.key === key);

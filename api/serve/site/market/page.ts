@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { type Html, html } from "../../html/html.ts";
 import { listActivity } from "../../v1/activity/list.ts";
-import { floorHistory } from "../../v1/collections/floor-history.ts";
+import { floorLines } from "../../v1/collections/floor-lines.ts";
 import { listCollections } from "../../v1/collections/list.ts";
 import type { Collection } from "../../views/collection.ts";
 import { sparkline } from "../charts/sparkline.ts";
@@ -40,15 +40,7 @@ export async function marketPage(visit: Visit): Promise<PageContent> {
     read(listActivity, { query: { ...chain, per_page: "12" } }),
     progressNote(visit),
   ]);
-  const lines = await Promise.all(
-    rows.map(async ({ slug, address }): Promise<Line> => {
-      const { data } = await read(floorHistory, {
-        params: { collection: slug ?? address },
-        query: { ...chain, days: "7" },
-      });
-      return data.candles;
-    }),
-  );
+  const lines = await floorLinesOf(visit, rows);
   const link = (more: Record<string, string>) => pageLink("/", { chainId, period, sort, ...more });
   const next = meta?.next_cursor ?? null;
   const body = html`<h1>NFTs on ${chainNames[chainId]}</h1>
@@ -69,6 +61,20 @@ ${panel({
   body: activityTable(recent, { now, caption: "Newest activity", isLive: true }),
 })}`;
   return { title: `NFTs on ${chainNames[chainId]}`, body, live: {} };
+}
+
+/** In the order of the rows. */
+async function floorLinesOf(
+  { chainId, read }: Visit,
+  rows: readonly CollectionRow[],
+): Promise<Line[]> {
+  if (rows.length === 0) return [];
+  const collections = rows.map(({ address }) => address).join();
+  const { data } = await read(floorLines, {
+    query: { chainId: String(chainId), collections, days: "7" },
+  });
+  const points = new Map<string, Line>(data.map((line) => [line.address, line.points]));
+  return rows.map(({ address }) => points.get(address) ?? []);
 }
 
 type Ranking = {
