@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import pg from "pg";
 import { isAddressEqual, size } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -10,7 +11,11 @@ import { type ChainId, chainIds } from "../../abis/deployments.ts";
 import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
 import { getJson, until } from "../support/database/pipeline.ts";
-import { type StartedService, startService } from "../support/processes/start-service.ts";
+import {
+  readInstallation,
+  type StartedService,
+  startService,
+} from "../support/processes/start-service.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const minuteMs = 60_000;
@@ -155,7 +160,20 @@ describe.each(chainIds)("soon after the first start, chain %i shows", (chainId) 
   });
 });
 
-it("no process lacks a right on the database", async () => {
+it("each process uses the database as a user of its own, who lacks no right", async () => {
+  const client = new pg.Client(readInstallation(directory).DATABASE_URL_ADMIN);
+  await client.connect();
+  const { rows } = await client.query<{ name: string; role: string }>(
+    `select distinct application_name as name, usename as role from pg_stat_activity
+     where application_name in ('api', 'api orders', 'projector', 'jobs', 'indexer', 'supervisor') order by 1, 2`,
+  );
+  await client.end();
+  expect(new Set(rows.map(({ name, role }) => `${name}: ${role}`))).toEqual(
+    new Set([
+      ...["api: service_api", "api orders: service_api", "indexer: service_indexer"],
+      ...["jobs: service_jobs", "projector: service_projector"],
+    ]),
+  );
   const log = await readFile(join(directory, "postgres.log"), "utf8");
   expect(log.split("\n").filter((line) => /permission denied|must be owner/.test(line))).toEqual(
     [],

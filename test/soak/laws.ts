@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import { type ChainId, chainIds } from "../../abis/deployments.ts";
+import { getJson } from "../support/database/pipeline.ts";
+import { compareOrders, type Disagreement } from "../truth/compare-orders.ts";
+import { readStoredOrder, type StoredOrder } from "../truth/stored-order.ts";
+import type { SoakMarket } from "./market.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+
+/** What must hold after all of it. One line for each law that does not. */
+export async function findBrokenLaws(
+  market: SoakMarket,
+  report: (line: string) => void,
+): Promise<string[]> {
+  const broken: string[] = [];
+  const check = async (law: string, find: () => Promise<string[]>) => {
+    const found = await find();
+    report(`  ${found.length === 0 ? "holds" : "BROKEN"}: ${law}`);
+    broken.push(...found.map((one) => `${law}: ${one}`));
+  };
+  await check("each order's status is what the chain does with it", () => findWrongOrders(market));
+  await check("each projection is what the log derives", () => operate(market, "verify"));
+  for (const chainId of chainIds) {
+    const law = `the log of chain ${chainId} is the chain's`;
+    await check(law, () => operate(market, "audit", `${chainId}`));
+  }
+  return broken;
+}
+
+/** What a command prints when it finds something; nothing where it exits with 0. */
+async function operate({ environment }: SoakMarket, ...args: string[]): Promise<string[]> {
+  const child = spawn(process.execPath, ["--import", "tsx", "api/run/operator/main.ts", ...args], {
+    cwd: root,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = (await once(child, "exit")) as [number | null];
+  return code === 0 ? [] : [`op ${args.join(" ")} exited with ${code}\n${(await output).join("")}`];
+}
+
+/** What has no event is noticed by the next sweep. */
+const sweepsMs = 90_000;
+const pauseMs = 3_000;
+
+async function findWrongOrders(market: SoakMarket): Promise<string[]> {
+  const found = await Promise.all(chainIds.map((chainId) => compareChain(market, chainId)));
+  return found.flat();
+}
+
+const now = () => Math.floor(Date.now() / 1_000);
+
+/** People go on trading, so that an order may differ for a moment: wrong is what differs in each comparison. */
+async function compareChain(market: SoakMarket, chainId: ChainId): Promise<string[]> {
+  const { baseUrl, rpcUrls } = market;
+  const source = { baseUrl, chainId, rpcUrl: rpcUrls[chainId] };
+  let wrong: Disagreement[] | undefined;
+  for (const deadline = Date.now() + sweepsMs; ; await delay(pauseMs)) {
+    const orders = await readOpenOrders(source);
+    const differing = await compareOrders(source, orders, now);
+    const still = new Set(differing.map(({ order }) => order.id));
+    wrong = wrong?.filter(({ order }) => still.has(order.id)) ?? differing;
+    if (wrong.length === 0 && orders.length > 0) return [];
+    if (Date.now() > deadline) {
+      return [
+        `${wrong.length} of ${orders.length} orders of chain ${chainId} differ`,
+        ...wrong.map(
+          ({ order, shown, problem }) => `${order.id} is ${shown.status}, but ${problem}`,
+        ),
+      ];
+    }
+  }
+}
+
+const Listed = z.array(
+  z.looseObject({ askId: z.string().optional(), bidId: z.string().optional() }),
+);
+
+/** Every order of the book that is active or could become so. */
+async function readOpenOrders(source: {
+  baseUrl: string;
+  chainId: ChainId;
+}): Promise<StoredOrder[]> {
+  const orders: StoredOrder[] = [];
+  for (const side of ["listings", "bids"] as const) {
+    for (const status of ["active", "inactive"]) {
+      for await (const id of readIds(source, side, status)) {
+        orders.push(await readStoredOrder(source, side, id));
+      }
+    }
+  }
+  return orders;
+}
+
+async function* readIds(
+  { baseUrl, chainId }: { baseUrl: string; chainId: ChainId },
+  side: StoredOrder["side"],
+  status: string,
+): AsyncGenerator<string> {
+  const path = `/v1/${side}?chainId=${chainId}&status=${status}&per_page=100&marketplace=native`;
+  for (let cursor: string | undefined; ; ) {
+    const { body } = await getJson(
+      baseUrl,
+      cursor === undefined ? path : `${path}&cursor=${cursor}`,
+    );
+    for (const { askId, bidId } of Listed.parse(body.data)) yield askId ?? bidId ?? "";
+    cursor =
+      z.looseObject({ next_cursor: z.string().nullish() }).parse(body.meta).next_cursor ??
+      undefined;
+    if (cursor === undefined) return;
+  }
+}

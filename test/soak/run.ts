@@ -1,0 +1,109 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { connect } from "../../devnet/client.ts";
+import { seededRandom } from "../../devnet/market/random.ts";
+import { members } from "../../devnet/zoo/members.ts";
+import { release } from "../../devnet/zoo/release.ts";
+import { type Disturbance, shuffled } from "./disturbances.ts";
+import { describeLatencies, type Latencies, readUntil } from "./honest-caller.ts";
+import { findBrokenLaws } from "./laws.ts";
+import { openSoakMarket, type SoakMarket } from "./market.ts";
+import { untilReady } from "./processes.ts";
+
+type SoakOptions = {
+  /** Empty; logs of the processes stay there. */
+  directory: string;
+  minutes: number;
+  seed: number;
+  report: (line: string) => void;
+};
+
+export type SoakReport = {
+  disturbances: number;
+  /** The longest time until the service was ready again, in seconds. */
+  slowestSeconds: number;
+  alone: Latencies;
+  beside: Latencies;
+  /** Contracts of the zoo that were let loose. */
+  released: number;
+  brokenLaws: string[];
+};
+
+const firstStartSeconds = 900;
+/** Within which the service is ready again after each disturbance; a busy machine needs more than a quiet one. */
+const recoverySeconds = 300;
+const noticedMs = 3_000;
+const calmMs = 5_000;
+const zooPauseMs = 3_000;
+
+/** Runs the market with one disturbance after the other, and the zoo; then checks every law. */
+export async function soak(options: SoakOptions): Promise<SoakReport> {
+  const { directory, minutes, seed, report } = options;
+  const market = await openSoakMarket(directory);
+  try {
+    report(`ready after ${await untilReady(market.baseUrl, firstStartSeconds)} s`);
+    const aloneMs = Math.min(60_000, minutes * 6_000);
+    const alone = await readUntil(market.baseUrl, AbortSignal.timeout(aloneMs), () => false);
+    report(`alone: ${describeLatencies(alone)}`);
+
+    const ending = new AbortController();
+    let down = 0;
+    const beside = readUntil(market.baseUrl, ending.signal, () => down > 0);
+    const zoo = releaseUntil(market, ending.signal);
+    const outcome = await disturb(market, { minutes, seed, report }, (change) => {
+      down += change;
+    }).finally(() => ending.abort());
+    const [latencies, released] = await Promise.all([beside, zoo]);
+    report(`disturbed: ${describeLatencies(latencies)}; ${released} contracts of the zoo`);
+    for (const fault of latencies.faults) report(`  fault: ${fault}`);
+
+    report(`ready ${await untilReady(market.baseUrl, recoverySeconds)} s after the end`);
+    const brokenLaws = await findBrokenLaws(market, report);
+    return { ...outcome, alone, beside: latencies, released, brokenLaws };
+  } finally {
+    await market.close();
+  }
+}
+
+async function disturb(
+  market: SoakMarket,
+  { minutes, seed, report }: Pick<SoakOptions, "minutes" | "seed" | "report">,
+  changeDown: (change: 1 | -1) => void,
+): Promise<Pick<SoakReport, "disturbances" | "slowestSeconds">> {
+  const random = seededRandom(seed);
+  const endsAt = Date.now() + minutes * 60_000;
+  const done = { disturbances: 0, slowestSeconds: 0 };
+  const runOne = async (one: Disturbance) => {
+    await one.run({ market, random });
+    // Readiness is read now and then: at once it would be that of before.
+    await delay(noticedMs);
+    return await untilReady(market.baseUrl, recoverySeconds);
+  };
+  for (const one of shuffled(random)) {
+    if (Date.now() > endsAt) return done;
+    if (one.takesDown) changeDown(1);
+    const seconds = await runOne(one);
+    await delay(calmMs);
+    if (one.takesDown) changeDown(-1);
+    done.disturbances += 1;
+    done.slowestSeconds = Math.max(done.slowestSeconds, seconds);
+    report(`${one.name}: ready ${seconds} s after it was noticed`);
+  }
+  return done;
+}
+
+/** Lets one stranger after the other loose on chain 33139. */
+async function releaseUntil({ rpcUrls }: SoakMarket, signal: AbortSignal): Promise<number> {
+  const client = connect({ chainId: 33139, rpcUrl: rpcUrls[33139] });
+  const names = Object.keys(members);
+  let released = 0;
+  for (let turn = 0; !signal.aborted; turn += 1) {
+    // A reorg may take its transaction away before it is mined.
+    const isReleased = await release(client, names[turn % names.length] ?? "", Date.now()).then(
+      () => true,
+      () => false,
+    );
+    if (isReleased) released += 1;
+    await delay(zooPauseMs, undefined, { signal }).catch(() => {});
+  }
+  return released;
+}
