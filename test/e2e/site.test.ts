@@ -1,9 +1,12 @@
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { BrowserContext, Page } from "playwright-core";
+import { type Hex, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { contracts } from "../../devnet/contracts/addresses.ts";
 import { appendObservations } from "../../projections/log/append.ts";
+import { block, setBlocks } from "../support/database/given.ts";
 import {
   findBarriers,
   openPage,
@@ -89,6 +92,60 @@ describe("without scripts", () => {
     await context.close();
   });
 });
+
+describe("an open page", () => {
+  it("shows a sale as it is projected, pauses, and takes a sale back that a reorg undid", async () => {
+    const { actors, catchUp, client, db } = market.book;
+    const nft = { standard: "erc721", contract: contracts.punks, tokenId: 3n } as const;
+    const context = await testBrowser.browser.newContext();
+    await context.route(/^https:/, (route) => route.fulfill({ status: 404, body: "" }));
+    const { page, complaints } = await openPage(context);
+    await page.goto(
+      `${market.v1.url}/collections/punks?chainId=${chainId}&view=activity&type=sale`,
+    );
+    await page.locator("#live[data-state=live]").waitFor();
+    const before = await page.locator("#live-rows tr").count();
+
+    await actors.bob.buys(await actors.alice.lists(nft, { priceWei: parseEther("4") }));
+    await catchUp();
+    market.feed.notify();
+    const row = page.locator("#live-rows tr.arrives");
+    await row.waitFor();
+    expect(await page.locator("#live-rows tr").count()).toBe(before + 1);
+    const sold = await newestSale();
+    expect(await row.getAttribute("data-key")).toBe(`${sold.txHash} ${sold.logIndex}`);
+    expect(await row.locator("[data-column=price] data").getAttribute("value")).toBe(sold.priceWei);
+    await page.locator("#live .state", { hasText: "1 new" }).waitFor();
+
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.locator("#live[data-state=paused]").waitFor();
+    await client.request({ method: "anvil_reorg", params: [1, []] } as never);
+    await setBlocks(db, "block_retracted", [{ ...block(chainId, 1), hash: sold.blockHash as Hex }]);
+    await catchUp();
+    expect(await page.locator("#live-rows tr.retracted").count()).toBe(0);
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.locator("#live-rows tr.retracted").waitFor();
+    await page.locator("#live-rows tr.retracted").waitFor({ state: "detached" });
+    await page.reload();
+    expect(await page.locator("#live-rows tr").count()).toBe(before);
+    expect(complaints.filter((text) => !/status of 404/.test(text))).toEqual([]);
+    await context.close();
+  });
+});
+
+const SaleRow = z.object({
+  txHash: z.string(),
+  logIndex: z.number(),
+  priceWei: z.string(),
+  blockHash: z.string(),
+});
+
+async function newestSale(): Promise<z.output<typeof SaleRow>> {
+  const { body } = await market.v1.get(`/v1/sales?chainId=${chainId}&per_page=1`);
+  const [sale] = z.object({ data: z.array(SaleRow) }).parse(body).data;
+  if (sale === undefined) throw new Error("nothing was sold");
+  return sale;
+}
 
 describe("a hostile collection", () => {
   const firstId = 5;

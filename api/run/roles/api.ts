@@ -7,6 +7,7 @@ import { openMarket } from "../../background/orders/open-market.ts";
 import { openAccounts } from "../../serve/accounts/open-accounts.ts";
 import { createApp } from "../../serve/app.ts";
 import { answerFeed } from "../../serve/feed/answer-feed.ts";
+import { openChainFeeds } from "../../serve/feed/open-chain-feeds.ts";
 import { startFeed } from "../../serve/feed/start-feed.ts";
 import { openConcurrencyLimiter } from "../../serve/http/concurrency/concurrency-limiter.ts";
 import { openMetrics } from "../../serve/http/metrics.ts";
@@ -63,6 +64,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   };
   const tokens = accountParts.bearerTokens;
   const feed = startFeed(config, db, logger);
+  const pageFeeds = openChainFeeds(config, db, logger);
   const accountApi = openNftData(config, { db, prefix: market.prefix, tokens, limiter });
   const nftData = accountApi && { ...accountApi, stream: answerFeed(feed) };
   const now = () => new Date();
@@ -74,9 +76,10 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   const concurrency = openConcurrencyLimiter(config.access.concurrency);
   const { publicGateways } = config;
   const served = { publicGateways, developers, nftData, feed, responseCache, concurrency };
+  const { feedOf } = pageFeeds;
   const operatorMetrics = operatorPort === null ? undefined : openMetrics();
   const app = createApp({
-    ...{ context, baseUrl, logger, limiter, ...served, trustProxy },
+    ...{ context, baseUrl, logger, limiter, ...served, feedOf, trustProxy },
     operatorMetrics,
   });
   const closeParts = () =>
@@ -98,7 +101,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     try {
       return await open();
     } catch (error) {
-      await feed.stop();
+      await Promise.all([feed.stop(), pageFeeds.stop()]);
       await closeParts();
       throw error;
     }
@@ -108,7 +111,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     failed: new Promise<never>(() => {}),
     async stop() {
       clearInterval(statusTimer);
-      await feed.stop();
+      await Promise.all([feed.stop(), pageFeeds.stop()]);
       await listening.close();
       await closeParts();
     },

@@ -27,7 +27,7 @@ export function followFeed() {
 
   const receive = ({ data, lastEventId }) => {
     last = lastEventId || last;
-    const event = JSON.parse(data);
+    const event = camelCase(JSON.parse(data));
     if (!isOfPage(event, { token, contracts })) return;
     if (event.type === "retracted") {
       retract(rows, keyOf(event));
@@ -64,6 +64,15 @@ export function followFeed() {
   box.hidden = false;
   open();
 }
+
+/** The stream names fields as the account API does. */
+const camelCase = (event) =>
+  Object.fromEntries(
+    Object.entries(event).map(([name, value]) => [
+      name.replaceAll(/_(\w)/g, (_, letter) => letter.toUpperCase()),
+      value,
+    ]),
+  );
 
 /** Whether an event of the stream is about the page's token or contracts. */
 function isOfPage(event, { token, contracts }) {

@@ -1,16 +1,15 @@
 import type { Request, Response } from "express";
 import type { Logger } from "pino";
 import type { ChainId } from "../../../../abis/deployments.ts";
-import { formatEventId, idAfterPosition } from "../../../../projections/reads/feed/event.ts";
-import { readFeedPosition } from "../../../../projections/reads/feed/read-feed-position.ts";
 import type { Feed } from "../../feed/open-feed.ts";
 import { type Document, sendDocument, textDocument } from "../../http/answer.ts";
 import { requestIdOf } from "../../http/request-id.ts";
 import type { ResponseCache } from "../../http/response-cache.ts";
+import { events } from "../../v1/events.ts";
 import type { Context } from "../../v1/routing/context.ts";
 import { failedPage, refusedPage, unknownPage } from "./error-pages.ts";
 import { layout } from "./layout.ts";
-import { openReader, Refused } from "./reader.ts";
+import { openReader, type Reader, Refused } from "./reader.ts";
 import type { PageContent, PageHandler } from "./visit.ts";
 
 export type SiteContext = {
@@ -61,14 +60,12 @@ async function makePage(
   handle: PageHandler,
 ): Promise<Document | Unshown> {
   const { context, feedOf } = site;
-  const { chains, db } = context;
+  const { chains } = context;
   const reader = openReader(context);
   const now = context.now();
+  const isLive = feedOf?.(chainId, "latest") !== undefined;
   // Before everything else: what comes after it is sent to the open page, and is never missed.
-  const after =
-    feedOf?.(chainId, "latest") === undefined
-      ? undefined
-      : formatEventId(idAfterPosition(await readFeedPosition(db)));
+  const after = isLive ? await feedPlace(reader.read, chainId) : undefined;
   const visit = { ...visitOf(request), chainId, chains, now, read: reader.read };
   const content = await handle(visit).catch((error: unknown) => {
     if (error instanceof Refused) return refusedPage(chainId, error.status, error.message);
@@ -81,6 +78,12 @@ async function makePage(
   if (status !== 200) return { page: text, status };
   const document = textDocument({ type, text, cacheControl: "no-cache" });
   return { ...document, isVolatile: reader.isVolatile() };
+}
+
+/** The place after the newest event. */
+async function feedPlace(read: Reader["read"], chainId: ChainId): Promise<string | undefined> {
+  const { meta } = await read(events, { query: { chainId: String(chainId), per_page: "1" } });
+  return meta?.next;
 }
 
 /** Sends a page that reads nothing. */
