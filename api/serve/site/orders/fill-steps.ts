@@ -47,8 +47,18 @@ export function buySteps({ chainId, askId, isBuyable, marketplace }: Buy): Html 
       "Send it as it is, to the contract, with the data and the value of the answer. Then see the listing filled.",
       `curl "$API${path}?chainId=${chainId}"`,
     ],
+    ["Both in TypeScript, with a wallet client of viem.", buyWithViem(path, chainId)],
   ]);
 }
+
+const buyWithViem = (path: string, chainId: ChainId): string =>
+  `const response = await fetch(API + ${JSON.stringify(`${path}/buy-data`)}, {
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify({ chainId: ${chainId}, buyer: wallet.account.address }),
+});
+const { data: call } = await response.json();
+await wallet.sendTransaction({ to: call.to, data: call.data, value: BigInt(call.value) });`;
 
 type Accept = {
   readonly chainId: ChainId;

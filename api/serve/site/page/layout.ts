@@ -47,7 +47,7 @@ ${body}
 </main>
 <footer><div>
 ${requests.length > 0 && sources(requests)}
-<p>As of <time datetime="${now.toISOString()}">${now.toISOString().slice(0, 19).replace("T", " ")} UTC</time>. <a href="/v1/status">How far the chains are indexed</a></p>
+<p>As of <time datetime="${now.toISOString()}">${now.toISOString().slice(0, 19).replace("T", " ")} UTC</time>. <a href="/v1/status">How far the chains are indexed</a> · <a href="/docs">API reference</a> · <a href="/v1/openapi.json">OpenAPI</a></p>
 </div></footer>
 </body>
 </html>
