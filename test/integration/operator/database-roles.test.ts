@@ -345,6 +345,16 @@ describe("op", () => {
   });
 });
 
+it("the owner may migrate every table, those of projections and of Ponder too", async () => {
+  await allows("owner", [
+    "alter table log.fact add column note text",
+    "create table ops.later (id int)",
+    "create index on metadata.token (chain_id)",
+    "drop schema floors cascade",
+    "select * from access.account",
+  ]);
+});
+
 it("the owner appends what an operator decides", async () => {
   const owner = open("owner");
   const { appended } = await appendObservations(owner, [
