@@ -19,6 +19,7 @@ print(`logs and data: ${directory}`);
 const { disturbances, slowestSeconds, beside, brokenLaws } = await soak({
   directory,
   minutes: Number(values.minutes),
+  atLeast: 1,
   seed: Number(values.seed),
   report: print,
 });

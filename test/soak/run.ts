@@ -13,6 +13,8 @@ type SoakOptions = {
   /** Empty; logs of the processes stay there. */
   directory: string;
   minutes: number;
+  /** Disturbances, however long they take on a busy machine. */
+  atLeast: number;
   seed: number;
   report: (line: string) => void;
 };
@@ -37,7 +39,7 @@ const zooPauseMs = 3_000;
 
 /** Runs the market with one disturbance after the other, and the zoo; then checks every law. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
-  const { directory, minutes, seed, report } = options;
+  const { directory, minutes, report } = options;
   const market = await openSoakMarket(directory);
   try {
     report(`ready after ${await untilReady(market.baseUrl, firstStartSeconds)} s`);
@@ -49,7 +51,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     let down = 0;
     const beside = readUntil(market.baseUrl, ending.signal, () => down > 0);
     const zoo = releaseUntil(market, ending.signal);
-    const outcome = await disturb(market, { minutes, seed, report }, (change) => {
+    const outcome = await disturb(market, options, (change) => {
       down += change;
     }).finally(() => ending.abort());
     const [latencies, released] = await Promise.all([beside, zoo]);
@@ -66,7 +68,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
 
 async function disturb(
   market: SoakMarket,
-  { minutes, seed, report }: Pick<SoakOptions, "minutes" | "seed" | "report">,
+  { minutes, atLeast, seed, report }: SoakOptions,
   changeDown: (change: 1 | -1) => void,
 ): Promise<Pick<SoakReport, "disturbances" | "slowestSeconds">> {
   const random = seededRandom(seed);
@@ -79,7 +81,7 @@ async function disturb(
     return await untilReady(market.baseUrl, recoverySeconds);
   };
   for (const one of shuffled(random)) {
-    if (Date.now() > endsAt) return done;
+    if (Date.now() > endsAt && done.disturbances >= atLeast) return done;
     if (one.takesDown) changeDown(1);
     const seconds = await runOne(one);
     await delay(calmMs);
