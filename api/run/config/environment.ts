@@ -58,7 +58,8 @@ export const Environment = z.object({
     fallback: "from HOST and PORT",
   }),
   SITE_URL: setting(urlOf("http:", "https:").optional(), {
-    meaning: "website that `urls` in responses point to",
+    meaning:
+      "website that `urls` in responses point to; with the default these are the pages of this service",
     expectation: urlExpectation,
     example: "https://example.com",
     fallback: "BASE_URL",
