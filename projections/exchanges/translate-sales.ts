@@ -9,7 +9,7 @@ import { type Doubt, isDoubt } from "./model/doubt.ts";
 import type { Exchange, ExchangeFact, ExchangeTransaction } from "./model/exchange.ts";
 import { classifyFees, type Fee } from "./model/fees.ts";
 import { type Placed, type SettledTrade, settleTrades } from "./model/settle-trades.ts";
-import type { Fill } from "./model/trade.ts";
+import type { Fill, NftStandard } from "./model/trade.ts";
 
 /** An NFT sold. */
 export type Sale = {
@@ -18,6 +18,7 @@ export type Sale = {
   readonly saleId: Hex;
   readonly contract: Address;
   readonly tokenId: string;
+  readonly standard: NftStandard;
   readonly quantity: bigint;
   /** Per unit, rounded down. */
   readonly priceWei: bigint;
@@ -127,14 +128,14 @@ function salesOf(
   const splitFees = fees.map(({ wei }) => apportion(wei, weights));
   const recipients = fees.map(({ recipient }) => recipient);
   const attributed = attributeMarketplace({ recipients, zones, calldataTail }, feeRecipient);
-  return items.map(({ contract, tokenId, units, seller, buyer, via }, index) => {
+  return items.map(({ contract, tokenId, standard, units, seller, buyer, via }, index) => {
     const itemWei = totals[index] ?? 0n;
     const itemFees = recipients.map((recipient, fee) => {
       return { recipient, wei: splitFees[fee]?.[index] ?? 0n };
     });
     return {
       saleId: saleId(transaction, placed, index),
-      ...{ contract, tokenId, quantity: units, seller, buyer, via },
+      ...{ contract, tokenId, standard, quantity: units, seller, buyer, via },
       priceWei: itemWei / units,
       totalWei: itemWei,
       currency: trade.currency,

@@ -5,9 +5,11 @@ import type { FactWindow, Parts, Step } from "../engine/projection.ts";
 import { exchanges } from "../exchanges/exchanges.ts";
 import { simpleSaleColumns } from "../exchanges/model/exchange.ts";
 import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
+import { insertDoubts } from "./doubts.ts";
 import { type LocatedTransaction, readTransactions } from "./read-transactions.ts";
-import { saleRows } from "./row.ts";
+import { type TransactionRows, transactionRows } from "./row.ts";
 import { fillCounters, insertSales } from "./store.ts";
+import { fillWashTrades } from "./wash-trades.ts";
 
 /** Facts that are in memory at a time, about. */
 const CHUNK_FACTS = 1_000;
@@ -84,10 +86,19 @@ async function translateChunks(
   for (let chunk = first; chunk < end; chunk += 1) {
     const [transactions] = await Promise.all([read, stored]);
     if (chunk + 1 < end) read = readChunk(session, schema, window, chunk + 1);
-    stored = insertSales(session, schema, saleRows(transactions, feeRecipient));
+    stored = storeRows(session, schema, transactionRows(transactions, feeRecipient));
   }
   await Promise.all([read, stored]);
   return { done: Math.ceil(end / CHUNKS), of: Math.ceil(chunks / CHUNKS) };
+}
+
+async function storeRows(
+  session: Session,
+  schema: string,
+  { sales, doubts }: TransactionRows,
+): Promise<void> {
+  await insertSales(session, schema, sales);
+  await insertDoubts(session, schema, doubts);
 }
 
 async function readChunk(
@@ -103,6 +114,7 @@ async function readChunk(
 }
 
 async function finish(session: Session, schema: string): Promise<void> {
+  await fillWashTrades(session, schema);
   await fillCounters(session, schema);
   await sql`drop table ${factChunks(schema)}`.execute(session);
 }

@@ -3,28 +3,36 @@ import type { Address } from "viem";
 import type { Projection } from "../engine/projection.ts";
 import { saleFactKinds, saleKinds } from "../exchanges/sale-fact-kinds.ts";
 import { salesSteps } from "./derive-all.ts";
+import { deleteDoubts, insertDoubts } from "./doubts.ts";
 import { readChangedTransactions } from "./read-transactions.ts";
-import { saleRows } from "./row.ts";
+import { transactionRows } from "./row.ts";
 import { addSales, deleteSales } from "./store.ts";
 import { tables } from "./table.ts";
+import { updateWashTrades } from "./wash-trades.ts";
 
 /** Sales of NFTs, translated from the exchanges' events one transaction at a time. */
 export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Projection {
   return {
     name: "sales",
-    version: 8,
+    version: 9,
     handles: saleFactKinds,
     parameters: feeRecipient,
     sample: {
       key: ["block_id", "transaction_index"],
       where: sql`log_index is not null and kind in ${saleKinds}`,
-      tables: ["sale"],
+      tables: ["sale", "doubt"],
     },
     tables,
     apply: async (session, schema, window) => {
-      const transactions = await readChangedTransactions(session, window);
-      await deleteSales(session, schema, window);
-      await addSales(session, schema, saleRows(transactions, feeRecipient));
+      const { sales, doubts } = transactionRows(
+        await readChangedTransactions(session, window),
+        feeRecipient,
+      );
+      const deleted = await deleteSales(session, schema, window);
+      const added = await addSales(session, schema, sales);
+      await updateWashTrades(session, schema, [...deleted, ...added]);
+      await deleteDoubts(session, schema, window);
+      await insertDoubts(session, schema, doubts);
     },
     deriveAll: salesSteps(feeRecipient),
   };

@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { type Sale, translateSales } from "../exchanges/translate-sales.ts";
+import { type Sale, type SaleDoubt, translateTransaction } from "../exchanges/translate-sales.ts";
 import type { ChainContract } from "../log/contracts.ts";
 import { factKind } from "../log/fact-kind.ts";
 import type { LocatedTransaction } from "./read-transactions.ts";
@@ -7,13 +7,33 @@ import type { LocatedTransaction } from "./read-transactions.ts";
 /** A sale as the statement that inserts it expects it. */
 export type SaleRow = ReturnType<typeof rowOf>;
 
-export function saleRows(
+/** An event that announces a trade and makes no sale. */
+export type DoubtRow = ReturnType<typeof doubtRowOf>;
+
+export type TransactionRows = { readonly sales: SaleRow[]; readonly doubts: DoubtRow[] };
+
+export function transactionRows(
   transactions: readonly LocatedTransaction[],
   feeRecipient: Address,
-): SaleRow[] {
-  return transactions.flatMap((located) =>
-    translateSales(located.transaction, feeRecipient).map((sale) => rowOf(located, sale)),
-  );
+): TransactionRows {
+  const rows: TransactionRows = { sales: [], doubts: [] };
+  for (const located of transactions) {
+    const { sales, doubts } = translateTransaction(located.transaction, feeRecipient);
+    rows.sales.push(...sales.map((sale) => rowOf(located, sale)));
+    rows.doubts.push(...doubts.map((doubt, place) => doubtRowOf(located, doubt, place)));
+  }
+  return rows;
+}
+
+function doubtRowOf(
+  { blockId, transactionIndex }: LocatedTransaction,
+  { protocol, doubt, logIndex }: SaleDoubt,
+  place: number,
+) {
+  return {
+    ...{ block_id: blockId.toString(), transaction_index: transactionIndex, place },
+    ...{ log_index: logIndex, protocol, reason: doubt },
+  };
 }
 
 function rowOf({ blockId, transactionIndex, transaction }: LocatedTransaction, sale: Sale) {
@@ -33,6 +53,8 @@ function rowOf({ blockId, transactionIndex, transaction }: LocatedTransaction, s
     currency: bytea(sale.currency),
     seller: bytea(sale.seller),
     buyer: bytea(sale.buyer),
+    via: sale.via && bytea(sale.via),
+    is_erc1155: sale.standard === "erc1155",
     side: sale.side,
     marketplace: sale.marketplace,
     protocol: sale.protocol,

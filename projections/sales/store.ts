@@ -10,14 +10,16 @@ import { adjustSaleCountBits, fillSaleCountBits } from "./sale-count-bits.ts";
 import { addTokenTotals, fillTokenTotals, subtractTokenTotals } from "./token-totals.ts";
 
 type ChangedHour = { chain_id: number; contract_id: number; currency: Hex; hour: Date };
+/** A token with sales that were deleted or added. */
+export type SoldToken = { contract_id: number; token_id: bigint };
 
-/** Deletes the sales of the window's transactions and takes them out of the counters. */
+/** Deletes the sales of the window's transactions and takes them out of the counters. Returns the tokens sold. */
 export async function deleteSales(
   session: Session,
   schema: string,
   window: FactWindow,
-): Promise<void> {
-  const { rows } = await sql<ChangedHour>`
+): Promise<SoldToken[]> {
+  const { rows } = await sql<ChangedHour & SoldToken>`
     with changed as (
       select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
     ), counted as (
@@ -26,8 +28,10 @@ export async function deleteSales(
       returning sale.chain_id, sale.contract_id, sale.token_id, sale.currency, sale.marketplace, sale.timestamp,
                 sale.total_wei
     ), ${adjustCounters(schema, -1)}, ${subtractTokenTotals(schema)}, ${adjustSaleCountBits(schema, -1)}
-    select distinct chain_id, contract_id, currency, ${hour} as hour from counted`.execute(session);
-  if (rows.length === 0) return;
+    select distinct chain_id, contract_id, token_id, currency, ${hour} as hour from counted`.execute(
+    session,
+  );
+  if (rows.length === 0) return [];
   await sql`
     delete from ${sql.id(schema, "volume")} volume
     using unnest(
@@ -39,22 +43,24 @@ export async function deleteSales(
       and volume.hour = changed.hour and volume.sales = 0`.execute(session);
   await deleteEmptyDays(session, schema, rows);
   await sql`delete from ${sql.id(schema, "total")} where sales = 0`.execute(session);
+  return rows;
 }
 
-/** Inserts sales and adds them to the counters. */
+/** Inserts sales and adds them to the counters. Returns the tokens sold. */
 export async function addSales(
   session: Session,
   schema: string,
   rows: readonly SaleRow[],
-): Promise<void> {
-  if (rows.length === 0) return;
+): Promise<SoldToken[]> {
+  if (rows.length === 0) return [];
   await registerContracts(session, unregisteredContracts(rows));
-  await sql`
+  const added = await sql<SoldToken>`
     with counted as (
       ${inserted(schema, rows)}
       returning chain_id, contract_id, token_id, currency, marketplace, timestamp, total_wei
     ), ${adjustCounters(schema, 1)}, ${addTokenTotals(schema)}, ${adjustSaleCountBits(schema, 1)}
-    select count(*) from counted`.execute(session);
+    select distinct contract_id, token_id from counted`.execute(session);
+  return added.rows;
 }
 
 /** Inserts sales; `fillCounters` follows when all are there. */
@@ -99,6 +105,8 @@ const columns = [
   ["currency", "bytea"],
   ["seller", "bytea"],
   ["buyer", "bytea"],
+  ["via", "bytea"],
+  ["is_erc1155", "boolean"],
   ["side", "text"],
   ["marketplace", "text"],
   ["protocol", "text"],
@@ -121,11 +129,11 @@ function column(rows: readonly SaleRow[], name: keyof SaleRow, type: string): Ra
 function inserted(schema: string, rows: readonly SaleRow[]): RawBuilder<unknown> {
   return sql`insert into ${sql.id(schema, "sale")} (
       block_id, transaction_index, ordinal, sale_id, chain_id, contract_id, token_id, quantity, price_wei,
-      total_wei, currency, seller, buyer, side, marketplace, protocol, protocol_version, exchange, order_hash, fees,
+      total_wei, currency, seller, buyer, via, is_erc1155, side, marketplace, protocol, protocol_version, exchange, order_hash, fees,
       bundle_size, bundle_total_wei, log_index, transaction_hash, block_number, block_hash, timestamp
     )
     select row.block_id, row.transaction_index, ordinal, sale_id, block.chain_id, contract.contract_id,
-           token_id, quantity, price_wei, total_wei, currency, seller, buyer, side, marketplace,
+           token_id, quantity, price_wei, total_wei, currency, seller, buyer, via, is_erc1155, side, marketplace,
            protocol, protocol_version, exchange, order_hash, fees, bundle_size, bundle_total_wei, log_index,
            transaction.hash, block.number, block.hash, block.timestamp
     from unnest(${sql.join(columns.map(([name, type]) => column(rows, name, type)))})

@@ -34,6 +34,8 @@ export function tables(schema: string): readonly string[] {
        block_number      bigint           not null,
        block_hash        bytea            not null,
        timestamp         timestamptz      not null,
+       via               bytea,
+       is_erc1155        boolean          not null,
        primary key (block_id, transaction_index, ordinal)
      )`,
     `create index sale_contract on ${schema}.sale
@@ -52,6 +54,31 @@ export function tables(schema: string): readonly string[] {
     `create index sale_id on ${schema}.sale (sale_id)`,
     `comment on column ${schema}.sale.price_wei is 'Per unit, rounded down.'`,
     `comment on column ${schema}.sale.currency is 'Twenty zero bytes: the native currency.'`,
+
+    `comment on column ${schema}.sale.via is 'The router or aggregator that took the trade for the buyer.'`,
+
+    `create table ${schema}.doubt (
+       block_id          bigint  not null,
+       transaction_index integer not null,
+       place             integer not null,
+       log_index         integer not null,
+       protocol          text    not null,
+       reason            text    not null,
+       primary key (block_id, transaction_index, place)
+     )`,
+    `comment on table ${schema}.doubt is 'Events that announce a trade and make no sale'`,
+
+    `create table ${schema}.wash_trade (
+       block_id          bigint        not null,
+       transaction_index integer       not null,
+       ordinal           integer       not null,
+       contract_id       integer       not null,
+       token_id          numeric(78,0) not null,
+       rule              text          not null,
+       primary key (block_id, transaction_index, ordinal)
+     )`,
+    `create index wash_trade_token on ${schema}.wash_trade (contract_id, token_id)`,
+    `comment on table ${schema}.wash_trade is 'Sales that look like wash trades, and the rule that says so. Apart from the sales: other sales of the token decide'`,
 
     `create table ${schema}.total (
        chain_id    integer not null,

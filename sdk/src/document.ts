@@ -968,6 +968,7 @@ export interface components {
             type: "instant";
         };
         LastSale: {
+            /** @description Who has the token after the transaction. */
             buyer: string;
             currency: components["schemas"]["Currency"];
             /** @description `unknown` if it cannot be attributed. */
@@ -1396,6 +1397,7 @@ export interface components {
                 size: number;
                 totalWei: string;
             } | null;
+            /** @description Who has the token after the transaction. */
             buyer: string;
             /** @enum {integer} */
             chainId: 1 | 33139;
@@ -1448,6 +1450,13 @@ export interface components {
             };
             /** @description `price` at the coin's last price before the sale. */
             usd: number | null;
+            /** @description The router or aggregator that took the trade for the buyer. */
+            via: string | null;
+            /** @description Set if it looks like a wash trade, with the rule that says so. */
+            washTrade: {
+                /** @enum {string} */
+                rule: "same_owner" | "back_and_forth" | "repeated_purchase";
+            } | null;
         };
         SearchResult: {
             /** @description Verified ones first, then exact names, then by sales and holders. */

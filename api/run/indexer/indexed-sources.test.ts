@@ -1,6 +1,7 @@
 import { pad } from "viem";
 import { describe, expect, it } from "vitest";
 import { commonConduit, seaport, seaportDeploymentBlock } from "../../../abis/deployments.ts";
+import { exchanges } from "../../../projections/exchanges/exchanges.ts";
 import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
 import { eventKinds } from "../../../projections/log/event-kinds.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
@@ -39,6 +40,11 @@ const chain = (changed: Partial<ChainConfig> = {}): ChainConfig => ({
 });
 const curated = (...collections: CuratedCollection[]) => ({ file: "", collections });
 
+/** Those whose events are stored as they are. */
+const otherSources = exchanges
+  .filter(({ factKinds }) => factKinds === undefined)
+  .flatMap(({ sources }) => sources);
+
 const sourceNamed = (wanted: string, ...config: Parameters<typeof indexedSources>) =>
   indexedSources(...config).sources.find(({ name }) => name === wanted);
 
@@ -47,7 +53,12 @@ describe("indexedSources", () => {
     const { chainId, sources } = indexedSources(chain(), curated(old, elsewhere));
     const fromBlock = seaportDeploymentBlock[1];
     expect(chainId).toBe(1);
-    expect(sources.map(({ name, firstBlock }) => [name, firstBlock])).toEqual([
+    const read = sources.map(({ name, firstBlock }) => [name, firstBlock]);
+    for (const exchange of otherSources) {
+      const deployment = exchange.chains[1];
+      if (deployment) expect(read).toContainEqual([exchange.name, deployment.firstBlock]);
+    }
+    expect(read.filter(([name]) => otherSources.every((other) => other.name !== name))).toEqual([
       ["Seaport", fromBlock],
       ["SeaportLegacy", fromBlock],
       ["Erc721", 100],
@@ -79,9 +90,9 @@ describe("indexedSources", () => {
     const mapped = Object.entries(eventKinds).flatMap(([source, kinds]) =>
       Object.keys(kinds).map((name) => `${source}:${name}`),
     );
-    const indexed = sources.flatMap(({ name, events }) =>
-      events.map((event) => `${name}:${event.name}`),
-    );
+    const indexed = sources
+      .filter(({ name }) => otherSources.every((other) => other.name !== name))
+      .flatMap(({ name, events }) => events.map((event) => `${name}:${event.name}`));
     const legacy = ["OrderCancelled", "OrderValidated", "CounterIncremented"];
     const unused = legacy.map((name) => `SeaportLegacy:${name}`);
     expect([...indexed, ...unused].toSorted()).toEqual(mapped.toSorted());

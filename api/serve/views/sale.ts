@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
-import type { SaleRow } from "../../../projections/reads/sales/sale-columns.ts";
+import { type SaleRow, washRules } from "../../../projections/reads/sales/sale-columns.ts";
 import type { TokenSaleRow } from "../../../projections/reads/tokens/trade-columns.ts";
 import { displayPrice } from "../../background/prices/parse-price.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
@@ -42,7 +42,14 @@ export const Sale = z
       .nullable()
       .meta({ description: "`price` at the coin's last price before the sale." }),
     seller: address,
-    buyer: address,
+    buyer: address.meta({ description: "Who has the token after the transaction." }),
+    via: address
+      .nullable()
+      .meta({ description: "The router or aggregator that took the trade for the buyer." }),
+    washTrade: z
+      .object({ rule: z.enum(washRules) })
+      .nullable()
+      .meta({ description: "Set if it looks like a wash trade, with the rule that says so." }),
     side: z.enum(["ask", "bid"]).meta({ description: "Which side's order was filled." }),
     marketplace: z.string().meta({ description: "`unknown` if it cannot be attributed." }),
     protocol: z.object({ name: z.string(), version: z.string(), address }),
@@ -89,6 +96,8 @@ export function presentSale(row: SaleRow, siteUrl: string): z.output<typeof Sale
     },
     contract,
     tokenId: String(tokenId),
+    via: row.via,
+    washTrade: row.washRule && { rule: row.washRule },
     side: row.side,
     protocol: { name: row.protocol, version: row.protocolVersion, address: row.exchange },
     orderHash: row.orderHash,

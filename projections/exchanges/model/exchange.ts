@@ -76,5 +76,5 @@ export const simpleSaleColumns = [
   ...["block_id", "transaction_index", "ordinal", "sale_id", "chain_id", "contract_id", "token_id"],
   ...["quantity", "price_wei", "total_wei", "currency", "seller", "buyer", "side", "marketplace"],
   ...["protocol", "protocol_version", "exchange", "order_hash", "fees", "log_index"],
-  ...["transaction_hash", "block_number", "block_hash", "timestamp"],
+  ...["transaction_hash", "block_number", "block_hash", "timestamp", "is_erc1155"],
 ];

@@ -3,7 +3,7 @@ import { burnAddresses } from "../../domain/burn-address.ts";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
 import { type Doubt, type DoubtReason, isDoubt } from "./doubt.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Fill, Trade, TradedItem } from "./trade.ts";
+import type { Fill, NftStandard, Trade, TradedItem } from "./trade.ts";
 
 /** A fill with its exchange, and its place among that exchange's fills of the transaction. */
 export type Placed<One> = {
@@ -14,7 +14,8 @@ export type Placed<One> = {
   readonly fill: One;
 };
 
-export type SettledItem = Omit<TradedItem, "via"> & {
+export type SettledItem = Omit<TradedItem, "via" | "standard"> & {
+  readonly standard: NftStandard;
   /** Who took the trade for the buyer, a router or an aggregator; null: the buyer did. */
   readonly via: Address | null;
 };
@@ -115,11 +116,14 @@ function withFinalBuyer(
   transfers: readonly TokenTransfer[],
   used: ReadonlySet<TokenTransfer>,
 ): SettledItem {
-  if (delivery === undefined || item.isHeldForBuyer) return { ...item, via: item.via ?? null };
+  const standard = item.standard ?? (delivery?.standard === "erc1155" ? "erc1155" : "erc721");
+  if (delivery === undefined || item.isHeldForBuyer) {
+    return { ...item, standard, via: item.via ?? null };
+  }
   const later = transfers.slice(transfers.indexOf(delivery) + 1).filter((one) => isOf(one, item));
   const buyer = finalHolder(delivery.to, later, used);
   const via = item.via ?? item.buyer;
-  return { ...item, buyer, via: via === buyer ? null : via };
+  return { ...item, standard, buyer, via: via === buyer ? null : via };
 }
 
 /** Follows the token from hand to hand. A transfer that delivered another sale sold it on; a burn has no receiver. */

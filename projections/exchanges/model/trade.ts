@@ -25,10 +25,14 @@ export type Trade = {
   readonly zones: readonly Address[];
 };
 
+export type NftStandard = "erc721" | "erc1155";
+
 export type TradedItem = {
   readonly contract: Address;
   /** Decimal. */
   readonly tokenId: string;
+  /** Absent: that of the transfer, else ERC-721. */
+  readonly standard?: NftStandard;
   readonly units: bigint;
   readonly seller: Address;
   /** Who the exchange gave it to. Where the transfers of the transaction are known, they tell who has it in the end. */

@@ -1,10 +1,12 @@
 import { type Address, zeroAddress } from "viem";
-import { type FulfilledOrder, isNft, type ReceivedItem } from "./order-facts.ts";
+import type { NftStandard } from "../model/trade.ts";
+import { type FulfilledOrder, isNft, type ReceivedItem, standardOf } from "./order-facts.ts";
 
 /** Units of an NFT that changed hands in a settlement. */
 export type Flow = {
   readonly token: Address;
   readonly identifier: string;
+  readonly standard: NftStandard;
   units: bigint;
   /** The order that offers them; null: the fulfiller gave them. */
   readonly giver: FulfilledOrder | null;
@@ -19,7 +21,13 @@ export type OrderGroup = {
   readonly flows: readonly Flow[];
 };
 
-type Supply = { token: Address; identifier: string; giver: FulfilledOrder; left: bigint };
+type Supply = {
+  token: Address;
+  identifier: string;
+  standard: NftStandard;
+  giver: FulfilledOrder;
+  left: bigint;
+};
 
 /** NFTs of a settlement: what an order asks for is taken from the offered NFTs in log order, the rest from the fulfiller. */
 function nftFlows(settlement: readonly FulfilledOrder[]): Flow[] {
@@ -30,29 +38,32 @@ function nftFlows(settlement: readonly FulfilledOrder[]): Flow[] {
       if (isNft(item)) take(flows, supplies, taker, item);
     }
   }
-  for (const { token, identifier, giver, left } of supplies) {
+  for (const { token, identifier, standard, giver, left } of supplies) {
     const { recipient } = giver;
     if (recipient === zeroAddress) continue; // in a match of 1.1 unclaimed NFTs stay with the offerer
-    add(flows, { token, identifier, units: left, giver, taker: null, recipient });
+    add(flows, { token, identifier, standard, units: left, giver, taker: null, recipient });
   }
   return flows;
 }
 
 function suppliesOf(giver: FulfilledOrder): Supply[] {
-  return giver.offer.filter(isNft).map(({ token, identifier, amount }) => {
-    return { token, identifier, giver, left: BigInt(amount) };
+  return giver.offer.filter(isNft).map((item) => {
+    const { token, identifier, amount } = item;
+    return { token, identifier, standard: standardOf(item), giver, left: BigInt(amount) };
   });
 }
 
 function take(flows: Flow[], supplies: Supply[], taker: FulfilledOrder, item: ReceivedItem): void {
   const { token, identifier, recipient } = item;
+  const standard = standardOf(item);
   let units = BigInt(item.amount);
   for (const supply of supplies) {
     const taken = takeFrom(supply, token, identifier, units);
     units -= taken;
-    add(flows, { token, identifier, units: taken, giver: supply.giver, taker, recipient });
+    const { giver } = supply;
+    add(flows, { token, identifier, standard, units: taken, giver, taker, recipient });
   }
-  add(flows, { token, identifier, units, giver: null, taker, recipient });
+  add(flows, { token, identifier, standard, units, giver: null, taker, recipient });
 }
 
 function takeFrom(supply: Supply, token: Address, identifier: string, units: bigint): bigint {

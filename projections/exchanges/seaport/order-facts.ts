@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { seaport } from "../../../abis/deployments.ts";
+import type { NftStandard } from "../model/trade.ts";
 
 export type SeaportVersion = keyof typeof seaport;
 
@@ -50,4 +51,12 @@ export const ERC721 = 2;
 /** ERC-721 and ERC-1155 items; an event shows criteria items resolved, but with either type number. */
 export function isNft(item: SpentItem): boolean {
   return item.itemType >= ERC721;
+}
+
+/** Items of ERC-1155, with an id and by criteria. */
+export const erc1155Types: readonly number[] = [3, 5];
+
+/** The standard of an NFT's item. */
+export function standardOf({ itemType }: SpentItem): NftStandard {
+  return erc1155Types.includes(itemType) ? "erc1155" : "erc721";
 }

@@ -6,7 +6,7 @@ import { zeroAddress } from "../../sql/burn-address.ts";
 import { calldataTags, feeRecipients, zones } from "../model/attribution.ts";
 import type { BulkRules } from "../model/exchange.ts";
 import { BPS, ROYALTY_MAX_BPS } from "../model/fees.ts";
-import { ERC721 } from "./order-facts.ts";
+import { ERC721, erc1155Types } from "./order-facts.ts";
 import { versions } from "./read-orders.ts";
 
 /**
@@ -26,7 +26,7 @@ export function selectSimpleSales(
            coalesce(fee.marketplace, ${nameIn(zones, sql`payload ->> 'zone'`)},
                     ${nameIn(calldataTags, sql`payload ->> 'calldataTail'`)}, 'unknown'),
            'seaport', ${nameIn(versions, hexOf("exchange"))}, exchange, order_hash, fee.fees, log_index, hash, number,
-           block_hash, timestamp
+           block_hash, timestamp, (nft ->> 'itemType')::int in (${sql.join(erc1155Types.map((one) => sql.lit(one)))})
     from (${fills(window, saleKinds)}) filled
     cross join lateral (${payment}) paid
     cross join lateral (${feesPaid(feeRecipient)}) fee

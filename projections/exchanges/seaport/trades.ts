@@ -30,6 +30,7 @@ function tradeOf({ flows, currency, totalWei, fees }: PricedFlows, sender: Addre
     items: flows.map((flow) => ({
       contract: flow.token,
       tokenId: flow.identifier,
+      standard: flow.standard,
       units: flow.units,
       seller: sellerOf(flow),
       buyer: flow.recipient,

@@ -2,6 +2,10 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import { saleUsdE8 } from "../../sql/usd.ts";
 
+/** Why a sale looks like a wash trade: `projections/sales/README.md`. */
+export const washRules = ["same_owner", "back_and_forth", "repeated_purchase"] as const;
+type WashRule = (typeof washRules)[number];
+
 /** A sale and the names of its collection. Wei of `price` per unit, of `total` for the row. */
 export type SaleRow = {
   blockId: bigint;
@@ -18,6 +22,8 @@ export type SaleRow = {
   priceUsdE8: bigint | null;
   seller: Hex;
   buyer: Hex;
+  via: Hex | null;
+  washRule: WashRule | null;
   side: "ask" | "bid";
   marketplace: string;
   protocol: string;
@@ -43,7 +49,7 @@ export const saleColumns = sql`
   s.block_id as "blockId", s.transaction_index as "transactionIndex", s.ordinal,
   s.sale_id as "saleId", s.chain_id as "chainId", s.token_id as "tokenId", s.quantity,
   s.price_wei as "priceWei", s.total_wei as "totalWei", s.currency,
-  ${saleUsdE8} as "priceUsdE8", s.seller, s.buyer, s.side,
+  ${saleUsdE8} as "priceUsdE8", s.seller, s.buyer, s.via, wash.rule as "washRule", s.side,
   s.marketplace, s.protocol, s.protocol_version as "protocolVersion", s.exchange, s.order_hash as "orderHash",
   s.fees, s.bundle_size as "bundleSize", s.bundle_total_wei as "bundleTotalWei",
   s.log_index as "logIndex", s.transaction_hash as "transactionHash",
@@ -51,9 +57,11 @@ export const saleColumns = sql`
   traded.address as contract, coalesce(main.address, traded.address) as "collectionAddress",
   c.slug as "collectionSlug", c.name as "collectionName"`;
 
-/** SQL: joins the contract and the collection of row `s`. */
+/** SQL: joins the contract, the collection and the wash trade of row `s`. */
 export const saleNames = sql`
   left join log.contract traded on traded.contract_id = s.contract_id
   left join collections.contract m on m.contract_id = s.contract_id
   left join collections.collection c on c.collection_id = coalesce(m.collection_id, s.contract_id)
-  left join log.contract main on main.contract_id = c.collection_id`;
+  left join log.contract main on main.contract_id = c.collection_id
+  left join sales.wash_trade wash on wash.block_id = s.block_id
+    and wash.transaction_index = s.transaction_index and wash.ordinal = s.ordinal`;

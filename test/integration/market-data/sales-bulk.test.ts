@@ -148,7 +148,10 @@ function eventsOf(made: Fill, nth: number): ChainEvent[] {
 }
 
 const fills = fc.array(fill, { minLength: 20, maxLength: 40 });
-const tables = ["sale", "total", "token_total", "volume", "day", "sale_count_bits"];
+const tables = [
+  ...["sale", "total", "token_total", "volume", "day", "sale_count_bits"],
+  ...["doubt", "wash_trade"],
+];
 
 type Side = "ask" | "bid";
 

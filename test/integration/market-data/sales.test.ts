@@ -19,7 +19,10 @@ import {
 } from "../../support/database/given.ts";
 import { createDatabase } from "../../support/database/postgres.ts";
 
-const tables = ["sale", "total", "token_total", "volume", "day", "sale_count_bits"];
+const tables = [
+  ...["sale", "total", "token_total", "volume", "day", "sale_count_bits"],
+  ...["doubt", "wash_trade"],
+];
 const [apes, punks, alice, bob, carol, fees] = [1, 2, 3, 4, 5, 6].map(addressOf) as [
   Address,
   Address,
@@ -218,6 +221,61 @@ async function take(each: Step, firstLogIndex: number): Promise<ChainEvent[]> {
   return events.filter(isLate);
 }
 
+describe("wash trades", () => {
+  /** Ape 7 changes hands; `hours` after the first block. */
+  const sold = (seller: Address, buyer: Address, hours: number, priceWei = 100, itemType = 2) => {
+    const where = { ...block(1, 10 + hours), timestamp: block(1, 10).timestamp + hours * 3600 };
+    const item = { ...nft(apes, 7), itemType };
+    return fulfilled(
+      place(where, 0, 1, `${hours}`),
+      seller,
+      buyer,
+      [item],
+      [to(seller, wei(priceWei))],
+    );
+  };
+
+  async function rules(...events: ChainEvent[]): Promise<(string | null)[]> {
+    await appendEvents(database.db, events);
+    await project(database.db, [target]);
+    const { rows } = await sql<{ rule: string | null }>`
+      select w.rule from sales.sale s left join sales.wash_trade w using (block_id, transaction_index, ordinal)
+      order by s.block_id`.execute(database.db);
+    return rows.map(({ rule }) => rule);
+  }
+
+  it("are those with one owner on both ends", async () => {
+    expect(await rules(sold(alice, alice, 0))).toEqual(["same_owner"]);
+  });
+
+  it("are those back and forth, the first one too as soon as the second is known", async () => {
+    expect(await rules(sold(alice, bob, 0))).toEqual([null]);
+    expect(await rules(sold(bob, alice, 5))).toEqual(["back_and_forth", "back_and_forth"]);
+  });
+
+  it("are three purchases of a token by one wallet within a day", async () => {
+    const repeated = [sold(alice, bob, 0), sold(carol, bob, 8), sold(fees, bob, 24)];
+    expect(await rules(...repeated)).toEqual(Array(3).fill("repeated_purchase"));
+  });
+
+  it("are not three purchases within more than a day, nor units of an ERC-1155", async () => {
+    const slow = [sold(alice, bob, 0), sold(carol, bob, 8), sold(fees, bob, 25)];
+    expect(await rules(...slow)).toEqual([null, null, null]);
+    await startOver();
+    target = await createProjection(database.db, projection);
+    const units = [sold(alice, bob, 0, 100, 3), sold(bob, alice, 8, 100, 3)];
+    expect(await rules(...units)).toEqual([null, null]);
+  });
+
+  it("are none at price zero, which is a doubt", async () => {
+    expect(await rules(sold(alice, bob, 0, 0))).toEqual([]);
+    const { rows } = await sql`select protocol, reason, log_index from sales.doubt`.execute(
+      database.db,
+    );
+    expect(rows).toEqual([{ protocol: "seaport", reason: "zero_price", log_index: 1 }]);
+  });
+});
+
 describe("sales", () => {
   const first = block(1, 100);
 
@@ -288,7 +346,7 @@ describe("sales", () => {
     await setBlocks(database.db, "block_retracted", [first]);
     await project(database.db, [target]);
     expect(await readSales()).toMatchObject([{ chain_id: 33139, total_wei: 50n }]);
-    expect((await dumpAll("sales")).map((rows) => rows.length)).toEqual([1, 2, 1, 1, 2, 1]);
+    expect((await dumpAll("sales")).map((rows) => rows.length)).toEqual([1, 2, 1, 1, 2, 1, 0, 0]);
 
     await setBlocks(database.db, "block_readopted", [first]);
     await project(database.db, [target]);
