@@ -7,6 +7,7 @@ import {
   hasRecordedBlocks,
   type RecordedBlock,
   type RecordedLog,
+  readExpectedSales,
   readRecordedBlocks,
   serveRecordedChain,
 } from "../support/chain/recorded-chain.ts";
@@ -29,7 +30,8 @@ type WireSale = {
   buyer: Hex;
   txHash: Hex;
   orderHash: Hex;
-  protocol: { version: string };
+  protocol: { name: string; version: string };
+  logIndex: number;
   bundle: { size: number; totalWei: string } | null;
 };
 
@@ -62,7 +64,8 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
   it("serves a sale for every order that was fulfilled, of every version of the exchange", () => {
     const fulfilled = blocks.flatMap(({ logs }) => logs.filter(isFulfilment));
     expect(fulfilled.length).toBeGreaterThan(40);
-    expect([...new Set(sales.map(({ protocol }) => protocol.version))].sort()).toEqual([
+    const ofSeaport = sales.filter(({ protocol }) => protocol.name === "seaport");
+    expect([...new Set(ofSeaport.map(({ protocol }) => protocol.version))].sort()).toEqual([
       "1.1",
       "1.4",
       "1.5",
@@ -70,6 +73,16 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
     ]);
     for (const { transactionHash } of fulfilled) {
       expect(sales.map(({ txHash }) => txHash)).toContain(transactionHash);
+    }
+  });
+
+  it("serves every sale of Blur that the recorded blocks are known to hold", () => {
+    const expected = readExpectedSales().filter(({ exchange }) => exchange === "blur");
+    expect(expected.length).toBeGreaterThan(0);
+    for (const { txHash, logIndex, contract, tokenId, totalWei, seller, buyer } of expected) {
+      const sale = sales.find((one) => one.txHash === txHash && one.logIndex === logIndex);
+      const row = { contract, tokenId, totalWei, seller, buyer };
+      expect(sale, txHash).toMatchObject(row);
     }
   });
 

@@ -13,6 +13,15 @@ const recordedBlocksDir = join(
 
 export const hasRecordedBlocks = existsSync(recordedBlocksDir);
 
+/** A sale of another exchange than Seaport in the recorded blocks, as its transfers and payments prove. */
+type ExpectedSale = Record<"exchange" | "txHash" | "contract" | "tokenId", string> &
+  Record<"totalWei" | "seller" | "buyer", string> & { logIndex: number };
+
+export function readExpectedSales(): ExpectedSale[] {
+  const file = join(recordedBlocksDir, "../exchanges/open-blocks.json");
+  return (JSON.parse(readFileSync(file, "utf8")) as { sales: ExpectedSale[] }).sales;
+}
+
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type Fields = { [key: string]: Json };
 
@@ -116,6 +125,7 @@ function openChain(blocks: readonly RecordedBlock[]) {
       const recorded = byHash.get(hash as Hex);
       return recorded === undefined ? null : blockAt(recorded.number, full === true);
     },
+    eth_getTransactionReceipt: ([hash]) => receiptOf(blocks, hash as Hex),
     eth_getLogs: ([filter]) => selectLogs(blocks, byHash, filter as Fields, heightOf),
   };
   return {
@@ -125,6 +135,17 @@ function openChain(blocks: readonly RecordedBlock[]) {
       return { jsonrpc: "2.0", id, error: { code: -32601, message: `no method ${method}` } };
     },
   };
+}
+
+/** The part of a receipt that transfers are read from. */
+function receiptOf(blocks: readonly RecordedBlock[], hash: Hex): Json {
+  for (const block of blocks) {
+    const logs = block.logs.filter((log) => log.transactionHash === hash);
+    if (logs.length === 0) continue;
+    const wire = logs.map((log) => wireLog(block, log));
+    return { transactionHash: hash, blockHash: block.hash, status: "0x1", logs: wire };
+  }
+  return null;
 }
 
 function selectLogs(
