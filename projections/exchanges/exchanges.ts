@@ -1,11 +1,19 @@
 import { blend, blur } from "./blur/exchange.ts";
+import { looksrare } from "./looksrare/exchange.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { paymentProcessor } from "./payment-processor/exchange.ts";
 import { seaport } from "./seaport/exchange.ts";
 import { x2y2 } from "./x2y2/exchange.ts";
 
 /** Every exchange. Append only: the sales of a transaction are numbered by it. */
-export const exchanges: readonly Exchange[] = [seaport, blur, blend, paymentProcessor, x2y2];
+export const exchanges: readonly Exchange[] = [
+  seaport,
+  blur,
+  blend,
+  paymentProcessor,
+  x2y2,
+  looksrare,
+];
 
 /** The events that are stored with their transaction's transfers, by source and name. */
 export function eventsWithTransfers(): { source: string; name: string }[] {
