@@ -3,6 +3,7 @@ import { looksrare } from "./looksrare/exchange.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { paymentProcessor } from "./payment-processor/exchange.ts";
 import { seaport } from "./seaport/exchange.ts";
+import { wyvern } from "./wyvern/exchange.ts";
 import { x2y2 } from "./x2y2/exchange.ts";
 
 /** Every exchange. Append only: the sales of a transaction are numbered by it. */
@@ -13,6 +14,7 @@ export const exchanges: readonly Exchange[] = [
   paymentProcessor,
   x2y2,
   looksrare,
+  wyvern,
 ];
 
 /** The events that are stored with their transaction's transfers, by source and name. */
