@@ -1,4 +1,5 @@
 import { blend, blur } from "./blur/exchange.ts";
+import { foundation } from "./foundation/exchange.ts";
 import { looksrare } from "./looksrare/exchange.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { paymentProcessor } from "./payment-processor/exchange.ts";
@@ -15,6 +16,7 @@ export const exchanges: readonly Exchange[] = [
   x2y2,
   looksrare,
   wyvern,
+  foundation,
 ];
 
 /** The events that are stored with their transaction's transfers, by source and name. */
