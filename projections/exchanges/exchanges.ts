@@ -1,3 +1,4 @@
+import { archipelago } from "./archipelago/exchange.ts";
 import { blend, blur } from "./blur/exchange.ts";
 import { foundation } from "./foundation/exchange.ts";
 import { looksrare } from "./looksrare/exchange.ts";
@@ -17,6 +18,7 @@ export const exchanges: readonly Exchange[] = [
   looksrare,
   wyvern,
   foundation,
+  archipelago,
 ];
 
 /** The events that are stored with their transaction's transfers, by source and name. */
