@@ -7,6 +7,7 @@ import { paymentProcessor } from "./payment-processor/exchange.ts";
 import { seaport } from "./seaport/exchange.ts";
 import { wyvern } from "./wyvern/exchange.ts";
 import { x2y2 } from "./x2y2/exchange.ts";
+import { zora } from "./zora/exchange.ts";
 
 /** Every exchange. Append only: the sales of a transaction are numbered by it. */
 export const exchanges: readonly Exchange[] = [
@@ -19,6 +20,7 @@ export const exchanges: readonly Exchange[] = [
   wyvern,
   foundation,
   archipelago,
+  zora,
 ];
 
 /** The events that are stored with their transaction's transfers, by source and name. */
