@@ -1,5 +1,6 @@
 import { archipelago } from "./archipelago/exchange.ts";
 import { blend, blur } from "./blur/exchange.ts";
+import { element } from "./element/exchange.ts";
 import { foundation } from "./foundation/exchange.ts";
 import { looksrare } from "./looksrare/exchange.ts";
 import type { Exchange } from "./model/exchange.ts";
@@ -21,6 +22,7 @@ export const exchanges: readonly Exchange[] = [
   foundation,
   archipelago,
   zora,
+  element,
 ];
 
 /** The events that are stored with their transaction's transfers, by source and name. */
