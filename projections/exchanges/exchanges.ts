@@ -8,6 +8,7 @@ import { paymentProcessor } from "./payment-processor/exchange.ts";
 import { seaport } from "./seaport/exchange.ts";
 import { wyvern } from "./wyvern/exchange.ts";
 import { x2y2 } from "./x2y2/exchange.ts";
+import { zeroex } from "./zeroex/exchange.ts";
 import { zora } from "./zora/exchange.ts";
 
 /** Every exchange. Append only: the sales of a transaction are numbered by it. */
@@ -23,6 +24,7 @@ export const exchanges: readonly Exchange[] = [
   archipelago,
   zora,
   element,
+  zeroex,
 ];
 
 /** The events that are stored with their transaction's transfers, by source and name. */
