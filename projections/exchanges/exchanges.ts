@@ -5,6 +5,7 @@ import { foundation } from "./foundation/exchange.ts";
 import { looksrare } from "./looksrare/exchange.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { paymentProcessor } from "./payment-processor/exchange.ts";
+import { rarible } from "./rarible/exchange.ts";
 import { seaport } from "./seaport/exchange.ts";
 import { wyvern } from "./wyvern/exchange.ts";
 import { x2y2 } from "./x2y2/exchange.ts";
@@ -25,6 +26,7 @@ export const exchanges: readonly Exchange[] = [
   zora,
   element,
   zeroex,
+  rarible,
 ];
 
 /** The events that are stored with their transaction's transfers, by source and name. */
