@@ -14,8 +14,11 @@ const recordedBlocksDir = join(
 export const hasRecordedBlocks = existsSync(recordedBlocksDir);
 
 /** A sale of another exchange than Seaport in the recorded blocks, as its transfers and payments prove. */
-type ExpectedSale = Record<"exchange" | "txHash" | "contract" | "tokenId", string> &
-  Record<"totalWei" | "seller" | "buyer", string> & { logIndex: number };
+type ExpectedSale = Record<"exchange" | "version" | "tokenId" | "quantity" | "totalWei", string> &
+  Record<"txHash" | "contract" | "seller" | "buyer", Hex> & {
+    logIndex: number;
+    orderHash: Hex | null;
+  };
 
 export function readExpectedSales(): ExpectedSale[] {
   const file = join(recordedBlocksDir, "../exchanges/open-blocks.json");
