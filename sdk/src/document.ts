@@ -56,6 +56,10 @@ export interface paths {
         /** Who holds tokens of a collection, most token ids first; burn addresses left out */
         get: operations["listHolders"];
     };
+    "/v1/collections/{collection}/holders/distribution": {
+        /** How many addresses hold how many tokens of a collection; burn addresses left out. At most a minute old, the caller's cache included */
+        get: operations["getHolderDistribution"];
+    };
     "/v1/collections/{collection}/image": {
         /** A collection's image, where the chain itself holds it (a `data:` URI) */
         get: operations["getCollectionImage"];
@@ -954,6 +958,21 @@ export interface components {
             tokens: number;
             /** @description Units of these; of ERC-721 tokens, one each. */
             units: string;
+        };
+        HolderDistribution: {
+            collection: components["schemas"]["LinkedCollection"];
+            /** @description By token ids of the collection that an address holds; always the same groups. */
+            groups: {
+                from: number;
+                holders: number;
+                /** @description null: any number from `from` on. */
+                to: number | null;
+                /** @description Token ids that they hold. */
+                tokens: string;
+            }[];
+            holders: number;
+            /** @description Token ids that they hold. */
+            tokens: string;
         };
         InstantKey: {
             /** Format: uri */
@@ -2203,6 +2222,36 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["Holder"][];
                         meta: components["schemas"]["CursorMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getHolderDistribution: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["HolderDistribution"];
                         /** @constant */
                         success: true;
                     };

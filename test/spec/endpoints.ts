@@ -112,6 +112,12 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   },
   {
     method: "get",
+    path: "/v1/collections/{collection}/holders/distribution",
+    parameters: ["collection", "chainId"],
+    codes: { not_found: 404, ...chain },
+  },
+  {
+    method: "get",
     path: "/v1/collections/{collection}/depth",
     parameters: ["collection", "chainId", "levels"],
     codes: { not_found: 404, ...chain },

@@ -10,6 +10,7 @@ import { collection } from "./collections/collection.ts";
 import { depth } from "./collections/depth.ts";
 import { floorHistory } from "./collections/floor-history.ts";
 import { floorLines } from "./collections/floor-lines.ts";
+import { holderDistribution } from "./collections/holder-distribution.ts";
 import { holders } from "./collections/holders.ts";
 import { listCollections } from "./collections/list.ts";
 import {
@@ -61,6 +62,7 @@ export const routes: readonly V1Route[] = [
   tokenActivity,
   traits,
   holders,
+  holderDistribution,
   depth,
   floorHistory,
   floorLines,

@@ -20,15 +20,9 @@ export async function readHolders(
     after === null
       ? sql`true`
       : sql`(tokens, owner) < (${after.tokens}::bigint, ${bytea(after.owner)})`;
-  const held =
-    contractIds.length === 1
-      ? sql`select owner, tokens from ownership.holder where ${ofCollection} and tokens > 0`
-      : sql`
-        select owner, sum(tokens)::bigint as tokens from ownership.holder
-        where ${ofCollection} and tokens > 0 group by owner`;
   const { rows } = await sql<HolderRow>`
     with page as materialized (
-      select owner, tokens from (${held}) held where ${isAfter} order by tokens desc, owner desc limit ${limit}
+      select owner, tokens from (${heldBy(contractIds)}) held where ${isAfter} order by tokens desc, owner desc limit ${limit}
     )
     select page.owner, page.tokens, page.tokens + coalesce(many.units - many.ids, 0) as units
     from page left join lateral (
@@ -37,6 +31,30 @@ export async function readHolders(
     ) many on true
     order by page.tokens desc, page.owner desc`.execute(db);
   return rows;
+}
+
+/** How many addresses hold at least `from` token ids of a collection and fewer than the next group, and how many ids. */
+export type HolderGroup = { from: number; holders: bigint; tokens: bigint };
+
+/** Holders of a collection by token ids held, in groups that begin at each of `starts`, ascending; without empty ones. */
+export async function readHolderGroups(
+  db: Database,
+  contractIds: readonly number[],
+  starts: readonly number[],
+): Promise<HolderGroup[]> {
+  const { rows } = await sql<HolderGroup>`
+    select (${starts}::int[])[width_bucket(tokens, ${starts}::numeric[])] as "from", count(*) as holders,
+           sum(tokens)::numeric as tokens
+    from (${heldBy(contractIds)}) held group by 1 order by 1`.execute(db);
+  return rows;
+}
+
+/** SQL: how many token ids of a collection each of its holders has. */
+function heldBy(contractIds: readonly number[]) {
+  const held = sql`from ownership.holder where contract_id = any (${contractIds}::int[]) and tokens > 0`;
+  return contractIds.length === 1
+    ? sql`select owner, tokens ${held}`
+    : sql`select owner, sum(tokens)::bigint as tokens ${held} group by owner`;
 }
 
 /** How many addresses hold tokens of a collection. */

@@ -54,6 +54,26 @@ describe("GET /v1/collections/{collection}/holders", () => {
     expect(expected.length).toBeGreaterThan(1);
   });
 
+  it.each(families)("of %s are counted by how many tokens they hold", async (family) => {
+    const { rows } = await walk(`/collections/${family}/holders`, 100);
+    const held = z.array(z.looseObject({ tokens: z.number() })).parse(rows);
+    const starts = [1, 2, 4, 11, 26, 51, 101];
+    const groups = starts.map((from, index) => {
+      const to = (starts[index + 1] ?? Number.POSITIVE_INFINITY) - 1;
+      const own = held.filter(({ tokens }) => tokens >= from && tokens <= to);
+      const tokens = String(own.reduce((sum, one) => sum + one.tokens, 0));
+      return { from, to: to === Number.POSITIVE_INFINITY ? null : to, holders: own.length, tokens };
+    });
+    expect(groups.filter(({ holders }) => holders > 0).length).toBeGreaterThan(0);
+    expect(await stage.v1(`/collections/${family}/holders/distribution`)).toMatchObject({
+      data: {
+        holders: held.length,
+        tokens: String(held.reduce((sum, one) => sum + one.tokens, 0)),
+        groups,
+      },
+    });
+  });
+
   it("refuses an unknown collection and a foreign cursor", async () => {
     expect(await code("/collections/nowhere/holders")).toBe("not_found");
     expect(await code(`/collections/${families[0]}/holders?cursor=abc`)).toBe("invalid_cursor");

@@ -58,6 +58,7 @@ export function v1Requests({ ids }: ServedMarket): OperationRequests {
     ...mediaRequests,
     "get /v1/collections/{collection}/traits": inPunks(),
     "get /v1/collections/{collection}/holders": inPunks(page),
+    "get /v1/collections/{collection}/holders/distribution": inPunks(),
     "get /v1/collections/{collection}/depth": inPunks({ levels: 1 }),
     "get /v1/collections/{collection}/floor-history": inPunks({ days: 1, interval: "1h" }),
     "get /v1/floor-lines": { query: { chainId, collections: punk.contract, days: 1 } },
