@@ -1,4 +1,5 @@
 import { listActivity } from "./activity/list.ts";
+import { tokenActivity } from "./activity/token-activity.ts";
 import { giveInstantKey } from "./auth/keys.ts";
 import { acceptData } from "./bids/accept-data.ts";
 import { bestBids } from "./bids/best.ts";
@@ -21,7 +22,6 @@ import {
   tokenImage,
 } from "./collections/media.ts";
 import { token } from "./collections/token.ts";
-import { tokenActivity } from "./collections/token-activity.ts";
 import { tokens } from "./collections/tokens.ts";
 import { traits } from "./collections/traits.ts";
 import { cryptoHistory } from "./crypto-history.ts";

@@ -1,7 +1,7 @@
 import { type Html, html } from "../../html/html.ts";
+import { tokenActivity } from "../../v1/activity/token-activity.ts";
 import { listBids } from "../../v1/bids/list.ts";
 import { token } from "../../v1/collections/token.ts";
-import { tokenActivity } from "../../v1/collections/token-activity.ts";
 import { traits } from "../../v1/collections/traits.ts";
 import { listListings } from "../../v1/listings/list.ts";
 import { listSales } from "../../v1/sales/list.ts";

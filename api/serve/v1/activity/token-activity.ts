@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { cursorRefusals, uncountedMeta } from "../../http/page.ts";
 import { ActivityItem } from "../../views/activity-item.ts";
-import { activityFields, answerActivity } from "../activity/page.ts";
+import { noCollection, salesContracts } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../routing/parameters.ts";
-import { noCollection, salesContracts } from "./reference.ts";
+import { activityFields, answerActivity } from "./page.ts";
 
 export const tokenActivity = route(
   {
