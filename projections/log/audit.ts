@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import { firstBlockId } from "./block-id.ts";
 import { appendBlockStates } from "./block-states.ts";
+import { coreIndexer } from "./indexer-id.ts";
 import { type DecodedEvent, stageDecoded } from "./ponder-events.ts";
 import { blockNumberIn } from "./ponder-id.ts";
 import { logHead } from "./read-log-head.ts";
@@ -47,12 +48,16 @@ export async function readLoggedBlocks(
   return rows.map((row) => ({ ...row, number: Number(row.number) }));
 }
 
-/** Height up to which the log has taken over what the indexer holds for final; -1 before the first. */
-export async function readSettledNumber(db: Database, chainId: number): Promise<number> {
+/** Height up to which the log has taken over what an indexer holds for final; -1 before the first. */
+export async function readSettledNumber(
+  db: Database,
+  chainId: number,
+  indexer: string = coreIndexer,
+): Promise<number> {
   const { rows } = await sql<{ number: bigint | null }>`
     select max(${blockNumberIn("r.settled_id")}) as number
     from ops.recorder r join ops.indexer i using (chain_id, ponder_schema)
-    where r.chain_id = ${chainId}`.execute(db);
+    where r.chain_id = ${chainId} and i.name = ${indexer}`.execute(db);
   return Number(rows[0]?.number ?? -1n);
 }
 

@@ -26,6 +26,7 @@ import { up as analysts } from "./migrations/0030-analysts.ts";
 import { up as appendFunctions } from "./migrations/0031-append-functions.ts";
 import { up as tokenSubmissions } from "./migrations/0040-token-submissions.ts";
 import { up as search } from "./migrations/0041-search.ts";
+import { up as sources } from "./migrations/0044-sources.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -54,6 +55,7 @@ const migrations: Record<string, Migration> = {
   "0031-append-functions": { up: appendFunctions },
   "0040-token-submissions": { up: tokenSubmissions },
   "0041-search": { up: search },
+  "0044-sources": { up: sources },
 };
 
 function migrator(db: Database): Migrator {

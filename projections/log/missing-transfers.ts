@@ -56,7 +56,7 @@ export async function readMissingTransfers(
 
 function selectMissing(
   schema: string,
-  { after, upTo, blockHashes }: EventSelection,
+  { after, upTo, blockHashes, condition }: EventSelection,
   events: TransferReader["events"],
 ): RawBuilder<MissingRow> {
   const table = sql.table(`${schema}.event`);
@@ -64,24 +64,24 @@ function selectMissing(
     (${sql.ref(`${alias}.source`)}, ${sql.ref(`${alias}.name`)}) in (
       select * from unnest(${events.map((one) => one.source)}::text[], ${events.map((one) => one.name)}::text[]))`;
   return sql<MissingRow>`
-    select e.block_hash as "blockHash", e.transaction_hash as hash, e.log_index as "logIndex", recorded.transfers as recorded
-    from ${table} e
-    left join log.block b on b.chain_id = e.chain_id and b.hash = decode(substr(e.block_hash, 3), 'hex')
+    select event.block_hash as "blockHash", event.transaction_hash as hash, event.log_index as "logIndex", recorded.transfers as recorded
+    from ${table} event
+    left join log.block b on b.chain_id = event.chain_id and b.hash = decode(substr(event.block_hash, 3), 'hex')
     left join lateral (
       select f.payload -> 'transfers' as transfers from log.fact f
-      where f.block_id = b.block_id and f.log_index is not null and f.transaction_index = e.transaction_index
+      where f.block_id = b.block_id and f.log_index is not null and f.transaction_index = event.transaction_index
         and f.kind = ${kindLiteral("exchange_event")} and f.payload ? 'transfers'
       limit 1
     ) recorded on true
-    where e.id > ${after} ${upTo === null ? sql`` : sql`and e.id <= ${upTo}`}
-      and e.block_hash = any (${blockHashes}::text[]) and ${isStoredWithTransfers("e")}
+    where event.id > ${after} ${upTo === null ? sql`` : sql`and event.id <= ${upTo}`}
+      and event.block_hash = any (${blockHashes}::text[]) and ${isStoredWithTransfers("event")} and ${condition}
       and not exists (
         select from ${table} p
-        where p.id >= ${transactionPrefixOf("e.id")} and p.id < e.id and p.source = e.source
+        where p.id >= ${transactionPrefixOf("event.id")} and p.id < event.id and p.source = event.source
           and ${isStoredWithTransfers("p")}
       )
       and not exists (
         select from log.fact f
-        where f.block_id = b.block_id and f.log_index = e.log_index and f.sub_index = 0
+        where f.block_id = b.block_id and f.log_index = event.log_index and f.sub_index = 0
       )`;
 }

@@ -7,26 +7,31 @@ import { logHead } from "./read-log-head.ts";
 import type { RecordedBlock } from "./reconcile.ts";
 import { orphans } from "./reconcile.ts";
 import type { Recording } from "./recorder.ts";
+import { readIndexerNames } from "./recorder-reads.ts";
 import { readIndexedBlocks } from "./status.ts";
 
 /** Blocks that one pass asks the chain about at most. */
 const BLOCKS = 1_000;
 
+/** An indexer that so many blocks separate from the one furthest ahead does not notice reorgs by itself. */
+const BEHIND_BLOCKS = 5;
+
 /**
- * Checks the blocks that observations were made at against the chain, where Ponder has no event of them. Blocks that left
- * the chain are retracted, those that returned readopted. A block `finalityBlocks` below the indexed height is checked for
- * the last time. Returns the number of blocks that changed.
+ * Checks blocks against the chain whose reorgs no indexer shows: those that observations were made at and that hold no
+ * event, and those with events only of indexers that are behind. Blocks that left the chain are retracted, those that
+ * returned readopted. A block `finalityBlocks` below the indexed height is checked for the last time. Returns the number
+ * of blocks that changed.
  */
 export async function checkObservationBlocks(
   db: Database,
-  recording: Recording,
+  recording: Omit<Recording, "indexer">,
   finalityBlocks: number,
 ): Promise<number> {
   const { chainId, canonicalHashes, now, fence } = recording;
   const settled = await readSettled(db, chainId);
-  const blocks = await readBasisBlocks(db, chainId, settled);
+  const { indexed, behind } = await readIndexerHeights(db, chainId);
+  const blocks = await readUnwatchedBlocks(db, chainId, settled, behind);
   if (blocks.length === 0) return 0;
-  const indexed = (await readIndexedBlocks(db, chainId))?.indexed.number ?? 0;
   const canonical = await canonicalHashes([...new Set(blocks.map(({ number }) => number))]);
   const effective = blocks.filter(({ isRetracted }) => !isRetracted);
   const retract = orphans(effective, canonical).map(({ blockId }) => blockId);
@@ -73,11 +78,29 @@ async function readSettled(db: Database, chainId: number): Promise<bigint> {
   return rows[0]?.number ?? -1n;
 }
 
-/** Blocks above a height with observations and without events, in the order of height. */
-async function readBasisBlocks(
+/** The height of the indexer furthest ahead, and the names of those that are behind it. */
+async function readIndexerHeights(
+  db: Database,
+  chainId: number,
+): Promise<{ indexed: number; behind: string[] }> {
+  const names = await readIndexerNames(db, chainId);
+  const heights = await Promise.all(
+    names.map(async (name) => (await readIndexedBlocks(db, chainId, name))?.indexed.number ?? 0),
+  );
+  const indexed = Math.max(0, ...heights);
+  const isBehind = (_: string, index: number) => (heights[index] ?? 0) < indexed - BEHIND_BLOCKS;
+  return { indexed, behind: names.filter(isBehind) };
+}
+
+/**
+ * Blocks above a height whose reorgs no indexer shows, in the order of height: with observations and without events, or
+ * with events that only indexers recorded that are behind.
+ */
+async function readUnwatchedBlocks(
   db: Database,
   chainId: number,
   after: bigint,
+  behind: readonly string[],
 ): Promise<RecordedBlock[]> {
   const from = firstBlockId(chainId, after + 1n);
   const to = firstBlockId(chainId + 1, 0n);
@@ -86,10 +109,14 @@ async function readBasisBlocks(
     from (
       select distinct f.block_id from log.fact f
       where f.block_id >= ${from} and f.block_id < ${to} and f.log_index is null and f.kind not in ${kindList("block_retracted", "block_readopted")}
-    ) observed
+        and not exists (select from log.fact e where e.block_id = f.block_id and e.log_index is not null)
+      union
+      select r.block_id from ops.recorded_block r
+      where r.chain_id = ${chainId} and r.block_id >= ${from}
+      group by r.block_id having bool_and(r.indexer = any (${behind}::text[]))
+    ) unwatched
     join log.block b using (block_id)
     left join log.retracted_blocks(${logHead}) d using (block_id)
-    where not exists (select from log.fact e where e.block_id = b.block_id and e.log_index is not null)
     order by b.block_id limit ${BLOCKS}`.execute(db);
   return rows.map((row) => ({ ...row, events: 0 }));
 }

@@ -5,13 +5,19 @@ import { kindList, kindLiteral } from "./fact-kind-sql.ts";
 import type { EventTransfers } from "./missing-transfers.ts";
 
 /** Events of some blocks, with Ponder's event ids in (after, upTo]; no end when `upTo` is null. */
-export type EventSelection = { after: string; upTo: string | null; blockHashes: readonly string[] };
+export type EventSelection = {
+  after: string;
+  upTo: string | null;
+  blockHashes: readonly string[];
+  /** On Ponder's table `event`. */
+  condition: RawBuilder<boolean>;
+};
 
 /** Stages events of a Ponder schema as facts, without leaving the database. A batch becomes a fact per element. */
 export async function stageEvents(
   session: Session,
   schema: string,
-  { after, upTo, blockHashes }: EventSelection,
+  { after, upTo, blockHashes, condition }: EventSelection,
   transfers: readonly EventTransfers[],
 ): Promise<void> {
   await stageRows(
@@ -20,7 +26,7 @@ export async function stageEvents(
       select event.*, event.args::jsonb as a, ${transfersOf(transfers)} as transfers
       from ${sql.table(`${schema}.event`)} event
       where event.id > ${after} ${upTo === null ? sql`` : sql`and event.id <= ${upTo}`}
-        and event.block_hash = any (${blockHashes}::text[])
+        and event.block_hash = any (${blockHashes}::text[]) and ${condition}
       offset 0`,
   );
 }

@@ -16,7 +16,8 @@ export type Plan = {
 };
 
 /**
- * Compares Ponder's blocks of a range with the log's. A block missing in Ponder is only suspected: Ponder also deletes
+ * Compares an indexer's blocks of a range with the log's: those of which the log holds its events, and all at the heights
+ * of its blocks, which other indexers may have recorded from another branch. A block missing in Ponder is only suspected: Ponder also deletes
  * rows after a crash or behind a lagging node. The chain's answer retracts and readopts, and while it contradicts Ponder
  * nothing at the disputed heights is appended, so that two branches are never effective at once.
  */

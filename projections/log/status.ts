@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../database.ts";
 import { blockIdRange, firstBlockId } from "./block-id.ts";
+import { coreIndexer } from "./indexer-id.ts";
 import { isFact } from "./ponder-events.ts";
 import { blockNumberOf, timestampOf } from "./ponder-id.ts";
 import { logHead } from "./read-log-head.ts";
@@ -27,7 +28,16 @@ export async function readProjectionProgress(db: Database): Promise<ProjectionPr
   return rows;
 }
 
-/** How far the indexer is on a chain. Times are unix seconds. */
+/** Whether every projection has applied all but this many facts of the log. */
+export async function hasProjectionsWithin(db: Database, facts: number): Promise<boolean> {
+  const { rows } = await sql<{ within: boolean }>`
+    select h.position - coalesce(min(c.position), 0) <= ${facts} as within
+    from log.head h left join engine.checkpoint c on c.projection !~ '_(previous|replaced|verify)$'
+    group by h.position`.execute(db);
+  return rows[0]?.within ?? true;
+}
+
+/** How far an indexer is on a chain. Times are unix seconds. */
 export type IndexedBlocks = {
   indexed: { number: number; timestamp: number };
   finalized: { number: number };
@@ -37,11 +47,12 @@ export type IndexedBlocks = {
 export async function readIndexedBlocks(
   db: Database,
   chainId: number,
+  name: string = coreIndexer,
 ): Promise<IndexedBlocks | null> {
   const { rows } = await sql<{ schema: string; exists: boolean }>`
     select ponder_schema as schema,
            to_regclass(format('%I._ponder_checkpoint', ponder_schema)) is not null as exists
-    from ops.indexer where chain_id = ${chainId}`.execute(db);
+    from ops.indexer where chain_id = ${chainId} and name = ${name}`.execute(db);
   const indexer = rows[0];
   if (indexer === undefined || !indexer.exists) return null;
   const checkpoints = await sql<{ latest: string; finalized: string }>`
@@ -96,11 +107,11 @@ export async function readRecordedHead(
 
 export type NewestEvent = { number: number; isRecorded: boolean };
 
-/** The newest event that the indexer holds of a chain, and whether the log has it; null when there is none. */
+/** The newest event that the first indexer holds of a chain, and whether the log has it; null when there is none. */
 export async function readNewestEvent(db: Database, chainId: number): Promise<NewestEvent | null> {
   const { rows } = await sql<{ schema: string; exists: boolean }>`
     select ponder_schema as schema, to_regclass(format('%I.event', ponder_schema)) is not null as exists
-    from ops.indexer where chain_id = ${chainId}`.execute(db);
+    from ops.indexer where chain_id = ${chainId} and name = ${coreIndexer}`.execute(db);
   const indexer = rows[0];
   if (indexer === undefined || !indexer.exists) return null;
   const newest = await sql<{ number: bigint; isRecorded: boolean }>`

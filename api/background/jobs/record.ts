@@ -10,6 +10,8 @@ import { openSwitch } from "../../../projections/log/switches.ts";
 import type { Signal } from "../log-signal/signal.ts";
 
 const POLL_MS = 250;
+/** Wait while the projections have to catch up before more of a backlog is recorded. */
+const BACKLOG_WAIT_MS = 100;
 /** Wait before the next pass while Ponder and the chain disagree, to limit RPC requests. */
 const HELD_MS = 500;
 const RETRY_MS = 1_000;
@@ -19,8 +21,10 @@ const OBSERVATION_CHECK_MS = 2_000;
 type RecorderOptions = {
   db: Database;
   recording: Omit<Recording, "now">;
-  /** Blocks after which a block is final. */
-  finalityBlocks: number;
+  /** Blocks after which a block is final; null: another recorder of the chain checks the blocks of observations. */
+  finalityBlocks: number | null;
+  /** Whether more of the backlog may be recorded now; absent: always. */
+  mayRecord?: () => Promise<boolean>;
   changeSignal: Signal;
   logger: Logger;
   signal: AbortSignal;
@@ -31,18 +35,20 @@ type RecorderOptions = {
   beforePass: () => Promise<void>;
 };
 
-/** Records one chain until `signal` is aborted. A failure is logged and retried: waiting loses nothing. */
+/** Records one indexer of a chain until `signal` is aborted. A failure is logged and retried: waiting loses nothing. */
 export async function runRecorder(options: RecorderOptions): Promise<void> {
   const { signal, changeSignal, logger, holds } = options;
-  const { chainId } = options.recording;
-  const checkObservations = createObservationCheck(options);
+  const { chainId, indexer } = options.recording;
+  const { finalityBlocks } = options;
+  const checkObservations =
+    finalityBlocks === null ? () => {} : createObservationCheck({ ...options, finalityBlocks });
   const isPaused = openSwitch(options.db, "recording");
   let held = 0;
   while (!signal.aborted && (await holds())) {
     const pass = await tryPass(options, isPaused);
     if (pass.appended > 0) options.onAppended(pass.appended);
     if (pass.held > 0 && held === 0) {
-      logger.warn({ chainId, blocks: pass.held }, "blocks held until Ponder and the chain agree");
+      logger.warn({ chainId, indexer, blocks: pass.held }, "blocks held until Ponder and the chain agree");
     }
     held = pass.held;
     if (!pass.isPaused) checkObservations();
@@ -50,31 +56,39 @@ export async function runRecorder(options: RecorderOptions): Promise<void> {
   }
 }
 
-function waitMs({ failed, held }: PassOutcome): number {
+function waitMs({ failed, held, isWaiting }: PassOutcome): number {
   if (failed) return RETRY_MS;
+  if (isWaiting) return BACKLOG_WAIT_MS;
   return held > 0 ? HELD_MS : POLL_MS;
 }
 
-type PassOutcome = RecorderPass & { failed: boolean; isPaused: boolean };
+type PassOutcome = RecorderPass & { failed: boolean; isPaused: boolean; isWaiting: boolean };
 
 async function tryPass(
   options: RecorderOptions,
   isPaused: () => Promise<boolean>,
 ): Promise<PassOutcome> {
-  const { db, recording, logger } = options;
-  const nothing = { appended: 0, more: false, held: 0, failed: false, isPaused: false };
+  const { db, recording, logger, mayRecord } = options;
+  const nothing = {
+    ...{ appended: 0, more: false, held: 0 },
+    ...{ failed: false, isPaused: false, isWaiting: false },
+  };
   try {
     if (await isPaused()) return { ...nothing, isPaused: true };
+    if (mayRecord !== undefined && !(await mayRecord())) return { ...nothing, isWaiting: true };
     await options.beforePass();
     return { ...nothing, ...(await recordChain(db, { ...recording, now: () => new Date() })) };
   } catch (error) {
-    logger.warn({ chainId: recording.chainId, err: error }, "recording failed, retrying");
+    const { chainId, indexer } = recording;
+    logger.warn({ chainId, indexer, err: error }, "recording failed, retrying");
     return { ...nothing, failed: true };
   }
 }
 
 /** Checks blocks of observations for reorgs concurrently with the passes: a slow RPC delays no event. */
-function createObservationCheck(options: RecorderOptions): () => void {
+function createObservationCheck(
+  options: RecorderOptions & { finalityBlocks: number },
+): () => void {
   const { db, recording, finalityBlocks, logger, signal, onAppended } = options;
   let checkedAt = Number.NEGATIVE_INFINITY;
   let isChecking = false;

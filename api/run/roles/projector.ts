@@ -3,27 +3,42 @@ import type { Database } from "../../../projections/database.ts";
 import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { eventsWithTransfers } from "../../../projections/exchanges/exchanges.ts";
-import { readPonderSchema } from "../../../projections/log/recorder-reads.ts";
+import { coreIndexer } from "../../../projections/log/indexer-id.ts";
+import { readIndexerNames, readPonderSchema } from "../../../projections/log/recorder-reads.ts";
+import { hasProjectionsWithin } from "../../../projections/log/status.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
-import { fetchCanonicalHashes, openChainClient } from "../../background/chain/clients.ts";
+import {
+  type ChainClient,
+  fetchCanonicalHashes,
+  openChainClient,
+} from "../../background/chain/clients.ts";
 import { openTransferReader } from "../../background/chain/fetch-transfers.ts";
 import { runProjector } from "../../background/jobs/project.ts";
 import { runRecorder } from "../../background/jobs/record.ts";
 import { type Listener, openListener } from "../../background/log-signal/listener.ts";
 import { createSignal, type Signal } from "../../background/log-signal/signal.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
 import { openDerivationLog } from "./derivation-log.ts";
 import { type LeaderContext, runLeaderRole } from "./leader-role.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
+import { runEach } from "./run-each.ts";
+
+/**
+ * Events of an added source's history that one transaction takes, and facts that may wait for the projections meanwhile:
+ * what is new on the chain, and orders, wait behind them.
+ */
+const addedBacklogEvents = 1_000;
+const maxUnappliedFacts = 2_000;
 
 /** Ponder's tables → the log → the projections. One process works, others are standbys. */
 export async function runRole(context: RoleContext): Promise<RunningRole> {
-  const connections = 2 + 2 * context.config.chains.length;
+  const connections = 2 + 3 * context.config.chains.length;
   return runLeaderRole(context, { name: "projector", connections, work });
 }
 
 async function work({ context, db, leadership, signal, onReady }: LeaderContext): Promise<void> {
   const { config, logger } = context;
-  const chainSignals = new Map(config.chains.map(({ chainId }) => [chainId, createSignal()]));
+  const chainSignals = new Map(config.chains.map(({ chainId }) => [chainId, new Set<Signal>()]));
   const logSignal = createSignal();
   const listener = openListener({
     url: config.database.url,
@@ -31,8 +46,8 @@ async function work({ context, db, leadership, signal, onReady }: LeaderContext)
     logger,
     onNotify: (channel) => {
       if (channel === "log") return logSignal.notify();
-      for (const [chainId, chainSignal] of chainSignals)
-        if (channel.startsWith(`ponder_${chainId}_`)) chainSignal.notify();
+      for (const [chainId, ofChain] of chainSignals)
+        if (channel.startsWith(`ponder_${chainId}_`)) for (const one of ofChain) one.notify();
     },
   });
   try {
@@ -63,34 +78,61 @@ async function prepare({ config, logger }: RoleContext, db: Database): Promise<T
 }
 
 type RecorderContext = Omit<LeaderContext, "onReady"> & {
-  chainSignals: Map<number, Signal>;
+  /** Of the recorders of each chain. */
+  chainSignals: Map<number, Set<Signal>>;
   logSignal: Signal;
   listener: Listener;
 };
 
-/** One recorder per chain: a slow node of one chain does not delay another. */
+/** A recorder for each indexer of each chain: a slow node of one chain does not delay another. */
 function runRecorders(recorders: RecorderContext): Promise<void>[] {
-  const { context, db, signal, leadership, chainSignals, logSignal, listener } = recorders;
-  return context.config.chains.map(({ chainId, rpcUrls, finalityBlocks }) => {
-    const client = openChainClient({ chainId, rpcUrls });
-    return runRecorder({
-      db,
-      recording: {
-        chainId,
-        canonicalHashes: (numbers) => fetchCanonicalHashes(client, [...numbers]),
-        transfers: openTransferReader(client, eventsWithTransfers()),
-        fence: leadership.fence,
-      },
-      finalityBlocks,
-      changeSignal: chainSignals.get(chainId) ?? createSignal(),
-      logger: context.logger,
-      signal,
-      holds: leadership.isHeld,
-      onAppended: () => logSignal.notify(),
-      beforePass: async () => {
-        const schema = await readPonderSchema(db, chainId);
-        if (schema !== null) await listener.listen(`${schema}_live_query`);
-      },
-    });
+  return recorders.context.config.chains.map((chain) => runChainRecorders(recorders, chain));
+}
+
+/** Follows the chain's indexers: those that are added are recorded from then on. */
+async function runChainRecorders(recorders: RecorderContext, chain: ChainConfig): Promise<void> {
+  const { context, db, signal } = recorders;
+  const { chainId, rpcUrls } = chain;
+  const client = openChainClient({ chainId, rpcUrls });
+  await runEach({
+    readNames: async () => [...new Set([coreIndexer, ...(await readIndexerNames(db, chainId))])],
+    run: (indexer, ending) =>
+      runIndexerRecorder({ ...recorders, signal: ending }, { chain, client, indexer }),
+    onError: (error) =>
+      context.logger.warn({ chainId, err: error }, "indexers cannot be read, retrying"),
+    signal,
   });
+}
+
+type RecordedIndexer = { chain: ChainConfig; client: ChainClient; indexer: string };
+
+function runIndexerRecorder(
+  { context, db, signal, leadership, chainSignals, logSignal, listener }: RecorderContext,
+  { chain: { chainId, finalityBlocks }, client, indexer }: RecordedIndexer,
+): Promise<void> {
+  const isCore = indexer === coreIndexer;
+  const changeSignal = createSignal();
+  chainSignals.get(chainId)?.add(changeSignal);
+  return runRecorder({
+    db,
+    recording: {
+      chainId,
+      indexer,
+      canonicalHashes: (numbers) => fetchCanonicalHashes(client, [...numbers]),
+      transfers: openTransferReader(client, eventsWithTransfers()),
+      fence: leadership.fence,
+      ...(isCore ? {} : { backlogEvents: addedBacklogEvents }),
+    },
+    finalityBlocks: isCore ? finalityBlocks : null,
+    ...(isCore ? {} : { mayRecord: () => hasProjectionsWithin(db, maxUnappliedFacts) }),
+    changeSignal,
+    logger: context.logger,
+    signal,
+    holds: leadership.isHeld,
+    onAppended: () => logSignal.notify(),
+    beforePass: async () => {
+      const schema = await readPonderSchema(db, { chainId, indexer });
+      if (schema !== null) await listener.listen(`${schema}_live_query`);
+    },
+  }).finally(() => chainSignals.get(chainId)?.delete(changeSignal));
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { Database } from "../../../projections/database.ts";
+import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import type { Block } from "../../support/database/given.ts";
 
 /** An event as `src/` stores it. */
@@ -17,11 +18,12 @@ export type Emitted = {
   calldataTail?: Hex;
 };
 
-/** Tables of the shape that Ponder makes of `ponder.schema.ts`, for one chain; made the one that is recorded. */
+/** Tables of the shape that Ponder makes of `ponder.schema.ts`, for one chain; made the one that an indexer records. */
 export async function createPonderTables(
   db: Database,
   schema: string,
   chainId: number,
+  indexer: string = coreIndexer,
 ): Promise<void> {
   await sql`create schema ${sql.id(schema)}`.execute(db);
   await sql`
@@ -37,14 +39,20 @@ export async function createPonderTables(
       latest_checkpoint varchar(75) not null, finalized_checkpoint varchar(75) not null
     )`.execute(db);
   await finalize(db, schema, chainId, "0".repeat(75));
-  await recordFrom(db, schema, chainId);
+  await recordFrom(db, schema, chainId, indexer);
 }
 
 /** Makes a schema the one that is recorded. */
-export async function recordFrom(db: Database, schema: string, chainId: number): Promise<void> {
+export async function recordFrom(
+  db: Database,
+  schema: string,
+  chainId: number,
+  indexer: string = coreIndexer,
+): Promise<void> {
   await sql`
-    insert into ops.indexer (chain_id, ponder_schema, started_at) values (${chainId}, ${schema}, now())
-    on conflict (chain_id) do update set ponder_schema = excluded.ponder_schema`.execute(db);
+    insert into ops.indexer (chain_id, name, ponder_schema, started_at)
+    values (${chainId}, ${indexer}, ${schema}, now())
+    on conflict (chain_id, name) do update set ponder_schema = excluded.ponder_schema`.execute(db);
 }
 
 export async function finalize(

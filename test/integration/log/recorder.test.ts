@@ -3,6 +3,7 @@ import { type Address, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
+import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
 import { recordChain } from "../../../projections/log/recorder.ts";
 import { addressOf, type Block, block, zeroAddress } from "../../support/database/given.ts";
@@ -29,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 beforeEach(async () => {
-  await sql`truncate log.fact, log.block, log.transaction, log.contract, ops.recorder, ops.indexer`.execute(
+  await sql`truncate log.fact, log.block, log.transaction, log.contract, ops.recorder, ops.recorded_block, ops.indexer`.execute(
     database.db,
   );
   await sql`update log.head set position = 0`.execute(database.db);
@@ -37,15 +38,16 @@ beforeEach(async () => {
   chain = undefined;
 });
 
-async function nextSchema(chainId = 1): Promise<string> {
+async function nextSchema(chainId = 1, indexer: string = coreIndexer): Promise<string> {
   schemas += 1;
   const name = `ponder_${schemas}`;
-  await createPonderTables(database.db, name, chainId);
+  await createPonderTables(database.db, name, chainId, indexer);
   return name;
 }
 
-async function record(chainId = 1) {
-  return await recordChain(database.db, { chainId, canonicalHashes, now, fence: async () => {} });
+async function record(chainId = 1, indexer: string = coreIndexer) {
+  const recording = { chainId, indexer, canonicalHashes, now, fence: async () => {} };
+  return await recordChain(database.db, recording);
 }
 
 const now = () => new Date(0);
@@ -56,10 +58,10 @@ async function canonicalHashes(numbers: readonly bigint[]): Promise<Map<bigint, 
   return new Map(numbers.map((number) => [number, known.get(number) ?? null]));
 }
 
-async function recordAll(chainId = 1): Promise<number> {
+async function recordAll(chainId = 1, indexer: string = coreIndexer): Promise<number> {
   let appended = 0;
   for (;;) {
-    const pass = await record(chainId);
+    const pass = await record(chainId, indexer);
     appended += pass.appended;
     if (!pass.more) return appended;
   }
@@ -389,7 +391,7 @@ describe("an observation", () => {
     const fence = async () => {
       throw new Error("another works");
     };
-    const recording = { chainId: 1, canonicalHashes, now, fence };
+    const recording = { chainId: 1, indexer: coreIndexer, canonicalHashes, now, fence };
     await emit(database.db, schema, [transfer(c2)]);
 
     await expect(checkObservationBlocks(database.db, recording, finalityBlocks)).rejects.toThrow(

@@ -14,6 +14,7 @@ import { tick } from "../../../projections/engine/tick.ts";
 import { exchanges } from "../../../projections/exchanges/exchanges.ts";
 import type { Exchange } from "../../../projections/exchanges/model/exchange.ts";
 import { appendBlockStates } from "../../../projections/log/block-states.ts";
+import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import { recordChain } from "../../../projections/log/recorder.ts";
 import { readActivity } from "../../../projections/reads/activity/read-activity.ts";
 import { addressOf, block, dumpTable, zeroAddress } from "../../support/database/given.ts";
@@ -84,7 +85,10 @@ const sold: Emitted = {
 async function record() {
   const canonicalHashes = async (numbers: readonly bigint[]) =>
     new Map(numbers.map((number) => [number, block(chainId, Number(number)).hash]));
-  const recording = { chainId, canonicalHashes, now: () => new Date(), fence: async () => {} };
+  const recording = {
+    ...{ chainId, indexer: coreIndexer, canonicalHashes },
+    ...{ now: () => new Date(), fence: async () => {} },
+  };
   while ((await recordChain(database.db, recording)).more);
   await tick(database.db, targets);
 }
