@@ -7,7 +7,7 @@ import { logHead } from "./read-log-head.ts";
 import type { RecordedBlock } from "./reconcile.ts";
 import { orphans } from "./reconcile.ts";
 import type { Recording } from "./recorder.ts";
-import { readIndexerNames } from "./recorder-reads.ts";
+import { readIndexerNames } from "./sources.ts";
 import { readIndexedBlocks } from "./status.ts";
 
 /** Blocks that one pass asks the chain about at most. */
@@ -18,7 +18,7 @@ const BEHIND_BLOCKS = 5;
 
 /**
  * Checks blocks against the chain whose reorgs no indexer shows: those that observations were made at and that hold no
- * event, and those with events only of indexers that are behind. Blocks that left the chain are retracted, those that
+ * event, and those with events only of indexers that do not follow the chain. Blocks that left the chain are retracted, those that
  * returned readopted. A block `finalityBlocks` below the indexed height is checked for the last time. Returns the number
  * of blocks that changed.
  */
@@ -29,8 +29,8 @@ export async function checkObservationBlocks(
 ): Promise<number> {
   const { chainId, canonicalHashes, now, fence } = recording;
   const settled = await readSettled(db, chainId);
-  const { indexed, behind } = await readIndexerHeights(db, chainId);
-  const blocks = await readUnwatchedBlocks(db, chainId, settled, behind);
+  const { indexed, following } = await readIndexerHeights(db, chainId);
+  const blocks = await readUnwatchedBlocks(db, chainId, settled, following);
   if (blocks.length === 0) return 0;
   const canonical = await canonicalHashes([...new Set(blocks.map(({ number }) => number))]);
   const effective = blocks.filter(({ isRetracted }) => !isRetracted);
@@ -78,29 +78,29 @@ async function readSettled(db: Database, chainId: number): Promise<bigint> {
   return rows[0]?.number ?? -1n;
 }
 
-/** The height of the indexer furthest ahead, and the names of those that are behind it. */
+/** The height of the indexer furthest ahead, and the names of those that follow the chain as it does. */
 async function readIndexerHeights(
   db: Database,
   chainId: number,
-): Promise<{ indexed: number; behind: string[] }> {
+): Promise<{ indexed: number; following: string[] }> {
   const names = await readIndexerNames(db, chainId);
   const heights = await Promise.all(
     names.map(async (name) => (await readIndexedBlocks(db, chainId, name))?.indexed.number ?? 0),
   );
   const indexed = Math.max(0, ...heights);
-  const isBehind = (_: string, index: number) => (heights[index] ?? 0) < indexed - BEHIND_BLOCKS;
-  return { indexed, behind: names.filter(isBehind) };
+  const follows = (_: string, index: number) => (heights[index] ?? 0) >= indexed - BEHIND_BLOCKS;
+  return { indexed, following: names.filter(follows) };
 }
 
 /**
  * Blocks above a height whose reorgs no indexer shows, in the order of height: with observations and without events, or
- * with events that only indexers recorded that are behind.
+ * with events of indexers alone that are behind or were removed.
  */
 async function readUnwatchedBlocks(
   db: Database,
   chainId: number,
   after: bigint,
-  behind: readonly string[],
+  following: readonly string[],
 ): Promise<RecordedBlock[]> {
   const from = firstBlockId(chainId, after + 1n);
   const to = firstBlockId(chainId + 1, 0n);
@@ -113,7 +113,7 @@ async function readUnwatchedBlocks(
       union
       select r.block_id from ops.recorded_block r
       where r.chain_id = ${chainId} and r.block_id >= ${from}
-      group by r.block_id having bool_and(r.indexer = any (${behind}::text[]))
+      group by r.block_id having bool_and(r.indexer <> all (${following}::text[]))
     ) unwatched
     join log.block b using (block_id)
     left join log.retracted_blocks(${logHead}) d using (block_id)

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database.ts";
 import { firstBlockId } from "./block-id.ts";
-import { coreIndexer, type IndexerId } from "./indexer-id.ts";
+import type { IndexerId } from "./indexer-id.ts";
 import { isFact } from "./ponder-events.ts";
 import { blockNumberIn } from "./ponder-id.ts";
 import { logHead } from "./read-log-head.ts";
@@ -31,15 +31,6 @@ export async function readPonderSchema(
   return rows[0]?.schema ?? null;
 }
 
-/** Names of the indexers of a chain that have begun, the first one first. */
-export async function readIndexerNames(db: Database, chainId: number): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-    select name from ops.indexer where chain_id = ${chainId} order by name <> ${coreIndexer}, name`.execute(
-    db,
-  );
-  return rows.map(({ name }) => name);
-}
-
 /** Null while Ponder has no tables or no checkpoint for the indexer. */
 export async function readRecorderProgress(
   db: Database,
@@ -61,7 +52,7 @@ export async function readRecorderProgress(
            (select max(${blockNumberIn("r.settled_id")}) from ops.recorder r
             where r.chain_id = ${chainId} and r.indexer = ${indexer}) as number,
            exists (select from ops.source s
-            where s.chain_id = ${chainId} and s.indexer = ${indexer} and s.removed_at is not null) as "hasRemoved"
+            where s.chain_id = ${chainId} and ${isUnrecordedBy(indexer)}) as "hasRemoved"
     from ${sql.table(`${schema}._ponder_checkpoint`)} c
     where c.chain_id = ${chainId}`.execute(db);
   const row = standing.rows[0];
@@ -82,6 +73,10 @@ async function hasTables(db: Database, schema: string): Promise<boolean> {
   return rows[0]?.tables === 2n;
 }
 
+/** Condition on `ops.source s`: an indexer's Ponder has its events, and they are not recorded from there. */
+const isUnrecordedBy = (indexer: string) => sql`(
+  (s.indexer = ${indexer} and s.removed_at is not null) or s.left_indexer = ${indexer})`;
+
 /** Condition on Ponder's table `event`: its source is not removed from the indexer. */
 export function isRecorded(
   { chainId, indexer }: IndexerId,
@@ -89,10 +84,9 @@ export function isRecorded(
 ): RawBuilder<boolean> {
   if (!hasRemoved) return sql<boolean>`true`;
   return sql<boolean>`not exists (
-    select from ops.source removed
-    where removed.chain_id = ${chainId} and removed.indexer = ${indexer} and removed.removed_at is not null
-      and event.source = any (removed.event_sources)
-      and (removed.address is null or removed.address = event.address))`;
+    select from ops.source s
+    where s.chain_id = ${chainId} and ${isUnrecordedBy(indexer)}
+      and event.source = any (s.event_sources) and (s.address is null or s.address = event.address))`;
 }
 
 /** The id that ends a chunk of Ponder's finalized events, at most `events` of them. */

@@ -124,7 +124,7 @@ function follow(): void {
   const client = openChainClient({ chainId, rpcUrls: [stand.node.url] });
   stand.node.before = async (calls) => void methods.push(...calls.map(({ method }) => method));
   const head = openHeadWatch({ client, wsUrl: null, logger, signal });
-  const given = { wrappedNativeEvents: "none", indexedCollections: null } as const;
+  const given = { wrappedNativeEvents: "none", readIndexedCollections: null } as const;
   const [source] = unindexedSources(stand.db, client, given);
   if (source === undefined) throw new Error("the currency is followed");
   followed = followUnindexed({ db: stand.db, client, source, head, logger, signal });

@@ -48,7 +48,10 @@ export async function runRecorder(options: RecorderOptions): Promise<void> {
     const pass = await tryPass(options, isPaused);
     if (pass.appended > 0) options.onAppended(pass.appended);
     if (pass.held > 0 && held === 0) {
-      logger.warn({ chainId, indexer, blocks: pass.held }, "blocks held until Ponder and the chain agree");
+      logger.warn(
+        { chainId, indexer, blocks: pass.held },
+        "blocks held until Ponder and the chain agree",
+      );
     }
     held = pass.held;
     if (!pass.isPaused) checkObservations();
@@ -86,9 +89,7 @@ async function tryPass(
 }
 
 /** Checks blocks of observations for reorgs concurrently with the passes: a slow RPC delays no event. */
-function createObservationCheck(
-  options: RecorderOptions & { finalityBlocks: number },
-): () => void {
+function createObservationCheck(options: RecorderOptions & { finalityBlocks: number }): () => void {
   const { db, recording, finalityBlocks, logger, signal, onAppended } = options;
   let checkedAt = Number.NEGATIVE_INFINITY;
   let isChecking = false;

@@ -24,16 +24,16 @@ const transfers = [
   toEventSelector("TransferBatch(address,address,address,uint256[],uint256[])"),
 ];
 
-/** Owners of listed tokens of the contracts whose transfers are not indexed; `indexed`: those that are. */
+/** Owners of listed tokens of the contracts whose transfers are not indexed; `readIndexed`: those that are now. */
 export function collectionTransfers(
   db: Database,
   { chainId }: ChainClient,
-  indexed: readonly Address[],
+  readIndexed: () => Promise<readonly Address[]>,
 ): FollowedSource {
-  const inBook = { chainId, indexed };
+  const readInBook = async () => ({ chainId, indexed: await readIndexed() });
   return {
     async readFilters() {
-      const contracts = await readListedContracts(db, inBook);
+      const contracts = await readListedContracts(db, await readInBook());
       const starts = [...contracts.keys()].filter((index) => index % maxAddresses === 0);
       return starts.map((start) => ({
         addresses: contracts.slice(start, start + maxAddresses),
@@ -41,14 +41,15 @@ export function collectionTransfers(
       }));
     },
     async readTouched(logs) {
+      const inBook = await readInBook();
       return (await readListedTokensAmong(db, inBook, logs.flatMap(movedTokens))).map(ownerQuery);
     },
     async readAdded(window) {
-      return (await readAddedTokens(db, inBook, window)).map(ownerQuery);
+      return (await readAddedTokens(db, await readInBook(), window)).map(ownerQuery);
     },
     async readPage(after) {
       const position = after === null ? null : BigInt(after);
-      const page = await readListedTokens(db, inBook, position, pageSize);
+      const page = await readListedTokens(db, await readInBook(), position, pageSize);
       const last = page.length < pageSize ? undefined : page.at(-1);
       return { queries: page.map(ownerQuery), after: last ? `${last.position}` : null };
     },

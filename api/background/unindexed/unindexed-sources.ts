@@ -7,18 +7,20 @@ import type { FollowedSource } from "./followed-source.ts";
 
 type Indexed = {
   wrappedNativeEvents: "all" | "none";
-  /** Contracts whose transfers are indexed; null: all. */
-  indexedCollections: readonly Address[] | null;
+  /** Contracts whose transfers are indexed as they happen; null: all. */
+  readIndexedCollections: (() => Promise<readonly Address[]>) | null;
 };
 
 /** What open orders of a chain depend on and its configuration leaves out of the index. */
 export function unindexedSources(
   db: Database,
   client: ChainClient,
-  { wrappedNativeEvents, indexedCollections }: Indexed,
+  { wrappedNativeEvents, readIndexedCollections }: Indexed,
 ): FollowedSource[] {
   return [
     ...(wrappedNativeEvents === "none" ? [bidderFunds(db, client)] : []),
-    ...(indexedCollections === null ? [] : [collectionTransfers(db, client, indexedCollections)]),
+    ...(readIndexedCollections === null
+      ? []
+      : [collectionTransfers(db, client, readIndexedCollections)]),
   ];
 }

@@ -75,6 +75,12 @@ export const chainSettings = {
   }),
   WRAPPED_NATIVE_EVENTS_1: wrappedNativeEvents("WETH on Ethereum", "none; local chains: all"),
   WRAPPED_NATIVE_EVENTS_33139: wrappedNativeEvents("WAPE on ApeChain", "all"),
+  INDEXER_PROCESSES: setting(z.enum(["shared", "separate"]).default("shared"), {
+    meaning:
+      "`shared`: what is indexed from the first start on has one indexer, and what a later start adds together has one; `separate`: every exchange, and every collection that is added, has its own, of 250 to 400 MB each",
+    expectation: "shared or separate",
+    example: "separate",
+  }),
   FINALITY_1: setting(finality.default(64), {
     meaning: `${finalityMeaning} on Ethereum`,
     expectation: "a number of blocks, 1 to 100000",

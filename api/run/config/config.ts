@@ -46,6 +46,8 @@ export type Config = {
   /** The configured chains. `rpcUrls` is empty until the local chains have started. */
   chains: ChainConfig[];
   curated: { file: string; collections: CuratedCollection[] };
+  /** Whether sources that are added together have one indexer. */
+  indexerProcesses: "shared" | "separate";
   /** `recipient` is null until the local chains have started. */
   fees: { bps: number; recipient: Address | null };
   /** `enabled`: initial state of the switches that `op pause` and `op resume` change. */
@@ -146,6 +148,7 @@ function shape(env: Environment, curated: Config["curated"]): Config {
       .filter((chainId) => localChains || env[`RPC_URL_${chainId}`] !== undefined)
       .map((chainId) => shapeChain(env, chainId, localChains)),
     curated,
+    indexerProcesses: env.INDEXER_PROCESSES,
     fees: { bps: env.FEE_BPS, recipient: env.FEE_RECIPIENT ?? null },
     market: {
       prefix: env.MARKET_PREFIX,

@@ -7,22 +7,26 @@ import {
   readSettledNumber,
   repairBlocks,
 } from "../../../projections/log/audit.ts";
+import { coreIndexer } from "../../../projections/log/indexer-id.ts";
+import { readIndexerProgress } from "../../../projections/log/indexer-progress.ts";
 import { type ChainClient, openChainClient } from "../../background/chain/clients.ts";
 import { fetchReadBasis } from "../../background/chain/contract-calls.ts";
 import { fetchHeaders, fetchLogIndexes } from "../../background/chain/fetch-logs.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { type ChainEvent, completeEvents } from "./chain-events.ts";
-import type { IndexedSources } from "./indexed-sources.ts";
+import type { Indexer } from "./indexers.ts";
 import { openResumePoint } from "./resume-point.ts";
 import { type SourceFilter, sourceFilters } from "./source-filters.ts";
 import { walkEvents } from "./walk-events.ts";
 
 type Range = { from: number; to: number };
 
+type AuditedIndexer = Pick<Indexer, "name" | "recorded">;
+
 export type AuditOptions = {
   db: Database;
   chain: ChainConfig;
-  sources: IndexedSources;
+  indexers: readonly AuditedIndexer[];
   /** A bound that is absent: the first indexed block, or the last final one. */
   range: Partial<Range>;
   repair: boolean;
@@ -39,6 +43,8 @@ export type Audit = Range & {
   left: number;
   /** The first differences. */
   differences: Difference[];
+  /** Indexers that were left out, as they are catching up. */
+  catchingUp: string[];
 };
 
 /** Differences that are listed; all are counted. */
@@ -51,19 +57,18 @@ type AuditContext = AuditOptions & { client: ChainClient; filters: SourceFilter[
  * the chain and recorded from the indexer are compared. An interrupted audit continues where it stopped.
  */
 export async function auditChain(options: AuditOptions): Promise<Audit> {
-  const { db, chain, sources, onProgress } = options;
-  const work = {
-    ...options,
-    client: openChainClient(chain),
-    filters: sourceFilters(sources.sources),
-  };
+  const { db, chain, indexers, onProgress } = options;
+  const client = openChainClient(chain);
   const resumePoint = openResumePoint<AuditState>(db, chain.chainId, commandOf(options));
   let audit = (await resumePoint.read()) ?? {
-    ...(await startAudit(work)),
+    ...(await startAudit(options, client)),
     next: null,
   };
+  const compared = indexers.filter(({ name }) => !audit.catchingUp.includes(name));
+  const filters = sourceFilters(compared.flatMap(({ recorded }) => recorded.sources));
+  const work = { ...options, client, filters };
   const walk = { from: audit.next ?? audit.from, to: audit.to, width: chain.logsBlockRange };
-  for await (const { range, events } of walkEvents(work.client, work.filters, walk)) {
+  for await (const { range, events } of walkEvents(client, filters, walk)) {
     audit = { ...addCompared(audit, await auditRange(work, range, events)), next: range.to + 1 };
     await resumePoint.save(audit);
     onProgress({ ...range, until: audit.to });
@@ -73,20 +78,32 @@ export async function auditChain(options: AuditOptions): Promise<Audit> {
   return result;
 }
 
-async function startAudit({ client, db, chain, sources, range }: AuditContext): Promise<Audit> {
+async function startAudit(
+  { db, chain, indexers, range }: AuditOptions,
+  client: ChainClient,
+): Promise<Audit> {
   const head = Number((await fetchReadBasis(client)).number);
-  const settled = await readSettledNumber(db, chain.chainId);
-  const final = Math.min(head - chain.finalityBlocks, settled);
+  const settled = await Promise.all(indexers.map((one) => readSettled(db, chain.chainId, one)));
+  const last = Math.min(range.to ?? head, head - chain.finalityBlocks);
+  const compared = settled.filter(({ follows, number }) => follows || number >= last);
+  const firstBlocks = compared.flatMap(({ indexer }) =>
+    indexer.recorded.sources.map(({ firstBlock }) => firstBlock),
+  );
   return {
     chainId: chain.chainId,
-    from: range.from ?? Math.min(...sources.sources.map(({ firstBlock }) => firstBlock)),
-    to: Math.min(range.to ?? final, final),
-    blocks: 0,
-    events: 0,
-    found: 0,
-    left: 0,
-    differences: [],
+    from: range.from ?? Math.min(...firstBlocks),
+    to: Math.min(last, ...compared.map(({ number }) => number)),
+    ...{ blocks: 0, events: 0, found: 0, left: 0, differences: [] },
+    catchingUp: settled.filter((one) => !compared.includes(one)).map(({ indexer }) => indexer.name),
   };
+}
+
+/** Height up to which an indexer's events are in the log, and whether it follows new blocks. */
+async function readSettled(db: Database, chainId: number, indexer: AuditedIndexer) {
+  const id = { chainId, indexer: indexer.name };
+  const progress = await readIndexerProgress(db, id);
+  const follows = indexer.name === coreIndexer || progress?.isCaughtUp === true;
+  return { indexer, follows, number: await readSettledNumber(db, chainId, indexer.name) };
 }
 
 type Compared = Pick<Audit, "blocks" | "events" | "differences"> & { left: number };

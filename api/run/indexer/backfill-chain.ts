@@ -1,11 +1,10 @@
-import type { Address } from "viem";
 import type { Database } from "../../../projections/database.ts";
 import { repairBlocks } from "../../../projections/log/audit.ts";
 import { openChainClient } from "../../background/chain/clients.ts";
 import { fetchReadBasis } from "../../background/chain/contract-calls.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { completeEvents } from "./chain-events.ts";
-import { type IndexedSources, transferSources } from "./indexed-sources.ts";
+import type { EventSource } from "./indexed-sources.ts";
 import { openResumePoint } from "./resume-point.ts";
 import { sourceFilters } from "./source-filters.ts";
 import { walkEvents } from "./walk-events.ts";
@@ -13,11 +12,11 @@ import { walkEvents } from "./walk-events.ts";
 export type BackfillOptions = {
   db: Database;
   chain: ChainConfig;
-  sources: IndexedSources;
+  sources: readonly EventSource[];
+  /** Names what is backfilled, for its progress. */
+  what: string;
   from: number;
   to: number;
-  /** Only transfers of this contract, indexed or not; null: everything indexed. */
-  collection: Address | null;
   onProgress: (saved: { to: number; until: number; appended: number }) => void;
 };
 
@@ -28,14 +27,13 @@ export type Backfill = { chainId: number; from: number; to: number; appended: nu
  * continues where it stopped; a finished one may be repeated and appends nothing.
  */
 export async function backfillChain(options: BackfillOptions): Promise<Backfill> {
-  const { db, chain, sources, collection, onProgress } = options;
+  const { db, chain, sources, what, onProgress } = options;
   const { chainId } = chain;
   const client = openChainClient(chain);
   const finalBlock = Number((await fetchReadBasis(client)).number) - chain.finalityBlocks;
   const to = Math.min(options.to, finalBlock);
-  const command = `backfill ${options.from}..${options.to} ${collection ?? "everything"}`;
-  const all = sources.sources.map((source) => ({ ...source, firstBlock: 0 }));
-  const filters = sourceFilters(collection === null ? all : transferSources([collection], 0));
+  const command = `backfill ${options.from}..${options.to} ${what}`;
+  const filters = sourceFilters(sources.map((source) => ({ ...source, firstBlock: 0 })));
   const resumePoint = openResumePoint<{ next: number; to: number; appended: number }>(
     db,
     chainId,

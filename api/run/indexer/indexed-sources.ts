@@ -10,6 +10,7 @@ import { conduitAbi } from "../../../abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../../abis/tokens.ts";
 import { exchanges } from "../../../projections/exchanges/exchanges.ts";
 import type { ExchangeSource } from "../../../projections/exchanges/model/exchange.ts";
+import { seaport as seaportExchange } from "../../../projections/exchanges/seaport/exchange.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 
@@ -29,6 +30,9 @@ export type EventSource = {
   eventsWithTransfers?: readonly string[];
 };
 
+/** The protocol that is indexed of every chain: orders of this market are made for it. */
+export const coreProtocol = seaportExchange.protocol;
+
 /** What is indexed of a chain: Ponder's configuration and the audit's filters are both made of it. */
 export type IndexedSources = { chainId: ChainId; sources: readonly EventSource[] };
 
@@ -36,38 +40,82 @@ type SourceConfig = Pick<
   ChainConfig,
   "chainId" | "startBlock" | "collections" | "wrappedNativeEvents"
 >;
+type Curated = Pick<Config["curated"], "collections">;
+
+/** A contract whose transfers are indexed; `firstBlock` null: from the configured one on. */
+export type IndexedCollection = { address: Address; firstBlock: number | null };
+
+/** What one of a chain's indexers indexes. */
+export type IndexerContents = {
+  /** Whether it indexes what is indexed of every chain. */
+  isCore: boolean;
+  /** Protocols of further exchanges. */
+  protocols: readonly string[];
+  /** null: all. */
+  collections: readonly IndexedCollection[] | null;
+};
+
+/** All that is configured, in one indexer. */
+export function indexedSources(config: SourceConfig, curated: Curated): IndexedSources {
+  return contentsOf(config, {
+    isCore: true,
+    protocols: addableExchanges(config.chainId).map(({ protocol }) => protocol),
+    collections: declaredCollections(config, curated),
+  });
+}
 
 /**
  * From the configured first block on. Without one exchanges are indexed from their deployment, transfers from the
  * oldest curated contract's, which may be older.
  */
-export function indexedSources(
-  config: SourceConfig,
-  curated: Pick<Config["curated"], "collections">,
-): IndexedSources {
+export function contentsOf(config: SourceConfig, contents: IndexerContents): IndexedSources {
   const { chainId, startBlock } = config;
-  const known = curated.collections.filter((collection) => collection.chainId === chainId);
+  const { isCore, protocols, collections } = contents;
   const deploymentBlock = seaportDeploymentBlock[chainId];
-  const deployments = known.map(({ fromBlock }) => fromBlock ?? deploymentBlock);
-  const addresses = indexedCollections(config, curated);
+  const firstBlocks = (collections ?? []).map(({ firstBlock }) => firstBlock ?? deploymentBlock);
+  const oldest = Math.min(...(isCore ? [deploymentBlock] : []), ...firstBlocks);
+  const addresses = collections && sortedUnique(collections.map(({ address }) => address));
+  const included = exchanges.filter(({ protocol }) =>
+    protocol === coreProtocol ? isCore : protocols.includes(protocol),
+  );
   return {
     chainId,
     sources: [
-      ...exchanges.flatMap(({ sources }) => sources.flatMap((one) => exchangeSource(one, config))),
-      ...transferSources(addresses, startBlock ?? Math.min(deploymentBlock, ...deployments)),
-      ...accountSources(config, startBlock ?? deploymentBlock),
+      ...included.flatMap(({ sources }) => sources.flatMap((one) => exchangeSource(one, config))),
+      ...transferSources(addresses, startBlock ?? oldest),
+      ...(isCore ? accountSources(config, startBlock ?? deploymentBlock) : []),
     ].filter((source) => source.addresses?.length !== 0),
   };
 }
 
-/** The contracts whose transfers are indexed, lower case; null: all. */
-export function indexedCollections(
+/** The contracts whose transfers are indexed by configuration, by address; null: all. */
+export function declaredCollections(
   { chainId, collections }: Pick<ChainConfig, "chainId" | "collections">,
-  curated: Pick<Config["curated"], "collections">,
-): Address[] | null {
+  curated: Curated,
+): IndexedCollection[] | null {
   if (collections === "all") return null;
-  const known = curated.collections.filter((collection) => collection.chainId === chainId);
-  return sortedUnique([...known.flatMap(({ contracts }) => contracts), ...collections]);
+  const firstBlocks = new Map<Address, number | null>();
+  for (const address of collections) firstBlocks.set(address, null);
+  for (const { contracts, fromBlock, ...collection } of curated.collections) {
+    if (collection.chainId !== chainId) continue;
+    for (const address of contracts) firstBlocks.set(address, fromBlock ?? null);
+  }
+  return sortedUnique([...firstBlocks.keys()]).map((address) => ({
+    address,
+    firstBlock: firstBlocks.get(address) ?? null,
+  }));
+}
+
+/** Exchanges of a chain beside the one that is always indexed, with the names stored with their events. */
+export function addableExchanges(chainId: ChainId): { protocol: string; eventSources: string[] }[] {
+  const names = new Map<string, string[]>();
+  for (const { protocol, sources } of exchanges) {
+    if (protocol === coreProtocol) continue;
+    const deployed = sources.filter(({ chains }) => chains[chainId] !== undefined);
+    if (deployed.length === 0) continue;
+    names.set(protocol, [...(names.get(protocol) ?? []), ...deployed.map(({ name }) => name)]);
+  }
+  return [...names].map(([protocol, eventSources]) => ({ protocol, eventSources }));
 }
 
 function exchangeSource(

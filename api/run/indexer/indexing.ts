@@ -3,10 +3,13 @@ import type { Database } from "../../../projections/database.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 
-/** Passed to everything that indexes one chain. */
+/** Passed to everything that runs an indexer of a chain. */
 export type IndexingContext = {
   chain: ChainConfig;
-  sources: IndexedSources;
+  /** Its name; the chain's indexers differ in it. */
+  indexer: string;
+  /** What it is to index now. */
+  readSources: () => Promise<IndexedSources>;
   databaseUrl: string;
   db: Database;
   logger: Logger;

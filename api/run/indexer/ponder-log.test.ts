@@ -12,7 +12,13 @@ function read(...lines: unknown[]) {
   };
   const logger = pino({ level: "info" }, { write });
   const onLive = vi.fn();
-  const onLine = readPonderLog({ chainId: 33139, logger, secrets: [secret], onLive });
+  const onLine = readPonderLog({
+    indexer: "core",
+    chainId: 33139,
+    logger,
+    secrets: [secret],
+    onLive,
+  });
   for (const line of lines) onLine(typeof line === "string" ? line : JSON.stringify(line));
   return { logged, onLive };
 }
@@ -29,13 +35,15 @@ describe("readPonderLog", () => {
     const { logged } = read(failedRequest, failedRequest);
     const msg = "Ponder: Received JSON-RPC error";
     const reason = "HTTP request failed. · connect ECONNREFUSED";
-    expect(logged).toEqual([{ level: 40, chainId: 33139, method: "eth_getLogs", reason, msg }]);
+    expect(logged).toEqual([
+      { level: 40, indexer: "core", chainId: 33139, method: "eth_getLogs", reason, msg },
+    ]);
   });
 
   it("masks a key anywhere in a line", () => {
     const { logged } = read({ level: 50, msg: `no answer from ${secret}` });
     const msg = "Ponder: no answer from https://rpc.example.com/***";
-    expect(logged).toEqual([{ level: 50, chainId: 33139, msg }]);
+    expect(logged).toEqual([{ level: 50, indexer: "core", chainId: 33139, msg }]);
   });
 
   it("logs a reorg below the finalized block with the command that fixes it", () => {
@@ -46,7 +54,7 @@ describe("readPonderLog", () => {
     });
     const fields = { finalizedBlock: 94, fix: "npm run op -- recover --chain 33139" };
     const msg = "chain reorganized below its finalized block";
-    expect(logged).toEqual([{ level: 50, chainId: 33139, ...fields, msg }]);
+    expect(logged).toEqual([{ level: 50, indexer: "core", chainId: 33139, ...fields, msg }]);
   });
 
   it("reports the end of the backfill, and does not log Ponder's routine messages", () => {
@@ -62,6 +70,6 @@ describe("readPonderLog", () => {
   it("logs output that is not JSON, such as a crash of the process", () => {
     const { logged } = read("FATAL ERROR: JavaScript heap out of memory");
     const msg = "Ponder: FATAL ERROR: JavaScript heap out of memory";
-    expect(logged).toEqual([{ level: 40, chainId: 33139, msg }]);
+    expect(logged).toEqual([{ level: 40, indexer: "core", chainId: 33139, msg }]);
   });
 });

@@ -12,6 +12,7 @@ type PonderLogLine = {
 
 type PonderLogOptions = {
   chainId: number;
+  indexer: string;
   logger: Logger;
   /** URLs that may contain keys. Ponder quotes them. */
   secrets: string[];
@@ -29,14 +30,14 @@ const warnLevel = 40;
 const errorLevel = 50;
 
 /** Takes Ponder's log lines: known failures get a message of ours; the same line is logged once in 30 s. */
-export function readPonderLog({ chainId, logger, secrets, onLive }: PonderLogOptions) {
+export function readPonderLog({ chainId, indexer, logger, secrets, onLive }: PonderLogOptions) {
   const isRepeated = openRepeatFilter();
   return (text: string): void => {
     const line = parseLine(mask(text, secrets));
     if (line.msg === "Started returning 200 responses" && line.endpoint === "/ready") onLive();
     const { level, fields, message } = knownFailure(line, chainId) ?? entryOf(line);
     if (level !== "debug" && isRepeated(`${message} ${JSON.stringify(fields)}`)) return;
-    logger[level]({ chainId, ...fields }, message);
+    logger[level]({ chainId, indexer, ...fields }, message);
   };
 }
 

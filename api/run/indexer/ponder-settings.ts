@@ -1,4 +1,5 @@
 import type { CheckedRpcs } from "./check-rpcs.ts";
+import type { IndexedSources } from "./indexed-sources.ts";
 import type { IndexingContext } from "./indexing.ts";
 
 /** Times that a local RPC is listed. */
@@ -6,7 +7,11 @@ const localLanes = 16;
 
 /** Environment of a Ponder process, which `src/settings.ts` reads. */
 export function ponderSettings(
-  { chain, sources, databaseUrl }: Pick<IndexingContext, "chain" | "sources" | "databaseUrl">,
+  {
+    chain,
+    sources,
+    databaseUrl,
+  }: Pick<IndexingContext, "chain" | "databaseUrl"> & { sources: IndexedSources },
   rpcs: CheckedRpcs,
 ): Record<string, string> {
   return {

@@ -4,10 +4,12 @@ import { firstBlockId } from "../../../projections/log/block-id.ts";
 import { appendBlockStates } from "../../../projections/log/block-states.ts";
 import { blockNumberIn } from "../../../projections/log/ponder-id.ts";
 import { logHead } from "../../../projections/log/read-log-head.ts";
+import { readPonderSchema } from "../../../projections/log/recorder-reads.ts";
 import { fetchCanonicalHashes, openChainClient } from "../../background/chain/clients.ts";
 import { fetchReadBasis } from "../../background/chain/contract-calls.ts";
 import { readGeneration, startGeneration } from "./active-schema.ts";
 import { findFork } from "./find-fork.ts";
+import type { Indexer } from "./indexers.ts";
 import type { IndexingContext } from "./indexing.ts";
 import { lockSchema, type SchemaLock } from "./schema-lock.ts";
 import { schemaName } from "./schema-name.ts";
@@ -17,18 +19,26 @@ export type Recovery = {
   fork: number;
   /** Blocks of the log that were retracted. */
   retracted: number;
-  /** The schema that the chain is indexed into from now on. */
-  schema: string;
+  /** The schemas that the chain is indexed into from now on. */
+  schemas: string[];
+};
+
+type RecoveryContext = Pick<
+  IndexingContext,
+  "chain" | "databaseUrl" | "db" | "logger" | "signal"
+> & {
+  /** All of the chain, also those that were removed. */
+  indexers: readonly Indexer[];
 };
 
 /**
  * Recovers from a reorg below the block that Ponder took for final: retracts the abandoned branch in the log, deletes it
- * from Ponder's cache, and has the chain indexed into a new schema, from the cache below the fork and from the chain
- * above it. A running indexer switches to that schema. Interrupted at any point, it may be run again.
+ * from Ponder's cache, and has the chain indexed into new schemas, from the cache below the fork and from the chain
+ * above it. Running indexers switch to these. Interrupted at any point, it may be run again.
  * Null when the log and the cache hold only blocks of the chain.
  */
-export async function recoverChain(options: IndexingContext): Promise<Recovery | null> {
-  const { chain, sources, databaseUrl, db, logger, signal } = options;
+export async function recoverChain(context: RecoveryContext): Promise<Recovery | null> {
+  const { chain, db, indexers } = context;
   const { chainId } = chain;
   const client = openChainClient(chain);
   const head = await fetchReadBasis(client);
@@ -36,20 +46,20 @@ export async function recoverChain(options: IndexingContext): Promise<Recovery |
   const fork = await findFork(db, client, head.number);
   if (fork === null) return null;
 
-  const generation = await readGeneration(db, chainId);
-  const currentSchema = schemaName(sources, generation);
-  const schema = schemaName(sources, generation + 1);
-  // Held until the cache is clean: the indexer must not start on the new schema earlier.
-  const newLock = await lockSchema(databaseUrl, schema, signal, logger);
+  const moves = await Promise.all(indexers.map((indexer) => planMove(db, chainId, indexer)));
+  // Held until the cache is clean: no indexer must start on a new schema earlier.
+  const newLocks = await lockAll(
+    context,
+    moves.map(({ schema }) => schema),
+  );
   try {
-    const active = await readActiveSchema(db, chainId);
-    const oldSchemas = [...new Set([currentSchema, ...(active === null ? [] : [active])])];
-    await startGeneration(db, chainId, { schema, generation: generation + 1 });
+    for (const { indexer, schema, generation } of moves) {
+      await startGeneration(db, { chainId, indexer }, { schema, generation });
+    }
     // Waits until processes that index under this configuration, or the one before it, have stopped.
-    const oldLocks: SchemaLock[] = [];
+    const oldSchemas = [...new Set(moves.flatMap(({ old }) => old))];
+    const oldLocks = await lockAll(context, oldSchemas);
     try {
-      for (const old of oldSchemas)
-        oldLocks.push(await lockSchema(databaseUrl, old, signal, logger));
       const orphans = await findOrphans(db, client, fork);
       const retracted = await db.transaction().execute(async (session) => {
         await purgePonderStore(session, chainId, fork);
@@ -59,13 +69,42 @@ export async function recoverChain(options: IndexingContext): Promise<Recovery |
       for (const old of oldSchemas) {
         await sql`drop schema if exists ${sql.id(old)} cascade`.execute(db);
       }
-      return { fork: Number(fork), retracted, schema };
+      return { fork: Number(fork), retracted, schemas: moves.map(({ schema }) => schema) };
     } finally {
-      await Promise.all(oldLocks.map((lease) => lease.release()));
+      await releaseAll(oldLocks);
     }
   } finally {
-    await newLock.release();
+    await releaseAll(newLocks);
   }
+}
+
+/** The schema that an indexer moves to, and those that it may have used before. */
+async function planMove(db: Database, chainId: number, { name: indexer, sources }: Indexer) {
+  const id = { chainId, indexer };
+  const generation = await readGeneration(db, id);
+  const active = await readPonderSchema(db, id);
+  return {
+    ...{ indexer, generation: generation + 1, schema: schemaName(sources, generation + 1) },
+    old: [schemaName(sources, generation), ...(active === null ? [] : [active])],
+  };
+}
+
+async function lockAll(
+  { databaseUrl, signal, logger }: RecoveryContext,
+  schemas: readonly string[],
+): Promise<SchemaLock[]> {
+  const locks: SchemaLock[] = [];
+  try {
+    for (const schema of schemas) locks.push(await lockSchema(databaseUrl, schema, signal, logger));
+    return locks;
+  } catch (error) {
+    await releaseAll(locks);
+    throw error;
+  }
+}
+
+async function releaseAll(locks: readonly SchemaLock[]): Promise<void> {
+  await Promise.all(locks.map((lock) => lock.release()));
 }
 
 /** Ponder creates its cache at its first start. */
@@ -73,12 +112,6 @@ async function hasPonderStore(db: Database): Promise<boolean> {
   const { rows } = await sql<{ exists: boolean }>`
     select to_regclass('ponder_sync.blocks') is not null as exists`.execute(db);
   return rows[0]?.exists ?? false;
-}
-
-async function readActiveSchema(db: Database, chainId: number): Promise<string | null> {
-  const { rows } = await sql<{ schema: string }>`
-    select ponder_schema as schema from ops.indexer where chain_id = ${chainId}`.execute(db);
-  return rows[0]?.schema ?? null;
 }
 
 /** Blocks from the fork on that count in the log and are not the chain's. */

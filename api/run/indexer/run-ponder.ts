@@ -1,5 +1,8 @@
 import { once } from "node:events";
+import { setPriority } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
+import { coreIndexer } from "../../../projections/log/indexer-id.ts";
+import { readIndexerProgress } from "../../../projections/log/indexer-progress.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import {
   activateFirstSchema,
@@ -15,6 +18,7 @@ import { startPonder } from "./ponder-process.ts";
 import { ponderSettings } from "./ponder-settings.ts";
 import { lockSchema } from "./schema-lock.ts";
 import { schemaName } from "./schema-name.ts";
+import { trackProgress } from "./track-progress.ts";
 import { waitUntilStalled } from "./wait-until-stalled.ts";
 
 /** One run of Ponder, from the check of the RPCs to its exit. */
@@ -33,10 +37,12 @@ const firstDelayMs = 100;
 /** Longest delay before a restart: after Ponder failed, and while the chain or the database is unavailable. */
 const maxDelayMs = { started: 30_000, waiting: 2_000 };
 const rpcCheckEveryMs = 15_000;
+/** Scheduling priority of a process that indexes an added source's history, while others serve. */
+const backgroundPriority = 10;
 
-/** Keeps Ponder running for one chain until the signal. A failure does not affect other chains. */
+/** Keeps an indexer's Ponder running until the signal. A failure does not affect other indexers. */
 export async function runPonder(options: RunPonderOptions): Promise<void> {
-  const { chain, logger, signal } = options;
+  const { chain, indexer, logger, signal } = options;
   const { chainId } = chain;
   const isRepeated = openRepeatFilter();
   let delayMs = firstDelayMs;
@@ -44,7 +50,7 @@ export async function runPonder(options: RunPonderOptions): Promise<void> {
     const run: PonderRun = {
       reached: "waiting",
       logError: (message, reason) =>
-        isRepeated(`${message} ${reason}`) || logger.error({ chainId, reason }, message),
+        isRepeated(`${message} ${reason}`) || logger.error({ chainId, indexer, reason }, message),
     };
     const reason = await runOnce(options, run).catch(messageOf);
     if (signal.aborted) return;
@@ -57,8 +63,9 @@ export async function runPonder(options: RunPonderOptions): Promise<void> {
 
 /** Runs Ponder once. Returns the reason for its end. */
 async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<string> {
-  const { chain, sources, databaseUrl, db, logger, signal } = options;
+  const { chain, indexer, databaseUrl, db, logger, signal } = options;
   const { chainId } = chain;
+  const id = { chainId, indexer };
   const rpcs = await checkRpcs(chain);
   for (const fault of rpcs.faults) run.logError("RPC check failed", fault);
   if (rpcs.rpcUrls.length === 0) return "none of the chain's RPCs can be used";
@@ -66,21 +73,24 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
   const mismatch = await findMismatchedBlock(db, { ...chain, rpcUrls: rpcs.rpcUrls });
   if (mismatch !== undefined) return mismatch;
 
-  const generation = await readGeneration(db, chainId);
+  const generation = await readGeneration(db, id);
+  const sources = await options.readSources();
   const schema = schemaName(sources, generation);
   const lock = await lockSchema(databaseUrl, schema, signal, logger);
   const ending = new AbortController();
   try {
-    await activateFirstSchema(db, chainId, schema);
+    await activateFirstSchema(db, id, schema);
     signal.throwIfAborted();
     let onPonderLive = () => {};
     const live = new Promise<void>((resolve) => {
       onPonderLive = resolve;
     });
     const onLine = logReader(options, schema, run, onPonderLive);
-    const ponder = startPonder(schema, ponderSettings(options, rpcs), onLine);
+    const ponder = startPonder(schema, ponderSettings({ ...options, sources }, rpcs), onLine);
     run.reached = "started";
-    logger.info({ chainId, schema, ponderPid: ponder.pid }, "Ponder started");
+    await lowerPriority(options, ponder.pid);
+    logger.info({ ...id, schema, ponderPid: ponder.pid }, "Ponder started");
+    void trackProgress(db, id, () => run.reached === "live", ending.signal);
     const reason = await Promise.race([
       ponder.exited.then((exit) => `Ponder exited (${exit})`),
       lock.lost.then(() => {
@@ -88,8 +98,8 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
         return "database connection lost";
       }),
       waitForWrongChain(chain, rpcs, ending.signal),
-      live.then(() => waitUntilStalled(db, chain, rpcs.rpcUrls, ending.signal)),
-      waitForNewGeneration(db, chainId, generation, ending.signal),
+      live.then(() => waitUntilStalled(db, { ...chain, indexer }, rpcs.rpcUrls, ending.signal)),
+      waitForNewGeneration(db, id, generation, ending.signal),
       once(signal, "abort", { signal: ending.signal }).then(() => "service is stopping"),
     ]);
     await ponder.stop();
@@ -100,23 +110,39 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
   }
 }
 
+/** What indexes an added source's history yields the processors to everything else, until its next start. */
+async function lowerPriority(
+  { chain: { chainId }, indexer, db }: RunPonderOptions,
+  pid: number | undefined,
+): Promise<void> {
+  if (indexer === coreIndexer || pid === undefined) return;
+  const progress = await readIndexerProgress(db, { chainId, indexer });
+  if (progress?.isCaughtUp) return;
+  try {
+    setPriority(pid, backgroundPriority);
+  } catch {
+    // It has just exited.
+  }
+}
+
 function logReader(
   options: RunPonderOptions,
   schema: string,
   run: PonderRun,
   onPonderLive: () => void,
 ) {
-  const { chain, db, logger, onLive } = options;
+  const { chain, indexer, db, logger, onLive } = options;
   const { chainId } = chain;
   return readPonderLog({
     chainId,
+    indexer,
     logger,
     secrets: secretsOf(options),
     onLive: () => {
       run.reached = "live";
       onPonderLive();
-      activateSchema(db, chainId, schema).then(onLive, (error: unknown) =>
-        logger.error({ err: error, chainId, schema }, "schema activation failed"),
+      activateSchema(db, { chainId, indexer }, schema).then(onLive, (error: unknown) =>
+        logger.error({ err: error, chainId, indexer, schema }, "schema activation failed"),
       );
     },
   });

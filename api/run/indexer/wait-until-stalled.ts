@@ -14,7 +14,7 @@ const stalledAfterMs = 15_000;
  */
 export async function waitUntilStalled(
   db: Database,
-  { chainId }: ChainConfig,
+  { chainId, indexer }: Pick<ChainConfig, "chainId"> & { indexer: string },
   rpcUrls: readonly string[],
   signal: AbortSignal,
 ): Promise<string> {
@@ -30,7 +30,7 @@ export async function waitUntilStalled(
     await delay(pollMs, undefined, { signal }).catch(() => {});
     const [{ head }, progress] = await Promise.all([
       readHead(),
-      readIndexedBlocks(db, chainId).catch(() => null),
+      readIndexedBlocks(db, chainId, indexer).catch(() => null),
     ]);
     if (head === null || progress === null) continue;
     const indexed = progress.indexed.number;

@@ -18,6 +18,7 @@ import { addBackfill } from "./log/backfill.ts";
 import { addPrices } from "./log/prices.ts";
 import { addRecover } from "./log/recover.ts";
 import { addReindex } from "./log/reindex.ts";
+import { addSourceCommands } from "./log/sources.ts";
 import { addPrune } from "./projections/prune.ts";
 import { addQuarantine } from "./projections/quarantine.ts";
 import { addRebuild } from "./projections/rebuild.ts";
@@ -66,6 +67,7 @@ async function run(): Promise<number> {
   addAudit(program);
   addBackfill(program);
   addReindex(program);
+  addSourceCommands(program);
   addRecover(program);
   try {
     await program.parseAsync();

@@ -1,14 +1,18 @@
-import { openDatabase } from "../../../projections/database.ts";
-import { indexedSources } from "../indexer/indexed-sources.ts";
+import { type Database, openDatabase } from "../../../projections/database.ts";
+import { coreIndexer } from "../../../projections/log/indexer-id.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
+import { assignIndexers } from "../indexer/assign-indexers.ts";
+import { readIndexers } from "../indexer/indexers.ts";
 import { runPonder } from "../indexer/run-ponder.ts";
 import { migrateOrWait } from "./migrate-or-wait.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
+import { runEach } from "./run-each.ts";
 
-/** One Ponder process per chain, each in its own schema; they share Ponder's cache of chain data. */
-export async function runRole({ config, logger, signal }: RoleContext): Promise<RunningRole> {
-  const { url } = config.database;
+/** Ponder processes, one per indexer of each chain, each in its own schema; they share Ponder's cache of chain data. */
+export async function runRole(context: RoleContext): Promise<RunningRole> {
+  const { config, logger, signal } = context;
   const db = openDatabase({
-    url,
+    url: config.database.url,
     applicationName: "indexer",
     max: 4,
     onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
@@ -16,13 +20,13 @@ export async function runRole({ config, logger, signal }: RoleContext): Promise<
   const stopping = new AbortController();
   signal.addEventListener("abort", () => stopping.abort());
   await migrateOrWait(db, logger, signal);
+  const { curated, indexerProcesses: processes } = config;
+  for (const chain of config.chains) await assignIndexers(db, { chain, curated, processes });
 
   const chains = config.chains.map((chain) => {
-    const sources = indexedSources(chain, config.curated);
     let finished = Promise.resolve();
     const live = new Promise<void>((onLive) => {
-      const signal = stopping.signal;
-      finished = runPonder({ chain, sources, databaseUrl: url, db, logger, signal, onLive });
+      finished = runChain(context, db, { chain, onLive, signal: stopping.signal });
     });
     return { live, finished };
   });
@@ -36,4 +40,34 @@ export async function runRole({ config, logger, signal }: RoleContext): Promise<
       await db.destroy();
     },
   };
+}
+
+type RunChain = { chain: ChainConfig; onLive: () => void; signal: AbortSignal };
+
+/** The chain's indexers, also those that are added while it runs. It is live when its core one follows new blocks. */
+async function runChain(
+  { config, logger }: RoleContext,
+  db: Database,
+  { chain, onLive, signal }: RunChain,
+): Promise<void> {
+  const { chainId } = chain;
+  const read = () => readIndexers(db, chain, config.curated);
+  await runEach({
+    readNames: async () => (await read()).map(({ name }) => name),
+    run: (indexer, ending) =>
+      runPonder({
+        ...{ chain, indexer, db, databaseUrl: config.database.url, logger, signal: ending },
+        readSources: async () => {
+          const found = (await read()).find(({ name }) => name === indexer);
+          if (found === undefined) throw new Error("its sources were removed");
+          return found.sources;
+        },
+        onLive: () => {
+          logger.info({ chainId, indexer }, "indexer follows new blocks");
+          if (indexer === coreIndexer) onLive();
+        },
+      }),
+    onError: (error) => logger.warn({ chainId, err: error }, "sources cannot be read, retrying"),
+    signal,
+  });
 }

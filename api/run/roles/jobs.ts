@@ -30,7 +30,7 @@ import { followUnindexed } from "../../background/unindexed/follow-unindexed.ts"
 import { openHeadWatch } from "../../background/unindexed/head-watch.ts";
 import { unindexedSources } from "../../background/unindexed/unindexed-sources.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
-import { indexedCollections } from "../indexer/indexed-sources.ts";
+import { readFollowedCollections } from "../indexer/indexers.ts";
 import { type LeaderContext, runLeaderRole } from "./leader-role.ts";
 import type { RoleConfig, RoleContext, RunningRole } from "./role.ts";
 
@@ -165,7 +165,8 @@ function openChain(chain: ChainConfig, { config, db, logger, signal }: ChainOpti
   const head = openHeadWatch({ client, wsUrl: chain.wsUrl, logger, signal });
   const sources = unindexedSources(db, client, {
     wrappedNativeEvents: chain.wrappedNativeEvents,
-    indexedCollections: indexedCollections(chain, config.curated),
+    readIndexedCollections:
+      chain.collections === "all" ? null : () => readFollowedCollections(db, chain, config.curated),
   });
   return { client, head, sources };
 }

@@ -8,6 +8,7 @@ import {
 } from "../../../projections/log/status.ts";
 import type { Head, HeadReading } from "../../background/chain/fetch-head.ts";
 import { type Lag, trackFollower } from "./follower.ts";
+import { openIndexerStatus } from "./indexer-status.ts";
 import type { MaxLagSeconds } from "./limits.ts";
 import { openLogCheck } from "./log-check.ts";
 import type { ChainStatus, FailingPart, Findings } from "./service-status.ts";
@@ -29,6 +30,7 @@ export function openChainStatus(
 ) {
   const check = openChainCheck(chainId, lateSeconds.indexer);
   const checkLog = openLogCheck({ chainId, readHash, lateSeconds });
+  const checkIndexers = openIndexerStatus(chainId, lateSeconds.indexer);
   return async (db: Database | null, now: number): Promise<Findings<ChainStatus>> => {
     const [{ head, faults }, blocks] = await Promise.all([
       readHead(),
@@ -37,14 +39,17 @@ export function openChainStatus(
     const recorded = db && blocks && (await readRecordedHead(db, chainId, blocks.indexed.number));
     const hash =
       blocks && (recorded?.hash ?? (await hashOf(blocks.indexed.number, head, readHash)));
+    const indexers = await checkIndexers(db, head?.number ?? null, now);
     const newest = db && blocks && (await readNewestEvent(db, chainId));
     const failing = [
       ...check({ head, faults }, blocks, now),
       ...(await checkLog({ head, newest, recorded: recorded?.recorded ?? null }, now)),
-      ...(db !== null && blocks === null ? [notIndexed(chainId)] : []),
+      ...notIndexed(chainId, db, blocks),
+      ...indexers.failing,
     ];
-    const warnings = head === null ? [] : faults;
-    const status = present(chainId, head, blocks && { ...blocks, hash }, recorded);
+    const warnings = [...(head === null ? [] : faults), ...indexers.warnings];
+    const { status: states } = indexers;
+    const status = present(chainId, head, blocks && { ...blocks, hash }, { recorded, states });
     return { status, failing, warnings };
   };
 }
@@ -75,8 +80,13 @@ function openChainCheck(chainId: number, lateSeconds: number) {
   };
 }
 
-function notIndexed(chainId: number): FailingPart {
-  return { part: `chain ${chainId} indexer`, message: "has indexed nothing yet" };
+function notIndexed(
+  chainId: number,
+  db: Database | null,
+  blocks: IndexedBlocks | null,
+): FailingPart[] {
+  if (db === null || blocks !== null) return [];
+  return [{ part: `chain ${chainId} indexer`, message: "has indexed nothing yet" }];
 }
 
 function noAnswer(chainId: number, faults: HeadReading["faults"], silentMs: number | undefined) {
@@ -112,7 +122,7 @@ function present(
   chainId: number,
   head: Head | null,
   blocks: (IndexedBlocks & { hash: string | null }) | null,
-  recorded: RecordedHead | null,
+  { recorded, states }: { recorded: RecordedHead | null; states: ChainStatus["indexers"] },
 ): ChainStatus {
   const indexed = blocks && { ...blocks.indexed, hash: blocks.hash };
   const known = head !== null && indexed !== null;
@@ -126,5 +136,6 @@ function present(
     finalized: blocks?.finalized ? { number: blocks.finalized.number } : null,
     lagBlocks,
     lagSeconds: lagBlocks === 0 ? 0 : lagSeconds,
+    indexers: states,
   };
 }

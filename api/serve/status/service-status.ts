@@ -1,4 +1,5 @@
 import type { ExcludedFacts } from "../../../projections/engine/quarantine.ts";
+import type { IndexerState } from "../../../projections/log/indexer-progress.ts";
 import type { HeadFault } from "../../background/chain/fetch-head.ts";
 
 /** A part that makes the service not ready. */
@@ -20,6 +21,7 @@ export type ChainStatus = {
   readonly finalized: { number: number } | null;
   readonly lagBlocks: number | null;
   readonly lagSeconds: number | null;
+  readonly indexers: IndexerState[];
 };
 
 export type ProjectionStatus = {
@@ -38,7 +40,15 @@ export type LeftOutFault = ExcludedFacts & {
   readonly message: string;
 };
 
-export type Warning = HeadFault | LeftOutFault;
+/** An indexer of an added source on its first pass: everything else is current. */
+export type CatchingUp = {
+  readonly part: string;
+  readonly kind: "catching_up";
+  readonly message: string;
+  readonly remaining: { blocks: number; seconds: number | null } | null;
+};
+
+export type Warning = HeadFault | LeftOutFault | CatchingUp;
 
 export type ServiceStatus = {
   readonly ready: boolean;

@@ -3,6 +3,21 @@ import { z } from "zod";
 const seconds = z.number().min(0);
 const block = z.object({ number: z.int(), hash: z.string(), timestamp: z.int() });
 
+const indexer = z
+  .object({
+    indexer: z.string().meta({ description: "`core`, or the name of what was added later." }),
+    exchanges: z.array(z.string()).meta({ description: "Protocols, as sales name them." }),
+    collections: z.int().meta({ description: "Collections whose transfers it indexes by name." }),
+    state: z.enum(["following", "catching_up"]).meta({
+      description:
+        "`catching_up`: an added source's history is being indexed; all else is current.",
+    }),
+    indexed: z.int().nullable().meta({ description: "Last block indexed." }),
+    remainingBlocks: z.int().nullable(),
+    remainingSeconds: z.int().nullable().meta({ description: "An estimate, while catching up." }),
+  })
+  .meta({ id: "IndexerStatus" });
+
 const chain = z.object({
   chainId: z.int(),
   head: block.nullable(),
@@ -16,6 +31,7 @@ const chain = z.object({
   finalized: z.object({ number: z.int() }).nullable(),
   lagBlocks: z.int().nullable(),
   lagSeconds: seconds.nullable(),
+  indexers: z.array(indexer),
 });
 
 const projection = z.object({

@@ -25,6 +25,7 @@ const statements = [
      chain_id      integer     not null,
      source        text        not null,
      indexer       text        not null,
+     left_indexer  text,
      event_sources text[]      not null,
      address       text,
      first_block   bigint,
@@ -34,7 +35,7 @@ const statements = [
      removed_at    timestamptz,
      primary key (chain_id, source)
    )`,
-  "comment on table ops.source is 'Exchanges and collections that are indexed, and by which indexer. event_sources: names stored with their events; address: of a collection. Events of a removed one are not recorded.'",
+  "comment on table ops.source is 'Exchanges and collections that are indexed, and by which indexer. left_indexer: another that still has its events, which are not recorded from there. event_sources: names stored with their events; address: of a collection. Events of a removed one are not recorded.'",
 
   `create table ops.recorded_block (
      chain_id integer not null,

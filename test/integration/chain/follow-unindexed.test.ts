@@ -55,7 +55,7 @@ function follow(): void {
   const client = openChainClient({ chainId, rpcUrls: [stand.node.url], timeoutMs: 2_000 });
   const logger = pino({ level: "silent" });
   const head = openHeadWatch({ client, wsUrl: stand.market.anvil.wsUrl, logger, signal });
-  const given = { wrappedNativeEvents: "none", indexedCollections: [] } as const;
+  const given = { wrappedNativeEvents: "none", readIndexedCollections: async () => [] } as const;
   const done = unindexedSources(stand.db, client, given).map((source) =>
     followUnindexed({ db: stand.db, client, source, head, logger, signal }),
   );

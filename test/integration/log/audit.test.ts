@@ -6,6 +6,7 @@ import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
 import { seedMarket } from "../../../devnet/market/seed.ts";
 import { readSettledNumber } from "../../../projections/log/audit.ts";
 import { appendBlockStates } from "../../../projections/log/block-states.ts";
+import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import { dumpFacts } from "../../support/chain/chain-replay.ts";
 import { type Market, openMarket } from "../../support/chain/market.ts";
 import { addressOf, appendEvents, block } from "../../support/database/given.ts";
@@ -68,7 +69,7 @@ function audit({ db }: TestDatabase, more: Partial<AuditOptions> = {}) {
   return auditChain({
     db,
     chain,
-    sources: indexedSources(chain, config.curated),
+    indexers: [{ name: coreIndexer, recorded: indexedSources(chain, config.curated) }],
     range: {},
     repair: false,
     onProgress: () => {},
@@ -112,6 +113,7 @@ describe("an audit", () => {
         found: 0,
         left: 0,
         differences: [],
+        catchingUp: [],
       },
     ]);
     expect(code).toBe(0);

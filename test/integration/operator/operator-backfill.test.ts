@@ -142,7 +142,7 @@ describe("op reindex", () => {
         });
 
         expect(code).toBe(0);
-        expect(JSON.parse(out).schema).toBe(after.schema);
+        expect(JSON.parse(out).indexers[0].schema).toBe(after.schema);
         await untilReady(pipeline);
         expect(after.facts).toBe(before.facts);
       } finally {

@@ -26,7 +26,12 @@ beforeAll(async () => {
     runRecorder({
       ...common,
       changeSignal: createSignal(),
-      recording: { chainId: 1, canonicalHashes: async () => new Map(), fence: async () => {} },
+      recording: {
+        chainId: 1,
+        indexer: "core",
+        canonicalHashes: async () => new Map(),
+        fence: async () => {},
+      },
       finalityBlocks: 1,
       onAppended: () => {},
       beforePass: async () => {

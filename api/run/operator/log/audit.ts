@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { Difference } from "../../../../projections/log/audit.ts";
 import type { Config } from "../../config/config.ts";
 import { type Audit, auditChain } from "../../indexer/audit-chain.ts";
-import { indexedSources } from "../../indexer/indexed-sources.ts";
+import { readIndexers } from "../../indexer/indexers.ts";
 import { type Opened, withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";
@@ -62,7 +62,7 @@ async function auditOne(
   return await auditChain({
     db,
     chain,
-    sources: indexedSources(chain, config.curated),
+    indexers: await readIndexers(db, chain, config.curated),
     range,
     repair,
     onProgress: ({ to, until }) =>
@@ -70,10 +70,12 @@ async function auditOne(
   }).finally(progress.end);
 }
 
-function linesOf({ chainId, from, to, blocks, events, found, left, differences }: Audit): string[] {
+function linesOf(audit: Audit): string[] {
+  const { chainId, from, to, blocks, events, found, left, differences, catchingUp } = audit;
   if (to < from) return [`chain ${chainId}: no block from ${from} on is final`];
   const repaired = found > left ? `, ${left} left after the repair` : "";
   return [
+    ...catchingUp.map((name) => `chain ${chainId}: ${name} is catching up and was not compared`),
     ...differences.map(
       (one) => `chain ${chainId} block ${one.number} ${one.hash}: ${describe(one)}`,
     ),

@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { type Address, isAddress } from "viem";
 import { backfillChain } from "../../indexer/backfill-chain.ts";
-import { indexedSources } from "../../indexer/indexed-sources.ts";
+import { transferSources } from "../../indexer/indexed-sources.ts";
+import { readIndexers, recordedSources } from "../../indexer/indexers.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";
@@ -39,14 +40,15 @@ function parseAddress(text: string): Address {
 async function backfill({ chain: chainId, from, to, collection, json }: Options): Promise<void> {
   await withDatabase("backfill", async ({ db, config }) => {
     const chain = chosenChain(config, chainId);
+    const indexers = await readIndexers(db, chain, config.curated);
     const progress = openProgress("appending");
     const done = await backfillChain({
       db,
       chain,
-      sources: indexedSources(chain, config.curated),
+      sources: collection ? transferSources([collection], 0) : recordedSources(indexers),
+      what: collection ?? "everything",
       from,
       to,
-      collection: collection ?? null,
       onProgress: ({ to: reached, until }) =>
         progress.report({ task: `chain ${chainId}`, done: reached, total: until, unit: "blocks" }),
     }).finally(progress.end);

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { indexedSources } from "../../indexer/indexed-sources.ts";
+import { readIndexers } from "../../indexer/indexers.ts";
 import { recoverChain } from "../../indexer/recover.ts";
 import { createLogger } from "../../output/logger.ts";
 import { withDatabase } from "../cli/open-database.ts";
@@ -24,7 +24,7 @@ async function recover({ chain: chainId, json }: Options): Promise<void> {
     const sink = (line: string) => void process.stderr.write(`${line}\n`);
     const recovery = await recoverChain({
       chain,
-      sources: indexedSources(chain, config.curated),
+      indexers: await readIndexers(db, chain, config.curated, { removed: true }),
       databaseUrl: url,
       db,
       logger: createLogger("op", config.log.level, sink),
@@ -34,7 +34,7 @@ async function recover({ chain: chainId, json }: Options): Promise<void> {
       recovery === null
         ? `chain ${chainId}: all stored blocks are on the chain; nothing was changed`
         : `chain ${chainId}: branch abandoned from block ${recovery.fork} on, ${recovery.retracted} blocks retracted; ` +
-          `now indexed into ${recovery.schema}`,
+          `now indexed into ${recovery.schemas.join(" and ")}`,
     ]);
   });
 }

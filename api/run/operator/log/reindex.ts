@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { indexedSources } from "../../indexer/indexed-sources.ts";
+import { readIndexers } from "../../indexer/indexers.ts";
 import { reindexChain } from "../../indexer/reindex.ts";
 import { createLogger } from "../../output/logger.ts";
 import { withDatabase } from "../cli/open-database.ts";
@@ -9,34 +9,46 @@ import { chosenChain } from "./chosen-chain.ts";
 export function addReindex(program: Command): void {
   program
     .command("reindex")
-    .description("index a chain again from Ponder's cache into a new schema, then switch to it")
+    .description("index a chain again from Ponder's cache into new schemas, then switch to them")
     .requiredOption("--chain <id>", "chain id")
+    .option("--indexer <name>", "only this indexer, as op sources names it")
     .option("--json", "print JSON")
     .exitOverride()
     .action(reindex);
 }
 
-async function reindex({ chain: chainId, json }: { chain: string; json?: boolean }): Promise<void> {
+type Options = { chain: string; indexer?: string; json?: boolean };
+
+async function reindex({ chain: chainId, indexer: chosen, json }: Options): Promise<void> {
   await withDatabase(
-    "reindex",
-    async ({ db, config, url }) => {
-      const chain = chosenChain(config, chainId);
-      const sink = (line: string) => void process.stderr.write(`${line}\n`);
-      const ending = new AbortController();
-      const end = () => ending.abort();
-      process.once("SIGINT", end).once("SIGTERM", end);
+    "reindex", async ({ db, config, url }) => {
+    const chain = chosenChain(config, chainId);
+    const all = await readIndexers(db, chain, config.curated);
+    const indexers = all.filter(({ name }) => chosen === undefined || name === chosen);
+    if (indexers.length === 0) {
+      const names = all.map(({ name }) => name).join(", ");
+      throw new Error(`chain ${chainId} has no indexer ${chosen}; it has ${names}`);
+    }
+    const sink = (line: string) => void process.stderr.write(`${line}\n`);
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    process.once("SIGINT", end).once("SIGTERM", end);
+    const done: { indexer: string; schema: string }[] = [];
+    for (const { name: indexer, recorded } of indexers) {
       const schema = await reindexChain({
-        chain,
-        sources: indexedSources(chain, config.curated),
-        databaseUrl: url,
-        db,
+        ...{ chain, indexer, databaseUrl: url, db },
+        readSources: async () => recorded,
         logger: createLogger("op", config.log.level, sink),
         signal: ending.signal,
       });
-      print(json, { chainId: chain.chainId, schema }, [
-        `chain ${chainId}: indexed into ${schema}, which is now recorded; op prune drops the previous schema`,
-      ]);
-    },
-    { as: "indexer" },
-  );
+      done.push({ indexer, schema });
+    }
+    print(json, { chainId: chain.chainId, indexers: done }, [
+      ...done.map(
+        ({ indexer, schema }) =>
+          `chain ${chainId}: ${indexer} indexed into ${schema}, which is now recorded`,
+      ),
+      "op prune drops the previous schemas",
+    ]);
+  }, { as: "indexer" });
 }

@@ -2,10 +2,11 @@ import { sql } from "kysely";
 import type { Database } from "../../../../projections/database.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
 import { projectionLock, shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
+import { readPonderSchema } from "../../../../projections/log/recorder-reads.ts";
 import { createLock, isLockHeld, takeLock } from "../../../../projections/named-lock.ts";
 import type { Config } from "../../config/config.ts";
 import { readGeneration } from "../../indexer/active-schema.ts";
-import { indexedSources } from "../../indexer/indexed-sources.ts";
+import { readIndexers } from "../../indexer/indexers.ts";
 import { ponderLock } from "../../indexer/schema-lock.ts";
 import { schemaName } from "../../indexer/schema-name.ts";
 
@@ -35,16 +36,22 @@ export async function findStaleSchemas(
   });
 }
 
-/** Schemas that are recorded, and those that this configuration indexes into. */
+/** Schemas that are recorded, and those that this configuration indexes into; not those of removed sources alone. */
 async function readUsedSchemas(db: Database, { chains, curated }: Config): Promise<Set<string>> {
+  const used = new Set<string>();
+  for (const chain of chains) {
+    const { chainId } = chain;
+    for (const { name: indexer, sources } of await readIndexers(db, chain, curated)) {
+      used.add(schemaName(sources, await readGeneration(db, { chainId, indexer })));
+      used.add((await readPonderSchema(db, { chainId, indexer })) ?? "");
+    }
+  }
+  const configured = chains.map(({ chainId }) => chainId);
   const { rows } = await sql<{ schema: string }>`
-    select ponder_schema as schema from ops.indexer`.execute(db);
-  const configured = await Promise.all(
-    chains.map(async (chain) =>
-      schemaName(indexedSources(chain, curated), await readGeneration(db, chain.chainId)),
-    ),
-  );
-  return new Set([...rows.map(({ schema }) => schema), ...configured]);
+    select ponder_schema as schema from ops.indexer
+    where chain_id <> all (${configured}::integer[])`.execute(db);
+  for (const { schema } of rows) used.add(schema);
+  return used;
 }
 
 function reasonsFor(name: string): [string, { why: string; lock: string }][] {

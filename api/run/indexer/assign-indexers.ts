@@ -1,0 +1,135 @@
+import { sql } from "kysely";
+import type { Database, Session } from "../../../projections/database.ts";
+import { coreIndexer } from "../../../projections/log/indexer-id.ts";
+import {
+  addSources,
+  type IndexedSource,
+  type NewSource,
+  readSources,
+  removeSource,
+  restoreSource,
+} from "../../../projections/log/sources.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
+import type { Config } from "../config/config.ts";
+import {
+  addableExchanges,
+  coreProtocol,
+  declaredCollections,
+  transferSources,
+} from "./indexed-sources.ts";
+
+export type Assignment = {
+  chain: ChainConfig;
+  curated: Pick<Config["curated"], "collections">;
+  processes: Config["indexerProcesses"];
+};
+
+type DeclaredSource = Pick<NewSource, "source" | "eventSources" | "address" | "firstBlock">;
+
+/** The source that stands for all that the core indexer always indexes. */
+const coreSource: NewSource = {
+  ...{ source: coreProtocol, indexer: coreIndexer, eventSources: [] },
+  ...{ address: null, firstBlock: null, addedBy: "configuration" },
+};
+
+/**
+ * Gives every configured source of a chain an indexer that keeps it. The core indexer has those of the first start; one
+ * that is new later gets another, so that nothing else is indexed again. Sources that are no longer configured are removed.
+ */
+export async function assignIndexers(db: Database, assignment: Assignment): Promise<void> {
+  const { chain, curated } = assignment;
+  const { chainId } = chain;
+  await db.transaction().execute(async (session) => {
+    await sql`lock table ops.source in share row exclusive mode`.execute(session);
+    if (chain.collections === "all") {
+      await sql`
+        delete from ops.source where chain_id = ${chainId} and address is not null`.execute(
+        session,
+      );
+    }
+    const known = await readSources(session, chainId);
+    const declared = [
+      ...exchangeSources(chain),
+      ...(declaredCollections(chain, curated) ?? []).map(collectionSource),
+    ];
+    await updateKnown(session, chainId, known, new Set(declared.map(({ source }) => source)));
+    const knownNames = new Set(known.map(({ source }) => source));
+    const added = declared.filter(({ source }) => !knownNames.has(source));
+    const isFirst = !knownNames.has(coreProtocol);
+    const began = isFirst && (await hasBegun(session, chainId));
+    await addSources(session, chainId, [
+      ...(isFirst ? [coreSource] : []),
+      ...placeSources(added, known, { isFirst, began, processes: assignment.processes }),
+    ]);
+  });
+}
+
+/** Removes what is no longer configured, and restores what is again. An operator's decisions stand. */
+async function updateKnown(
+  session: Session,
+  chainId: number,
+  known: readonly IndexedSource[],
+  declared: ReadonlySet<string>,
+): Promise<void> {
+  for (const { source, addedBy, removedBy } of known) {
+    if (source === coreProtocol) continue;
+    const isDeclared = declared.has(source);
+    if (isDeclared && removedBy === "configuration") {
+      await restoreSource(session, chainId, source);
+    } else if (!isDeclared && addedBy === "configuration" && removedBy === null) {
+      await removeSource(session, chainId, source, "configuration");
+    }
+  }
+}
+
+type Start = { isFirst: boolean; began: boolean; processes: Config["indexerProcesses"] };
+
+/** `began`: an earlier version has indexed the chain, its collections among it and no exchange but the core one. */
+function placeSources(
+  added: readonly DeclaredSource[],
+  known: readonly IndexedSource[],
+  { isFirst, began, processes }: Start,
+): NewSource[] {
+  const inCore = ({ address }: DeclaredSource) =>
+    isFirst && (address !== null || (!began && processes === "shared"));
+  const apart = added.filter((one) => !inCore(one));
+  const shared = processes === "shared" && apart.length > 1 ? unusedName(known) : null;
+  return added.map((one) => ({
+    ...one,
+    addedBy: "configuration",
+    indexer: inCore(one) ? coreIndexer : (shared ?? one.source),
+  }));
+}
+
+/** Of an indexer of several sources that were added together. */
+function unusedName(known: readonly IndexedSource[]): string {
+  const used = new Set(known.map(({ indexer }) => indexer));
+  for (let number = 1; ; number += 1) {
+    const name = `added-${number}`;
+    if (!used.has(name)) return name;
+  }
+}
+
+async function hasBegun(db: Database, chainId: number): Promise<boolean> {
+  const { rows } = await sql`
+    select from ops.indexer where chain_id = ${chainId} limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+export function exchangeSources({ chainId }: Pick<ChainConfig, "chainId">): DeclaredSource[] {
+  return addableExchanges(chainId).map(({ protocol, eventSources }) => ({
+    ...{ source: protocol, eventSources },
+    ...{ address: null, firstBlock: null },
+  }));
+}
+
+export function collectionSource({
+  address,
+  firstBlock,
+}: {
+  address: NonNullable<DeclaredSource["address"]>;
+  firstBlock: number | null;
+}): DeclaredSource {
+  const eventSources = transferSources([address], 0).map(({ name }) => name);
+  return { source: address, eventSources, address, firstBlock };
+}

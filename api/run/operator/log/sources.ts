@@ -1,0 +1,175 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { type Address, isAddress } from "viem";
+import type { Database } from "../../../../projections/database.ts";
+import { coreIndexer } from "../../../../projections/log/indexer-id.ts";
+import {
+  type IndexerState,
+  readIndexerStates,
+} from "../../../../projections/log/indexer-progress.ts";
+import {
+  addSources,
+  type IndexedSource,
+  readSources,
+  removeSource,
+  restoreSource,
+} from "../../../../projections/log/sources.ts";
+import type { ChainConfig } from "../../config/chain-config.ts";
+import { collectionSource, exchangeSources } from "../../indexer/assign-indexers.ts";
+import { coreProtocol } from "../../indexer/indexed-sources.ts";
+import { withDatabase } from "../cli/open-database.ts";
+import { print, tableLines } from "../cli/output.ts";
+import { fetchChainHead } from "../inspect/fetch-chain-head.ts";
+import { chosenChain } from "./chosen-chain.ts";
+
+type Options = { chain: string; json?: boolean };
+
+/** `op sources`, `op sources add` and `op sources remove` */
+export function addSourceCommands(program: Command): void {
+  const sources = program
+    .command("sources")
+    .description("exchanges and collections that are indexed, and how far")
+    .option("--json", "print JSON")
+    .exitOverride()
+    .action(list);
+  sources
+    .command("add")
+    .description(
+      "index an exchange or a collection's transfers; its history is fetched, and no other",
+    )
+    .argument("<source>", "the exchange's protocol, or the collection's address", parseSource)
+    .requiredOption("--chain <id>", "chain id")
+    .option("--from <block>", "first block of a collection", parseBlock)
+    .option("--json", "print JSON")
+    .exitOverride()
+    .action(add);
+  sources
+    .command("remove")
+    .description("stop indexing an exchange or a collection; its facts stay")
+    .argument("<source>", "the exchange's protocol, or the collection's address", parseSource)
+    .requiredOption("--chain <id>", "chain id")
+    .option("--json", "print JSON")
+    .exitOverride()
+    .action(remove);
+}
+
+const parseSource = (text: string): string => text.toLowerCase();
+
+function parseBlock(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("expected a block number");
+  return Number(text);
+}
+
+async function list({ json }: { json?: boolean }): Promise<void> {
+  await withDatabase("sources", async ({ db, config }) => {
+    const chains = await Promise.all(config.chains.map((chain) => readChain(db, chain)));
+    print(json, { chains }, chains.flatMap(chainLines));
+  });
+}
+
+async function readChain(db: Database, chain: ChainConfig) {
+  const { head } = chain.rpcUrls.length > 0 ? await fetchChainHead(chain) : { head: null };
+  const indexers = await readIndexerStates(db, chain.chainId, head?.number ?? null);
+  const states = new Map(indexers.map((one) => [one.indexer, one]));
+  const sources = (await readSources(db, chain.chainId)).map((one) => ({
+    ...{ source: one.source, indexer: one.indexer },
+    ...{ addedBy: one.addedBy, removedBy: one.removedBy },
+    ...progressOf(one, states.get(one.indexer)),
+  }));
+  return { chainId: chain.chainId, head: head?.number ?? null, sources };
+}
+
+function progressOf({ removedBy }: IndexedSource, state: IndexerState | undefined) {
+  if (removedBy !== null || state === undefined) {
+    return { state: "removed", indexed: null, remainingBlocks: null, remainingSeconds: null };
+  }
+  const { indexed, remainingBlocks, remainingSeconds } = state;
+  return { state: state.state, indexed, remainingBlocks, remainingSeconds };
+}
+
+type Chain = Awaited<ReturnType<typeof readChain>>;
+
+function chainLines({ chainId, head, sources }: Chain): string[] {
+  const rows = sources.map((one) => [
+    ...[`${chainId}`, one.source, one.indexer, one.state.replace("_", " ")],
+    ...[`${one.indexed ?? "-"}`, `${head ?? "unknown"}`, remainingText(one)],
+  ]);
+  const columns = ["chain", "source", "indexer", "state", "indexed", "head", "remaining"];
+  return [...tableLines([columns, ...rows]), ""];
+}
+
+function remainingText({ remainingBlocks, remainingSeconds }: Chain["sources"][number]): string {
+  if (remainingBlocks === null) return "-";
+  const time = remainingSeconds === null ? "" : `, about ${durationText(remainingSeconds)}`;
+  return `${remainingBlocks} blocks${time}`;
+}
+
+function durationText(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
+}
+
+async function add(source: string, options: Options & { from?: number }): Promise<void> {
+  await withDatabase("sources add", async ({ db, config }) => {
+    const chain = chosenChain(config, options.chain);
+    const { chainId } = chain;
+    const known = (await readSources(db, chainId)).find((one) => one.source === source);
+    const isAdded = known === undefined || known.removedBy !== null;
+    if (known === undefined) await addNew(db, chain, source, options.from ?? null);
+    else await restoreSource(db, chainId, source);
+    print(options.json, { chainId, source, isAdded }, [
+      isAdded
+        ? `chain ${chainId}: ${source} is indexed from now on; op sources shows how far`
+        : `chain ${chainId}: ${source} is indexed already`,
+    ]);
+  });
+}
+
+async function addNew(
+  db: Database,
+  chain: ChainConfig,
+  source: string,
+  firstBlock: number | null,
+): Promise<void> {
+  const { chainId } = chain;
+  const exchanges = exchangeSources(chain);
+  const isCollection = isAddress(source, { strict: false });
+  if (isCollection && chain.collections === "all") {
+    throw new Error(`chain ${chainId}: transfers of all collections are indexed`);
+  }
+  const added = isCollection
+    ? collectionSource({ address: source as Address, firstBlock })
+    : exchanges.find((one) => one.source === source);
+  if (added === undefined) {
+    const names = exchanges.map((one) => one.source).join(", ") || "none";
+    throw new Error(
+      `expected a collection's address or an exchange of chain ${chainId} (${names}), got ${source}`,
+    );
+  }
+  await addSources(db, chainId, [{ ...added, indexer: source, addedBy: "operator" }]);
+}
+
+async function remove(source: string, { chain: named, json }: Options): Promise<void> {
+  await withDatabase("sources remove", async ({ db, config }) => {
+    const { chainId } = chosenChain(config, named);
+    if (source === coreProtocol)
+      throw new Error(`${source} cannot be removed: orders are made for it`);
+    const known = await readSources(db, chainId);
+    const found = known.find((one) => one.source === source);
+    if (found === undefined || found.removedBy !== null) {
+      throw new Error(`chain ${chainId}: ${source} is not indexed; op sources lists what is`);
+    }
+    await removeSource(db, chainId, source, "operator");
+    const others = known.filter((one) => one.indexer === found.indexer && one.removedBy === null);
+    const isShared = others.length > 1 || found.indexer === coreIndexer;
+    print(json, { chainId, source, isRemoved: true }, [
+      `chain ${chainId}: ${source} is not indexed any more; its facts stay`,
+      ...(isShared
+        ? [
+            `its indexer, ${found.indexer}, has other sources and still fetches its events until ` +
+              `op reindex --chain ${chainId} --indexer ${found.indexer}`,
+          ]
+        : []),
+    ]);
+  });
+}
