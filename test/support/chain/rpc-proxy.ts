@@ -17,7 +17,9 @@ export type RpcProxy = {
   close(): Promise<void>;
 };
 
-const Calls = z.array(z.object({ id: z.number(), method: z.string(), params: z.array(z.any()) }));
+const Calls = z.array(
+  z.object({ id: z.number(), method: z.string(), params: z.array(z.any()).default([]) }),
+);
 const Answers = z.array(z.looseObject({ id: z.number() }));
 
 export async function startRpcProxy(rpcUrl: string): Promise<RpcProxy> {
@@ -25,7 +27,9 @@ export async function startRpcProxy(rpcUrl: string): Promise<RpcProxy> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
-    const calls = Calls.parse(JSON.parse(body));
+    const parsed: unknown = JSON.parse(body);
+    const isBatch = Array.isArray(parsed);
+    const calls = Calls.parse(isBatch ? parsed : [parsed]);
     proxy.requests += 1;
     await proxy.before(calls);
     const nodeResponse = await fetch(rpcUrl, {
@@ -33,13 +37,14 @@ export async function startRpcProxy(rpcUrl: string): Promise<RpcProxy> {
       headers: { "content-type": "application/json" },
       body,
     });
-    const answers = Answers.parse(await nodeResponse.json()).map((answer) => {
+    const given: unknown = await nodeResponse.json();
+    const answers = Answers.parse(isBatch ? given : [given]).map((answer) => {
       const call = calls.find(({ id }) => id === answer.id);
       const override = call && proxy.override(call);
       return override === undefined ? answer : { jsonrpc: "2.0", id: answer.id, ...override };
     });
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify(answers));
+    response.end(JSON.stringify(isBatch ? answers : answers[0]));
   };
   const server = createServer((request, response) => {
     // The node may stop while a caller has given up waiting.
