@@ -64,9 +64,11 @@ function selectMissing(
     (${sql.ref(`${alias}.source`)}, ${sql.ref(`${alias}.name`)}) in (
       select * from unnest(${events.map((one) => one.source)}::text[], ${events.map((one) => one.name)}::text[]))`;
   return sql<MissingRow>`
-    select event.block_hash as "blockHash", event.transaction_hash as hash, event.log_index as "logIndex", recorded.transfers as recorded
+    select event.block_hash as "blockHash", event.transaction_hash as hash, event.log_index as "logIndex",
+           recorded.transfers as recorded
     from ${table} event
-    left join log.block b on b.chain_id = event.chain_id and b.hash = decode(substr(event.block_hash, 3), 'hex')
+    left join log.block b on b.chain_id = event.chain_id
+      and b.hash = decode(substr(event.block_hash, 3), 'hex')
     left join lateral (
       select f.payload -> 'transfers' as transfers from log.fact f
       where f.block_id = b.block_id and f.log_index is not null and f.transaction_index = event.transaction_index

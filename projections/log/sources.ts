@@ -27,7 +27,9 @@ export async function readSources(db: Database, chainId: number): Promise<Indexe
   const { rows } = await sql<IndexedSource & { firstBlock: bigint | null }>`
     select source, indexer, left_indexer as "leftIndexer", event_sources as "eventSources", address, first_block as "firstBlock",
            added_by as "addedBy", removed_by as "removedBy"
-    from ops.source where chain_id = ${chainId} order by added_at, address is not null, source`.execute(db);
+    from ops.source where chain_id = ${chainId} order by added_at, address is not null, source`.execute(
+    db,
+  );
   return rows.map((row) => ({
     ...row,
     firstBlock: row.firstBlock === null ? null : Number(row.firstBlock),

@@ -65,7 +65,7 @@ beforeEach(async () => {
   const { db } = database;
   ethereum = await startRpc(1, 100);
   apechain = await startRpc(33139, 100);
-  await sql`truncate ops.indexer, ops.lease, idx._ponder_checkpoint, idx.event, engine.checkpoint`.execute(
+  await sql`truncate ops.indexer, ops.source, ops.recorder, ops.lease, idx._ponder_checkpoint, idx.event, engine.checkpoint`.execute(
     db,
   );
   await sql`insert into ops.indexer values (1, 'idx', now()), (33139, 'idx', now())`.execute(db);
@@ -160,6 +160,17 @@ async function indexed(chainId: number, number: number): Promise<void> {
   );
 }
 
+/** Of an added source, with the tables of the first one. */
+async function addIndexer(name: string): Promise<void> {
+  await sql`
+    insert into ops.source (chain_id, source, indexer, event_sources, added_by)
+    values (33139, ${name}, ${name}, '{}', 'operator')`.execute(database.db);
+  await sql`
+    insert into ops.indexer (chain_id, name, ponder_schema, started_at) values (33139, ${name}, 'idx', now())`.execute(
+    database.db,
+  );
+}
+
 async function readiness() {
   const response = await fetch(`${api.url}/readyz`);
   const text = await response.text();
@@ -208,6 +219,59 @@ describe("/readyz", () => {
     expect(await failingParts()).toEqual(["chain 33139 indexer"]);
     await indexed(33139, 4999);
     expect(await failingParts()).toEqual([]);
+  });
+
+  it("stays green while the indexer of an added source catches up, and names what remains", async () => {
+    const { db } = database;
+    await addIndexer("bazaar");
+    const named = async () => {
+      const response = await fetch(`${api.url}/readyz`);
+      const { data } = (await response.json()) as { data?: object };
+      return { failing: await failingParts(), ...data };
+    };
+    const part = "chain 33139 indexer bazaar";
+    expect(await named()).toMatchObject({
+      failing: [],
+      warnings: [{ part, kind: "catching_up", message: "is starting", remaining: null }],
+    });
+    await sql`
+      insert into ops.recorder (chain_id, ponder_schema, settled_id, indexer)
+      select 33139, 'idx', overlay(latest_checkpoint placing '40' from 41 for 2), 'bazaar'
+      from idx._ponder_checkpoint where chain_id = 33139`.execute(db);
+    await sql`update ops.indexer set blocks_per_second = 2.5 where name = 'bazaar'`.execute(db);
+    expect(await named()).toMatchObject({
+      failing: [],
+      warnings: [{ part, kind: "catching_up", remaining: { blocks: 60, seconds: 24 } }],
+    });
+    const { body } = await api.get("/v1/status");
+    expect(body).toMatchObject({
+      data: {
+        chains: [
+          { chainId: 1, indexers: [{ indexer: "core", state: "following" }] },
+          {
+            chainId: 33139,
+            indexers: [
+              { indexer: "core", state: "following", indexed: 100 },
+              {
+                ...{ indexer: "bazaar", exchanges: ["bazaar"], collections: 0 },
+                ...{ state: "catching_up", remainingBlocks: 60, remainingSeconds: 24 },
+              },
+            ],
+          },
+        ],
+      },
+    });
+  });
+
+  it("names it as failing once it has caught up and stands still", async () => {
+    const { db } = database;
+    await addIndexer("bazaar");
+    await sql`update ops.indexer set caught_up_at = now() where name = 'bazaar'`.execute(db);
+    expect(await failingParts()).toEqual([]);
+    apechain.head = 110;
+    expect(await failingParts()).toEqual([]);
+    pass(61);
+    expect(await failingParts()).toEqual(["chain 33139 indexer", "chain 33139 indexer bazaar"]);
   });
 
   it("names an indexer that has not begun", async () => {

@@ -57,7 +57,7 @@ async function fetch(transactions: readonly TransactionRef[]) {
 
 async function record(): Promise<void> {
   const recording = {
-    chainId: 1,
+    ...{ chainId: 1, indexer: "core" },
     canonicalHashes: async () =>
       new Map([b1, b2].map(({ number, hash }) => [BigInt(number), hash])),
     transfers: { events, fetch },
