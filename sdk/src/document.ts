@@ -974,6 +974,24 @@ export interface components {
             /** @description Token ids that they hold. */
             tokens: string;
         };
+        IndexerStatus: {
+            /** @description Collections whose transfers it indexes by name. */
+            collections: number;
+            /** @description Protocols, as sales name them. */
+            exchanges: string[];
+            /** @description Last block indexed. */
+            indexed: number | null;
+            /** @description `core`, or the name of what was added later. */
+            indexer: string;
+            remainingBlocks: number | null;
+            /** @description An estimate, while catching up. */
+            remainingSeconds: number | null;
+            /**
+             * @description `catching_up`: an added source's history is being indexed; all else is current.
+             * @enum {string}
+             */
+            state: "following" | "catching_up";
+        };
         InstantKey: {
             /** Format: uri */
             docs: string;
@@ -1511,6 +1529,7 @@ export interface components {
                     number: number;
                     timestamp: number;
                 } | null;
+                indexers: components["schemas"]["IndexerStatus"][];
                 lagBlocks: number | null;
                 lagSeconds: number | null;
                 /** @description The highest block with facts in the log. */

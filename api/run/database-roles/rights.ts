@@ -43,7 +43,7 @@ type Rights = {
 /** The least with which each process does its work. */
 export const rightsOf: Record<ProcessName, Rights> = {
   indexer: {
-    tables: { log: read, ops: read, "ops.indexer": put, locks: lock },
+    tables: { log: read, ops: read, "ops.indexer": put, "ops.source": edit, locks: lock },
     functions: [],
     systemFunctions: ["pg_notify(text,text)"],
     database: ["CREATE", "TEMPORARY"],
@@ -55,6 +55,7 @@ export const rightsOf: Record<ProcessName, Rights> = {
       "engine.checkpoint": edit,
       "ops.lease": put,
       "ops.recorder": put,
+      "ops.recorded_block": edit,
       "ops.observation_check": put,
       // Views for analysts are made again under its lock.
       "ops.analyst": ["SELECT", "UPDATE"],

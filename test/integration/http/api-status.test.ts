@@ -236,7 +236,7 @@ describe("/readyz", () => {
     });
     await sql`
       insert into ops.recorder (chain_id, ponder_schema, settled_id, indexer)
-      select 33139, 'idx', overlay(latest_checkpoint placing '40' from 41 for 2), 'bazaar'
+      select 33139, 'idx', overlay(latest_checkpoint placing '040' from 40 for 3), 'bazaar'
       from idx._ponder_checkpoint where chain_id = 33139`.execute(db);
     await sql`update ops.indexer set blocks_per_second = 2.5 where name = 'bazaar'`.execute(db);
     expect(await named()).toMatchObject({

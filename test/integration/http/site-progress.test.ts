@@ -26,6 +26,7 @@ const current: ServiceStatus = {
       finalized: { number: 900 },
       lagBlocks: 0,
       lagSeconds: 0,
+      indexers: [],
     },
   ],
   projections: [{ name: "sales", version: 1, position: 90_000, lag: 0, lagSeconds: 0 }],

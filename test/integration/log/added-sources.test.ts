@@ -30,6 +30,7 @@ const chainId = 33139;
 /** Ponder's for this chain. */
 const finality = 30;
 const table = exchanges as Exchange[];
+const built = [...table];
 /** Emits its calldata as a log with three topics. */
 const emitter = "0x60603603806060600037604035602035600035836000a35000";
 const sold = toEventSelector(bazaarEvents[0]);
@@ -54,6 +55,7 @@ let closed: Promise<void> | null = null;
 let onWaiting = () => {};
 
 beforeAll(async () => {
+  table.splice(1);
   directory = await mkdtemp(join(tmpdir(), "added-sources-"));
   await writeFile(join(directory, "curated.json"), "[]");
   market = await openMarket({ chainId });
@@ -78,7 +80,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  table.splice(1, table.length, ...table.slice(1).filter((one) => one !== bazaar));
+  table.splice(0, table.length, ...built);
   await added?.stop();
   await added?.database.drop();
   await proxy?.close();

@@ -21,34 +21,37 @@ type Options = { chain: string; indexer?: string; json?: boolean };
 
 async function reindex({ chain: chainId, indexer: chosen, json }: Options): Promise<void> {
   await withDatabase(
-    "reindex", async ({ db, config, url }) => {
-    const chain = chosenChain(config, chainId);
-    const all = await readIndexers(db, chain, config.curated);
-    const indexers = all.filter(({ name }) => chosen === undefined || name === chosen);
-    if (indexers.length === 0) {
-      const names = all.map(({ name }) => name).join(", ");
-      throw new Error(`chain ${chainId} has no indexer ${chosen}; it has ${names}`);
-    }
-    const sink = (line: string) => void process.stderr.write(`${line}\n`);
-    const ending = new AbortController();
-    const end = () => ending.abort();
-    process.once("SIGINT", end).once("SIGTERM", end);
-    const done: { indexer: string; schema: string }[] = [];
-    for (const { name: indexer, recorded } of indexers) {
-      const schema = await reindexChain({
-        ...{ chain, indexer, databaseUrl: url, db },
-        readSources: async () => recorded,
-        logger: createLogger("op", config.log.level, sink),
-        signal: ending.signal,
-      });
-      done.push({ indexer, schema });
-    }
-    print(json, { chainId: chain.chainId, indexers: done }, [
-      ...done.map(
-        ({ indexer, schema }) =>
-          `chain ${chainId}: ${indexer} indexed into ${schema}, which is now recorded`,
-      ),
-      "op prune drops the previous schemas",
-    ]);
-  }, { as: "indexer" });
+    "reindex",
+    async ({ db, config, url }) => {
+      const chain = chosenChain(config, chainId);
+      const all = await readIndexers(db, chain, config.curated);
+      const indexers = all.filter(({ name }) => chosen === undefined || name === chosen);
+      if (indexers.length === 0) {
+        const names = all.map(({ name }) => name).join(", ");
+        throw new Error(`chain ${chainId} has no indexer ${chosen}; it has ${names}`);
+      }
+      const sink = (line: string) => void process.stderr.write(`${line}\n`);
+      const ending = new AbortController();
+      const end = () => ending.abort();
+      process.once("SIGINT", end).once("SIGTERM", end);
+      const done: { indexer: string; schema: string }[] = [];
+      for (const { name: indexer, recorded } of indexers) {
+        const schema = await reindexChain({
+          ...{ chain, indexer, databaseUrl: url, db },
+          readSources: async () => recorded,
+          logger: createLogger("op", config.log.level, sink),
+          signal: ending.signal,
+        });
+        done.push({ indexer, schema });
+      }
+      print(json, { chainId: chain.chainId, indexers: done }, [
+        ...done.map(
+          ({ indexer, schema }) =>
+            `chain ${chainId}: ${indexer} indexed into ${schema}, which is now recorded`,
+        ),
+        "op prune drops the previous schemas",
+      ]);
+    },
+    { as: "indexer" },
+  );
 }
