@@ -1,0 +1,16 @@
+export type { components, ErrorCode, paths } from "./document.ts";
+export type { Feed, FeedOptions } from "./feed/feed.ts";
+export type { MarketEvent } from "./feed/transport.ts";
+export { type CallOptions, type Market, type MarketOptions, market } from "./market.ts";
+export { type ClientCode, type ErrorDetail, MarketError } from "./market-error.ts";
+export type {
+  GetAnswer,
+  GetParams,
+  GetPath,
+  PagedPath,
+  PostAnswer,
+  PostParams,
+  PostPath,
+  RowOf,
+} from "./paths.ts";
+export type { Page, Pages, PagesOptions } from "./reading/pages.ts";

@@ -1,0 +1,98 @@
+import { type Feed, type FeedOptions, openFeed } from "./feed/feed.ts";
+import type {
+  Args,
+  GetAnswer,
+  GetParams,
+  GetPath,
+  PagedPath,
+  PostAnswer,
+  PostParams,
+  PostPath,
+} from "./paths.ts";
+import { openEtagCache } from "./reading/etag-cache.ts";
+import { openPages, type Pages, type PagesOptions } from "./reading/pages.ts";
+import { type SendOptions, send } from "./reading/send.ts";
+import { fillPath, type Params, queryOf } from "./reading/url.ts";
+
+export type MarketOptions = {
+  /** Address of the API, without `/v1`. */
+  readonly url: string;
+  /** Of every request that does not name another one. */
+  readonly chainId: 1 | 33139;
+  /** API key; without one a lower rate limit applies. */
+  readonly key?: string;
+  /** Of each call, all its tries together. Default: 15 s. */
+  readonly timeoutMs?: number;
+  /** `tries` in all; default: 3. */
+  readonly retry?: { readonly tries: number };
+  /** Answers kept for conditional requests; default: 100. */
+  readonly cacheEntries?: number;
+  readonly fetch?: typeof globalThis.fetch;
+};
+
+export type CallOptions = { readonly signal?: AbortSignal };
+
+export type Market = {
+  readonly chainId: 1 | 33139;
+  get<Path extends GetPath>(
+    path: Path,
+    ...args: [...Args<GetParams<Path>>, options?: CallOptions]
+  ): Promise<GetAnswer<Path>>;
+  post<Path extends PostPath>(
+    path: Path,
+    ...args: [...Args<PostParams<Path>>, options?: CallOptions]
+  ): Promise<PostAnswer<Path>>;
+  /** All rows of a list, by cursor. */
+  pages<Path extends PagedPath>(
+    path: Path,
+    params: GetParams<Path>,
+    options?: PagesOptions,
+  ): Pages<Path>;
+  /** What happens on the market, as it happens; never ends by itself. */
+  feed(options?: FeedOptions): Feed;
+};
+
+/** Making a key twice gives two keys; everything else is the same when it is sent again. */
+const notRepeatable: ReadonlySet<string> = new Set<PostPath>(["/v1/auth/keys"]);
+
+/** A client of the API. It keeps nothing open and needs no closing. */
+export function market(options: MarketOptions): Market {
+  const { chainId, key, timeoutMs = 15_000, retry = { tries: 3 } } = options;
+  const url = options.url.replace(/\/+$/, "");
+  const fetch: typeof globalThis.fetch =
+    options.fetch ?? ((...request) => globalThis.fetch(...request));
+  const cache = openEtagCache(options.cacheEntries ?? 100);
+  const headers: Record<string, string> = key === undefined ? {} : { "X-API-Key": key };
+  const sending: SendOptions = { fetch, tries: retry.tries, timeoutMs };
+
+  async function get(path: string, params: Params = {}, { signal }: CallOptions = {}) {
+    const { filled, others } = fillPath(path, { ...params, chainId: params.chainId ?? chainId });
+    const place = url + filled + queryOf(others);
+    const kept = cache.get(place);
+    const condition = kept === undefined ? {} : { "If-None-Match": kept.etag };
+    const request = { headers: { ...headers, ...condition } };
+    const { status, etag, text } = await send(place, request, sending, signal);
+    if (status === 304 && kept !== undefined) return JSON.parse(kept.text);
+    if (etag !== null) cache.set(place, { etag, text });
+    return JSON.parse(text);
+  }
+
+  async function post(path: string, params: Params = {}, { signal }: CallOptions = {}) {
+    const { filled, others } = fillPath(path, params);
+    const request = {
+      method: "POST",
+      headers: { ...headers, "Content-Type": "application/json" },
+      body: JSON.stringify({ ...others, chainId: others.chainId ?? chainId }),
+    };
+    const tries = notRepeatable.has(path) ? 1 : sending.tries;
+    return JSON.parse((await send(url + filled, request, { ...sending, tries }, signal)).text);
+  }
+
+  return {
+    chainId,
+    get: get as Market["get"],
+    post: post as Market["post"],
+    pages: (path, params, options = {}) => openPages(get, path, params, options),
+    feed: (options = {}) => openFeed({ url, chainId, headers, fetch, get }, options),
+  };
+}

@@ -1,0 +1,61 @@
+import type { GetAnswer, GetParams, PagedPath, RowOf } from "../paths.ts";
+
+/** One page; `next` continues behind it, null: it is the last one. */
+export type Page<Path extends PagedPath> = {
+  readonly rows: readonly RowOf<Path>[];
+  readonly meta: GetAnswer<Path>["meta"];
+  readonly next: string | null;
+};
+
+/** Rows of a list, page by page. Iterating again starts anew. */
+export type Pages<Path extends PagedPath> = AsyncIterable<RowOf<Path>> & {
+  byPage(): AsyncIterable<Page<Path>>;
+};
+
+export type PagesOptions = {
+  /** Rows in all; default: as many as there are. */
+  readonly limit?: number;
+  /** `next` of a page: goes on behind it. */
+  readonly cursor?: string;
+  readonly signal?: AbortSignal;
+};
+
+type Get = (
+  path: PagedPath,
+  params: Record<string, unknown>,
+  options: { signal?: AbortSignal },
+) => Promise<{ data: readonly unknown[]; meta: { next_cursor: string | null } }>;
+
+/** The most rows that the API returns in a page. */
+const mostPerPage = 100;
+
+export function openPages<Path extends PagedPath>(
+  get: Get,
+  path: Path,
+  params: GetParams<Path>,
+  { limit = Number.POSITIVE_INFINITY, cursor, signal }: PagesOptions,
+): Pages<Path> {
+  const given = params as Record<string, unknown>;
+  const perPage = Number(given.per_page ?? mostPerPage);
+
+  async function* byPage(): AsyncGenerator<Page<Path>> {
+    let next: string | null = cursor ?? null;
+    let left = limit;
+    while (left > 0) {
+      const asked = {
+        ...given,
+        per_page: Math.min(perPage, left),
+        ...(next === null ? {} : { cursor: next }),
+      };
+      const { data, meta } = await get(path, asked, signal === undefined ? {} : { signal });
+      next = meta.next_cursor;
+      left -= data.length;
+      yield { rows: data as RowOf<Path>[], meta: meta as GetAnswer<Path>["meta"], next };
+      if (next === null) return;
+    }
+  }
+  async function* rows(): AsyncGenerator<RowOf<Path>> {
+    for await (const page of byPage()) yield* page.rows;
+  }
+  return { byPage, [Symbol.asyncIterator]: rows };
+}
