@@ -25,7 +25,6 @@ import { mountNftData, type NftDataApi } from "./nft-data/mount.ts";
 import { answerHome } from "./pages/home.ts";
 import { mountReference } from "./reference/mount-reference.ts";
 import { answerUnknownPages, mountSite } from "./site/page/mount-site.ts";
-import type { FeedOf } from "./site/page/serve-page.ts";
 import { pages as sitePages } from "./site/pages.ts";
 import { gaugeFeed } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
@@ -35,6 +34,7 @@ import { gaugePartners } from "./status/partner-gauges.ts";
 import { answerHealth, answerReadiness } from "./status/readiness.ts";
 import type { StatusReader } from "./status/status-reader.ts";
 import { describeV1 } from "./v1/describe.ts";
+import { type FeedOf, streamEvents } from "./v1/event-stream.ts";
 import { routes as v1Routes } from "./v1/routes.ts";
 import type { Context, V1Route } from "./v1/routing/context.ts";
 import { defaultGateways, type MediaLinks } from "./views/media.ts";
@@ -54,9 +54,9 @@ export type AppOptions = {
   readonly developers?: Developers;
   /** The account API; without it it is not served. */
   readonly nftData?: NftDataApi | undefined;
-  /** The live feed, for its metrics. */
+  /** The live feeds, for their metrics. */
   readonly feed?: Pick<Feed, "figures">;
-  /** The live feed of a chain, for open pages; without it they are not live. */
+  /** The live feed of a chain, for `/v1/events` and open pages; without it both are not live. */
   readonly feedOf?: FeedOf;
   /** Where an operator's listener serves `/metrics`; without it they are served here. */
   readonly operatorMetrics?: Registry | undefined;
@@ -104,6 +104,7 @@ export function createApp(options: AppOptions): Express {
   const document = jsonDocument(describeV1(baseUrl, routes), {});
   servePath(app, "/v1/openapi.json", { get: [sendFixed(document)] });
   if (limiter !== undefined) app.use("/v1", limitRequests(limiter, mediaPaths(routes)));
+  if (feedOf !== undefined) app.get("/v1/events", streamEvents(feedOf));
   const media = { baseUrl, ...publicGateways };
   const unknownPages: RequestHandler[] = [];
   mountRoutes(app, routes, { ...context, media }, baseUrl, {

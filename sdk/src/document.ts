@@ -101,7 +101,7 @@ export interface paths {
         get: operations["resolveEns"];
     };
     "/v1/events": {
-        /** Sales, transfers, orders and cancellations in the order in which they were indexed */
+        /** Sales, transfers, orders and cancellations in the order in which they were indexed. With a key and `Accept: text/event-stream`: as they happen, as server-sent events */
         get: operations["listEvents"];
     };
     "/v1/floor-lines": {
@@ -710,6 +710,10 @@ export interface components {
             from: string | null;
             /** @description Position in the feed; use it as `after`. Opaque. */
             id: string;
+            /** @description Nothing takes it back: its block was final when this answer was made, or it is an order that was submitted. Read again later, it may have become true. */
+            isFinal: boolean;
+            /** @description It happened more than 15 minutes before this answer was made: part of catching up, nothing to notify anybody of. */
+            isHistory: boolean;
             logIndex: number | null;
             /** @description Of sales, listings and offers. `unknown` if it cannot be attributed. */
             marketplace: string | null;
@@ -2625,6 +2629,8 @@ export interface operations {
                 chainId?: 1 | 33139;
                 /** @description 0x address of an NFT contract. Includes cancels of orders for it that were submitted here or shown by a partner before; a raised counter, which cancels all of a maker's orders, is in no collection's events. */
                 collection?: string;
+                /** @description `final`: each event when its block is final, which no reorg takes back; without retractions and what they are of. */
+                delivery?: "latest" | "final";
                 /** @description Rows per page. */
                 per_page?: number;
                 /** @description Event types, comma-separated. A type includes the retractions of such events; `retracted` selects all retractions. `listing` and `offer` are orders submitted here: listings of partner marketplaces are not events, and are found at `/v1/listings`. */
@@ -2632,7 +2638,10 @@ export interface operations {
                 /** @description 0x address of a sender, receiver, seller, buyer or order maker. */
                 wallet?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Resumes after this event without loss or repeat; takes precedence over `after`. */
+                "Last-Event-ID"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2650,6 +2659,7 @@ export interface operations {
                         /** @constant */
                         success: true;
                     };
+                    "text/event-stream": string;
                 };
             };
         };
@@ -4119,6 +4129,7 @@ export type ErrorCode =
     | "token_required"
     | "token_standard_mismatch"
     | "too_many_open_orders"
+    | "too_many_streams"
     | "transfer_restricted"
     | "unavailable"
     | "unexpected_consideration"

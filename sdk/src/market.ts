@@ -23,8 +23,8 @@ export type MarketOptions = {
   readonly key?: string;
   /** Of each call, all its tries together. Default: 15 s. */
   readonly timeoutMs?: number;
-  /** `tries` in all; default: 3. */
-  readonly retry?: { readonly tries: number };
+  /** `tries` in all, default 3; `delayMs` before the second, default 0.25 s, doubles with each. */
+  readonly retry?: { readonly tries?: number; readonly delayMs?: number };
   /** Answers kept for conditional requests; default: 100. */
   readonly cacheEntries?: number;
   readonly fetch?: typeof globalThis.fetch;
@@ -57,13 +57,13 @@ const notRepeatable: ReadonlySet<string> = new Set<PostPath>(["/v1/auth/keys"]);
 
 /** A client of the API. It keeps nothing open and needs no closing. */
 export function market(options: MarketOptions): Market {
-  const { chainId, key, timeoutMs = 15_000, retry = { tries: 3 } } = options;
+  const { chainId, key, timeoutMs = 15_000, retry: { tries = 3, delayMs = 250 } = {} } = options;
   const url = options.url.replace(/\/+$/, "");
   const fetch: typeof globalThis.fetch =
     options.fetch ?? ((...request) => globalThis.fetch(...request));
   const cache = openEtagCache(options.cacheEntries ?? 100);
   const headers: Record<string, string> = key === undefined ? {} : { "X-API-Key": key };
-  const sending: SendOptions = { fetch, tries: retry.tries, timeoutMs };
+  const sending: SendOptions = { fetch, tries, delayMs, timeoutMs };
 
   async function get(path: string, params: Params = {}, { signal }: CallOptions = {}) {
     const { filled, others } = fillPath(path, { ...params, chainId: params.chainId ?? chainId });
@@ -84,8 +84,8 @@ export function market(options: MarketOptions): Market {
       headers: { ...headers, "Content-Type": "application/json" },
       body: JSON.stringify({ ...others, chainId: others.chainId ?? chainId }),
     };
-    const tries = notRepeatable.has(path) ? 1 : sending.tries;
-    return JSON.parse((await send(url + filled, request, { ...sending, tries }, signal)).text);
+    const once = notRepeatable.has(path) ? { ...sending, tries: 1 } : sending;
+    return JSON.parse((await send(url + filled, request, once, signal)).text);
   }
 
   return {

@@ -397,8 +397,8 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/events",
-    parameters: ["chainId", "after", "type", "collection", "wallet", "per_page"],
-    codes: { ...chain, invalid_cursor: 422 },
+    parameters: ["chainId", "after", "type", "collection", "wallet", "delivery", "per_page", "Last-Event-ID"],
+    codes: { ...chain, invalid_cursor: 422, too_many_streams: 503 },
   },
   { method: "get", path: "/v1/openapi.json", parameters: [], codes: {} },
   { method: "get", path: "/v1/status", parameters: ["chainId"], codes: chain },

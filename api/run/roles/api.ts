@@ -7,8 +7,7 @@ import { openMarket } from "../../background/orders/open-market.ts";
 import { openAccounts } from "../../serve/accounts/open-accounts.ts";
 import { createApp } from "../../serve/app.ts";
 import { answerFeed } from "../../serve/feed/answer-feed.ts";
-import { openChainFeeds } from "../../serve/feed/open-chain-feeds.ts";
-import { startFeed } from "../../serve/feed/start-feed.ts";
+import { startFeeds } from "../../serve/feed/start-feed.ts";
 import { openConcurrencyLimiter } from "../../serve/http/concurrency/concurrency-limiter.ts";
 import { openMetrics } from "../../serve/http/metrics.ts";
 import { openResponseCache } from "../../serve/http/response-cache.ts";
@@ -63,10 +62,9 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     accountApiUrl: `${baseUrl}/${accountApiPath}`,
   };
   const tokens = accountParts.bearerTokens;
-  const feed = startFeed(config, db, logger);
-  const pageFeeds = openChainFeeds(config, db, logger);
+  const feeds = startFeeds(config, db, logger);
   const accountApi = openNftData(config, { db, prefix: market.prefix, tokens, limiter });
-  const nftData = accountApi && { ...accountApi, stream: answerFeed(feed) };
+  const nftData = accountApi && { ...accountApi, stream: answerFeed(feeds.account) };
   const now = () => new Date();
   const context = { db, siteUrl, chains, readStatus, market, instantKeys, now };
   const responseCache = openResponseCache({
@@ -75,11 +73,18 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   });
   const concurrency = openConcurrencyLimiter(config.access.concurrency);
   const { publicGateways } = config;
-  const served = { publicGateways, developers, nftData, feed, responseCache, concurrency };
-  const { feedOf } = pageFeeds;
+  const served = {
+    publicGateways,
+    developers,
+    nftData,
+    feed: feeds,
+    feedOf: feeds.feedOf,
+    responseCache,
+    concurrency,
+  };
   const operatorMetrics = operatorPort === null ? undefined : openMetrics();
   const app = createApp({
-    ...{ context, baseUrl, logger, limiter, ...served, feedOf, trustProxy },
+    ...{ context, baseUrl, logger, limiter, ...served, trustProxy },
     operatorMetrics,
   });
   const closeParts = () =>
@@ -101,7 +106,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     try {
       return await open();
     } catch (error) {
-      await Promise.all([feed.stop(), pageFeeds.stop()]);
+      await feeds.stop();
       await closeParts();
       throw error;
     }
@@ -111,7 +116,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     failed: new Promise<never>(() => {}),
     async stop() {
       clearInterval(statusTimer);
-      await Promise.all([feed.stop(), pageFeeds.stop()]);
+      await feeds.stop();
       await listening.close();
       await closeParts();
     },

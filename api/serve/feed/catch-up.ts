@@ -1,6 +1,6 @@
 import { idAfterPosition, isAfter } from "../../../projections/reads/feed/event.ts";
 import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
-import { frameEvent } from "./frame.ts";
+import type { FrameEvent } from "./frame.ts";
 import type { ReplayBuffer } from "./replay-buffer.ts";
 import type { Semaphore } from "./semaphore.ts";
 import { type Batch, batchOf, eventIdOf, type Subscriber } from "./subscriber.ts";
@@ -18,15 +18,16 @@ export async function catchUp(
   buffer: ReplayBuffer,
   {
     source,
+    frame,
     semaphore,
     onCaughtUp,
-  }: { source: FeedSource; semaphore: Semaphore; onCaughtUp: () => void },
+  }: { source: FeedSource; frame: FrameEvent; semaphore: Semaphore; onCaughtUp: () => void },
 ): Promise<void> {
   while (!subscriber.connection.isClosed) {
     const next = buffer.after(subscriber.cursor, partBytes);
     const last = next?.at(-1);
     if (next === undefined)
-      subscriber.send(await semaphore(() => readOlder(subscriber, buffer, source)));
+      subscriber.send(await semaphore(() => readOlder(subscriber, buffer, source, frame)));
     else if (last === undefined) {
       onCaughtUp();
       return;
@@ -39,10 +40,11 @@ async function readOlder(
   subscriber: Subscriber,
   { upTo }: ReplayBuffer,
   source: FeedSource,
+  frame: FrameEvent,
 ): Promise<Batch> {
   const { cursor, matches } = subscriber;
   const after = cursor.position - 1n;
   const part = await readFeed(source, { after, upTo, most: partPositions });
   const chosen = part.events.filter((event) => isAfter(event, cursor) && matches(event));
-  return batchOf(chosen.map(frameEvent), idAfterPosition(part.reached));
+  return batchOf(chosen.map(frame), idAfterPosition(part.reached));
 }

@@ -35,6 +35,12 @@ export const filterFields = {
   }),
 };
 
+/** Which events are handed out, and when. */
+export const delivery = z.enum(["latest", "final"]).default("latest").meta({
+  description:
+    "`final`: each event when its block is final, which no reorg takes back; without retractions and what they are of.",
+});
+
 export type FilterQuery = {
   readonly type?: readonly EventType[] | undefined;
   readonly collection?: Address | undefined;

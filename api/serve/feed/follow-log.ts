@@ -4,7 +4,7 @@ import { idAfterPosition } from "../../../projections/reads/feed/event.ts";
 import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
 import { readFeedPosition } from "../../../projections/reads/feed/read-feed-position.ts";
 import type { Signal } from "../../background/log-signal/signal.ts";
-import { frameEvent } from "./frame.ts";
+import type { FrameEvent } from "./frame.ts";
 import { openReplayBuffer, type ReplayBuffer } from "./replay-buffer.ts";
 import { type Batch, batchesOf } from "./subscriber.ts";
 
@@ -24,6 +24,7 @@ export type Follower = {
 
 type FollowOptions = {
   source: FeedSource;
+  frame: FrameEvent;
   wake: Signal;
   pollMs: number;
   bufferBytes: number;
@@ -37,11 +38,11 @@ type FollowOptions = {
 
 /** Reads the log once for all subscribers, up to the projections' position, and no faster than they are served. */
 export function followLog(options: FollowOptions): Follower {
-  const { source, wake, pollMs, logger, signal } = options;
+  const { wake, pollMs, logger, signal } = options;
   let opened: Promise<ReplayBuffer> | undefined;
 
   const buffer = () => {
-    opened ??= openBuffer(source, options.bufferBytes).catch((error: unknown) => {
+    opened ??= openBuffer(options).catch((error: unknown) => {
       opened = undefined;
       throw error;
     });
@@ -66,24 +67,24 @@ export function followLog(options: FollowOptions): Follower {
   return { buffer, stopped: follow() };
 }
 
-async function openBuffer(source: FeedSource, bufferBytes: number): Promise<ReplayBuffer> {
-  const position = await readFeedPosition(source.db);
+async function openBuffer({ source, frame, bufferBytes }: FollowOptions): Promise<ReplayBuffer> {
+  const position = await readFeedPosition(source);
   const begin = position > initialPositions ? position - initialPositions : 0n;
   const buffer = openReplayBuffer(begin, bufferBytes);
   while (buffer.upTo < position) {
     const { events, reached } = await readPart(source, buffer.upTo, position);
-    buffer.add(events.map(frameEvent), reached);
+    buffer.add(events.map(frame), reached);
   }
   return buffer;
 }
 
 /** Broadcasts everything up to the projections' position. */
 async function advance(buffer: ReplayBuffer, options: FollowOptions): Promise<void> {
-  const { source, signal } = options;
-  const position = await readFeedPosition(source.db);
+  const { source, frame, signal } = options;
+  const position = await readFeedPosition(source);
   while (buffer.upTo < position && !signal.aborted) {
     const { events, reached } = await readPart(source, buffer.upTo, position);
-    const framed = events.map(frameEvent);
+    const framed = events.map(frame);
     buffer.add(framed, reached);
     for (const batch of batchesOf(framed, idAfterPosition(reached)))
       await broadcast(batch, options);

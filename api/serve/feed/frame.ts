@@ -1,21 +1,30 @@
-import {
-  type EventId,
-  type FeedEvent,
-  formatEventId,
-} from "../../../projections/reads/feed/event.ts";
+import { type EventId, formatEventId } from "../../../projections/reads/feed/event.ts";
+import type { ReadEvent } from "../../../projections/reads/feed/read-feed.ts";
 import { presentEvent } from "../views/event.ts";
 
 /** An event serialized for the wire, once for all subscribers. */
-export type Framed = { readonly event: FeedEvent; readonly bytes: Buffer };
+export type Framed = { readonly event: ReadEvent; readonly bytes: Buffer };
 
-/** A server-sent event with the account API's snake_case names; JSON contains no line breaks. */
-export function frameEvent(event: FeedEvent): Framed {
-  const presented = presentEvent(event);
-  const { id, type } = presented;
-  const data = JSON.stringify(
-    Object.fromEntries(Object.entries(presented).map(([name, value]) => [snakeCase(name), value])),
-  );
-  return { event, bytes: Buffer.from(`id: ${id}\nevent: ${type}\ndata: ${data}\n\n`) };
+/** Serializes an event as the subscribers of one API expect it. */
+export type FrameEvent = (event: ReadEvent) => Framed;
+
+/** A server-sent event with the names of `/v1`. */
+export const frameEvent: FrameEvent = (event) => {
+  const presented = presentEvent(event, new Date());
+  return frame(event, presented, presented);
+};
+
+/** The same with the account API's snake_case names. */
+export const frameSnakeCase: FrameEvent = (event) => {
+  const presented = presentEvent(event, new Date());
+  const entries = Object.entries(presented).map(([name, value]) => [snakeCase(name), value]);
+  return frame(event, presented, Object.fromEntries(entries));
+};
+
+/** JSON contains no line breaks. */
+function frame(event: ReadEvent, { id, type }: { id: string; type: string }, data: object): Framed {
+  const text = `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+  return { event, bytes: Buffer.from(text) };
 }
 
 const snakeNames = new Map<string, string>();

@@ -5,6 +5,7 @@ import { createSignal } from "../../background/log-signal/signal.ts";
 import { catchUp } from "./catch-up.ts";
 import type { EventPredicate } from "./event-filter.ts";
 import { followLog } from "./follow-log.ts";
+import { type FrameEvent, frameEvent } from "./frame.ts";
 import { type FeedLimits, feedLimits } from "./limits.ts";
 import { openSemaphore } from "./semaphore.ts";
 import type { SseConnection } from "./sse-connection.ts";
@@ -32,7 +33,13 @@ export type Feed = {
   stop(): Promise<void>;
 };
 
-type FeedOptions = { source: FeedSource; logger: Logger; limits?: Partial<FeedLimits> };
+type FeedOptions = {
+  source: FeedSource;
+  /** Default: the names of `/v1`. */
+  frame?: FrameEvent;
+  logger: Logger;
+  limits?: Partial<FeedLimits>;
+};
 
 /** Subscribers that may read the log individually at the same time. */
 const maxConcurrentReads = 3;
@@ -40,7 +47,7 @@ const maxConcurrentReads = 3;
 const retryMs = { least: 1_000, span: 4_000 };
 const maintenanceMs = 1_000;
 
-export function openFeed({ source, logger, limits: given }: FeedOptions): Feed {
+export function openFeed({ source, frame = frameEvent, logger, limits: given }: FeedOptions): Feed {
   const limits = { ...feedLimits, ...given };
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -49,7 +56,7 @@ export function openFeed({ source, logger, limits: given }: FeedOptions): Feed {
   const subscribers = openSubscribers(limits);
   const { pollMs, bufferBytes } = limits;
   const follower = followLog({
-    ...{ source, wake, pollMs, bufferBytes, logger, signal },
+    ...{ source, frame, wake, pollMs, bufferBytes, logger, signal },
     hasSubscribers: () => subscribers.size > 0,
     onBatch: subscribers.broadcast,
   });
@@ -72,6 +79,7 @@ export function openFeed({ source, logger, limits: given }: FeedOptions): Feed {
     subscriber.sendGreeting(retryMs.least + Math.floor(Math.random() * retryMs.span));
     await catchUp(subscriber, buffer, {
       source,
+      frame,
       semaphore,
       onCaughtUp: () => subscribers.goLive(subscriber),
     });

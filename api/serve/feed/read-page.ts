@@ -4,7 +4,11 @@ import {
   idAfterPosition,
   isAfter,
 } from "../../../projections/reads/feed/event.ts";
-import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
+import {
+  type FeedSource,
+  type ReadEvent,
+  readFeed,
+} from "../../../projections/reads/feed/read-feed.ts";
 import type { EventPredicate } from "./event-filter.ts";
 
 /** Positions read at most for one part and for one page. */
@@ -13,14 +17,14 @@ const pagePositions = 5_000n;
 /** A small page starts with a small part, since most facts are events. */
 const positionsPerEvent = 4;
 
-export type EventPage = { events: FeedEvent[]; next: EventId; hasMore: boolean };
+export type EventPage = { events: ReadEvent[]; next: EventId; hasMore: boolean };
 
 type PageQuery = { from: EventId; upTo: bigint; matches: EventPredicate; limit: number };
 
 /** At most `limit` events after an event id, from a bounded range of the log. `next` is where the next page starts. */
 export async function readEventPage(source: FeedSource, asked: PageQuery): Promise<EventPage> {
   const { from, upTo, matches, limit } = asked;
-  const events: FeedEvent[] = [];
+  const events: ReadEvent[] = [];
   let after = from.position - 1n;
   const end = after + pagePositions;
   for (let size = limit * positionsPerEvent; after < upTo && after < end; size *= 2) {

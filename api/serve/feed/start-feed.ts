@@ -1,31 +1,64 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
+import type { ChainId } from "../../../abis/deployments.ts";
 import type { Database } from "../../../projections/database.ts";
 import { openListener } from "../../background/log-signal/listener.ts";
+import { frameSnakeCase } from "./frame.ts";
 import { type Feed, openFeed } from "./open-feed.ts";
 
 /** The chain of the account API. */
-const chainIds = [33139];
+const accountChainId = 33139;
+/** Of each feed of `/v1`, beside the account API's. */
+const v1Limits = { maxSubscribers: 1_000, unsentBytesTogether: 64 * 2 ** 20 };
 
-/** The settings that the feed needs. `database`: the primary. */
+/** The settings that the feeds need. `database`: the primary. */
 export type FeedConfig = {
   readonly database: { readonly url: string };
   readonly fees: { readonly recipient: Address };
+  readonly chains: readonly { readonly chainId: ChainId }[];
 };
 
-/** The feed of one process, notified by the primary database when the projections have advanced. */
-export function startFeed({ database, fees }: FeedConfig, db: Database, logger: Logger): Feed {
-  const feed = openFeed({ source: { db, chainIds, feeRecipient: fees.recipient }, logger });
+/** The live feeds of one process. */
+export type Feeds = Pick<Feed, "figures" | "stop"> & {
+  readonly account: Feed;
+  /** The feed of `/v1` of a chain; undefined: the chain is not served. */
+  feedOf(chainId: ChainId, delivery: "latest" | "final"): Feed | undefined;
+};
+
+/** The feeds, notified when the projections have advanced by the primary database. */
+export function startFeeds(config: FeedConfig, db: Database, logger: Logger): Feeds {
+  const { database, fees, chains } = config;
+  const sourceOf = (chainId: ChainId) => ({
+    ...{ db, chainIds: [chainId], feeRecipient: fees.recipient },
+  });
+  const account = openFeed({ source: sourceOf(accountChainId), frame: frameSnakeCase, logger });
+  const ofV1 = new Map(
+    chains.flatMap(({ chainId }) =>
+      (["latest", "final"] as const).map((delivery) => {
+        const source = { ...sourceOf(chainId), delivery };
+        return [`${chainId} ${delivery}`, openFeed({ source, logger, limits: v1Limits })];
+      }),
+    ),
+  );
+  const all = [account, ...ofV1.values()];
   const listener = openListener({
     url: database.url,
     channels: ["projected"],
     logger,
-    onNotify: () => feed.notify(),
+    onNotify: () => {
+      for (const feed of all) feed.notify();
+    },
   });
   return {
-    ...feed,
+    account,
+    feedOf: (chainId, delivery) => ofV1.get(`${chainId} ${delivery}`),
+    figures() {
+      const figures = all.map((feed) => feed.figures());
+      const sum = (name: "readers" | "cut") => figures.reduce((total, one) => total + one[name], 0);
+      return { readers: sum("readers"), cut: sum("cut") };
+    },
     async stop() {
-      await Promise.all([feed.stop(), listener.stop()]);
+      await Promise.all([...all.map((feed) => feed.stop()), listener.stop()]);
     },
   };
 }

@@ -16,7 +16,7 @@ export function successes<Context>(route: Route<Context>, envelope: Envelope) {
 }
 
 function success<Context>(
-  { method, data, meta, isBatch, mediaTypes }: Route<Context>,
+  { method, data, meta, isBatch, mediaTypes, streams }: Route<Context>,
   description: string,
   { describe }: Envelope,
 ): ZodOpenApiResponseObject {
@@ -28,7 +28,10 @@ function success<Context>(
       ...(method === "get" && { ETag: header("ETag") }),
       ...(meta && { Link: header("Link") }),
     },
-    content: mediaTypes === undefined ? { "application/json": { schema } } : bytesOf(mediaTypes),
+    content: {
+      ...(mediaTypes === undefined ? { "application/json": { schema } } : bytesOf(mediaTypes)),
+      ...(streams && { "text/event-stream": { schema: { type: "string" as const } } }),
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import {
   createDocument,
   type ZodOpenApiComponentsObject,
@@ -79,8 +79,13 @@ function operation<Context>(
   route: Route<Context>,
   { envelope, refusals }: DocumentDefaults,
 ): ZodOpenApiOperationObject {
-  const { method, operationId, tag, summary, params, query, body, refuses, isOpen } = route;
-  const requestParams = { ...(params && { path: params }), ...(query && { query }) };
+  const { method, operationId, tag, summary, params, query, body, refuses, isOpen, streams } =
+    route;
+  const requestParams = {
+    ...(params && { path: params }),
+    ...(query && { query }),
+    ...(streams && { header: resumption }),
+  };
   return {
     operationId,
     tags: [tag],
@@ -103,6 +108,13 @@ function operation<Context>(
     },
   };
 }
+
+/** Of streams: what a browser sends when it comes back. */
+export const resumption = z.object({
+  "Last-Event-ID": z.string().optional().meta({
+    description: "Resumes after this event without loss or repeat; takes precedence over `after`.",
+  }),
+});
 
 /** Required, unless the endpoint answers without one. */
 function requestBody(body: z.ZodType) {

@@ -82,6 +82,8 @@ type Shape<
    * be served from the response cache.
    */
   readonly isCacheable?: boolean;
+  /** A success may also be a stream of server-sent events. */
+  readonly streams?: boolean;
   /** Needs no credentials. */
   readonly isOpen?: boolean;
   readonly bodyLimits?: BodyLimits;

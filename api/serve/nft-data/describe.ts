@@ -1,8 +1,7 @@
-import { z } from "zod";
 import { eventTypes } from "../../../projections/reads/feed/event.ts";
 import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
 import { flatEnvelope } from "../http/envelope.ts";
-import { describeRoutes, thisDocument } from "../http/openapi.ts";
+import { describeRoutes, resumption, thisDocument } from "../http/openapi.ts";
 import { failures, sharedResponse } from "../http/openapi-responses.ts";
 import { withExamples } from "../reference/examples.ts";
 import { bearerRefusals } from "./require-bearer.ts";
@@ -42,12 +41,7 @@ const stream = {
     summary: "Activity as it happens, as server-sent events",
     requestParams: {
       query: streamQuery,
-      header: z.object({
-        "Last-Event-ID": z.string().optional().meta({
-          description:
-            "Resumes after this event without loss or repeat; takes precedence over `after`.",
-        }),
-      }),
+      header: resumption,
     },
     responses: {
       "200": {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { formatEventId, idAfterPosition } from "../../../projections/reads/feed/event.ts";
 import { readFeedPosition } from "../../../projections/reads/feed/read-feed-position.ts";
-import { eventFilter, filterFields } from "../feed/event-filter.ts";
+import { delivery, eventFilter, filterFields } from "../feed/event-filter.ts";
 import { readEventPage } from "../feed/read-page.ts";
 import { resolveEventId } from "../feed/resolve-event-id.ts";
 import { cursorRefusals, pageFields } from "../http/page.ts";
@@ -17,7 +17,8 @@ export const events = route(
     operationId: "listEvents",
     tag: "Events",
     loadClass: "lists",
-    summary: "Sales, transfers, orders and cancellations in the order in which they were indexed",
+    summary:
+      "Sales, transfers, orders and cancellations in the order in which they were indexed. With a key and `Accept: text/event-stream`: as they happen, as server-sent events",
     query: z.object({
       chainId,
       after: z.string().optional().meta({
@@ -25,6 +26,7 @@ export const events = route(
           "`meta.next` of the previous page, or the `id` of an event. `0-0` starts with the oldest event. Without it the page is empty and its `meta.next` is the position after the newest event.",
       }),
       ...filterFields,
+      delivery,
       per_page: pageFields.per_page,
     }),
     data: z.array(Event),
@@ -41,16 +43,18 @@ export const events = route(
         }),
       })
       .meta({ id: "EventMeta" }),
-    refuses: { ...chainRefusals, ...cursorRefusals },
+    refuses: { ...chainRefusals, ...cursorRefusals, too_many_streams: 503 },
+    streams: true,
   },
-  async ({ query }, { db, market }) => {
-    const { chainId, after, per_page } = query;
-    const position = await readFeedPosition(db);
+  async ({ query }, { db, market, now }) => {
+    const { chainId, after, per_page, delivery } = query;
+    const feeRecipient = market.terms(chainId).fee.recipient;
+    const source = { db, chainIds: [chainId], feeRecipient, delivery };
+    const position = await readFeedPosition(source);
     const from = after === undefined ? idAfterPosition(position) : await resolveEventId(db, after);
     if (isRejection(from)) return from;
-    const feeRecipient = market.terms(chainId).fee.recipient;
-    const source = { db, chainIds: [chainId], feeRecipient };
     const wants = eventFilter(query);
+    const at = now();
     const page = await readEventPage(source, {
       from,
       upTo: position,
@@ -58,7 +62,7 @@ export const events = route(
       limit: per_page,
     });
     return {
-      data: page.events.map(presentEvent),
+      data: page.events.map((event) => presentEvent(event, at)),
       meta: { chainId, per_page, next: formatEventId(page.next), has_more: page.hasMore },
     };
   },

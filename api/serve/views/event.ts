@@ -3,9 +3,9 @@ import type { ChainId } from "../../../abis/deployments.ts";
 import {
   type EventContent,
   eventTypes,
-  type FeedEvent,
   formatEventId,
 } from "../../../projections/reads/feed/event.ts";
+import type { ReadEvent } from "../../../projections/reads/feed/read-feed.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { address, chainIdValue, currency, hash, time, uint256Text } from "./wire.ts";
 
@@ -28,6 +28,14 @@ export const Event = z
     again: z
       .boolean()
       .meta({ description: "Sent again, because its block came back to the chain after a reorg." }),
+    isFinal: z.boolean().meta({
+      description:
+        "Nothing takes it back: its block was final when this answer was made, or it is an order that was submitted. Read again later, it may have become true.",
+    }),
+    isHistory: z.boolean().meta({
+      description:
+        "It happened more than 15 minutes before this answer was made: part of catching up, nothing to notify anybody of.",
+    }),
     chainId: chainIdValue,
     contract: address.nullable().meta({ description: "Of the NFT; null: unknown." }),
     tokenId: uint256Text.nullable().meta({
@@ -63,7 +71,10 @@ export const Event = z
   })
   .meta({ id: "Event" });
 
-export function presentEvent(event: FeedEvent): z.output<typeof Event> {
+/** Events that are older than this when they are read are no news: a caller is catching up, or the service was. */
+const historyMs = 15 * 60_000;
+
+export function presentEvent(event: ReadEvent, now: Date): z.output<typeof Event> {
   const { content, retracts } = event;
   const { type, priceWei, blockNumber } = content;
   const chainId = content.chainId as ChainId;
@@ -72,6 +83,8 @@ export function presentEvent(event: FeedEvent): z.output<typeof Event> {
     type: retracts === null ? type : "retracted",
     retracts: retracts && { id: formatEventId(retracts), type, reason: retracts.reason },
     again: event.isReadopted,
+    isFinal: event.isFinal,
+    isHistory: now.getTime() - content.timestamp.getTime() > historyMs,
     chainId,
     contract: content.contract,
     tokenId: textOf(content.tokenId),

@@ -53,6 +53,26 @@ export async function readEarlierFacts(
   return parts.length === 0 ? [] : await readFacts(db, sql.join(parts, sql` union all `));
 }
 
+/** Facts after a position that retract events of a window: states of their blocks, and sales of the same blocks. */
+export async function readLaterFacts(
+  db: Database,
+  window: readonly FeedFact[],
+  after: bigint,
+): Promise<FeedFact[]> {
+  const blocks = [...new Set(window.map(({ blockId }) => blockId))].filter((id) => id !== null);
+  if (blocks.length === 0) return [];
+  return await readFacts(
+    db,
+    sql`
+      select * from log.fact
+      where block_id = any (${blocks}::bigint[]) and kind in ${stateKindList} and position > ${after}
+      union all
+      select * from log.fact
+      where block_id = any (${blocksOf(window, saleKinds)}::bigint[]) and log_index is not null
+        and kind = any (${saleKinds}::smallint[]) and position > ${after}`,
+  );
+}
+
 function blocksOf(facts: readonly FeedFact[], kinds: readonly number[]): bigint[] {
   const ids = facts.filter(({ kind }) => kinds.includes(kind)).map(({ blockId }) => blockId);
   return [...new Set(ids)].filter((id) => id !== null);

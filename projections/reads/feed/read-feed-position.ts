@@ -1,11 +1,19 @@
 import { sql } from "kysely";
 import type { Database } from "../../database.ts";
+import type { FeedSource } from "./read-feed.ts";
+import { readFinalPosition } from "./read-finality.ts";
 
 /** Projections in which callers look up what an event names. */
 const lookupProjections = ["ownership", "sales", "activity", "listings", "bids"];
 
+/** The position up to which events are handed out: where those projections are, and with `final` delivery what is final. */
+export async function readFeedPosition({ db, chainIds, delivery }: FeedSource): Promise<bigint> {
+  const position = await readProjectedPosition(db);
+  return delivery === "final" ? await readFinalPosition(db, chainIds, position) : position;
+}
+
 /** The position that all of them have reached; 0 before they exist. */
-export async function readFeedPosition(db: Database): Promise<bigint> {
+async function readProjectedPosition(db: Database): Promise<bigint> {
   const { rows } = await sql<{ position: bigint | null }>`
     select case when count(*) = ${lookupProjections.length} then min(position) end as position
     from engine.checkpoint where projection = any (${lookupProjections}::text[])`.execute(db);

@@ -1,19 +1,34 @@
 import type { Address } from "viem";
 import type { Database } from "../../database.ts";
 import { deriveFeed } from "./derive-feed.ts";
-import type { FeedEvent } from "./event.ts";
+import { type FeedEvent, formatEventId } from "./event.ts";
 import { type FeedFact, stateKinds } from "./fact.ts";
-import { readAliases, readCancelled, readEarlierFacts, readWindow } from "./read-facts.ts";
+import {
+  readAliases,
+  readCancelled,
+  readEarlierFacts,
+  readLaterFacts,
+  readWindow,
+} from "./read-facts.ts";
+import { readFinalBlocks } from "./read-finality.ts";
 
 export type FeedSource = {
   readonly db: Database;
   readonly chainIds: readonly number[];
   /** By which this market's sales are known. */
   readonly feeRecipient: Address;
+  /** `final`: events of final blocks that were not retracted, and no retractions. Default: all events. */
+  readonly delivery?: "latest" | "final";
+};
+
+/** An event as it is read: `isFinal` is the only field that another read may tell otherwise. */
+export type ReadEvent = FeedEvent & {
+  /** Its block was final when it was read. */
+  readonly isFinal: boolean;
 };
 
 export type FeedSlice = {
-  readonly events: FeedEvent[];
+  readonly events: ReadEvent[];
   /** The events are complete up to this position, and contain none after it. */
   readonly reached: bigint;
 };
@@ -23,10 +38,11 @@ const maxBlockStates = 8;
 
 /**
  * Events with after < position ≤ upTo, of `most` positions at most. They are a function of the log up to their
- * position: read later, in other slices or by another process, they are the same.
+ * position: read later, in other slices or by another process, they are the same. With `final` delivery `upTo` must be
+ * `readFeedPosition`'s at most.
  */
 export async function readFeed(
-  { db, chainIds, feeRecipient }: FeedSource,
+  { db, chainIds, feeRecipient, delivery }: FeedSource,
   { after, upTo, most }: { after: bigint; upTo: bigint; most: number },
 ): Promise<FeedSlice> {
   const end = after + BigInt(most);
@@ -34,13 +50,31 @@ export async function readFeed(
   const window = { after, upTo: endOf(facts, end < upTo ? end : upTo) };
   const shown = facts.filter(({ position }) => position <= window.upTo);
   if (shown.length === 0) return { events: [], reached: window.upTo };
-  const all = [...(await readEarlierFacts(db, shown, window)), ...shown];
-  const [orders, standsFor] = await Promise.all([
+  const earlier = await readEarlierFacts(db, shown, window);
+  const later = delivery === "final" ? await readLaterFacts(db, shown, window.upTo) : [];
+  const all = [...earlier, ...shown, ...later];
+  const [orders, standsFor, finalBlocks] = await Promise.all([
     readCancelled(db, all, window.upTo),
     readAliases(db),
+    readFinalBlocks(db, chainIds),
   ]);
-  const events = deriveFeed(all, { feeRecipient, standsFor, orders });
-  return { events: events.filter(({ position }) => position > after), reached: window.upTo };
+  const derived = deriveFeed(all, { feeRecipient, standsFor, orders });
+  const lasting = delivery === "final" ? withoutRetracted(derived) : derived;
+  const events = lasting
+    .filter(({ position }) => position > after && position <= window.upTo)
+    .map((event) => ({ ...event, isFinal: isFinal(event, finalBlocks) }));
+  return { events, reached: window.upTo };
+}
+
+function withoutRetracted(events: readonly FeedEvent[]): FeedEvent[] {
+  const retracted = new Set(events.flatMap(({ retracts }) => retracts && formatEventId(retracts)));
+  return events.filter((event) => event.retracts === null && !retracted.has(formatEventId(event)));
+}
+
+/** A submitted order is in no block, and nothing takes it back. */
+function isFinal({ content }: FeedEvent, finalBlocks: ReadonlyMap<number, bigint>): boolean {
+  const { blockNumber, chainId } = content;
+  return blockNumber === null || blockNumber <= (finalBlocks.get(chainId) ?? -1n);
 }
 
 function endOf(facts: readonly FeedFact[], upTo: bigint): bigint {

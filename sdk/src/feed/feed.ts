@@ -18,6 +18,8 @@ export type FeedOptions = {
   readonly transport?: "auto" | "stream" | "poll";
   /** Between two polls when nothing is new; default: 2 s. */
   readonly pollMs?: number;
+  /** Before the first reconnection; doubles with each failure. Default: 0.5 s. */
+  readonly retryMs?: number;
   /** Silence after which a stream is taken for broken; the server sends something every 15 s. Default: 45 s. */
   readonly silenceMs?: number;
   /** Called when a connection failed, before the next is tried. */
@@ -31,11 +33,10 @@ export type Feed = AsyncIterable<MarketEvent> & {
   readonly position: string | undefined;
 };
 
-const firstDelayMs = 500;
 const mostDelayMs = 30_000;
 
 export function openFeed(source: FeedSource, options: FeedOptions): Feed {
-  const { transport = "auto", pollMs = 2_000, silenceMs = 45_000 } = options;
+  const { transport = "auto", pollMs = 2_000, silenceMs = 45_000, retryMs = 500 } = options;
   let position = options.after;
   let open: Transport = transport === "poll" ? pollEvents : streamEvents;
   let failures = 0;
@@ -60,7 +61,7 @@ export function openFeed(source: FeedSource, options: FeedOptions): Feed {
     if (!isPassing(error)) throw error;
     options.onError?.(error);
     failures += 1;
-    const delayMs = backOff(failures, firstDelayMs, mostDelayMs);
+    const delayMs = backOff(failures, retryMs, mostDelayMs);
     await wait(Math.max(error.retryAfterMs ?? 0, delayMs), signal).catch(() => undefined);
   }
 

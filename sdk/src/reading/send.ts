@@ -5,6 +5,8 @@ export type SendOptions = {
   readonly fetch: typeof globalThis.fetch;
   /** Tries in all, the first one included. */
   readonly tries: number;
+  /** Before the second try; doubles with each. */
+  readonly delayMs: number;
   /** For all tries together. */
   readonly timeoutMs: number;
 };
@@ -16,7 +18,6 @@ export type Answered = {
   readonly text: string;
 };
 
-const firstDelayMs = 250;
 const mostDelayMs = 10_000;
 
 /** Statuses that say nothing against the request itself. */
@@ -29,7 +30,7 @@ const passing = new Set([429, 502, 503, 504]);
 export async function send(
   url: string,
   request: RequestInit,
-  { fetch, tries, timeoutMs }: SendOptions,
+  { fetch, tries, delayMs: firstDelayMs, timeoutMs }: SendOptions,
   given?: AbortSignal,
 ): Promise<Answered> {
   const timeout = AbortSignal.timeout(timeoutMs);

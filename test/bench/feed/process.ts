@@ -4,6 +4,7 @@ import express from "express";
 import { pino } from "pino";
 import { openListener } from "../../../api/background/log-signal/listener.ts";
 import { answerFeed } from "../../../api/serve/feed/answer-feed.ts";
+import { frameSnakeCase } from "../../../api/serve/feed/frame.ts";
 import { openFeed } from "../../../api/serve/feed/open-feed.ts";
 import { measureRequests, openMetrics } from "../../../api/serve/http/metrics.ts";
 import { servePath } from "../../../api/serve/http/mount.ts";
@@ -21,7 +22,7 @@ const source = {
   chainIds: [33139],
   feeRecipient: "0x00000000000000000000000000000000000fee00",
 } as const;
-const feed = openFeed({ source, logger });
+const feed = openFeed({ source, frame: frameSnakeCase, logger });
 openListener({ url, channels: ["projected"], logger, onNotify: () => feed.notify() });
 const app = express();
 app.use(measureRequests(openMetrics()), compression());

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../../api/serve/app.ts";
 import { answerFeed } from "../../../api/serve/feed/answer-feed.ts";
+import { frameSnakeCase } from "../../../api/serve/feed/frame.ts";
 import { type Feed, openFeed } from "../../../api/serve/feed/open-feed.ts";
 import { reject } from "../../../projections/domain/rejection.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -23,7 +24,11 @@ beforeAll(async () => {
   database = await createDatabase();
   const { db } = database;
   await makeCheckpoints(db);
-  feed = openFeed({ source: { db, chainIds: [33139], feeRecipient: testFee.recipient }, logger });
+  feed = openFeed({
+    source: { db, chainIds: [33139], feeRecipient: testFee.recipient },
+    frame: frameSnakeCase,
+    logger,
+  });
   const { siteUrl, now, market } = contextOver(db);
   const context = { db, siteUrl, now, prefix: market.prefix, chainId: 33139, tokens } as const;
   const nftData = { context, segment: "apechain", perMinute: 0, stream: answerFeed(feed) };

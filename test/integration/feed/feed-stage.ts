@@ -4,12 +4,14 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { createApp } from "../../../api/serve/app.ts";
 import { answerFeed } from "../../../api/serve/feed/answer-feed.ts";
+import { frameSnakeCase } from "../../../api/serve/feed/frame.ts";
 import type { FeedLimits } from "../../../api/serve/feed/limits.ts";
 import { type Feed, openFeed } from "../../../api/serve/feed/open-feed.ts";
 import { measureRequests, openMetrics } from "../../../api/serve/http/metrics.ts";
 import { servePath } from "../../../api/serve/http/mount.ts";
 import { parseQuery } from "../../../api/serve/http/query.ts";
 import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
+import type { FeedOf } from "../../../api/serve/v1/event-stream.ts";
 import type { Database } from "../../../projections/database.ts";
 import { addressOf, appendEvents, block, type ChainEvent } from "../../support/database/given.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
@@ -34,20 +36,25 @@ export async function serveFeed(
   limits: Partial<FeedLimits> = {},
 ): Promise<FeedServer> {
   const source = { db, chainIds: [33139], feeRecipient: testFee.recipient };
-  const feed = openFeed({ source, logger, limits });
+  const feed = openFeed({ source, frame: frameSnakeCase, logger, limits });
   const app = express();
   app.set("query parser", parseQuery);
   app.use(measureRequests(openMetrics()), compression());
   servePath(app, "/stream", { get: [answerFeed(feed)] });
   const context = contextOver(db);
-  app.use(createApp({ context, baseUrl, logger }));
+  const ofV1 = {
+    latest: openFeed({ source, logger, limits }),
+    final: openFeed({ source: { ...source, delivery: "final" }, logger, limits }),
+  };
+  const feedOf: FeedOf = (chainId, delivery) => (chainId === 33139 ? ofV1[delivery] : undefined);
+  app.use(createApp({ context, baseUrl, logger, feedOf }));
   const api = await serve(app);
   return {
     ...api,
     feed,
     stream: (query = "") => `${api.url}/stream${query}`,
     async close() {
-      await feed.stop();
+      await Promise.all([feed, ...Object.values(ofV1)].map((one) => one.stop()));
       await api.close();
     },
   };

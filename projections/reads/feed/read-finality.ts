@@ -1,0 +1,41 @@
+import { sql } from "kysely";
+import type { Database } from "../../database.ts";
+import { blockIdRange, firstBlockId } from "../../log/block-id.ts";
+import { blockNumberIn } from "../../log/ponder-id.ts";
+
+/** The highest block of each chain that is final and recorded to its end. Chains without one are left out. */
+export async function readFinalBlocks(
+  db: Database,
+  chainIds: readonly number[],
+): Promise<ReadonlyMap<number, bigint>> {
+  const { rows } = await sql<{ chainId: number; number: bigint | null }>`
+    select r.chain_id as "chainId", max(${blockNumberIn("r.settled_id")}) as number
+    from ops.recorder r where r.chain_id = any (${chainIds}::int[]) group by r.chain_id`.execute(
+    db,
+  );
+  return new Map(
+    rows.flatMap(({ chainId, number }) => (number === null ? [] : [[chainId, number]])),
+  );
+}
+
+/** The position, `upTo` at most, up to which every event is of a final block. */
+export async function readFinalPosition(
+  db: Database,
+  chainIds: readonly number[],
+  upTo: bigint,
+): Promise<bigint> {
+  const final = await readFinalBlocks(db, chainIds);
+  let position = upTo;
+  for (const chainId of chainIds) {
+    const number = final.get(chainId);
+    if (number === undefined) return 0n;
+    const { to } = blockIdRange(chainId);
+    const from = firstBlockId(chainId, number + 1n);
+    const { rows } = await sql<{ first: bigint | null }>`
+      select min(position) as first from log.fact
+      where block_id >= ${from} and block_id < ${to} and log_index is not null`.execute(db);
+    const first = rows[0]?.first ?? null;
+    if (first !== null && first <= position) position = first - 1n;
+  }
+  return position;
+}
