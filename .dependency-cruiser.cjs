@@ -153,7 +153,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "devnet/contracts/artifacts" },
+    exclude: { path: "^(devnet/contracts/artifacts|sdk/dist)/" },
     tsConfig: { fileName: "tsconfig.json" },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {

@@ -18,11 +18,13 @@ export type FeedConfig = {
   readonly chains: readonly { readonly chainId: ChainId }[];
 };
 
+/** The live feed of a chain, as `/v1` and open pages follow it; undefined: the chain is not served. */
+export type FeedOf = (chainId: ChainId, delivery: "latest" | "final") => Feed | undefined;
+
 /** The live feeds of one process. */
 export type Feeds = Pick<Feed, "figures" | "stop"> & {
   readonly account: Feed;
-  /** The feed of `/v1` of a chain; undefined: the chain is not served. */
-  feedOf(chainId: ChainId, delivery: "latest" | "final"): Feed | undefined;
+  readonly feedOf: FeedOf;
 };
 
 /** The feeds, notified when the projections have advanced by the primary database. */

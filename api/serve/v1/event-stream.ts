@@ -1,13 +1,9 @@
 import type { RequestHandler } from "express";
 import { z } from "zod";
-import type { ChainId } from "../../../abis/deployments.ts";
 import { answerFeed } from "../feed/answer-feed.ts";
 import { delivery } from "../feed/event-filter.ts";
-import type { Feed } from "../feed/open-feed.ts";
+import type { FeedOf } from "../feed/start-feed.ts";
 import { chainId } from "./routing/parameters.ts";
-
-/** The feed of a chain; undefined: it is not served. */
-export type FeedOf = (chainId: ChainId, delivery: "latest" | "final") => Feed | undefined;
 
 const query = z.object({ chainId, delivery });
 

@@ -58,7 +58,7 @@ export function openFeed(source: FeedSource, options: FeedOptions): Feed {
       open = pollEvents;
       return;
     }
-    if (!isPassing(error)) throw error;
+    if (!isTemporary(error)) throw error;
     options.onError?.(error);
     failures += 1;
     const delayMs = backOff(failures, retryMs, mostDelayMs);
@@ -101,6 +101,6 @@ function asError(thrown: unknown): MarketError {
 }
 
 /** A refusal of the request itself does not pass by waiting. */
-function isPassing({ status }: MarketError): boolean {
+function isTemporary({ status }: MarketError): boolean {
   return status < 400 || status === 408 || status === 429 || status >= 500;
 }

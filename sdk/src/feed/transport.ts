@@ -20,7 +20,7 @@ type EventAnswer = {
 };
 
 /** What a transport brings: an event, or only how far it has come. */
-export type Progress = { readonly position: string; readonly event?: MarketEvent };
+type Progress = { readonly position: string; readonly event?: MarketEvent };
 
 export type Transport = (
   source: FeedSource,

@@ -46,7 +46,8 @@ export async function send(
       return await sendOnce(fetch, url, { ...request, signal });
     } catch (thrown) {
       const error = reasonOf(thrown);
-      const isLast = failures + 1 >= tries || !(error instanceof MarketError) || !isPassing(error);
+      const isLast =
+        failures + 1 >= tries || !(error instanceof MarketError) || !isTemporary(error);
       if (isLast) throw error;
       const delayMs = error.retryAfterMs ?? backOff(failures, firstDelayMs, mostDelayMs);
       if (Date.now() + delayMs >= deadline) throw error;
@@ -77,7 +78,7 @@ async function sendOnce(
 }
 
 /** Half an answer is worth another try, as a broken connection is. */
-function isPassing({ status, code }: MarketError): boolean {
+function isTemporary({ status, code }: MarketError): boolean {
   return (
     code === "network" || passing.has(status) || (code === "unexpected_answer" && status < 400)
   );

@@ -70,7 +70,7 @@ function cutting(random: Random, cuts: number) {
 const open = (more: Partial<Parameters<typeof market>[0]> = {}): Market =>
   market({ url: server.url, chainId: 33139, key: "a key", retry: { delayMs: 1 }, ...more });
 
-/** A consumer's own table: what it was told, without what was retracted. */
+/** A consumer's own table: the events it received, without what was retracted. */
 class Table {
   readonly rows = new Map<string, MarketEvent>();
   readonly ids: string[] = [];

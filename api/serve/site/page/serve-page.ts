@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import type { Logger } from "pino";
 import type { ChainId } from "../../../../abis/deployments.ts";
-import type { Feed } from "../../feed/open-feed.ts";
+import type { FeedOf } from "../../feed/start-feed.ts";
 import { type Document, sendDocument, textDocument } from "../../http/answer.ts";
 import { requestIdOf } from "../../http/request-id.ts";
 import type { ResponseCache } from "../../http/response-cache.ts";
@@ -20,8 +20,6 @@ export type SiteContext = {
   readonly feedOf?: FeedOf | undefined;
   readonly cache?: ResponseCache | undefined;
 };
-
-export type FeedOf = (chainId: ChainId, delivery: "latest") => Feed | undefined;
 
 const type = "text/html; charset=utf-8";
 
