@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database.ts";
 import { kindLiteral } from "./fact-kind-sql.ts";
-import type { EventSelection } from "./ponder-events.ts";
+import type { EventSelection, EventTransfers } from "./ponder-events.ts";
 import { transactionPrefixOf } from "./ponder-id.ts";
 
 /** A transaction of a chain, in the block that its events say. Hex, lower case. */
@@ -15,13 +15,6 @@ export type TransferReader = {
   readonly fetch: (
     transactions: readonly TransactionRef[],
   ) => Promise<ReadonlyMap<string, readonly unknown[]>>;
-};
-
-/** The transfers that an event is stored with. */
-export type EventTransfers = {
-  readonly blockHash: string;
-  readonly logIndex: number;
-  readonly transfers: readonly unknown[];
 };
 
 type MissingRow = {

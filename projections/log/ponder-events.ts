@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { eventKindSql } from "./event-kinds.ts";
 import { kindList, kindLiteral } from "./fact-kind-sql.ts";
-import type { EventTransfers } from "./missing-transfers.ts";
 
 /** Events of some blocks, with Ponder's event ids in (after, upTo]; no end when `upTo` is null. */
 export type EventSelection = {
@@ -11,6 +10,13 @@ export type EventSelection = {
   blockHashes: readonly string[];
   /** On Ponder's table `event`. */
   condition: RawBuilder<boolean>;
+};
+
+/** The transfers that an event is stored with. */
+export type EventTransfers = {
+  readonly blockHash: string;
+  readonly logIndex: number;
+  readonly transfers: readonly unknown[];
 };
 
 /** Stages events of a Ponder schema as facts, without leaving the database. A batch becomes a fact per element. */

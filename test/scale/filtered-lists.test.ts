@@ -47,7 +47,7 @@ async function seedSales(): Promise<void> {
     select (1::bigint << 44) + ((n / 10)::bigint << 12), n % 10, 0, sha256(n::text::bytea), 1, 1 + n % 30, n % 1000, 1,
            5, 5, case when n % 5000 = 7 then ${weth} else decode(repeat('00', 20), 'hex') end, ${walletOf("n % 1000")},
            ${walletOf("(n * 7) % 1000")}, 'ask', case when n % 10000 = 3 then 'rare' else 'opensea' end, 'seaport', '1.6',
-           '\\x01', null, '[]', null, null, 1, '\\x02', n / 10, '\\x03', to_timestamp(1690000000 + n * 50)
+           '\\x01', null, '[]', null, null, 1, '\\x02', n / 10, '\\x03', to_timestamp(1690000000 + n * 50), null, false
     from generate_series(1, ${sales}::int) n`.execute(db);
 }
 

@@ -397,7 +397,16 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/events",
-    parameters: ["chainId", "after", "type", "collection", "wallet", "delivery", "per_page", "Last-Event-ID"],
+    parameters: [
+      "chainId",
+      "after",
+      "type",
+      "collection",
+      "wallet",
+      "delivery",
+      "per_page",
+      "Last-Event-ID",
+    ],
     codes: { ...chain, invalid_cursor: 422, too_many_streams: 503 },
   },
   { method: "get", path: "/v1/openapi.json", parameters: [], codes: {} },

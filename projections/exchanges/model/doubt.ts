@@ -8,17 +8,14 @@
  * - `transfer_mismatch`: the token moved between other parties than the event names;
  * - `duplicate`: another event told the same trade.
  */
-export const doubtReasons = [
-  "undecodable",
-  "unknown_type",
-  "zero_price",
-  "price_out_of_range",
-  "transfer_missing",
-  "transfer_mismatch",
-  "duplicate",
-] as const;
-
-export type DoubtReason = (typeof doubtReasons)[number];
+export type DoubtReason =
+  | "undecodable"
+  | "unknown_type"
+  | "zero_price"
+  | "price_out_of_range"
+  | "transfer_missing"
+  | "transfer_mismatch"
+  | "duplicate";
 
 /** An event that announces a trade and makes no sale. */
 export type Doubt = { readonly doubt: DoubtReason; readonly logIndex: number };

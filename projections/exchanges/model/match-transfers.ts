@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
 import { DoubtfulEvent } from "./doubt.ts";
 
-export type WantedTransfer = {
+type WantedTransfer = {
   readonly contract: Address;
   /** Decimal. */
   readonly tokenId: string;

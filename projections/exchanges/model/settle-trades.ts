@@ -14,7 +14,7 @@ export type Placed<One> = {
   readonly fill: One;
 };
 
-export type SettledItem = Omit<TradedItem, "via" | "standard"> & {
+type SettledItem = Omit<TradedItem, "via" | "standard"> & {
   readonly standard: NftStandard;
   /** Who took the trade for the buyer, a router or an aggregator; null: the buyer did. */
   readonly via: Address | null;

@@ -22,6 +22,13 @@ beforeAll(async () => {
   targets = await prepare(db);
   await appendTrades(db, 1, 2);
   const item = { token: apes, identifier: "3", itemType: 2 };
+  const price = {
+    token: zeroAddress,
+    identifier: "0",
+    itemType: 0,
+    amount: "1000",
+    recipient: addressOf(1),
+  };
   await appendEvents(db, [
     {
       kind: "order_fulfilled",
@@ -34,7 +41,7 @@ beforeAll(async () => {
       payload: {
         zone: zeroAddress,
         offer: [{ ...item, amount: "one" }],
-        consideration: [],
+        consideration: [price],
         sender: addressOf(2),
         target: seaport["1.6"],
         calldataTail: null,

@@ -137,7 +137,7 @@ async function seedSale(db: Database, sale: SeededSale): Promise<void> {
             ${priceWei}, ${priceWei}, ${bytes(sale.currency)}, ${bytes(addressOf(50))},
             ${bytes(addressOf(51))}, 'ask', 'unknown', 'seaport', '1.6', ${bytes(addressOf(70))}, ${bytes(wordOf(ordinal))},
             ${JSON.stringify(fees)}::jsonb, null, null, ${ordinal}, ${bytes(wordOf(ordinal + 500))}, ${block},
-            ${bytes(wordOf(block))}, ${new Date(today.getTime() - sale.ageHours * 3_600_000)})`.execute(
+            ${bytes(wordOf(block))}, ${new Date(today.getTime() - sale.ageHours * 3_600_000)}, null, false)`.execute(
     db,
   );
 }
