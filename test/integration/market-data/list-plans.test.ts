@@ -35,9 +35,9 @@ async function fill(db: Database): Promise<void> {
     insert into sales.sale (
       block_id, transaction_index, ordinal, sale_id, chain_id, contract_id, token_id, quantity, price_wei, total_wei,
       currency, seller, buyer, side, marketplace, protocol, protocol_version, exchange, fees, log_index,
-      transaction_hash, block_number, block_hash, timestamp)
+      transaction_hash, block_number, block_hash, timestamp, is_erc1155)
     select ${from}::bigint + n, 0, 0, ${hash}, 1, n % 300, n % 7000, 1, n, n, '', ${address}, ${address}, 'ask', 'x', 'x',
-           'x', '', '[]', 0, ${hash}, n, ${hash}, now() ${rows}`.execute(db);
+           'x', '', '[]', 0, ${hash}, n, ${hash}, now(), false ${rows}`.execute(db);
   await sql`
     insert into listings.listing (
       order_hash, chain_id, position, marketplace, contract_id, token_id, is_conduit_known, is_buyable, is_visible,
