@@ -28,7 +28,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const until = (isSo: () => unknown, timeout = 10_000) =>
+const until = (isSo: () => unknown, timeout = 60_000) =>
   vi.waitFor(() => expect(isSo()).toBeTruthy(), { timeout, interval: 20 });
 
 function main(args: string[], variables: Record<string, string>): ChildProcess {
