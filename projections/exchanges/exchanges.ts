@@ -1,5 +1,6 @@
 import { archipelago } from "./archipelago/exchange.ts";
 import { blend, blur } from "./blur/exchange.ts";
+import { cryptopunks } from "./cryptopunks/exchange.ts";
 import { element } from "./element/exchange.ts";
 import { foundation } from "./foundation/exchange.ts";
 import { looksrare } from "./looksrare/exchange.ts";
@@ -27,13 +28,14 @@ export const exchanges: readonly Exchange[] = [
   element,
   zeroex,
   rarible,
+  cryptopunks,
 ];
 
 /** The events that are stored with their transaction's transfers, by source and name. */
-export function eventsWithTransfers(): { source: string; name: string }[] {
+export function eventsWithTransfers(): { source: string; name: string; each: boolean }[] {
   return exchanges.flatMap(({ sources }) =>
-    sources.flatMap(({ name: source, eventsWithTransfers: names = [] }) =>
-      names.map((name) => ({ source, name })),
+    sources.flatMap(({ name: source, eventsWithTransfers: names = [], isEachWithTransfers }) =>
+      names.map((name) => ({ source, name, each: isEachWithTransfers ?? false })),
     ),
   );
 }

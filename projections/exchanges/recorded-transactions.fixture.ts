@@ -14,6 +14,7 @@ import type { ExchangeEvent } from "../facts/exchange-event.ts";
 import { serializeBigints } from "../facts/serialize-bigints.ts";
 import type { TokenTransfer } from "../facts/token-transfer.ts";
 import { factKind } from "../log/fact-kind.ts";
+import { isOfCryptopunks, punkTransfer } from "./cryptopunks/punk-transfers.ts";
 import { exchanges } from "./exchanges.ts";
 import type { ExchangeFact, ExchangeTransaction } from "./model/exchange.ts";
 import { exchangeTransaction } from "./model/exchange-transaction.ts";
@@ -62,7 +63,7 @@ export function recordedTransactions(folder: string): RecordedTransaction[] {
 
 /** The facts of a transaction's logs, as the recorder makes them. */
 export function transactionOf({ hash, from, to, logs }: RecordedTransaction): ExchangeTransaction {
-  const transfers = logs.flatMap(transfersOf);
+  const transfers = logs.flatMap((log, index) => transfersOf(log, logs, index));
   const facts = logs.flatMap((log) => factOf(log, { from, to }, transfers));
   return exchangeTransaction(1, hash, facts);
 }
@@ -115,12 +116,14 @@ type Movement = Record<"from" | "to" | "src" | "dst", Address> &
   Record<"tokenId" | "id" | "value" | "wad", string>;
 
 /** The transfer that a log is, as it is read from a receipt. */
-function transfersOf(log: Log): TokenTransfer[] {
+function transfersOf(log: Log, logs: readonly Log[], index: number): TokenTransfer[] {
+  const at = { logIndex: log.logIndex, contract: log.address };
+  if (isOfCryptopunks(log))
+    return [punkTransfer(logs, index) ?? []].flat().map((one) => ({ ...at, ...one }));
   const event = eventOf([erc721, erc1155, erc20], log);
   if (event === undefined) return [];
   const args = argumentsOf(event, log) as Movement;
   const { from, to, src, dst, tokenId, id, value, wad } = args;
-  const at = { logIndex: log.logIndex, contract: log.address };
   if (event === erc20) {
     return [{ ...at, standard: "erc20", from: src, to: dst, tokenId: null, amount: wad }];
   }
@@ -166,7 +169,7 @@ function expectedRow(recorded: RecordedSale, sale: SaleRow | undefined) {
 }
 
 /** An event of a made-up transaction; arguments as the log stores them. */
-type GivenEvent = { event: string; args: Record<string, unknown>; logIndex: number };
+type GivenEvent = Pick<ExchangeEvent, "event" | "args" | "bid"> & { logIndex: number };
 
 /** A transaction of one source's events, whose contract the sender calls. A transfer delivers each sale. */
 export function givenTransaction(

@@ -12,6 +12,8 @@ export type ExchangeEvent = {
   readonly sender: Address | null;
   readonly target: Address | null;
   readonly calldataTail: Hex | null;
-  /** The transaction's, in log order: on the first of its events that the source stores with transfers. */
+  /** The transaction's, in log order: on the first of its events that the source stores with transfers, or on each. */
   readonly transfers?: readonly TokenTransfer[];
+  /** The bid that a sale of CryptoPunks took, where its event leaves it out: the punk's last one before it. */
+  readonly bid?: { readonly bidder: Address; readonly wei: string };
 };

@@ -21,6 +21,11 @@ export const eventKinds: Readonly<Record<string, Readonly<Record<string, FactKin
     Deposit: "wrapped_deposit",
     Withdrawal: "wrapped_withdrawal",
   },
+  CryptoPunks: {
+    Assign: "erc721_transfer",
+    PunkTransfer: "erc721_transfer",
+    PunkBidEntered: "bid_entered",
+  },
   Conduit: { ChannelUpdated: "channel_updated" },
   Seaport: seaportOrders,
   SeaportLegacy: seaportOrders,

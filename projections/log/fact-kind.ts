@@ -22,6 +22,7 @@ export const factKind = {
   order_validated: 33,
   orders_matched: 34,
   exchange_event: 35,
+  bid_entered: 36,
 
   channel_updated: 40,
 

@@ -27,6 +27,7 @@ import { up as appendFunctions } from "./migrations/0031-append-functions.ts";
 import { up as tokenSubmissions } from "./migrations/0040-token-submissions.ts";
 import { up as search } from "./migrations/0041-search.ts";
 import { up as sources } from "./migrations/0044-sources.ts";
+import { up as exchangeContext } from "./migrations/0050-exchange-context.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -56,6 +57,7 @@ const migrations: Record<string, Migration> = {
   "0040-token-submissions": { up: tokenSubmissions },
   "0041-search": { up: search },
   "0044-sources": { up: sources },
+  "0050-exchange-context": { up: exchangeContext },
 };
 
 function migrator(db: Database): Migrator {

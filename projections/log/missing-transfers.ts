@@ -9,8 +9,12 @@ export type TransactionRef = { readonly hash: string; readonly blockHash: string
 
 /** Reads the transfers of transactions, which some events are stored with. */
 export type TransferReader = {
-  /** The events, by source and name. */
-  readonly events: readonly { readonly source: string; readonly name: string }[];
+  /** The events, by source and name. `each`: not the first of a source and transaction alone. */
+  readonly events: readonly {
+    readonly source: string;
+    readonly name: string;
+    readonly each?: boolean;
+  }[];
   /** Transfers by transaction hash, as JSON. Throws when the chain does not answer, or has no such transaction. */
   readonly fetch: (
     transactions: readonly TransactionRef[],
@@ -25,8 +29,8 @@ type MissingRow = {
 };
 
 /**
- * Of the selected events those that are the first of their source and transaction to be stored with transfers and that
- * the log does not hold, with the transfers: from the log, where another event of the transaction has them, else from
+ * Of the selected events those that are the first of their source and transaction to be stored with transfers, or each
+ * of which is, and that the log does not hold, with the transfers: from the log, where another event of the transaction has them, else from
  * the reader, each transaction once.
  */
 export async function readMissingTransfers(
@@ -70,11 +74,11 @@ function selectMissing(
     ) recorded on true
     where event.id > ${after} ${upTo === null ? sql`` : sql`and event.id <= ${upTo}`}
       and event.block_hash = any (${blockHashes}::text[]) and ${isStoredWithTransfers("event")} and ${condition}
-      and not exists (
+      and (event.source = any (${events.filter(({ each }) => each).map(({ source }) => source)}::text[]) or not exists (
         select from ${table} p
         where p.id >= ${transactionPrefixOf("event.id")} and p.id < event.id and p.source = event.source
           and ${isStoredWithTransfers("p")}
-      )
+      ))
       and not exists (
         select from log.fact f
         where f.block_id = b.block_id and f.log_index = event.log_index and f.sub_index = 0

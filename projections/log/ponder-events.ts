@@ -1,7 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
+import { zeroAddress } from "viem";
 import type { Session } from "../database.ts";
 import { eventKindSql } from "./event-kinds.ts";
 import { kindList, kindLiteral } from "./fact-kind-sql.ts";
+import { punkTransfer, takenBid } from "./punk-events.ts";
 
 /** Events of some blocks, with Ponder's event ids in (after, upTo]; no end when `upTo` is null. */
 export type EventSelection = {
@@ -97,11 +99,12 @@ async function stageRows(session: Session, events: RawBuilder<unknown>): Promise
     insert into staged (ord, kind, chain_id, block_number, block_hash, block_timestamp, transaction_index,
                         transaction_hash, log_index, sub_index, contract, token_id, amount, from_address,
                         to_address, order_hash, payload)
-    select row_number() over (order by e.id, element.sub_index), e.kind, e.chain_id, e.block_number,
+    select row_number() over (order by e.id, element.sub_index), coalesce(element.kind, e.kind), e.chain_id, e.block_number,
            ${bytes(sql`e.block_hash`)}, to_timestamp(e.block_timestamp), e.transaction_index,
            ${bytes(sql`e.transaction_hash`)}, e.log_index, element.sub_index, ${bytes(sql`e.address`)},
-           element.token_id, element.amount, ${bytes(typed(from))}, ${bytes(typed(to))},
-           ${bytes(typed(sql`a ->> 'orderHash'`))}, ${payload}
+           element.token_id, element.amount, ${bytes(sql`coalesce(element.from_address, ${typed(from)})`)},
+           ${bytes(sql`coalesce(element.to_address, ${typed(to)})`)},
+           ${bytes(typed(sql`a ->> 'orderHash'`))}, case when element.kind is null then ${payload(events)} end
     from (
       select event.*, ${eventKindSql(sql`event.source`, sql`event.name`)} as kind from (${events}) event offset 0
     ) e
@@ -123,32 +126,39 @@ function typed(value: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`case when e.kind <> ${kindLiteral("exchange_event")} then ${value} end`;
 }
 
-/** ERC-721, ERC-1155, WETH9 and Seaport name the two parties differently. */
+/** ERC-721, ERC-1155, WETH9, Seaport and CryptoPunks name the two parties differently. */
 const from = sql`coalesce(a ->> 'from', a ->> 'src', a ->> 'owner', a ->> 'offerer', a ->> 'fromAddress',
-  a -> 'orderParameters' ->> 'offerer')`;
+  a -> 'orderParameters' ->> 'offerer', case when e.name = 'Assign' then ${sql.lit(zeroAddress)} end)`;
 const to = sql`coalesce(a ->> 'to', a ->> 'dst', a ->> 'spender', a ->> 'recipient', a ->> 'toAddress',
   a ->> 'channel', a ->> 'operator')`;
 
-/** One element for most events, one per entry of a batch. Entries beyond the shorter list of a batch are dropped. */
+/**
+ * One element for most events, one per entry of a batch. Entries beyond the shorter list of a batch are dropped. An
+ * element with a kind is a fact beside that of the event.
+ */
 const elements = sql`
-  select (batch.place - 1)::int as sub_index, batch.id::numeric as token_id, batch.value::numeric as amount
+  select (batch.place - 1)::int as sub_index, batch.id::numeric as token_id, batch.value::numeric as amount,
+         null::smallint as kind, null::text as from_address, null::text as to_address
   from unnest(
     array(select jsonb_array_elements_text(a -> 'ids') where ${isBatch}),
     array(select jsonb_array_elements_text(a -> 'values') where ${isBatch})
   ) with ordinality as batch (id, value, place)
   where batch.id is not null and batch.value is not null
   union all
-  select 0, ${typed(sql`coalesce(a ->> 'tokenId', a ->> 'fromTokenId', a ->> 'id')::numeric`)},
+  select 0, ${typed(sql`coalesce(a ->> 'tokenId', a ->> 'fromTokenId', a ->> 'id', a ->> 'punkIndex')::numeric`)},
          ${typed(sql`case
            when e.kind = ${kindLiteral("erc721_consecutive_transfer")} then
              (a ->> 'toTokenId')::numeric - (a ->> 'fromTokenId')::numeric + 1
            when e.kind in ${kindList("approval_for_all", "channel_updated")} then
              coalesce(a ->> 'approved', a ->> 'open')::boolean::int::numeric
            else coalesce(a ->> 'value', a ->> 'wad', a ->> 'newCounter')::numeric
-         end`)}
-  where not ${isBatch}`;
+         end`)}, null, null, null
+  where not ${isBatch}
+  union all
+  select moved.sub_index, moved.token_id, null, moved.kind, moved.from_address, moved.to_address
+  from (${punkTransfer}) moved (sub_index, kind, token_id, from_address, to_address)`;
 
-const payload = sql`case e.kind
+const payload = (events: RawBuilder<unknown>) => sql`case e.kind
   when ${kindLiteral("order_fulfilled")} then
     jsonb_build_object('zone', a -> 'zone', 'offer', a -> 'offer', 'consideration', a -> 'consideration',
                        'sender', e.sender, 'target', e.target, 'calldataTail', e.calldata_tail)
@@ -159,4 +169,5 @@ const payload = sql`case e.kind
     jsonb_build_object('source', e.source, 'event', e.name, 'args', a,
                        'sender', e.sender, 'target', e.target, 'calldataTail', e.calldata_tail)
       || case when e.transfers is null then '{}' else jsonb_build_object('transfers', e.transfers) end
+      || coalesce(${takenBid(events)}, '{}')
 end`;

@@ -1,6 +1,10 @@
 import { decodeEventLog, type Hex, toEventSelector } from "viem";
 import { z } from "zod";
 import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
+import {
+  isOfCryptopunks,
+  punkTransfer,
+} from "../../../projections/exchanges/cryptopunks/punk-transfers.ts";
 import type { TokenTransfer } from "../../../projections/facts/token-transfer.ts";
 
 const hex = z
@@ -40,9 +44,12 @@ const selectors = {
 
 /** The transfers of NFTs and coins among a receipt's logs, in their order. A log that does not decode is none. */
 export function parseTransfers(logs: readonly Log[]): TokenTransfer[] {
-  return logs.flatMap((log) => {
+  return logs.flatMap((log, index) => {
     try {
-      return movementsOf(log).map(({ standard, ...movement }) => {
+      const movements = isOfCryptopunks(log)
+        ? [punkTransfer(logs, index) ?? []].flat()
+        : movementsOf(log);
+      return movements.map(({ standard, ...movement }) => {
         const { logIndex, address: contract } = log;
         return { logIndex, standard, contract, ...lowerCase(movement) };
       });

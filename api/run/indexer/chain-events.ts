@@ -81,15 +81,15 @@ export async function completeEvents(
   });
 }
 
-/** The transfers of a transaction, by the first event of each source that is stored with them. */
+/** The transfers of a transaction, by the first event of each source that is stored with them, or by each. */
 async function fetchTransfers(
   client: ChainClient,
   sorted: readonly ChainEvent[],
 ): Promise<Map<ChainEvent, readonly unknown[]>> {
   const firsts = new Map<string, ChainEvent>();
   for (const event of sorted) {
-    const { source, name, transactionHash } = event;
-    const key = `${transactionHash} ${source.name}`;
+    const { source, name, transactionHash, logIndex } = event;
+    const key = `${transactionHash} ${source.name} ${source.isEachWithTransfers ? logIndex : ""}`;
     if (source.eventsWithTransfers?.includes(name) && !firsts.has(key)) firsts.set(key, event);
   }
   const refs = [...firsts.values()].map(({ transactionHash: hash, blockHash }) => ({

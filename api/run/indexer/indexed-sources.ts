@@ -28,6 +28,8 @@ export type EventSource = {
   eventsWithCall: readonly string[];
   /** Names of the events that are stored with their transaction's transfers; absent: none. */
   eventsWithTransfers?: readonly string[];
+  /** Each of these is stored with them, not the first of a transaction alone. */
+  isEachWithTransfers?: boolean;
 };
 
 /** The protocol that is indexed of every chain: orders of this market are made for it. */
@@ -119,14 +121,25 @@ export function addableExchanges(chainId: ChainId): { protocol: string; eventSou
 }
 
 function exchangeSource(
-  { name, events, eventsWithCall, eventsWithTransfers, chains }: ExchangeSource,
+  {
+    name,
+    events,
+    eventsWithCall,
+    eventsWithTransfers,
+    isEachWithTransfers,
+    chains,
+  }: ExchangeSource,
   { chainId, startBlock }: SourceConfig,
 ): EventSource[] {
   const deployment = chains[chainId];
   if (deployment === undefined) return [];
   const { addresses, firstBlock } = deployment;
   const common = { name, events, addresses, firstBlock: startBlock ?? firstBlock, eventsWithCall };
-  return [{ ...common, ...(eventsWithTransfers ? { eventsWithTransfers } : {}) }];
+  const withTransfers = {
+    eventsWithTransfers,
+    ...(isEachWithTransfers && { isEachWithTransfers }),
+  };
+  return [{ ...common, ...(eventsWithTransfers ? withTransfers : {}) }];
 }
 
 /** Transfers of NFTs by these contracts, null being any, from a block on. */

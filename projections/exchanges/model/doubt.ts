@@ -2,6 +2,7 @@
  * Why an event that announces a trade makes no sale:
  * - `undecodable`: its arguments are not what the exchange emits;
  * - `unknown_type`: a packed word, an order type or an asset class has a value without a meaning;
+ * - `price_unknown`: no log tells what was paid;
  * - `zero_price`: nothing was paid;
  * - `price_out_of_range`: above 10^27 wei, or less than its fees;
  * - `transfer_missing`: the transaction moved no such token as the event says;
@@ -11,6 +12,7 @@
 export type DoubtReason =
   | "undecodable"
   | "unknown_type"
+  | "price_unknown"
   | "zero_price"
   | "price_out_of_range"
   | "transfer_missing"

@@ -18,6 +18,8 @@ export type ExchangeSource = {
    * receipt: where an event leaves out a party or the price, or a router may hand the token on.
    */
   readonly eventsWithTransfers?: readonly string[];
+  /** Each of these events is stored with them, not the first of a transaction alone: the recorder reads a party there. */
+  readonly isEachWithTransfers?: true;
   /** Contracts by chain, and the block from which on they are indexed. */
   readonly chains: Partial<Record<ChainId, { addresses: readonly Address[]; firstBlock: number }>>;
 };

@@ -1,0 +1,20 @@
+import { cryptopunks as contract, cryptopunksEvents } from "../../../abis/cryptopunks.ts";
+import type { Exchange } from "../model/exchange.ts";
+import { tradesOf } from "./trades.ts";
+
+/** Assignments, transfers and bids are facts of other kinds; `projections/log/punk-events.ts` makes the rest of them. */
+export const cryptopunks: Exchange = {
+  protocol: "cryptopunks",
+  marketplace: "cryptopunks",
+  sources: [
+    {
+      name: "CryptoPunks",
+      events: cryptopunksEvents,
+      eventsWithCall: ["PunkBought"],
+      eventsWithTransfers: ["PunkBought"],
+      isEachWithTransfers: true,
+      chains: { 1: { addresses: [contract], firstBlock: 3_914_495 } },
+    },
+  ],
+  tradesOf,
+};
