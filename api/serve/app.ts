@@ -27,7 +27,7 @@ import { answerHome } from "./pages/home.ts";
 import { mountReference } from "./reference/mount-reference.ts";
 import { answerUnknownPages, mountSite } from "./site/page/mount-site.ts";
 import { pages as sitePages } from "./site/pages.ts";
-import { gaugeFeed } from "./status/feed-gauges.ts";
+import { gaugeFeed, gaugeTokenStreams } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
 import { gaugeMarket } from "./status/market-gauges.ts";
 import { answerMetrics } from "./status/operator-app.ts";
@@ -93,6 +93,7 @@ export function createApp(options: AppOptions): Express {
   gaugePartners(metrics, context.db);
   gaugeMarket(metrics, context.market);
   if (feed !== undefined) gaugeFeed(metrics, feed);
+  if (nftData?.streams !== undefined) gaugeTokenStreams(metrics, nftData.streams);
   if (concurrency !== undefined) gaugeConcurrency(metrics, concurrency);
 
   app.disable("x-powered-by");
@@ -111,6 +112,7 @@ export function createApp(options: AppOptions): Express {
   mountRoutes(app, routes, { ...context, media }, baseUrl, {
     envelope: metaEnvelope,
     prefix: "",
+    challenge: 'ApiKey header="X-API-Key"',
     cache: responseCache,
     concurrency,
   });

@@ -24,6 +24,7 @@ import { up as orderBudgets } from "./migrations/0023-order-budgets.ts";
 import { up as auditCommand } from "./migrations/0028-audit-command.ts";
 import { up as analysts } from "./migrations/0030-analysts.ts";
 import { up as appendFunctions } from "./migrations/0031-append-functions.ts";
+import { up as accountSecurity } from "./migrations/0035-account-security.ts";
 import { up as tokenSubmissions } from "./migrations/0040-token-submissions.ts";
 import { up as search } from "./migrations/0041-search.ts";
 import { up as sources } from "./migrations/0044-sources.ts";
@@ -54,6 +55,7 @@ const migrations: Record<string, Migration> = {
   "0028-audit-command": { up: auditCommand },
   "0030-analysts": { up: analysts },
   "0031-append-functions": { up: appendFunctions },
+  "0035-account-security": { up: accountSecurity },
   "0040-token-submissions": { up: tokenSubmissions },
   "0041-search": { up: search },
   "0044-sources": { up: sources },

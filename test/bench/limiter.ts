@@ -27,7 +27,11 @@ export function run(): Promise<Figure[]> {
       for (let index = 0; index < warmUp + requests; index += 1) {
         const startedAt = performance.now();
         const key = keyOf(index);
-        const admission = await limiter.admit({ address: `192.0.2.${index % callers}`, key });
+        const admission = await limiter.admit({
+          ip: null,
+          address: `192.0.2.${index % callers}`,
+          key,
+        });
         if ("rejected" in admission) throw new Error(admission.message);
         if (index >= warmUp) durations.push(performance.now() - startedAt);
       }

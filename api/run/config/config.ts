@@ -61,6 +61,10 @@ export type Config = {
     limits: { keyless: number; instant: number; permanent: number; account: number };
     /** Requests at a time in one process. */
     concurrency: { total: number; perCaller: number };
+    /** Open streams of one account in one process. */
+    streamsPerAccount: number;
+    /** Minutes for which a password or code counts for what needs one. */
+    reauthenticationMinutes: number;
     /** Whether instant keys are issued; initial state of a switch. */
     instantKeys: boolean;
     /** The number of proxies in front of the API, or their addresses and networks. */
@@ -173,6 +177,8 @@ function shape(env: Environment, curated: Config["curated"]): Config {
         account: env.RATE_LIMIT_ACCOUNT,
       },
       concurrency: { total: env.CONCURRENCY_LIMIT, perCaller: env.CONCURRENCY_LIMIT_CALLER },
+      streamsPerAccount: env.STREAM_LIMIT_ACCOUNT,
+      reauthenticationMinutes: env.REAUTHENTICATION_MINUTES,
       instantKeys: env.INSTANT_KEYS_ENABLED,
       trustProxy: env.TRUST_PROXY,
     },

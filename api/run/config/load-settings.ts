@@ -18,7 +18,10 @@ const concurrencyLimit = (meaning: string, standard: number) =>
 export const loadSettings = {
   RATE_LIMIT_KEYLESS: rateLimit("from an IP address without a key (IPv6: from a /64 network)", 30),
   RATE_LIMIT_INSTANT: rateLimit("of an instant key", 60),
-  RATE_LIMIT_KEY: rateLimit("of a permanent key without its own limit", 120),
+  RATE_LIMIT_KEY: rateLimit(
+    "of an account's permanent keys together, and of each key of an operator without its own limit",
+    120,
+  ),
   RATE_LIMIT_ACCOUNT: rateLimit("of an account in the account API", 120),
   CONCURRENCY_LIMIT: concurrencyLimit(
     "requests in progress in one API process; other reads than the book's may take half, long lists a quarter; further ones wait up to 5 s, then 503",
@@ -28,4 +31,15 @@ export const loadSettings = {
     "requests in progress of one caller in one API process; further ones wait",
     16,
   ),
+  STREAM_LIMIT_ACCOUNT: setting(wholeNumber(1, 4_000).default(10), {
+    meaning: "open streams of one account in one API process",
+    expectation: "streams, from 1",
+    example: "10",
+  }),
+  REAUTHENTICATION_MINUTES: setting(wholeNumber(1, 1_440).default(15), {
+    meaning:
+      "minutes after which a signed-in user must prove again who they are before keys are made or an account is changed",
+    expectation: "minutes, 1 to 1440",
+    example: "15",
+  }),
 };

@@ -52,10 +52,16 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   const { host, port, operatorPort, baseUrl, siteUrl, accountApiPath } = config.http;
   const chains = config.chains.map(({ chainId }) => chainId);
   const market = openMarket(config, logger);
-  const access = openAccess({ config, logger });
-  const { limiter, instantKeys } = access;
+  const { accounts, places, streams, ...accountParts } = openAccounts({ config, logger });
+  const access = openAccess({
+    config,
+    logger,
+    onUse({ accountId, address }) {
+      if (accountId !== null) places.onUse({ accountId, address, credential: "an API key" });
+    },
+  });
+  const { limiter, instantKeys, ownKeys } = access;
   const { trustProxy, limits } = config.access;
-  const { accounts, ...accountParts } = openAccounts({ config, logger });
   const developers = {
     accounts,
     keyLimit: limits.permanent,
@@ -63,10 +69,11 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   };
   const tokens = accountParts.bearerTokens;
   const feeds = startFeeds(config, db, logger);
-  const accountApi = openNftData(config, { db, prefix: market.prefix, tokens, limiter });
-  const nftData = accountApi && { ...accountApi, stream: answerFeed(feeds.account) };
+  const parts = { db, prefix: market.prefix, tokens, limiter, onUse: places.onUse };
+  const accountApi = openNftData(config, parts);
+  const nftData = accountApi && { ...accountApi, stream: answerFeed(feeds.account), streams };
   const now = () => new Date();
-  const context = { db, siteUrl, chains, readStatus, market, instantKeys, now };
+  const context = { db, siteUrl, chains, readStatus, market, instantKeys, ownKeys, now };
   const responseCache = openResponseCache({
     readDataVersion: () => readDataVersion(versionDb),
     now,
@@ -95,8 +102,8 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   const listening = await start(async () => {
     const main = await listen(app, host, port);
     if (operatorPort === null || operatorMetrics === undefined) return main;
-    const parts = { metrics: operatorMetrics, readStatus, logger };
-    return await listenForOperators(main, operatorPort, parts);
+    const operators = { metrics: operatorMetrics, readStatus, logger };
+    return await listenForOperators(main, operatorPort, operators);
   });
   const statusTimer = setInterval(() => {
     readStatus().catch((error) => logger.error({ err: error }, "status check failed"));

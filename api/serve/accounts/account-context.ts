@@ -12,4 +12,6 @@ export type AccountContext = {
   readonly passwords: Passwords;
   readonly mailer: Mailer;
   readonly baseUrl: string;
+  /** Minutes for which a password or code counts for what needs one. */
+  readonly reauthenticationMinutes: number;
 };

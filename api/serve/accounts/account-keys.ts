@@ -1,15 +1,21 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../../../projections/database.ts";
+import type { Session } from "../../../projections/database.ts";
 import { isRejection, type Rejection, reject } from "../../../projections/domain/rejection.ts";
 import { createPermanentKey } from "../keys/create-key.ts";
+import { type KeyTerms, unlimitedTerms } from "../keys/key-terms.ts";
 import type { AccountContext } from "./account-context.ts";
 import { type Clock, currentTime } from "./clock.ts";
+import { keyMadeMail } from "./mails.ts";
+import type { Session as SignedInSession } from "./sessions.ts";
 import type { TooMany } from "./throttle.ts";
 
 export const maxKeys = 10;
 export const overlapHours = 24;
 
-type KeyContext = Pick<AccountContext, "db" | "clock" | "throttle">;
+type KeyContext = Pick<AccountContext, "db" | "clock" | "throttle" | "mailer" | "baseUrl">;
+
+/** Whose key it is, and where to tell of it. */
+export type Owner = Pick<SignedInSession, "accountId" | "email">;
 
 /** `key` is stored nowhere and cannot be shown again. */
 type CreatedKey = { readonly id: number; readonly key: string; readonly name: string };
@@ -30,26 +36,34 @@ function parseKeyName(text: string): string | Rejection<"bad_name"> {
 
 /** Creates a permanent key of an account, which may have ten. Concurrent requests of an account are serialized. */
 export async function createAccountKey(
-  { db, clock, throttle }: KeyContext,
-  accountId: number,
+  context: KeyContext,
+  owner: Owner,
   text: string,
+  terms: KeyTerms = unlimitedTerms,
 ): Promise<CreatedKey | Rejection<"bad_name" | "too_many_keys"> | TooMany> {
+  const { db, clock, throttle } = context;
+  const { accountId } = owner;
   const name = parseKeyName(text);
   if (isRejection(name)) return name;
-  // Each key has its own rate limit, so the number of new keys is limited too.
+  // Hashes of keys are kept for ever, so the number of new ones is limited.
   const refused = await throttle.countAttempts(["keys account", `${accountId}`]);
   if (refused !== null) return refused;
-  return await db.transaction().execute(async (transaction) => {
+  const made = await db.transaction().execute(async (transaction) => {
     await lockAccount(transaction, accountId);
     const { rows } = await sql<{ lasting: number }>`
       select count(*)::int as lasting from access.key
-      where account_id = ${accountId} and revoked_at is null and expires_at is null`.execute(
-      transaction,
-    );
+      where account_id = ${accountId} and revoked_at is null and replaced_at is null
+        and (expires_at is null or expires_at > ${currentTime(clock)})`.execute(transaction);
     if ((rows[0]?.lasting ?? 0) >= maxKeys) return tooMany;
-    const key = { name, perMinute: null, accountId };
+    const key = { name, perMinute: null, accountId, terms };
     return { ...(await createPermanentKey(transaction, key, clock())), name };
   });
+  if (!isRejection(made)) mailKey(context, owner, made.name);
+  return made;
+}
+
+function mailKey({ mailer, baseUrl }: KeyContext, { email }: Owner, name: string): void {
+  mailer.send(keyMadeMail({ to: email, baseUrl, credential: `The API key “${name}”` }));
 }
 
 const tooMany: Rejection<"too_many_keys"> = reject(
@@ -62,25 +76,53 @@ const tooMany: Rejection<"too_many_keys"> = reject(
  * at once, so that at most two keys overlap.
  */
 export async function rotateAccountKey(
-  { db, clock, throttle }: KeyContext,
-  accountId: number,
+  context: KeyContext,
+  owner: Owner,
   id: number,
 ): Promise<CreatedKey | Rejection<"no_such_key"> | TooMany> {
+  const { db, clock, throttle } = context;
+  const { accountId } = owner;
   const refused = await throttle.countAttempts(["keys account", `${accountId}`]);
   if (refused !== null) return refused;
-  return await db.transaction().execute(async (transaction) => {
+  const made = await db.transaction().execute(async (transaction) => {
     await lockAccount(transaction, accountId);
-    const { rows } = await sql<{ name: string; perMinute: number | null; replaces: number | null }>`
-      update access.key set expires_at = ${currentTime(clock)} + make_interval(hours => ${overlapHours})
-      where id = ${id} and account_id = ${accountId} and revoked_at is null and expires_at is null
-      returning name, per_minute as "perMinute", replaces`.execute(transaction);
-    const [old] = rows;
+    const old = await replaceKey(transaction, clock, accountId, id);
     if (old === undefined) return noSuchKey;
-    if (old.replaces !== null) await revoke(transaction, clock, accountId, old.replaces);
-    const { name, perMinute } = old;
-    const key = { name, perMinute, accountId, replaces: id };
+    const { name, perMinute, replaces, ...terms } = old;
+    if (replaces !== null) await revoke(transaction, clock, accountId, replaces);
+    const key = { name, perMinute, accountId, replaces: id, terms };
     return { ...(await createPermanentKey(transaction, key, clock())), name };
   });
+  if (!isRejection(made)) mailKey(context, owner, made.name);
+  return made;
+}
+
+type Replaced = KeyTerms & {
+  readonly name: string;
+  readonly perMinute: number | null;
+  readonly replaces: number | null;
+};
+
+/** Marks a key as replaced. Its successor has the same terms. */
+async function replaceKey(
+  transaction: Session,
+  clock: Clock,
+  accountId: number,
+  id: number,
+): Promise<Replaced | undefined> {
+  const { rows } = await sql<Replaced>`
+    with old as (
+      select id, expires_at from access.key
+      where id = ${id} and account_id = ${accountId} and revoked_at is null and replaced_at is null
+        and (expires_at is null or expires_at > ${currentTime(clock)})
+    )
+    update access.key k set
+      replaced_at = ${currentTime(clock)},
+      expires_at = least(k.expires_at, ${currentTime(clock)} + make_interval(hours => ${overlapHours}))
+    from old where k.id = old.id
+    returning k.name, k.per_minute as "perMinute", k.replaces, k.scopes,
+              k.networks::text[] as networks, old.expires_at as "expiresAt"`.execute(transaction);
+  return rows[0];
 }
 
 /** Revokes a key: its next request fails. */
@@ -107,55 +149,3 @@ async function revoke(db: Session, clock: Clock, accountId: number, id: number):
 async function lockAccount(transaction: Session, accountId: number): Promise<void> {
   await sql`select from access.account where id = ${accountId} for update`.execute(transaction);
 }
-
-/** A valid key of an account, without its secret. */
-export type AccountKey = {
-  readonly id: number;
-  readonly name: string;
-  readonly ending: string;
-  readonly perMinute: number | null;
-  readonly createdAt: Date;
-  /** When it expires, after it was replaced. */
-  readonly expiresAt: Date | null;
-  /** Up to a few seconds behind. */
-  readonly lastUsedAt: Date | null;
-  /** Requests of the last 30 days. */
-  readonly requests: number;
-};
-
-/** Days of usage shown on the page. */
-const usageDays = 30;
-
-export async function readAccountKeys(
-  db: Database,
-  accountId: number,
-  clock: Clock,
-): Promise<AccountKey[]> {
-  const { rows } = await sql<AccountKey>`
-    select k.id, k.name, k.ending, k.per_minute as "perMinute", k.created_at as "createdAt",
-           k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt",
-           coalesce((select sum(u.requests) from access.usage u
-                     where u.key_id = k.id and u.day > ${today(clock)} - ${usageDays}::int), 0)::float8 as requests
-    from access.key k
-    where k.account_id = ${accountId} and k.revoked_at is null
-      and (k.expires_at is null or k.expires_at > ${currentTime(clock)})
-    order by k.id desc`.execute(db);
-  return rows;
-}
-
-/** Requests per UTC day of all current and former keys of an account, including days without any. */
-export async function readAccountUsage(
-  db: Database,
-  accountId: number,
-  clock: Clock,
-): Promise<{ readonly day: string; readonly requests: number }[]> {
-  const { rows } = await sql<{ day: string; requests: number }>`
-    select to_char(${today(clock)} - back, 'YYYY-MM-DD') as day,
-           coalesce((select sum(u.requests) from access.usage u join access.key k on k.id = u.key_id
-                     where k.account_id = ${accountId} and u.day = ${today(clock)} - back), 0)::float8 as requests
-    from generate_series(${usageDays - 1}::int, 0, -1) as back
-    order by back desc`.execute(db);
-  return rows;
-}
-
-const today = (clock: Clock) => sql`(${currentTime(clock)} at time zone 'UTC')::date`;

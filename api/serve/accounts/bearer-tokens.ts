@@ -5,6 +5,7 @@ import type { Refused } from "../http/route.ts";
 import { hashKey, isSecret, lastCharacters, makeKey } from "../keys/key-text.ts";
 import { type Clock, currentTime } from "./clock.ts";
 import { parseEmail } from "./email.ts";
+import type { CredentialUse } from "./places.ts";
 import { openThrottle } from "./throttle.ts";
 
 /** A token of the account API, shown only once: opaque, valid for 30 days, revocable. */
@@ -18,7 +19,7 @@ export type BearerTokens = {
     address: string,
   ): Promise<IssuedToken | Refused<"invalid_credentials" | "rate_limited">>;
   /** The account of a token; null if the token is unknown, expired or revoked. Read on every request. */
-  check(token: string): Promise<{ readonly accountId: number } | null>;
+  check(token: string): Promise<{ readonly id: number; readonly accountId: number } | null>;
 };
 
 const bearerTokenDays = 30;
@@ -26,9 +27,15 @@ const bearerTokenDays = 30;
 /** `last_used_at` is written at most this often. */
 const lastUsedResolutionSeconds = 60;
 
-type BearerTokensOptions = { readonly db: Database; readonly clock?: Clock };
+type BearerTokensOptions = {
+  readonly db: Database;
+  readonly clock?: Clock;
+  /** Called when a client key was exchanged for a token. */
+  readonly onUse?: (use: CredentialUse) => void;
+};
 
-export function openBearerTokens({ db, clock = () => null }: BearerTokensOptions): BearerTokens {
+export function openBearerTokens(options: BearerTokensOptions): BearerTokens {
+  const { db, clock = () => null, onUse } = options;
   const throttle = openThrottle(db, clock);
   return {
     async issue({ email, clientKey }, address) {
@@ -38,11 +45,12 @@ export function openBearerTokens({ db, clock = () => null }: BearerTokensOptions
       if (accountId === null) {
         return (await throttle.countAttempts(["login address", address])) ?? invalidCredentials;
       }
-      return (
-        (await throttle.countAttempts(["tokens account", `${accountId}`])) ??
-        (await issueToken(db, clock, clientKey, address)) ??
-        invalidCredentials
-      );
+      const refused = await throttle.countAttempts(["tokens account", `${accountId}`]);
+      if (refused !== null) return refused;
+      const issued = await issueToken(db, clock, clientKey, address);
+      if (issued === null) return invalidCredentials;
+      onUse?.({ accountId, address, credential: "the client key" });
+      return issued;
     },
     async check(token) {
       return isSecret("bearer", token) ? await useToken(db, clock, token) : null;
@@ -91,8 +99,8 @@ async function useToken(
   db: Database,
   clock: Clock,
   token: string,
-): Promise<{ readonly accountId: number } | null> {
-  const { rows } = await sql<{ accountId: number }>`
+): Promise<{ readonly id: number; readonly accountId: number } | null> {
+  const { rows } = await sql<{ id: number; accountId: number }>`
     with found as materialized (
       select t.id, t.account_id, t.last_used_at, clock.at
       from (select ${currentTime(clock)} as at) clock, access.bearer_token t
@@ -106,7 +114,7 @@ async function useToken(
         and (found.last_used_at is null
              or found.last_used_at <= found.at - make_interval(secs => ${lastUsedResolutionSeconds}))
     )
-    select account_id as "accountId" from found`.execute(db);
+    select id, account_id as "accountId" from found`.execute(db);
   return rows[0] ?? null;
 }
 

@@ -6,11 +6,12 @@ import { type Clock, currentTime } from "./clock.ts";
 import { consumeLink, readLink } from "./links.ts";
 import { changedMail } from "./mails.ts";
 import { type Busy, parsePassword } from "./passwords.ts";
-import { createSession, endSessions, type Visitor } from "./sessions.ts";
+import { beginSession, type SignedIn } from "./pending-sign-in.ts";
+import { notePlaces } from "./places.ts";
+import { endSessions, type Visitor } from "./sessions.ts";
 import { suspended } from "./sign-in.ts";
 
-/** `token` is that of a new session. */
-type Chosen = { readonly token: string; readonly email: string; readonly isNew: boolean };
+type Chosen = SignedIn & { readonly email: string; readonly isNew: boolean };
 
 /**
  * Creates the account of a mailed link's address, or sets its password and ends its sessions. Only this uses up the
@@ -22,20 +23,27 @@ export async function choosePassword(
   visitor: Visitor,
 ): Promise<Chosen | Rejection<"bad_link" | "bad_password" | "suspended"> | Busy> {
   const { db, clock, passwords, mailer, baseUrl } = context;
-  if ((await readLink(db, link, clock)) === null) return badLink;
-  const chosen = parsePassword(password);
+  const known = await readLink(db, link, clock);
+  if (known === null) return badLink;
+  const chosen = parsePassword(password, known.email);
   if (isRejection(chosen)) return chosen;
   const hashed = await passwords.hash(chosen);
   if (isRejection(hashed)) return hashed;
   const done = await db.transaction().execute(async (transaction) => {
     const email = await consumeLink(transaction, link, clock);
     if (email === null) return badLink;
-    const { id, isNew, isSuspended } = await savePassword(transaction, email, hashed, clock);
+    const saved = await savePassword(transaction, email, hashed, clock);
+    if (saved === null) return badLink;
+    const { id, isNew, isSuspended } = saved;
     await endSessions(transaction, id);
     if (isSuspended) return suspended;
-    return { token: await createSession(transaction, id, visitor, clock), email, isNew };
+    const begun = await beginSession(transaction, context, id, visitor);
+    return { ...begun, id, email, isNew };
   });
-  if (!isRejection(done) && !done.isNew) mailer.send(changedMail({ to: done.email, baseUrl }));
+  if (isRejection(done)) return done;
+  if (!done.isNew) mailer.send(changedMail({ to: done.email, baseUrl }));
+  const use = { accountId: done.id, address: visitor.address } as const;
+  if ("token" in done) await notePlaces(context, [{ ...use, credential: "the password" }]);
   return done;
 }
 
@@ -44,15 +52,20 @@ export const badLink: Rejection<"bad_link"> = reject(
   "This link has already been used or has expired. Request a new one.",
 );
 
+/** Null: another account of this mailbox was made since the link was sent. */
 async function savePassword(transaction: Session, email: string, hashed: string, clock: Clock) {
   const { rows } = await sql<{ id: number; isNew: boolean; isSuspended: boolean }>`
-    insert into access.account (email, password, created_at)
-    values (${email}, ${hashed}, ${currentTime(clock)})
-    on conflict (email) do update set password = excluded.password
-    returning id, xmax = 0 as "isNew", suspended_at is not null as "isSuspended"`.execute(
-    transaction,
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error("insert of an account returned no row");
-  return row;
+    with old as (
+      update access.account set password = ${hashed} where email = ${email}
+      returning id, false as is_new, suspended_at
+    ),
+    new as (
+      insert into access.account (email, password, created_at)
+      select ${email}, ${hashed}, ${currentTime(clock)} where not exists (select from old)
+      on conflict do nothing
+      returning id, true as is_new, suspended_at
+    )
+    select id, is_new as "isNew", suspended_at is not null as "isSuspended"
+    from (select * from old union all select * from new) saved`.execute(transaction);
+  return rows[0] ?? null;
 }

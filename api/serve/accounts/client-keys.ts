@@ -2,7 +2,9 @@ import { sql } from "kysely";
 import type { Database, Session } from "../../../projections/database.ts";
 import { hashKey, lastCharacters, makeKey } from "../keys/key-text.ts";
 import type { AccountContext } from "./account-context.ts";
+import type { Owner } from "./account-keys.ts";
 import { type Clock, currentTime } from "./clock.ts";
+import { keyMadeMail } from "./mails.ts";
 import type { TooMany } from "./throttle.ts";
 
 /** A stored client key, without its secret. */
@@ -25,13 +27,13 @@ export async function readClientKey(db: Database, accountId: number): Promise<Cl
  * valid until they expire; `revokeClientKey` revokes them.
  */
 export async function createClientKey(
-  { db, clock, throttle }: Pick<AccountContext, "db" | "clock" | "throttle">,
-  accountId: number,
+  { db, clock, throttle, mailer, baseUrl }: AccountContext,
+  { accountId, email }: Owner,
 ): Promise<{ readonly key: string } | TooMany> {
   const refused = await throttle.countAttempts(["keys account", `${accountId}`]);
   if (refused !== null) return refused;
   const key = makeKey("client");
-  return await db.transaction().execute(async (transaction) => {
+  await db.transaction().execute(async (transaction) => {
     await sql`select from access.account where id = ${accountId} for update`.execute(transaction);
     await endClientKey(transaction, clock, accountId);
     await sql`
@@ -39,8 +41,9 @@ export async function createClientKey(
       values (${hashKey(key)}, ${accountId}, ${lastCharacters(key)}, ${currentTime(clock)})`.execute(
       transaction,
     );
-    return { key };
   });
+  mailer.send(keyMadeMail({ to: email, baseUrl, credential: "A client key" }));
+  return { key };
 }
 
 /** Revokes the client key and every token of the account. Returns whether there was anything to revoke. */

@@ -1,11 +1,12 @@
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
+import { placeDays } from "./places.ts";
 import { idleDays, maxAgeDays } from "./sessions.ts";
 
 /** Days that expired tokens are retained. */
 const retentionDays = 30;
 
-/** Deletes expired attempts, links, sessions and tokens. `skip locked` lets any number of processes run it at once. */
+/** Deletes expired attempts, links, sessions, tokens and places. `skip locked` lets any number of processes run it at once. */
 export async function deleteExpiredAccounts(db: Database): Promise<void> {
   const statements = [
     sql`delete from access.attempt where subject in (
@@ -20,6 +21,13 @@ export async function deleteExpiredAccounts(db: Database): Promise<void> {
     sql`delete from access.bearer_token where id in (
       select id from access.bearer_token
       where expires_at < now() - make_interval(days => ${retentionDays})
+      limit 20000 for update skip locked)`,
+    sql`delete from access.pending_sign_in where hash in (
+      select hash from access.pending_sign_in where expires_at < now()
+      limit 20000 for update skip locked)`,
+    sql`delete from access.place where (account_id, network) in (
+      select account_id, network from access.place
+      where last_at < now() - make_interval(days => ${placeDays})
       limit 20000 for update skip locked)`,
   ];
   for (const statement of statements) await statement.execute(db);

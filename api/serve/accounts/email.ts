@@ -12,3 +12,9 @@ export function parseEmail(text: string): string | Rejection<"bad_email"> {
   if (email.length <= maxLength && Email.safeParse(email).success) return email;
   return reject("bad_email", "Enter an e-mail address, for example name@example.com");
 }
+
+/**
+ * The mailbox of an address, for what there is once per mailbox: without a `+tag`, which many servers ignore. Mail never
+ * goes to this form, since others do not. `access.account.canonical_email` is the same.
+ */
+export const canonicalEmail = (email: string): string => email.replace(/^([^+@]+)\+[^@]*@/, "$1@");

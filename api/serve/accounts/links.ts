@@ -2,24 +2,34 @@ import { sql } from "kysely";
 import type { Database, Session } from "../../../projections/database.ts";
 import { hashKey, isSecret, makeKey } from "../keys/key-text.ts";
 import { type Clock, currentTime } from "./clock.ts";
+import { canonicalEmail } from "./email.ts";
 
 export const linkHours = 2;
 
-/** Creates a link for an address, and reports whether an account exists. */
+/**
+ * Creates a link for an address, or for the account of its mailbox. `to`: where it may be sent, which is the address
+ * that the account was made with.
+ */
 export async function createLink(
   db: Database,
   email: string,
   clock: Clock,
-): Promise<{ readonly link: string; readonly isKnown: boolean }> {
+): Promise<{ readonly link: string; readonly to: string; readonly isKnown: boolean }> {
   const link = makeKey("link");
-  const { rows } = await sql<{ isKnown: boolean }>`
-    with made as (
-      insert into access.link (hash, email, created_at, expires_at)
-      select ${hashKey(link)}, ${email}, at, at + make_interval(hours => ${linkHours})
-      from (select ${currentTime(clock)} as at) clock
+  const { rows } = await sql<{ to: string; isKnown: boolean }>`
+    with owner as materialized (
+      select email from access.account
+      where email = ${email} or (canonical_email = ${canonicalEmail(email)} and not is_alias)
+      order by email = ${email} desc limit 1
     )
-    select exists (select from access.account where email = ${email}) as "isKnown"`.execute(db);
-  return { link, isKnown: rows[0]?.isKnown ?? false };
+    insert into access.link (hash, email, created_at, expires_at)
+    select ${hashKey(link)}, coalesce((select email from owner), ${email}), at,
+           at + make_interval(hours => ${linkHours})
+    from (select ${currentTime(clock)} as at) clock
+    returning email as "to", exists (select from owner) as "isKnown"`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error("insert of a link returned no row");
+  return { link, ...row };
 }
 
 /** The address of a link, and whether an account exists; null when the link was used or has expired. */

@@ -41,17 +41,75 @@ The link works once and expires after ${linkHours} hours. If this was not you, i
   };
 }
 
+/** What an owner learns without having asked. */
+type Notice = { readonly to: string; readonly baseUrl: string };
+
 /** For the owner of an account whose password was changed. */
-export function changedMail({ to, baseUrl }: Omit<MailContext, "link">): Mail {
+export function changedMail({ to, baseUrl }: Notice): Mail {
   return {
     to,
     subject: "Your password was changed",
     text: `The password of your developer account at ${hostOf(baseUrl)} was changed, and all other sessions were ended.
 
-If this was not you, choose a new password immediately: ${baseUrl}/developers/forgot
+${ifNotYou(baseUrl)}
 `,
   };
 }
+
+/** After a key was made. `credential`: what it is, with its name. */
+export function keyMadeMail({ to, baseUrl, credential }: Notice & { credential: string }): Mail {
+  return {
+    to,
+    subject: "A key was made",
+    text: `${credential} was made in your developer account at ${hostOf(baseUrl)}.
+
+If this was not you, revoke it: ${baseUrl}/developers
+Then ${ifNotYou(baseUrl).replace(/^If this was not you, /, "")}
+`,
+  };
+}
+
+type Place = { readonly credential: string; readonly network: string; readonly at: Date };
+
+/** After a credential was used from a network that the account was not used from before. */
+export function newPlaceMail({ to, baseUrl, credential, network, at }: Notice & Place): Mail {
+  return {
+    to,
+    subject: "Your account was used from a new network",
+    text: `On ${at.toISOString().slice(0, 10)}, ${credential} of your developer account at ${hostOf(baseUrl)} was used from a network that is new to it: ${network}
+
+If this was you, or one of your programs, there is nothing to do. Otherwise end sessions and revoke keys and tokens: ${baseUrl}/developers
+Then choose a new password: ${baseUrl}/developers/forgot
+`,
+  };
+}
+
+/** After the second factor was changed. `what` is a sentence without its full stop. */
+export function secondFactorMail({ to, baseUrl, what }: Notice & { what: string }): Mail {
+  return {
+    to,
+    subject: "Your second factor was changed",
+    text: `${what} for your developer account at ${hostOf(baseUrl)}.
+
+${ifNotYou(baseUrl)}
+`,
+  };
+}
+
+/** After an account was deleted by its owner. */
+export function deletedMail({ to, baseUrl }: Notice): Mail {
+  return {
+    to,
+    subject: "Your account was deleted",
+    text: `Your developer account at ${hostOf(baseUrl)} was deleted with everything in it. Its keys and tokens no longer work.
+
+If this was not you, tell the operator of this service.
+`,
+  };
+}
+
+const ifNotYou = (baseUrl: string) =>
+  `If this was not you, choose a new password immediately: ${baseUrl}/developers/forgot`;
 
 const addressOf = (link: string, baseUrl: string) => `${baseUrl}/developers/confirm?link=${link}`;
 

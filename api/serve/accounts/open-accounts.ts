@@ -1,16 +1,22 @@
 import type { Logger } from "pino";
 import { openDatabase } from "../../../projections/database.ts";
+import { openListener } from "../../background/log-signal/listener.ts";
 import type { AccountContext } from "./account-context.ts";
 import { type BearerTokens, openBearerTokens } from "./bearer-tokens.ts";
 import type { Clock } from "./clock.ts";
 import { deleteExpiredAccounts } from "./delete-expired.ts";
 import { openMailer } from "./mailer.ts";
 import { openPasswords } from "./passwords.ts";
+import { openPlaces, type Places } from "./places.ts";
 import { openThrottle } from "./throttle.ts";
+import { openTokenStreams, type TokenStreams } from "./token-streams.ts";
 
 export type OpenedAccounts = {
   readonly accounts: AccountContext;
   readonly bearerTokens: BearerTokens;
+  /** Where credentials are used. */
+  readonly places: Places;
+  readonly streams: TokenStreams;
   /** Waits for mail in progress. */
   close(): Promise<void>;
 };
@@ -19,11 +25,16 @@ export type OpenedAccounts = {
 export type AccountsConfig = {
   readonly database: { readonly url: string };
   readonly http: { readonly host: string; readonly baseUrl: string };
+  readonly access: {
+    readonly streamsPerAccount: number;
+    readonly reauthenticationMinutes: number;
+  };
   /** SMTP server and sender; null: no mail is sent. */
   readonly mail: { readonly url: string; readonly from: string } | null;
 };
 
 const sweepMs = 60_000;
+const writeMs = 10_000;
 
 /** Accounts of one API process, on connections of their own. */
 export function openAccounts({
@@ -43,23 +54,38 @@ export function openAccounts({
   });
   const clock: Clock = () => null;
   const mailer = openMailer({ smtp: config.mail, isLoopback: isLoopback(config.http), logger });
-  const sweep = setInterval(() => {
-    deleteExpiredAccounts(db).catch((error: unknown) =>
-      logger.warn({ err: error }, "account cleanup failed"),
-    );
-  }, sweepMs);
+  const accounts: AccountContext = {
+    db,
+    clock,
+    throttle: openThrottle(db, clock),
+    passwords: openPasswords(),
+    mailer,
+    baseUrl: config.http.baseUrl,
+    reauthenticationMinutes: config.access.reauthenticationMinutes,
+  };
+  const places = openPlaces(accounts);
+  const maxPerAccount = config.access.streamsPerAccount;
+  const streams = openTokenStreams({ db, logger, maxPerAccount });
+  const listener = openListener({
+    url: config.database.url,
+    channels: ["access_ended"],
+    logger,
+    onNotify: streams.notify,
+  });
+  const warn = (message: string) => (error: unknown) => logger.warn({ err: error }, message);
+  const writePlaces = () => places.flush().catch(warn("places of accounts cannot be written"));
+  const timers = [
+    setInterval(() => deleteExpiredAccounts(db).catch(warn("account cleanup failed")), sweepMs),
+    setInterval(writePlaces, writeMs),
+  ];
   return {
-    accounts: {
-      db,
-      clock,
-      throttle: openThrottle(db, clock),
-      passwords: openPasswords(),
-      mailer,
-      baseUrl: config.http.baseUrl,
-    },
-    bearerTokens: openBearerTokens({ db, clock }),
+    accounts,
+    bearerTokens: openBearerTokens({ db, clock, onUse: places.onUse }),
+    places,
+    streams,
     async close() {
-      clearInterval(sweep);
+      for (const timer of timers) clearInterval(timer);
+      await Promise.all([streams.stop(), listener.stop(), writePlaces()]);
       await mailer.close();
       await db.destroy();
     },

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
 import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import { isCommonPassword, isOwnName } from "./common-passwords.ts";
 
 /** Argon2id; about 19 MiB and 20 ms per password. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -21,7 +22,7 @@ export const minPasswordLength = 12;
 const maxPasswordLength = 200;
 
 /** A password in the form that is hashed: Unicode NFKC, so that it does not depend on the keyboard. */
-export function parsePassword(text: string): string | Rejection<"bad_password"> {
+export function parsePassword(text: string, email: string): string | Rejection<"bad_password"> {
   const password = text.normalize("NFKC");
   const { length } = [...password];
   if (length < minPasswordLength)
@@ -29,6 +30,10 @@ export function parsePassword(text: string): string | Rejection<"bad_password"> 
   if (length > maxPasswordLength)
     return reject("bad_password", `Choose ${maxPasswordLength} characters or fewer`);
   if (new Set(password).size < 5) return reject("bad_password", "Use more different characters");
+  if (isCommonPassword(password))
+    return reject("bad_password", "Many people use this password: choose another");
+  if (isOwnName(password, email))
+    return reject("bad_password", "This is too close to your e-mail address: choose another");
   return password;
 }
 

@@ -1,6 +1,6 @@
 import { isRejection, type Rejection } from "../../../projections/domain/rejection.ts";
 import type { AccountContext } from "./account-context.ts";
-import { parseEmail } from "./email.ts";
+import { canonicalEmail, parseEmail } from "./email.ts";
 import { createLink } from "./links.ts";
 import { resetMail, welcomeMail } from "./mails.ts";
 import type { TooMany } from "./throttle.ts";
@@ -16,10 +16,13 @@ export async function sendLink(
 ): Promise<{ readonly email: string } | Rejection<"bad_email"> | TooMany> {
   const email = parseEmail(text);
   if (isRejection(email)) return email;
-  const refused = await throttle.countAttempts(["mail address", address], ["mail account", email]);
+  const refused = await throttle.countAttempts(
+    ["mail address", address],
+    ["mail account", canonicalEmail(email)],
+  );
   if (refused !== null) return refused;
-  const { link, isKnown } = await createLink(db, email, clock);
-  const occasion = { to: email, link, baseUrl };
+  const { link, to, isKnown } = await createLink(db, email, clock);
+  const occasion = { to, link, baseUrl };
   mailer.send(isKnown ? resetMail(occasion) : welcomeMail(occasion));
   return { email };
 }

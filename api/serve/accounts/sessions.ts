@@ -8,6 +8,8 @@ export type Session = {
   readonly id: number;
   readonly accountId: number;
   readonly email: string;
+  /** Milliseconds since its user last proved to be the owner. */
+  readonly authenticatedMsAgo: number;
 };
 
 /** The client that signs in. */
@@ -30,8 +32,8 @@ export async function createSession(
 ): Promise<string> {
   const token = makeKey("session");
   await sql`
-    insert into access.session (hash, account_id, created_at, seen_at, address, agent)
-    select ${hashKey(token)}, ${accountId}, at, at, ${address}, ${agent.slice(0, maxAgentLength)}
+    insert into access.session (hash, account_id, created_at, seen_at, authenticated_at, address, agent)
+    select ${hashKey(token)}, ${accountId}, at, at, at, ${address}, ${agent.slice(0, maxAgentLength)}
     from (select ${currentTime(clock)} as at) clock`.execute(db);
   return token;
 }
@@ -48,7 +50,7 @@ export async function readSession(
   if (!isSecret("session", token)) return null;
   const { rows } = await sql<Session>`
     with found as materialized (
-      select s.id, s.account_id, s.seen_at, a.email, clock.at
+      select s.id, s.account_id, s.seen_at, s.authenticated_at, a.email, clock.at
       from (select ${currentTime(clock)} as at) clock, access.session s
            join access.account a on a.id = s.account_id
       where s.hash = ${hashKey(token)} and a.suspended_at is null and ${isValid}
@@ -57,7 +59,9 @@ export async function readSession(
       update access.session s set seen_at = found.at from found
       where s.id = found.id and found.seen_at <= found.at - make_interval(secs => ${lastSeenResolutionSeconds})
     )
-    select id, account_id as "accountId", email from found`.execute(db);
+    select id, account_id as "accountId", email,
+           extract(epoch from at - authenticated_at)::float8 * 1000 as "authenticatedMsAgo"
+    from found`.execute(db);
   return rows[0] ?? null;
 }
 

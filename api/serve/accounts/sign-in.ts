@@ -4,7 +4,9 @@ import { isRejection, type Rejection, reject } from "../../../projections/domain
 import type { AccountContext } from "./account-context.ts";
 import { parseEmail } from "./email.ts";
 import type { Busy } from "./passwords.ts";
-import { createSession, type Visitor } from "./sessions.ts";
+import { beginSession, type SignedIn } from "./pending-sign-in.ts";
+import { notePlaces } from "./places.ts";
+import type { Visitor } from "./sessions.ts";
 import type { TooMany } from "./throttle.ts";
 
 type SignIn = {
@@ -18,13 +20,14 @@ type Refused = Rejection<"wrong_password" | "bad_email" | "suspended"> | TooMany
 
 /**
  * Starts a session. An unknown address and a wrong password give the same answer for the same work; a suspension is
- * reported only after the right password.
+ * reported only after the right password. With a second factor the session begins after its code.
  */
 export async function signIn(
-  { db, clock, throttle, passwords }: AccountContext,
+  context: AccountContext,
   { email: text, password, replacedSessionId }: SignIn,
   visitor: Visitor,
-): Promise<{ readonly token: string } | Refused> {
+): Promise<SignedIn | Refused> {
+  const { db, throttle, passwords } = context;
   const email = parseEmail(text);
   if (isRejection(email)) return email;
   const tries = [
@@ -39,15 +42,20 @@ export async function signIn(
   await throttle.refund(...tries);
   if (isRejection(isRight)) return isRight;
   if (kept.isSuspended) return suspended;
-  return await db.transaction().execute(async (transaction) => {
+  const begun = await db.transaction().execute(async (transaction) => {
     // The password may have been changed since it was read.
     const { rows } = await sql`
       select from access.account where id = ${kept.id} and password = ${kept.password}
       for update`.execute(transaction);
     if (rows.length === 0) return wrongPassword;
     await sql`delete from access.session where id = ${replacedSessionId}`.execute(transaction);
-    return { token: await createSession(transaction, kept.id, visitor, clock) };
+    return await beginSession(transaction, context, kept.id, visitor);
   });
+  if ("token" in begun) {
+    const use = { accountId: kept.id, address: visitor.address } as const;
+    await notePlaces(context, [{ ...use, credential: "the password" }]);
+  }
+  return begun;
 }
 
 const wrongPassword: Rejection<"wrong_password"> = reject(
@@ -60,7 +68,7 @@ export const suspended: Rejection<"suspended"> = reject(
   "This account is suspended. Contact the operator of this service.",
 );
 
-type StoredPassword = {
+export type StoredPassword = {
   readonly id: number;
   readonly email: string;
   readonly password: string;

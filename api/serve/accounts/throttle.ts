@@ -21,6 +21,8 @@ const throttleRules = {
   "login address": { maxAttempts: 30, seconds: 15 * minute },
   "tokens account": { maxAttempts: 100, seconds: day },
   "keys account": { maxAttempts: 30, seconds: day },
+  "code account": { maxAttempts: 5, seconds: 15 * minute },
+  "place mails account": { maxAttempts: 5, seconds: day },
 } as const satisfies Record<string, Rule>;
 
 type ThrottleRule = keyof typeof throttleRules;

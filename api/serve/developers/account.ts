@@ -5,25 +5,29 @@ import { type Html, html } from "../html/html.ts";
 import { agentName } from "./agent-name.ts";
 import { alert, buttonForm, field, notice, time } from "./form.ts";
 import { layout } from "./layout.ts";
+import { ownDataSection } from "./own-data-section.ts";
 import type { Developers, SignedIn, SignedInHandler } from "./page-handler.ts";
 import { passwordHint } from "./password-hint.ts";
 import { refusalReply } from "./refusal.ts";
+import { secondFactorSection } from "./second-factor.ts";
 
 type State = {
   readonly done?: string | undefined;
   readonly message?: string;
   readonly badCurrent?: string;
   readonly badPassword?: string;
+  readonly badEmail?: string;
 };
 
 const done: ReadonlyMap<string, string> = new Map([
   ["password", "Your password is changed. Other sessions were ended."],
   ["session", "The session is ended."],
   ["sessions", "All other sessions are ended."],
+  ["second-factor-off", "The second factor is switched off."],
 ]);
 
 export const showAccount: SignedInHandler = async (developers, visit, signedIn) => ({
-  page: await page(developers, signedIn, { done: done.get(visit.parameter("done")) }),
+  page: await showAccountWith(developers, signedIn, { done: done.get(visit.parameter("done")) }),
 });
 
 export const submitPassword: SignedInHandler = async (developers, visit, signedIn) => {
@@ -37,7 +41,7 @@ export const submitPassword: SignedInHandler = async (developers, visit, signedI
   if (!isRejection(changed)) {
     return { to: "/developers/account?done=password", sessionToken: changed.token };
   }
-  return refusalReply(changed, await page(developers, signedIn, stateOf(changed)));
+  return refusalReply(changed, await showAccountWith(developers, signedIn, stateOf(changed)));
 };
 
 function stateOf({ rejected, message }: { rejected: string; message: string }): State {
@@ -65,11 +69,19 @@ export const submitSignOut: SignedInHandler = async ({ accounts }, _visit, { ses
   return { to: "/developers/sign-in?done=signed-out", sessionToken: null };
 };
 
-async function page(developers: Developers, signedIn: SignedIn, state: State): Promise<Html> {
+/** The account page, with messages at its forms. */
+export async function showAccountWith(
+  developers: Developers,
+  signedIn: SignedIn,
+  state: State,
+): Promise<Html> {
   const { db, clock } = developers.accounts;
   const { session, formToken } = signedIn;
-  const sessions = await readSessions(db, session.accountId, clock);
-  const { done, message, badCurrent, badPassword } = state;
+  const [sessions, secondFactor] = await Promise.all([
+    readSessions(db, session.accountId, clock),
+    secondFactorSection(developers, signedIn),
+  ]);
+  const { done, message, badCurrent, badPassword, badEmail } = state;
   const body = html`<h1>Account</h1>
 ${notice(done)}${alert(message)}
 <p>Signed in as <strong>${session.email}</strong>.</p>
@@ -84,6 +96,7 @@ ${field({ name: "password", label: "New password", type: "password", autocomplet
 <p class="hint">This ends all other sessions. Keys and tokens stay valid.</p>
 </form>
 </section>
+${secondFactor}
 <section aria-labelledby="sessions">
 <h2 id="sessions">Sessions</h2>
 <p>Where this account is signed in. Times are UTC.</p>
@@ -94,7 +107,8 @@ ${sessions.map((one) => sessionRow(one, signedIn))}
 </tbody>
 </table>
 ${sessions.length > 1 && buttonForm("/developers/sessions/end-others", formToken, "End all others")}
-</section>`;
+</section>
+${ownDataSection(signedIn, badEmail)}`;
   const isAnswer = Object.keys(state).some((key) => key !== "done");
   return layout({ title: "Account", body, signedIn, current: "account", isFormResult: isAnswer });
 }

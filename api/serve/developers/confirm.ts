@@ -7,6 +7,7 @@ import { layout } from "./layout.ts";
 import type { Developers, OpenHandler, Reply } from "./page-handler.ts";
 import { passwordHint } from "./password-hint.ts";
 import { refusalReply } from "./refusal.ts";
+import { continueSignIn } from "./sign-in-code.ts";
 
 /** A GET does not use up the link: mail programs open links to scan them. */
 export const showConfirm: OpenHandler = async (developers, visit) =>
@@ -17,8 +18,7 @@ export const submitConfirm: OpenHandler = async (developers, visit) => {
   const given = { link, password: visit.field("password") };
   const chosen = await choosePassword(developers.accounts, given, visit.visitor);
   if (!isRejection(chosen)) {
-    const { token, isNew } = chosen;
-    return { to: `/developers?done=${isNew ? "welcome" : "password"}`, sessionToken: token };
+    return continueSignIn(chosen, `/developers?done=${chosen.isNew ? "welcome" : "password"}`);
   }
   const { rejected, message } = chosen;
   if (rejected === "bad_link") return refusalReply(chosen, badLinkPage());

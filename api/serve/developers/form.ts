@@ -3,22 +3,24 @@ import { type Html, html } from "../html/html.ts";
 type Field = {
   readonly name: string;
   readonly label: string;
-  readonly type?: "text" | "email" | "password";
+  readonly type?: "text" | "email" | "password" | "date";
   readonly value?: string;
   readonly autocomplete: string;
   readonly hint?: string;
   /** Error message, shown at the field, which then gets the focus. */
   readonly error?: string | undefined;
   readonly hasFocus?: boolean;
+  readonly isOptional?: boolean;
 };
 
 /** A labelled field. Errors are shown by the page, so the form switches off the browser's own validation messages. */
 export function field(options: Field): Html {
   const { name, label, type = "text", value = "", autocomplete, hint, error, hasFocus } = options;
+  const { isOptional = false } = options;
   const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(" ");
   return html`<div class="field">
 <label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}" required${
+<input id="${name}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"${!isOptional && html` required`}${
     described !== "" && html` aria-describedby="${described}"`
   }${error && html` aria-invalid="true"`}${(error || hasFocus) && html` autofocus`}${
     type !== "text" && html` spellcheck="false" autocapitalize="none"`
@@ -61,3 +63,14 @@ export function time(date: Date | null, otherwise = "never"): Html {
   const text = date.toISOString();
   return html`<time datetime="${text}">${text.slice(0, 16).replace("T", " ")}</time>`;
 }
+
+/** A code of an authenticator program. */
+export const codeField = (name: string, error?: string): Html =>
+  field({
+    name,
+    label: "Code",
+    autocomplete: "one-time-code",
+    hint: "Of your authenticator program, or a recovery code.",
+    error,
+    hasFocus: true,
+  });

@@ -1,15 +1,15 @@
-import {
-  type AccountKey,
-  maxKeys,
-  overlapHours,
-  readAccountKeys,
-  readAccountUsage,
-} from "../accounts/account-keys.ts";
+import { maxKeys, overlapHours } from "../accounts/account-keys.ts";
 import { readTokens } from "../accounts/bearer-tokens.ts";
 import { readClientKey } from "../accounts/client-keys.ts";
+import {
+  type AccountKey,
+  readAccountKeys,
+  readAccountUsage,
+} from "../accounts/read-account-keys.ts";
 import { type Html, html } from "../html/html.ts";
 import { clientKeySection } from "./client-key-section.ts";
 import { alert, confirmForm, field, notice, time } from "./form.ts";
+import { emptyTerms, type TermsState, termsFields, termsMarks } from "./key-terms-form.ts";
 import { layout } from "./layout.ts";
 import type { Developers, SignedIn } from "./page-handler.ts";
 import { secretPanel } from "./secret-panel.ts";
@@ -21,6 +21,8 @@ export type KeysState = {
   /** The rejected name, and why. */
   readonly name?: string;
   readonly badName?: string;
+  /** Rejected terms. */
+  readonly terms?: TermsState;
   /** New secrets, shown only once. */
   readonly madeKey?: { readonly key: string; readonly name: string; readonly isRotated: boolean };
   readonly madeClientKey?: string;
@@ -63,7 +65,7 @@ ${clientKeySection({ clientKey, tokens, total, made: madeClientKey, email, accou
 }
 
 const aboutLimit = (keyLimit: number): Html =>
-  html`Programs send their key in the header <code>X-API-Key</code>. ${keyLimit === 0 ? "Keys have no limit." : `Each key may make ${keyLimit} requests per minute.`} Times are UTC.`;
+  html`Programs send their key in the header <code>X-API-Key</code>. ${keyLimit === 0 ? "Keys have no limit." : `Together they may make ${keyLimit} requests per minute.`} Times are UTC.`;
 
 function madeKeyPanel(made: NonNullable<KeysState["madeKey"]>, baseUrl: string): Html {
   const { key, name, isRotated } = made;
@@ -87,15 +89,16 @@ ${keys.map((key) => keyRow(key, keyLimit, formToken))}
 
 function keyRow(key: AccountKey, keyLimit: number, formToken: string): Html {
   const { id, name, ending, perMinute, createdAt, expiresAt, lastUsedAt, requests } = key;
+  const { isReplaced } = key;
   const about = `${name} (${ending})`;
   return html`<tr>
-<th scope="row">${name}${expiresAt && html`<span class="mark">ends ${time(expiresAt)}</span>`}${perMinute !== null && perMinute !== keyLimit && html`<span class="mark">${countOf(perMinute)} per minute</span>`}</th>
+<th scope="row"><a href="/developers/keys/${id}">${name}</a>${expiresAt && html`<span class="mark">ends ${time(expiresAt)}</span>`}${termsMarks(key)}${perMinute !== null && perMinute !== keyLimit && html`<span class="mark">${countOf(perMinute)} per minute</span>`}</th>
 <td data-label="Ends in"><code>…${ending}</code></td>
 <td data-label="Created">${time(createdAt)}</td>
 <td data-label="Last used">${time(lastUsedAt)}</td>
 <td data-label="30 days" class="number">${countOf(requests)}</td>
 <td class="actions">${
-    expiresAt === null &&
+    !isReplaced &&
     confirmForm(`/developers/keys/${id}/rotate`, formToken, {
       label: "Rotate",
       about,
@@ -107,13 +110,14 @@ function keyRow(key: AccountKey, keyLimit: number, formToken: string): Html {
 }
 
 function createForm(formToken: string, keys: readonly AccountKey[], state: KeysState): Html {
-  const lasting = keys.filter(({ expiresAt }) => expiresAt === null).length;
+  const lasting = keys.filter(({ isReplaced }) => !isReplaced).length;
   if (lasting >= maxKeys)
     return html`<p class="empty">An account can have ${maxKeys} keys. Revoke one to create another.</p>`;
-  const { name = "", badName } = state;
+  const { name = "", badName, terms = emptyTerms } = state;
   return html`<form class="inline" method="post" action="/developers/keys" novalidate>
 <input type="hidden" name="form" value="${formToken}">
 ${field({ name: "name", label: "Name of a new key", value: name, autocomplete: "off", error: badName, hint: "For example the program that uses it: “price bot”." })}
 <button class="primary">Create key</button>
+${termsFields(terms)}
 </form>`;
 }

@@ -2,9 +2,11 @@ import { isRejection } from "../../../projections/domain/rejection.ts";
 import { createAccountKey, revokeAccountKey, rotateAccountKey } from "../accounts/account-keys.ts";
 import { revokeToken } from "../accounts/bearer-tokens.ts";
 import { createClientKey, revokeClientKey } from "../accounts/client-keys.ts";
+import { parseTerms } from "./key-terms-form.ts";
 import { type KeysState, keysPage } from "./keys-page.ts";
-import type { SignedInHandler, Visit } from "./page-handler.ts";
+import type { SignedInHandler } from "./page-handler.ts";
 import { refusalReply } from "./refusal.ts";
+import { rowIdOf } from "./row-id.ts";
 
 /** Messages shown after a form redirects back to the keys page. */
 const done: ReadonlyMap<string, string> = new Map([
@@ -20,9 +22,12 @@ export const showKeys: SignedInHandler = async (developers, visit, signedIn) => 
 });
 
 export const submitKey: SignedInHandler = async (developers, visit, signedIn) => {
+  const { accounts } = developers;
   const name = visit.field("name");
-  const made = await createAccountKey(developers.accounts, signedIn.session.accountId, name);
   const page = (state: KeysState) => keysPage(developers, signedIn, state);
+  const parsed = parseTerms(visit, accounts.clock);
+  if ("wrong" in parsed) return { page: await page({ name, terms: parsed.wrong }), status: 422 };
+  const made = await createAccountKey(accounts, signedIn.session, name, parsed.terms);
   if (!isRejection(made)) return { page: await page({ madeKey: { ...made, isRotated: false } }) };
   const { rejected, message } = made;
   const isBadName = rejected === "bad_name";
@@ -30,8 +35,8 @@ export const submitKey: SignedInHandler = async (developers, visit, signedIn) =>
 };
 
 export const submitRotation: SignedInHandler = async (developers, visit, signedIn) => {
-  const { accountId } = signedIn.session;
-  const made = await rotateAccountKey(developers.accounts, accountId, idOf(visit));
+  const { accounts } = developers;
+  const made = await rotateAccountKey(accounts, signedIn.session, rowIdOf(visit));
   const page = (state: KeysState) => keysPage(developers, signedIn, state);
   if (isRejection(made)) return refusalReply(made, await page({ message: made.message }));
   return { page: await page({ madeKey: { ...made, isRotated: true } }) };
@@ -39,14 +44,14 @@ export const submitRotation: SignedInHandler = async (developers, visit, signedI
 
 export const submitRevocation: SignedInHandler = async (developers, visit, signedIn) => {
   const { accountId } = signedIn.session;
-  const refused = await revokeAccountKey(developers.accounts, accountId, idOf(visit));
+  const refused = await revokeAccountKey(developers.accounts, accountId, rowIdOf(visit));
   if (refused === null) return { to: "/developers?done=key-revoked" };
   const { message } = refused;
   return refusalReply(refused, await keysPage(developers, signedIn, { message }));
 };
 
 export const submitClientKey: SignedInHandler = async (developers, _visit, signedIn) => {
-  const made = await createClientKey(developers.accounts, signedIn.session.accountId);
+  const made = await createClientKey(developers.accounts, signedIn.session);
   const page = (state: KeysState) => keysPage(developers, signedIn, state);
   if (isRejection(made)) return refusalReply(made, await page({ message: made.message }));
   return { page: await page({ madeClientKey: made.key }) };
@@ -62,12 +67,6 @@ export const submitClientKeyRevocation: SignedInHandler = async (
 };
 
 export const submitTokenRevocation: SignedInHandler = async ({ accounts }, visit, signedIn) => {
-  await revokeToken(accounts.db, signedIn.session.accountId, idOf(visit));
+  await revokeToken(accounts.db, signedIn.session.accountId, rowIdOf(visit));
   return { to: "/developers?done=token-revoked" };
 };
-
-/** The row id in the path; 0, which no row has, if it is not a number. */
-function idOf(visit: Visit): number {
-  const id = visit.parameter("id");
-  return /^\d{1,9}$/.test(id) ? Number(id) : 0;
-}

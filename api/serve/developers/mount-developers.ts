@@ -8,13 +8,18 @@ import * as account from "./account.ts";
 import { showConfirm, submitConfirm } from "./confirm.ts";
 import { developerHeaders } from "./headers.ts";
 import { icon } from "./icon.ts";
+import { showKey } from "./key-page.ts";
 import * as keys from "./keys.ts";
 import { refusalPage } from "./layout.ts";
+import * as ownData from "./own-data.ts";
 import type { Developers } from "./page-handler.ts";
+import { afterProof } from "./reauthenticate.ts";
 import * as link from "./request-link.ts";
 import { script } from "./script.ts";
+import * as factor from "./second-factor.ts";
 import { servePage, serveSignedIn } from "./serve-page.ts";
 import { showSignIn, submitSignIn } from "./sign-in.ts";
+import { submitCode } from "./sign-in-code.ts";
 import { developerStyle } from "./style.ts";
 
 /** Pages for everybody. */
@@ -28,18 +33,25 @@ const openPages = [
 /** Pages for signed-in users. */
 const pages = [
   ["/developers", keys.showKeys],
+  ["/developers/keys/{id}", showKey],
   ["/developers/account", account.showAccount],
 ] as const;
 
 const forms = [
   ["/developers/sign-out", account.submitSignOut],
-  ["/developers/keys", keys.submitKey],
-  ["/developers/keys/{id}/rotate", keys.submitRotation],
+  ["/developers/keys", afterProof(keys.submitKey)],
+  ["/developers/keys/{id}/rotate", afterProof(keys.submitRotation)],
   ["/developers/keys/{id}/revoke", keys.submitRevocation],
-  ["/developers/client-key", keys.submitClientKey],
+  ["/developers/client-key", afterProof(keys.submitClientKey)],
   ["/developers/client-key/revoke", keys.submitClientKeyRevocation],
   ["/developers/tokens/{id}/revoke", keys.submitTokenRevocation],
   ["/developers/account/password", account.submitPassword],
+  ["/developers/account/second-factor", afterProof(factor.submitSecondFactor)],
+  ["/developers/account/second-factor/confirm", afterProof(factor.submitFirstCode)],
+  ["/developers/account/second-factor/end", afterProof(factor.submitSecondFactorEnd)],
+  ["/developers/account/second-factor/recovery-codes", afterProof(factor.submitRecoveryCodes)],
+  ["/developers/account/export", afterProof(ownData.submitExport)],
+  ["/developers/account/delete", afterProof(ownData.submitDeletion)],
   ["/developers/sessions/{id}/end", account.submitSessionEnd],
   ["/developers/sessions/end-others", account.submitOtherSessionsEnd],
 ] as const;
@@ -53,6 +65,7 @@ const assets = [
 /** Mounts the developer pages: accounts, their keys and their sessions. */
 export function mountDevelopers(app: Express, developers: Developers, logger: Logger): void {
   for (const [path, get, post] of openPages) servePage(app, developers, path, { get, post });
+  servePage(app, developers, "/developers/sign-in/code", { post: submitCode });
   for (const [path, get] of pages) serveSignedIn(app, developers, path, { get });
   for (const [path, post] of forms) serveSignedIn(app, developers, path, { post });
   for (const [path, type, text] of assets) {

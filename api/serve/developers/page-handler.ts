@@ -17,15 +17,19 @@ export type Visit = {
   parameter(name: string): string;
   /** A form field; "" likewise. */
   field(name: string): string;
+  /** The path of the request, and all fields of its form that are single texts. */
+  readonly path: string;
+  readonly fields: ReadonlyMap<string, string>;
 };
 
 /** The session of a signed-in user, and the CSRF token of its forms. */
 export type SignedIn = { readonly session: Session; readonly formToken: string };
 
-/** A page or a redirect. */
+/** A page, a redirect, or a JSON file. */
 export type Reply = (
   | { readonly page: Html; readonly status?: number; readonly retryAfterSeconds?: number }
   | { readonly to: string }
+  | { readonly download: { readonly name: string; readonly data: unknown } }
 ) & {
   /** Session token to store in the cookie; null: delete the cookie. */
   readonly sessionToken?: string | null;

@@ -84,6 +84,8 @@ function visitOf(request: Request): Visit {
     visitor: { address: callerAddress(request), agent },
     parameter: (name) => textOf(request.params, name) || textOf(request.query, name),
     field: (name) => textOf(request.body, name),
+    path: request.path,
+    fields: textsOf(request.body),
   };
 }
 
@@ -93,12 +95,25 @@ function textOf(fields: unknown, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
+function textsOf(fields: unknown): ReadonlyMap<string, string> {
+  const entries = Object.entries(fields ?? {});
+  return new Map(
+    entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
+}
+
 function send(response: Response, reply: Reply, cookie: SessionCookie): void {
   const { sessionToken } = reply;
   if (sessionToken === null) response.append("Set-Cookie", cookie.forget());
   else if (sessionToken !== undefined) response.append("Set-Cookie", cookie.keep(sessionToken));
   if ("to" in reply) {
     response.status(303).set("Location", reply.to).end();
+    return;
+  }
+  if ("download" in reply) {
+    const { name, data } = reply.download;
+    response.set("Content-Disposition", `attachment; filename="${name}"`);
+    response.type("json").end(`${JSON.stringify(data, null, 2)}\n`);
     return;
   }
   const { page, status = 200, retryAfterSeconds } = reply;

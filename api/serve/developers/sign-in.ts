@@ -5,6 +5,7 @@ import { alert, field, notice } from "./form.ts";
 import { layout } from "./layout.ts";
 import type { OpenHandler } from "./page-handler.ts";
 import { refusalReply } from "./refusal.ts";
+import { continueSignIn } from "./sign-in-code.ts";
 
 type State = {
   readonly email?: string;
@@ -28,7 +29,7 @@ export const submitSignIn: OpenHandler = async ({ accounts }, visit, signedIn) =
     { email, password: visit.field("password"), replacedSessionId: signedIn?.session.id ?? null },
     visit.visitor,
   );
-  if (!isRejection(begun)) return { to: "/developers", sessionToken: begun.token };
+  if (!isRejection(begun)) return continueSignIn(begun, "/developers");
   const { rejected, message } = begun;
   const isBadEmail = rejected === "bad_email";
   return refusalReply(begun, page(isBadEmail ? { email, badEmail: message } : { email, message }));

@@ -61,6 +61,19 @@ button.quiet:hover { color: var(--ink); }
 .inline { display: flex; flex-wrap: wrap; align-items: flex-start; gap: .75rem; margin-top: 1.25rem; }
 .inline .field { flex: 1 1 16rem; margin: 0; }
 .inline button { margin-top: 1.75rem; }
+.inline details { flex: 1 1 100%; }
+fieldset { margin: 0 0 1.25rem; padding: 0; border: 0; }
+legend { padding: 0; font-weight: 550; }
+.check { display: flex; align-items: baseline; gap: .5rem; margin: .375rem 0; font-weight: 400; }
+.check input { width: auto; }
+.terms { display: grid; grid-template-columns: max-content 1fr; gap: .5rem 1.5rem; margin: .75rem 0 0; }
+.terms dt { color: var(--quiet); }
+.terms dd { margin: 0; overflow-wrap: anywhere; }
+.terms ul { margin: 0; padding: 0; list-style: none; }
+.qr { display: block; width: 14rem; max-width: 100%; margin: 1rem 0; border-radius: 6px; }
+.qr .light { fill: #fff; }
+.qr .dark { fill: #000; }
+section > .actions { text-align: left; }
 
 table { width: 100%; border-collapse: collapse; margin: 0 0 1rem; }
 th, td { padding: .75rem .75rem .75rem 0; text-align: left; vertical-align: top; border-top: 1px solid var(--line); font-weight: 400; }

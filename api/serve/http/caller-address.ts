@@ -11,16 +11,27 @@ export function callerAddress(request: Request): string {
   );
 }
 
+/** The whole address that a request came from; null when no proxy names one. */
+export function callerIp(request: Request): string | null {
+  return ipOf(request.ip ?? "") ?? ipOf(request.socket.remoteAddress ?? "") ?? null;
+}
+
 /** Undefined when the text is not an address: a proxy forwards whatever it receives. */
 export function groupOf(text: string): string | undefined {
+  const ip = ipOf(text);
+  if (ip === undefined || isIPv4(ip)) return ip;
+  const network = wordsOf(ip).slice(0, 4);
+  return `${network.map((word) => word.toString(16)).join(":")}::/64`;
+}
+
+/** Without port and zone; IPv4 also where it is written as IPv6. */
+export function ipOf(text: string): string | undefined {
   const address = withoutPort(text).replace(/%.*$/, "");
   if (isIPv4(address)) return address;
   if (isIP(address) === 0) return undefined;
   const words = wordsOf(address);
   const isMapped = words.slice(0, 5).every((word) => word === 0) && words[5] === 0xffff;
-  if (isMapped) return words.slice(6).flatMap(bytesOf).join(".");
-  const network = words.slice(0, 4).map((word) => word.toString(16));
-  return `${network.join(":")}::/64`;
+  return isMapped ? words.slice(6).flatMap(bytesOf).join(".") : address;
 }
 
 /** Some proxies write `address:port`. */

@@ -1,26 +1,39 @@
 import type { Request, RequestHandler, Response } from "express";
 import { isRejection, type Rejection } from "../../../projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
-import { callerAddress } from "./caller-address.ts";
+import { callerAddress, callerIp } from "./caller-address.ts";
 import {
   type RateLimitState,
   type Refund,
   registerRefund,
   setRateLimitHeaders,
 } from "./rate-limit-state.ts";
+import type { Scope } from "./scope.ts";
 
 /** Codes that every rate-limited path may answer with. */
 export const limitRefusals = {
   invalid_key: 401,
   revoked_key: 401,
   expired_key: 401,
+  address_not_allowed: 403,
+  insufficient_scope: 403,
   rate_limited: 429,
 } as const;
 
 type LimitCode = keyof typeof limitRefusals;
 
+/** The valid key of a request. `scopes` null: everything. */
+export type UsedKey = {
+  readonly id: number;
+  readonly accountId: number | null;
+  readonly scopes: readonly Scope[] | null;
+};
+
 /** `rateLimit` is null where nothing is counted. */
 export type Admitted = {
+  /** Whom the request counts for. */
+  readonly caller: string;
+  readonly key: UsedKey | null;
   readonly rateLimit: RateLimitState | null;
   readonly refund: Refund;
   /** Counts the request as that many in all; refused when they do not fit. */
@@ -29,16 +42,34 @@ export type Admitted = {
 
 type Charge = (requests: number) => Promise<Pick<Admitted, "rateLimit"> | Refused>;
 
-export type Refused = Rejection<LimitCode> & { readonly rateLimit: RateLimitState | null };
+export type Refused = Rejection<LimitCode> & {
+  readonly rateLimit: RateLimitState | null;
+  /** The valid key of a request over its limit. */
+  readonly key?: UsedKey | null;
+};
+
+/** A request with a valid key, once it is answered. `route`: the pattern of its path. */
+export type AnsweredRequest = {
+  readonly keyId: number;
+  readonly at: Date;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+};
 
 /** Counts requests and checks keys. Never throws: without its database it counts in the process. */
 export type Limiter = {
   admit(caller: {
     readonly address: string;
+    /** The whole network address, for keys that are bound to networks. */
+    readonly ip: string | null;
     readonly key: string | undefined;
   }): Promise<Admitted | Refused>;
   /** Counts media, which pages load by themselves and without a key: by address, apart from requests. */
   admitMedia(address: string): Promise<Admitted | Refused>;
+  /** Notes a request in the log of its key. */
+  record(request: AnsweredRequest): void;
 };
 
 /** Counts requests of callers that are identified by other means than a key. `perMinute` 0: unlimited. */
@@ -46,13 +77,15 @@ export type Counter = {
   count(caller: string, perMinute: number): Promise<Admitted | Refused>;
 };
 
-const charges = new WeakMap<Response, Charge>();
-const callers = new WeakMap<Response, string>();
+const admissions = new WeakMap<Response, Admitted>();
 
 /** Whom an admitted request is counted for; its address where nobody counts. */
 export function callerOf(request: Request, response: Response): string {
-  return callers.get(response) ?? callerAddress(request);
+  return admissions.get(response)?.caller ?? callerAddress(request);
 }
+
+/** The key of an admitted request; null: none. */
+export const keyOf = (response: Response): UsedKey | null => admissions.get(response)?.key ?? null;
 
 /** Refuses callers over their limit; every response carries the limit headers. OPTIONS is not counted. */
 export function limitRequests(
@@ -67,12 +100,28 @@ export function limitRequests(
     // An empty header is what a client sends that has no key.
     const key = request.get("x-api-key") || undefined;
     const address = callerAddress(request);
-    const ofAddress = isMedia(request.baseUrl + request.path);
-    const admission = await (ofAddress
+    const at = new Date();
+    const admission = await (isMedia(request.baseUrl + request.path)
       ? limiter.admitMedia(address)
-      : limiter.admit({ address, key }));
-    if (admitOrRefuse(response, admission, ofAddress ? address : (key ?? address))) next();
+      : limiter.admit({ address, ip: callerIp(request), key }));
+    if (admission.key) recordAnswer(limiter, admission.key.id, at, request, response);
+    if (admitOrRefuse(response, admission)) next();
   };
+}
+
+function recordAnswer(
+  limiter: Limiter,
+  keyId: number,
+  at: Date,
+  { method }: Request,
+  response: Response,
+): void {
+  const startedAt = performance.now();
+  response.once("close", () => {
+    const route = String(response.locals.route ?? "unmatched");
+    const durationMs = Math.round(performance.now() - startedAt);
+    limiter.record({ keyId, at, method, route, status: response.statusCode, durationMs });
+  });
 }
 
 /** Counts requests by network address only, ignoring keys. */
@@ -83,25 +132,20 @@ export function limitAddresses(limiter: Limiter): RequestHandler {
       next();
       return;
     }
-    const admission = await limiter.admit({ address, key: undefined });
-    if (admitOrRefuse(response, admission, address)) next();
+    const admission = await limiter.admit({ address, ip: null, key: undefined });
+    if (admitOrRefuse(response, admission)) next();
   };
 }
 
 /** Sets the limit headers; answers the request itself when the caller is refused. */
-export function admitOrRefuse(
-  response: Response,
-  admission: Admitted | Refused,
-  caller: string,
-): boolean {
+export function admitOrRefuse(response: Response, admission: Admitted | Refused): boolean {
   setRateLimitHeaders(response, admission.rateLimit);
   if (isRejection(admission)) {
     refuse(response, admission);
     return false;
   }
   registerRefund(response, admission.refund);
-  charges.set(response, admission.charge);
-  callers.set(response, caller);
+  admissions.set(response, admission);
   return true;
 }
 
@@ -110,9 +154,9 @@ export function admitOrRefuse(
  * not counted at all cost nothing.
  */
 export async function chargeOrRefuse(response: Response, requests: number): Promise<boolean> {
-  const charge = charges.get(response);
-  if (charge === undefined || requests <= 1) return true;
-  const charged = await charge(requests);
+  const admission = admissions.get(response);
+  if (admission === undefined || requests <= 1) return true;
+  const charged = await admission.charge(requests);
   setRateLimitHeaders(response, charged.rateLimit);
   if (isRejection(charged)) refuse(response, charged);
   return !isRejection(charged);
@@ -123,7 +167,7 @@ function refuse(response: Response, refused: Refused): void {
   response.locals.route = "refused";
   if (rejected === "rate_limited") {
     response.set("Retry-After", String(rateLimit?.resetSeconds ?? 1));
-  } else {
+  } else if (limitRefusals[rejected] === 401) {
     response.set("WWW-Authenticate", `ApiKey header="X-API-Key", error="${rejected}"`);
   }
   sendRejection(response, limitRefusals[rejected], { rejected, message });

@@ -13,6 +13,7 @@ import { callerAddress } from "./caller-address.ts";
 import type { ConcurrencyLimiter } from "./concurrency/concurrency-limiter.ts";
 import { limitConcurrency } from "./concurrency/limit-concurrency.ts";
 import { type Envelope, metaEnvelope } from "./envelope.ts";
+import { keyOf } from "./limit.ts";
 import { nextLink } from "./page.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import {
@@ -22,8 +23,10 @@ import {
   type Refusal,
   type Refused,
   type Route,
+  scopeOf,
   successesOf,
 } from "./route.ts";
+import { requireScope } from "./scope.ts";
 
 type Methods = { get?: RequestHandler[]; post?: RequestHandler[] };
 
@@ -81,8 +84,10 @@ export function mountRoutes<Context>(
     const methods = paths.get(path) ?? {};
     const handle = handler(route, context, baseUrl, manner);
     const { concurrency } = manner;
+    const scope = scopeOf(route);
     // After the body: who sends one byte by byte takes no slot.
     methods[route.method] = [
+      ...(scope === null ? [] : [requireScope(scope)]),
       ...bodyParsers(route, manner),
       concurrency === undefined
         ? handle
@@ -122,13 +127,17 @@ function handler<Context>(
   };
   if (route.method === "post") {
     return async (request, response) => {
-      const answer = await route.answer(inputOf(request), context);
+      const answer = await route.answer(inputOf(request, response), context);
       if (isRejection(answer)) refuse(response, answer);
       else sendResult(response, statusOf(answer, route), bodyOf(answer, envelope));
     };
   }
-  const make = async (request: Request, given: Context): Promise<Document | Refused> => {
-    const answer = await route.answer(inputOf(request), given);
+  const make = async (
+    request: Request,
+    response: Response,
+    given: Context,
+  ): Promise<Document | Refused> => {
+    const answer = await route.answer(inputOf(request, response), given);
     if (isRejection(answer)) return answer;
     const maxAgeSeconds = answer.maxAgeSeconds ?? route.maxAgeSeconds;
     if (answer.media !== undefined) return mediaDocument(answer.media, maxAgeSeconds);
@@ -139,16 +148,18 @@ function handler<Context>(
   const responses = route.isCacheable === true ? cache : undefined;
   return async (request, response) => {
     const made = await (responses === undefined
-      ? make(request, context)
-      : responses.get(request.originalUrl, (now) => make(request, { ...context, now: () => now })));
+      ? make(request, response, context)
+      : responses.get(request.originalUrl, (now) =>
+          make(request, response, { ...context, now: () => now }),
+        ));
     if (isRejection(made)) refuse(response, made);
     else await sendDocument(request, response, made);
   };
 }
 
-function inputOf(request: Request): Input {
+function inputOf(request: Request, response: Response): Input {
   const { params, query, body } = request;
-  return { params, query, body, address: callerAddress(request) };
+  return { params, query, body, address: callerAddress(request), key: keyOf(response) };
 }
 
 function sendRefusal(

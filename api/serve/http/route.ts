@@ -7,6 +7,8 @@ import {
 import type { Media } from "./answer.ts";
 import type { BodyLimits } from "./body/json-body.ts";
 import type { LoadClass } from "./concurrency/load-class.ts";
+import type { UsedKey } from "./limit.ts";
+import type { Scope } from "./scope.ts";
 
 /** The HTTP status of a rejection code, optionally with `retry`: what the caller can do, sent beside the code. */
 export type Refusal = number | { readonly status: number; readonly retry: string };
@@ -89,12 +91,20 @@ type Shape<
   readonly bodyLimits?: BodyLimits;
   /** What it is shed with under load; default `data`. */
   readonly loadClass?: LoadClass;
+  /** The scope that a key needs; default: `read` for GET, `orders` for POST. Null: none. */
+  readonly scope?: Scope | null;
 };
 
 /** The code of input that does not fit the schema: each endpoint has one, which the documents name. */
 export function invalidCode({ method, refuses }: Pick<Shape, "method" | "refuses">): string {
   if (method === "post") return "bad_request" in refuses ? "bad_request" : "bad_structure";
   return "bad_structure" in refuses ? "bad_structure" : "invalid_parameters";
+}
+
+/** The scope that a key needs. */
+export function scopeOf({ method, scope }: Pick<Shape, "method" | "scope">): Scope | null {
+  if (scope !== undefined) return scope;
+  return method === "get" ? "read" : "orders";
 }
 
 export function successesOf({ successes }: { successes?: Successes }): Successes {
@@ -107,6 +117,8 @@ export type Input<Params = unknown, Query = unknown, Body = unknown> = {
   readonly body: Body;
   /** The caller's network address, as used for rate limits. */
   readonly address: string;
+  /** The key of the request; null: none. */
+  readonly key: UsedKey | null;
 };
 
 /** One endpoint: validation, mounting and OpenAPI are derived from it. */
@@ -174,7 +186,7 @@ function inputParser(shape: Shape): (raw: Input) => Input | Rejection {
   return (raw) => {
     const parsed = schema.safeParse(raw);
     if (!parsed.success) return refusalOf(parsed.error, invalid);
-    return { ...parsed.data, address: raw.address };
+    return { ...parsed.data, address: raw.address, key: raw.key };
   };
 }
 

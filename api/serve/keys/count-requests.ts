@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../../projections/database.ts";
+import type { Scope } from "../http/scope.ts";
 import type { KeyType } from "./key-text.ts";
 
 /** Requests per minute for each kind of caller; 0: unlimited. */
@@ -10,21 +11,35 @@ export type Limits = {
   readonly permanent: number;
 };
 
-/** Requests of one caller: an address with the given limit, or a key with its own. */
+/** Requests of one caller: one with the given limit, or a key, used from `ip` (null: unknown), with its own. */
 export type CountRequest =
   | { readonly caller: string; readonly wanted: number; readonly perMinute: number }
-  | { readonly caller: string; readonly wanted: number; readonly hash: Buffer };
+  | {
+      readonly caller: string;
+      readonly wanted: number;
+      readonly hash: Buffer;
+      readonly ip: string | null;
+    };
 
 /** The stored state of a key. */
 export type KnownKey = {
   readonly id: number;
   readonly hash: Hex;
   readonly type: KeyType;
+  readonly accountId: number | null;
+  /** What it may be used for; null: everything. */
+  readonly scopes: readonly Scope[] | null;
   readonly isRevoked: boolean;
   readonly isExpired: boolean;
+  /** Whether it may be used from the address of the request. */
+  readonly isAllowed: boolean;
+  /** Whether it may be used from some networks only. */
+  readonly isBound: boolean;
 };
 
 export type Counted = {
+  /** Whom the requests count for: the account of a key that has no limit of its own. */
+  readonly caller: string;
   readonly key: KnownKey | null;
   /** 0: unlimited, nothing is counted. */
   readonly perMinute: number;
@@ -45,8 +60,9 @@ export type Window = {
 export const maxRefundFactor = 20;
 
 /**
- * Looks up keys and counts requests for all callers in one statement; each caller appears once. Requests over the
- * limit are not counted. `at` is null for the database's clock, which all processes share.
+ * Looks up keys and counts requests for all callers in one statement; each caller and address appears once. Requests
+ * over the limit are not counted, nor those of a key that is not valid there. `at` is null for the database's clock,
+ * which all processes share.
  */
 export async function countRequests(
   db: Database,
@@ -58,26 +74,34 @@ export async function countRequests(
   const wanted = asks.map((ask) => ask.wanted);
   const perMinute = asks.map((ask) => ("perMinute" in ask ? ask.perMinute : null));
   const hashes = asks.map((ask) => ("hash" in ask ? ask.hash : null));
+  const ips = asks.map((ask) => ("ip" in ask ? ask.ip : null));
   const { rows } = await sql<Row>`
     with clock as materialized (select coalesce(${at}::timestamptz, now()) as at),
     asked as materialized (
-      select a.*, k.id, k.hash as known_hash, k.type,
+      select a.wanted, a.place, k.id, k.hash as known_hash, k.type, k.account_id, k.scopes,
              k.revoked_at is not null or o.suspended_at is not null as is_revoked,
              coalesce(k.expires_at <= clock.at, false) as is_expired,
+             k.networks is null or coalesce(a.ip <<= any(k.networks::inet[]), false) as is_allowed,
+             k.networks is not null as is_bound,
+             case when k.account_id is not null and k.per_minute is null
+                  then 'keys of account ' || k.account_id else a.caller end as caller,
              coalesce(a.own_limit, k.per_minute,
                       case k.type when 'instant' then ${limits.instant}::int
                                   when 'permanent' then ${limits.permanent}::int else 0 end) as per_minute
       from clock,
-           unnest(${callers}::text[], ${wanted}::int[], ${perMinute}::int[], ${hashes}::bytea[])
-             with ordinality as a (caller, wanted, own_limit, hash, place)
+           unnest(${callers}::text[], ${wanted}::int[], ${perMinute}::int[], ${hashes}::bytea[], ${ips}::inet[])
+             with ordinality as a (caller, wanted, own_limit, hash, ip, place)
            left join access.key k on k.hash = a.hash
            left join access.account o on o.id = k.account_id
     ),
     counted as (
       insert into access.minute as m (caller, began_at, per_minute, used, granted)
       select caller, clock.at, per_minute, least(wanted, per_minute), least(wanted, per_minute)
-      from clock, asked
-      where per_minute > 0 and not is_revoked and not is_expired
+      from clock, (
+        select caller, per_minute, sum(wanted)::int as wanted
+        from asked where per_minute > 0 and not is_revoked and not is_expired and is_allowed
+        group by caller, per_minute
+      ) valid
       -- Always in the same order, so that processes that count the same callers do not deadlock.
       order by caller
       on conflict (caller) do update set
@@ -88,7 +112,9 @@ export async function countRequests(
         freed = case when ${isOver} then 0 else m.freed end
       returning caller, began_at, used, granted
     )
-    select a.id, a.known_hash as hash, a.type, a.is_revoked as "isRevoked", a.is_expired as "isExpired",
+    select a.caller, a.id, a.known_hash as hash, a.type, a.account_id as "accountId", a.scopes,
+           a.is_revoked as "isRevoked", a.is_expired as "isExpired", a.is_allowed as "isAllowed",
+           a.is_bound as "isBound",
            a.per_minute as "perMinute", coalesce(c.granted, 0) as granted, coalesce(c.used, 0) as used,
            coalesce(c.began_at, clock.at) as "beganAt",
            ceil(extract(epoch from c.began_at + interval '1 minute'))::int as "resetAt",
@@ -102,6 +128,7 @@ const isOver = sql.raw("m.began_at <= excluded.began_at - interval '1 minute'");
 const fitting = sql.raw("greatest(0, least(excluded.granted, excluded.per_minute - m.used))");
 
 type Row = Omit<KnownKey, "id"> & {
+  caller: string;
   id: number | null;
   perMinute: number;
   granted: number;
@@ -112,13 +139,14 @@ type Row = Omit<KnownKey, "id"> & {
 };
 
 function countedOf(row: Row): Counted {
-  const { id, hash, type, isRevoked, isExpired, perMinute, granted, used, beganAt } = row;
+  const { caller, id, perMinute, granted, used, beganAt, resetAt, resetSeconds, ...key } = row;
   return {
-    key: id === null ? null : { id, hash, type, isRevoked, isExpired },
+    caller,
+    key: id === null ? null : { id, ...key },
     perMinute,
     granted,
     used,
-    window: { beganAt, resetAt: row.resetAt ?? 0, resetSeconds: row.resetSeconds ?? 0 },
+    window: { beganAt, resetAt: resetAt ?? 0, resetSeconds: resetSeconds ?? 0 },
   };
 }
 

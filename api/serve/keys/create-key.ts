@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../../../projections/database.ts";
+import { type KeyTerms, unlimitedTerms } from "./key-terms.ts";
 import { hashKey, lastCharacters, makeKey } from "./key-text.ts";
 
 const instantKeyDays = 7;
@@ -53,19 +54,25 @@ type PermanentKey = {
   /** The owner, and the key that this one replaces. */
   readonly accountId?: number;
   readonly replaces?: number;
+  readonly terms?: KeyTerms;
 };
 
 /** A permanent key. `perMinute` null: the limit of all permanent keys. */
 export async function createPermanentKey(
   db: Session,
-  { name, perMinute, accountId, replaces }: PermanentKey,
+  { name, perMinute, accountId, replaces, terms = unlimitedTerms }: PermanentKey,
   at: Date | null = null,
 ): Promise<{ readonly id: number; readonly key: string }> {
   const key = makeKey("permanent");
+  const { scopes, expiresAt, networks } = terms;
   const { rows } = await sql<{ id: number }>`
-    insert into access.key (hash, type, name, ending, per_minute, created_at, account_id, replaces)
-    values (${hashKey(key)}, 'permanent', ${name}, ${lastCharacters(key)}, ${perMinute},
-            coalesce(${at}::timestamptz, now()), ${accountId ?? null}, ${replaces ?? null})
+    insert into access.key (hash, type, name, ending, per_minute, created_at, account_id, replaces,
+                            scopes, expires_at, networks)
+    select ${hashKey(key)}, 'permanent', ${name}, ${lastCharacters(key)}, ${perMinute}::int,
+           coalesce(${at}::timestamptz, now()), ${accountId ?? null}::int, ${replaces ?? null}::int,
+           ${scopes}::text[], ${expiresAt}::timestamptz,
+           -- Bits of an address beyond its network's length are cleared.
+           (select array_agg(network(n)) from unnest(${networks}::inet[]) n)
     returning id`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error("the database kept no key");

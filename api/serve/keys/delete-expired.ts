@@ -1,12 +1,13 @@
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
+import { requestDays } from "./request-log.ts";
 
 /** Days for which an expired instant key is still answered with `expired_key`. */
 const retentionDays = 30;
 
 /**
- * Deletes past minutes, the addresses of instant keys after a day, and instant keys that expired long ago. Any number
- * of processes may run it at once; `skip locked` keeps them from waiting for each other.
+ * Deletes past minutes, the addresses of instant keys after a day, old requests of keys, and instant keys that expired
+ * long ago. Any number of processes may run it at once; `skip locked` keeps them from waiting for each other.
  */
 export async function deleteExpiredAccess(db: Database): Promise<void> {
   await sql`
@@ -21,5 +22,9 @@ export async function deleteExpiredAccess(db: Database): Promise<void> {
     delete from access.key where id in (
       select id from access.key
       where type = 'instant' and expires_at < now() - make_interval(days => ${retentionDays})
+      limit 20000 for update skip locked)`.execute(db);
+  await sql`
+    delete from access.key_request where id in (
+      select id from access.key_request where at < now() - make_interval(days => ${requestDays})
       limit 20000 for update skip locked)`.execute(db);
 }

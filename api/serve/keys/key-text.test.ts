@@ -5,7 +5,7 @@ import { hashKey, isKey, isSecret, makeKey, maskKeys } from "./key-text.ts";
 const types = ["instant", "permanent"] as const;
 
 describe("a secret of another kind", () => {
-  it.each(["client", "bearer", "session", "link"] as const)(
+  it.each(["client", "bearer", "session", "link", "signIn"] as const)(
     "has the form of a key and is none: %s",
     (type) => {
       const secret = makeKey(type);

@@ -4,7 +4,7 @@ import { crc32 } from "node:zlib";
 export type KeyType = "instant" | "permanent";
 
 /** Every secret of this form, distinguished by its prefix. */
-export type SecretType = KeyType | "client" | "bearer" | "session" | "link";
+export type SecretType = KeyType | "client" | "bearer" | "session" | "link" | "signIn";
 
 const prefixes = {
   instant: "mk_inst_",
@@ -13,6 +13,7 @@ const prefixes = {
   bearer: "mk_token_",
   session: "mk_session_",
   link: "mk_link_",
+  signIn: "mk_signin_",
 } as const;
 const secretLength = 43;
 const checksumLength = 6;
@@ -45,7 +46,7 @@ export const lastCharacters = (key: string): string => key.slice(-4);
 
 /** Masks keys in a text for the log. */
 export const maskKeys = (text: string): string =>
-  text.replaceAll(/mk_(inst|live|client|token|session|link)_[0-9A-Za-z]+/g, "mk_$1_***");
+  text.replaceAll(/mk_(inst|live|client|token|session|link|signin)_[0-9A-Za-z]+/g, "mk_$1_***");
 
 const checksumOf = (text: string): string => base62(BigInt(crc32(text)), checksumLength);
 

@@ -1,20 +1,37 @@
-import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
-import type { Admitted, Counter, Limiter, Refused } from "../http/limit.ts";
+import type {
+  Admitted,
+  AnsweredRequest,
+  Counter,
+  Limiter,
+  Refused,
+  UsedKey,
+} from "../http/limit.ts";
 import type { RateLimitState } from "../http/rate-limit-state.ts";
-import type { KnownKey, Window } from "./count-requests.ts";
+import type { Window } from "./count-requests.ts";
+import { faultOf, malformed } from "./key-faults.ts";
 import { hashKey, isKey } from "./key-text.ts";
 import { openLocalCounts } from "./local-counts.ts";
 import { openSharedCounts, type SharedCountsOptions, type Taken } from "./shared-counts.ts";
 
 export type LimiterOptions = SharedCountsOptions & {
   /** Called for every request admitted with a key. */
-  readonly onUse: (keyId: number) => void;
+  readonly onUse: (use: KeyUse) => void;
+  /** Called for every answered request with a valid key. */
+  readonly onAnswer?: (request: AnsweredRequest) => void;
 };
 
-type KeyCode = "invalid_key" | "revoked_key" | "expired_key";
+/** The use of a key. `address`: as requests without a key are counted. */
+export type KeyUse = Pick<UsedKey, "id" | "accountId"> & { readonly address: string };
+
 type Count = Pick<Taken, "isGranted" | "perMinute" | "used" | "window">;
+/** Of a valid key: whom it counts for. */
+type Remembered = {
+  readonly caller: string;
+  readonly perMinute: number;
+  readonly key: UsedKey;
+};
 type GiveBack = (caller: string, beganAt: Date) => Promise<number | null>;
 
 /** Media a minute, as a multiple of the limit without a key: several lists of a hundred tokens each. */
@@ -29,10 +46,10 @@ const maxKnownKeys = 10_000;
  * process, and all other keys count as none.
  */
 export function openLimiter(options: LimiterOptions): Limiter & Counter {
-  const { limits, now, onUse } = options;
+  const { limits, now, onUse, onAnswer } = options;
   const shared = openSharedCounts(options);
   const local = openLocalCounts();
-  const known = new LRUCache<string, number>({ max: maxKnownKeys });
+  const known = new LRUCache<string, Remembered>({ max: maxKnownKeys });
 
   const takeHere = (caller: string, perMinute: number, wanted: number): Count => {
     const taken = local.take(caller, perMinute, wanted, (now?.() ?? new Date()).getTime());
@@ -49,57 +66,65 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
       const rateLimit = rateLimitStateOf(perMinute, used, window);
       return isGranted ? { rateLimit } : { ...tooMany(rateLimit), rateLimit };
     };
-  const admissionOf = (caller: string, taken: Count, giveBack: GiveBack): Admitted | Refused => {
+  const admissionOf = (
+    taken: Count,
+    giveBack: GiveBack,
+    { caller, key = null }: { caller: string; key?: UsedKey | null },
+  ): Admitted | Refused => {
     const { isGranted, perMinute, used, window } = taken;
+    if (perMinute === 0) return unlimited(caller, key);
     const rateLimit = rateLimitStateOf(perMinute, used, window);
-    if (!isGranted) return { ...tooMany(rateLimit), rateLimit };
+    if (!isGranted) return { ...tooMany(rateLimit), rateLimit, key };
     const refund = async () => {
       const left = await giveBack(caller, window.beganAt);
       return left === null ? null : rateLimitStateOf(perMinute, left, window);
     };
-    return { rateLimit, refund, charge: chargeOf(caller, perMinute) };
+    return { caller, key, rateLimit, refund, charge: chargeOf(caller, perMinute) };
   };
-  const countHere = (caller: string, perMinute: number) =>
-    admissionOf(caller, takeHere(caller, perMinute, 1), async (...minute) =>
-      local.giveBack(...minute),
-    );
+  const countHere = (perMinute: number, counted: { caller: string; key?: UsedKey }) => {
+    const taken = takeHere(counted.caller, perMinute, 1);
+    return admissionOf(taken, async (...minute) => local.giveBack(...minute), counted);
+  };
   const count = async (caller: string, perMinute: number): Promise<Admitted | Refused> => {
-    if (perMinute === 0) return unlimited;
+    if (perMinute === 0) return unlimited(caller);
     const taken = await shared.take({ caller, perMinute, wanted: 1 });
-    if (taken === null) return countHere(caller, perMinute);
-    return admissionOf(caller, taken, shared.giveBack);
+    if (taken === null) return countHere(perMinute, { caller });
+    return admissionOf(taken, shared.giveBack, { caller });
   };
   const countAddress = (address: string) => count(address, limits.keyless);
-  const countKeyLocally = (address: string, caller: string) => {
-    const perMinute = known.get(caller);
-    if (perMinute === undefined) return countAddress(address);
-    return perMinute === 0 ? unlimited : countHere(caller, perMinute);
+  const countKeyLocally = (address: string, remembered: Remembered | undefined) => {
+    if (remembered === undefined) return countAddress(address);
+    const { perMinute, caller, key } = remembered;
+    return perMinute === 0 ? unlimited(caller, key) : countHere(perMinute, { caller, key });
   };
-  const countKey = async (address: string, text: string): Promise<Admitted | Refused> => {
+  const countKey = async ({ address, ip }: From, text: string): Promise<Admitted | Refused> => {
     const hash = hashKey(text);
-    const caller = `key ${hash.toString("base64url")}`;
-    const taken = await shared.take({ caller, hash, wanted: 1 });
-    if (taken === null) return countKeyLocally(address, caller);
-    const { key, perMinute, isGranted } = taken;
-    const fault = faultOf(key, hash);
-    if (fault !== undefined) {
-      known.delete(caller);
-      return { ...fault, rateLimit: null };
+    const name = `key ${hash.toString("base64url")}`;
+    const taken = await shared.take({ caller: name, hash, ip, wanted: 1 });
+    const here = `${name} ${ip}`;
+    if (taken === null) return countKeyLocally(address, known.get(name) ?? known.get(here));
+    const { caller, perMinute, isGranted } = taken;
+    const fault = faultOf(taken.key, hash);
+    if (fault !== undefined || taken.key === null) {
+      known.delete(name);
+      known.delete(here);
+      return { ...(fault ?? malformed), rateLimit: null };
     }
-    known.set(caller, perMinute);
-    const isFree = perMinute === 0;
-    if (key !== null && (isGranted || isFree)) onUse(key.id);
-    return isFree ? unlimited : admissionOf(caller, taken, shared.giveBack);
+    const { id, accountId, scopes, isBound } = taken.key;
+    const key = { id, accountId, scopes };
+    known.set(isBound ? here : name, { caller, perMinute, key });
+    if (isGranted || perMinute === 0) onUse({ id, accountId, address });
+    return admissionOf(taken, shared.giveBack, { caller, key });
   };
 
   return {
     count,
     admitMedia: (address) => count(`media ${address}`, limits.keyless * mediaFactor),
-    async admit({ address, key }) {
+    record: (request) => onAnswer?.(request),
+    async admit({ key, ...from }) {
+      const { address } = from;
       if (key === undefined) return countAddress(address);
-      const admission = isKey(key)
-        ? await countKey(address, key)
-        : { ...malformed, rateLimit: null };
+      const admission = isKey(key) ? await countKey(from, key) : { ...malformed, rateLimit: null };
       if (!("rejected" in admission) || admission.rejected === "rate_limited") return admission;
       // A wrong key counts for the address: guessing is limited like a caller without a key.
       const counted = await countAddress(address);
@@ -108,11 +133,15 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
   };
 }
 
-const unlimited: Admitted = {
+type From = { readonly address: string; readonly ip: string | null };
+
+const unlimited = (caller: string, key: UsedKey | null = null): Admitted => ({
+  caller,
+  key,
   rateLimit: null,
   refund: async () => null,
   charge: async () => ({ rateLimit: null }),
-};
+});
 
 const rateLimitStateOf = (limit: number, used: number, window: Window): RateLimitState => ({
   limit,
@@ -124,23 +153,4 @@ const rateLimitStateOf = (limit: number, used: number, window: Window): RateLimi
 function tooMany({ limit, resetSeconds }: RateLimitState): Rejection<"rate_limited"> {
   const message = `Rate limit of ${limit} requests per minute exceeded; retry in ${resetSeconds} s`;
   return reject("rate_limited", message);
-}
-
-const malformed: Rejection<KeyCode> = reject(
-  "invalid_key",
-  "X-API-Key is not a valid key: keys start with mk_inst_ or mk_live_ and are 57 characters long; POST /v1/auth/keys creates one",
-);
-const unknown: Rejection<KeyCode> = reject("invalid_key", "Unknown key");
-const revoked: Rejection<KeyCode> = reject("revoked_key", "This key was revoked");
-const expired: Rejection<KeyCode> = reject("expired_key", "This key has expired");
-const instantExpired: Rejection<KeyCode> = reject(
-  "expired_key",
-  "This instant key has expired: instant keys are valid for 7 days; POST /v1/auth/keys creates a new one",
-);
-
-function faultOf(key: KnownKey | null, hash: Buffer): Rejection<KeyCode> | undefined {
-  if (key === null || !timingSafeEqual(Buffer.from(key.hash.slice(2), "hex"), hash)) return unknown;
-  if (key.isRevoked) return revoked;
-  if (key.isExpired) return key.type === "instant" ? instantExpired : expired;
-  return undefined;
 }

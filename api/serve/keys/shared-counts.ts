@@ -14,6 +14,8 @@ import {
 export type RequestToCount = CountRequest;
 
 export type Taken = {
+  /** Whom it counts for. */
+  readonly caller: string;
   readonly key: KnownKey | null;
   readonly perMinute: number;
   readonly isGranted: boolean;
@@ -63,7 +65,7 @@ export function openSharedCounts(options: SharedCountsOptions) {
     const grouped = groupByCaller(requests);
     const counted = await attempt(() => countRequests(db, grouped, limits, at()));
     if (counted === null) return requests.map(() => null);
-    return share(requests, new Map(grouped.map(({ caller }, index) => [caller, counted[index]])));
+    return share(requests, new Map(grouped.map((one, index) => [groupOf(one), counted[index]])));
   };
   return {
     take: batchRequests(count),
@@ -95,11 +97,13 @@ function batchRequests(count: (asks: readonly RequestToCount[]) => Promise<(Take
     });
 }
 
+const groupOf = (ask: CountRequest) => ("ip" in ask ? `${ask.caller} ${ask.ip}` : ask.caller);
+
 function groupByCaller(asks: readonly RequestToCount[]): CountRequest[] {
   const groups = new Map<string, CountRequest>();
   for (const ask of asks) {
-    const wanted = (groups.get(ask.caller)?.wanted ?? 0) + ask.wanted;
-    groups.set(ask.caller, { ...ask, wanted });
+    const wanted = (groups.get(groupOf(ask))?.wanted ?? 0) + ask.wanted;
+    groups.set(groupOf(ask), { ...ask, wanted });
   }
   return [...groups.values()];
 }
@@ -110,17 +114,22 @@ function share(
   counted: ReadonlyMap<string, Counted | undefined>,
 ): (Taken | null)[] {
   const places = new Map<string, number>();
-  return asks.map(({ caller, wanted }) => {
-    const all = counted.get(caller);
+  return asks.map((ask) => {
+    const all = counted.get(groupOf(ask));
     if (all === undefined) return null;
-    const place = (places.get(caller) ?? 0) + wanted;
+    const { caller, key, perMinute, granted, window } = all;
+    if (key !== null && !isUsable(key))
+      return { caller, key, perMinute, isGranted: false, used: 0, window };
+    const place = (places.get(caller) ?? 0) + ask.wanted;
     places.set(caller, place);
-    const { key, perMinute, granted, window } = all;
     const isGranted = place <= granted;
     const used = isGranted ? all.used - granted + place : all.used;
-    return { key, perMinute, isGranted, used, window };
+    return { caller, key, perMinute, isGranted, used, window };
   });
 }
+
+const isUsable = ({ isRevoked, isExpired, isAllowed }: KnownKey) =>
+  !isRevoked && !isExpired && isAllowed;
 
 async function withinDeadline<Result>(work: Promise<Result>, deadlineMs: number): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;

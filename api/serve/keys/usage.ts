@@ -8,7 +8,7 @@ import type { Database } from "../../../projections/database.ts";
 export function openUsage(db: Database, now: () => Date = () => new Date()) {
   let days = new Map<string, { keyId: number; day: string; requests: number; lastUsedAt: Date }>();
   return {
-    onUse(keyId: number): void {
+    onUse({ id: keyId }: { readonly id: number }): void {
       const at = now();
       const day = at.toISOString().slice(0, 10);
       const requests = (days.get(`${keyId} ${day}`)?.requests ?? 0) + 1;

@@ -1,4 +1,5 @@
 import type { Express, RequestHandler } from "express";
+import type { TokenStreams } from "../accounts/token-streams.ts";
 import { jsonDocument, sendFixed } from "../http/answer.ts";
 import type { ConcurrencyLimiter } from "../http/concurrency/concurrency-limiter.ts";
 import { flatEnvelope } from "../http/envelope.ts";
@@ -6,6 +7,7 @@ import { limitAddresses } from "../http/limit.ts";
 import { mountRoutes, servePath } from "../http/mount.ts";
 import { serveReference } from "../reference/mount-reference.ts";
 import type { MediaLinks } from "../views/media.ts";
+import { boundStreams } from "./bound-streams.ts";
 import type { NftDataContext } from "./context.ts";
 import { describeNftData } from "./describe.ts";
 import { type BearerOptions, requireBearer } from "./require-bearer.ts";
@@ -17,6 +19,8 @@ export type NftDataApi = Omit<BearerOptions, "tokens"> & {
   readonly segment: string;
   /** Handler of `/api/activity/stream`, after authentication. */
   readonly stream?: RequestHandler;
+  /** Bounds of an account's streams; without them there are none. */
+  readonly streams?: TokenStreams | undefined;
   /** Limits of concurrency. */
   readonly concurrency?: ConcurrencyLimiter | undefined;
 };
@@ -29,7 +33,7 @@ export function mountNftData(
   media: MediaLinks,
 ): void {
   const context = { ...api.context, media };
-  const { segment, limiter, perMinute, stream, concurrency } = api;
+  const { segment, limiter, perMinute, onUse, stream, streams, concurrency } = api;
   const prefix = `/${segment}`;
   const challenge = 'Bearer realm="account API"';
   const manner = { envelope: flatEnvelope, prefix, challenge, concurrency };
@@ -44,7 +48,10 @@ export function mountNftData(
     for (const { path } of open) app.use(prefix + path, limitAddresses(limiter));
   }
   mountRoutes(app, open, context, baseUrl, manner);
-  app.use(prefix, requireBearer({ tokens: context.tokens, limiter, perMinute }));
-  if (stream !== undefined) servePath(app, `${prefix}/api/activity/stream`, { get: [stream] });
+  app.use(prefix, requireBearer({ tokens: context.tokens, limiter, perMinute, onUse }));
+  if (stream !== undefined) {
+    const bounds = streams === undefined ? [] : [boundStreams(streams)];
+    servePath(app, `${prefix}/api/activity/stream`, { get: [...bounds, stream] });
+  }
   mountRoutes(app, others, context, baseUrl, manner);
 }

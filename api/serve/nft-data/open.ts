@@ -11,15 +11,16 @@ export type AccountApiConfig = {
   readonly chains: readonly { readonly chainId: number }[];
 };
 
-type Parts = Pick<NftDataContext, "db" | "prefix" | "tokens"> & Pick<NftDataApi, "limiter">;
+type Parts = Pick<NftDataContext, "db" | "prefix" | "tokens"> &
+  Pick<NftDataApi, "limiter" | "onUse">;
 
 /** The account API of one process; undefined when its chain is not configured. */
 export function openNftData(
   { http, access, chains }: AccountApiConfig,
-  { limiter, ...parts }: Parts,
+  { limiter, onUse, ...parts }: Parts,
 ): NftDataApi | undefined {
   if (chains.every((chain) => chain.chainId !== chainId)) return undefined;
   const { siteUrl, accountApiPath: segment } = http;
   const context = { ...parts, siteUrl, chainId, now: () => new Date() } as const;
-  return { context, segment, limiter, perMinute: access.limits.account };
+  return { context, segment, limiter, onUse, perMinute: access.limits.account };
 }

@@ -1,6 +1,8 @@
 import type { Request, RequestHandler, Response } from "express";
 import { isRejection, type Rejection, reject } from "../../../projections/domain/rejection.ts";
 import type { BearerTokens } from "../accounts/bearer-tokens.ts";
+import type { CredentialUse } from "../accounts/places.ts";
+import type { StreamToken } from "../accounts/token-streams.ts";
 import { sendRejection } from "../http/answer.ts";
 import { callerAddress } from "../http/caller-address.ts";
 import { admitOrRefuse, type Counter, type Limiter } from "../http/limit.ts";
@@ -18,13 +20,29 @@ export type BearerOptions = {
   readonly limiter?: (Limiter & Counter) | undefined;
   /** Requests per minute of an account; 0: unlimited. */
   readonly perMinute: number;
+  /** Called for every request with a valid token. */
+  readonly onUse?: ((use: CredentialUse) => void) | undefined;
 };
+
+const bearers = new WeakMap<Response, StreamToken>();
+
+/** The token of an admitted request. */
+export function bearerOf(response: Response): StreamToken {
+  const bearer = bearers.get(response);
+  if (bearer === undefined) throw new Error("the request has no token");
+  return bearer;
+}
 
 /**
  * Requires a valid token and counts the request for its account. A request without a valid token counts for its
  * address, like one without a key, which limits guessing.
  */
-export function requireBearer({ tokens, limiter, perMinute }: BearerOptions): RequestHandler {
+export function requireBearer({
+  tokens,
+  limiter,
+  perMinute,
+  onUse,
+}: BearerOptions): RequestHandler {
   const identify = async (request: Request) => {
     const token = parseBearerToken(request.get("authorization"));
     return token === undefined ? noToken : ((await tokens.check(token)) ?? badToken);
@@ -32,7 +50,9 @@ export function requireBearer({ tokens, limiter, perMinute }: BearerOptions): Re
   const nameOf = (request: Request, caller: Awaited<ReturnType<typeof identify>>) =>
     isRejection(caller) ? callerAddress(request) : `account ${caller.accountId}`;
   const count = (name: string, isAccount: boolean) =>
-    isAccount ? limiter?.count(name, perMinute) : limiter?.admit({ address: name, key: undefined });
+    isAccount
+      ? limiter?.count(name, perMinute)
+      : limiter?.admit({ address: name, ip: null, key: undefined });
 
   return async (request, response, next) => {
     if (request.method === "OPTIONS") {
@@ -42,9 +62,15 @@ export function requireBearer({ tokens, limiter, perMinute }: BearerOptions): Re
     const caller = await identify(request);
     const name = nameOf(request, caller);
     const admission = await count(name, !isRejection(caller));
-    if (admission !== undefined && !admitOrRefuse(response, admission, name)) return;
-    if (isRejection(caller)) refuse(response, caller);
-    else next();
+    if (admission !== undefined && !admitOrRefuse(response, admission)) return;
+    if (isRejection(caller)) {
+      refuse(response, caller);
+      return;
+    }
+    bearers.set(response, caller);
+    const { accountId } = caller;
+    onUse?.({ accountId, address: callerAddress(request), credential: "a bearer token" });
+    next();
   };
 }
 

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
+import type { TokenStreams } from "../accounts/token-streams.ts";
 import type { Feed } from "../feed/open-feed.ts";
 
 /** Metrics of this process's live feed. */
@@ -18,6 +19,40 @@ export function gaugeFeed(registry: Registry, { figures }: Pick<Feed, "figures">
     collect() {
       this.reset();
       this.inc(figures().cut);
+    },
+  });
+}
+
+/** Metrics of the streams of accounts in this process. */
+export function gaugeTokenStreams(
+  registry: Registry,
+  { figures }: Pick<TokenStreams, "figures">,
+): void {
+  const registers = [registry];
+  new Gauge({
+    name: "account_streams_open",
+    help: "Open streams of bearer tokens",
+    registers,
+    collect() {
+      this.set(figures().open);
+    },
+  });
+  new Counter({
+    name: "account_streams_refused_total",
+    help: "Streams refused because their account had as many as it may",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(figures().refused);
+    },
+  });
+  new Counter({
+    name: "account_streams_ended_total",
+    help: "Streams ended because their token was no longer valid",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(figures().ended);
     },
   });
 }

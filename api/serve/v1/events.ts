@@ -17,6 +17,7 @@ export const events = route(
     operationId: "listEvents",
     tag: "Events",
     loadClass: "lists",
+    scope: "stream",
     summary:
       "Sales, transfers, orders and cancellations in the order in which they were indexed. With a key and `Accept: text/event-stream`: as they happen, as server-sent events",
     query: z.object({

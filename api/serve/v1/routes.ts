@@ -1,5 +1,6 @@
 import { listActivity } from "./activity/list.ts";
 import { tokenActivity } from "./activity/token-activity.ts";
+import { getKey, listKeyRequests } from "./auth/key.ts";
 import { giveInstantKey } from "./auth/keys.ts";
 import { acceptData } from "./bids/accept-data.ts";
 import { bestBids } from "./bids/best.ts";
@@ -49,6 +50,8 @@ import { walletTokens } from "./wallets/tokens.ts";
 /** Every endpoint, in the order they are documented. */
 export const routes: readonly V1Route[] = [
   giveInstantKey,
+  getKey,
+  listKeyRequests,
   search,
   listCollections,
   collection,

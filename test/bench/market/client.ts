@@ -42,7 +42,7 @@ export function openRouteClient(url: string): RouteClient {
   const readStatus = () => Promise.reject(new Error("the status is not measured"));
   const answerOf = ({ path, params, query }: ListRequest) => {
     const db = meter.open();
-    const raw = { params, query, body: undefined, address: "127.0.0.1" };
+    const raw = { params, query, body: undefined, address: "127.0.0.1", key: null };
     const v1 = v1Routes.find((route) => route.method === "get" && route.path === path);
     if (v1 !== undefined)
       return v1.answer(raw, { ...shared, db, chains: [chainId], market, readStatus });

@@ -1,12 +1,18 @@
+import type { RequestHandler } from "express";
 import { type Logger, pino } from "pino";
+import { openListener } from "../../../api/background/log-signal/listener.ts";
 import type { AccountContext } from "../../../api/serve/accounts/account-context.ts";
 import { type BearerTokens, openBearerTokens } from "../../../api/serve/accounts/bearer-tokens.ts";
 import type { Mail } from "../../../api/serve/accounts/mailer.ts";
 import { openPasswords, type Passwords } from "../../../api/serve/accounts/passwords.ts";
+import { openPlaces } from "../../../api/serve/accounts/places.ts";
 import { openThrottle } from "../../../api/serve/accounts/throttle.ts";
+import { openTokenStreams, type TokenStreams } from "../../../api/serve/accounts/token-streams.ts";
 import { createApp } from "../../../api/serve/app.ts";
 import { listen } from "../../../api/serve/http/server.ts";
 import { openLimiter } from "../../../api/serve/keys/limiter.ts";
+import { openOwnKeys } from "../../../api/serve/keys/own-key.ts";
+import { openRequestLog } from "../../../api/serve/keys/request-log.ts";
 import { openUsage } from "../../../api/serve/keys/usage.ts";
 import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
 import { openDatabase } from "../../../projections/database.ts";
@@ -18,7 +24,9 @@ export type Desk = {
   tokens: BearerTokens;
   /** Mail that was sent, the newest last. */
   mails: Mail[];
+  /** Writes what is noted of used keys: their usage, their requests and where they are used. */
   flushUsage(): Promise<void>;
+  streams: TokenStreams;
   close(): Promise<void>;
 };
 
@@ -59,23 +67,42 @@ export async function openDesk(options: Options): Promise<Desk> {
     passwords: options.passwords ?? openPasswords(),
     mailer: { delivery: "mail", send: (mail) => void mails.push(mail), close: async () => {} },
     baseUrl: options.baseUrl ?? "http://127.0.0.1",
+    reauthenticationMinutes: 15,
   };
   const limits = { keyless: 0, instant: 60, permanent: 120 };
   const usage = openUsage(db, now);
+  const requests = openRequestLog(db);
+  const places = openPlaces(accounts);
+  const streams = openTokenStreams({ db, clock, logger, maxPerAccount: 2 });
+  const listener = openListener({
+    url: databaseUrl,
+    channels: ["access_ended"],
+    logger,
+    onNotify: streams.notify,
+  });
   const context = {
     db,
     siteUrl: "https://site.example.test",
     chains: [33139] as const,
     readStatus: async () => idle,
     market: openTestMarket(db),
+    ownKeys: openOwnKeys(db, limits),
     now: now ?? (() => new Date()),
   };
-  const tokens = openBearerTokens({ db, clock });
+  const tokens = openBearerTokens({ db, clock, onUse: places.onUse });
   const app = createApp({
     context,
     baseUrl: accounts.baseUrl,
     logger,
-    limiter: openLimiter({ db, limits, logger, now, onUse: usage.onUse, deadlineMs: 20_000 }),
+    limiter: openLimiter({
+      ...{ db, limits, logger, now, deadlineMs: 20_000 },
+      onAnswer: requests.add,
+      onUse(use) {
+        usage.onUse(use);
+        const { accountId, address } = use;
+        if (accountId !== null) places.onUse({ accountId, address, credential: "an API key" });
+      },
+    }),
     developers: {
       accounts,
       keyLimit: limits.permanent,
@@ -85,6 +112,9 @@ export async function openDesk(options: Options): Promise<Desk> {
       context: { ...context, chainId: 33139, prefix: "mkt", tokens },
       segment: "apechain",
       perMinute: 0,
+      onUse: places.onUse,
+      stream: endlessStream,
+      streams,
     },
     trustProxy: ["127.0.0.1"],
   });
@@ -94,13 +124,24 @@ export async function openDesk(options: Options): Promise<Desk> {
     accounts,
     tokens,
     mails,
-    flushUsage: usage.flush,
+    async flushUsage() {
+      await usage.flush();
+      await requests.flush();
+      await places.flush();
+    },
+    streams,
     async close() {
+      await Promise.all([streams.stop(), listener.stop()]);
       await listening.close();
       await db.destroy();
     },
   };
 }
+
+/** A stream that says nothing, until somebody ends it. */
+const endlessStream: RequestHandler = (_request, response) => {
+  response.set("Content-Type", "text/event-stream").flushHeaders();
+};
 
 export type Page = { status: number; text: string; headers: Headers; location: string | null };
 

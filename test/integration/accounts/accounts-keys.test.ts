@@ -7,6 +7,7 @@ import {
   keyIdOf,
   openDesk,
   type Page,
+  password,
   secretIn,
   signUp,
   statusWith,
@@ -34,7 +35,9 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const create = (browser: Browser, name = "bot") => browser.post("/developers/keys", { name });
+/** With the password, which a session of a day needs. */
+const create = (browser: Browser, name = "bot") =>
+  browser.post("/developers/keys", { name, "proof-password": password });
 
 async function createKey(browser: Browser, name = "bot"): Promise<{ key: string; id: string }> {
   const page = await create(browser, name);

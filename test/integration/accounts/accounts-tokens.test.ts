@@ -122,7 +122,10 @@ describe("a bearer token", () => {
       expiresAt: later(30 * dayMs),
     });
     clock = later(30 * dayMs - 1);
-    expect(await other.tokens.check(token)).toEqual({ accountId: expect.any(Number) });
+    expect(await other.tokens.check(token)).toEqual({
+      id: expect.any(Number),
+      accountId: expect.any(Number),
+    });
     clock = later(30 * dayMs);
     expect(await other.tokens.check(token)).toBeNull();
   });

@@ -17,7 +17,7 @@ let api: ApiClient;
 /** One token is an account's. */
 const tokens = {
   issue: async () => reject("invalid_credentials", "nobody logs in here"),
-  check: async (token: string) => (token === "good" ? { accountId: 1 } : null),
+  check: async (token: string) => (token === "good" ? { id: 1, accountId: 1 } : null),
 };
 
 beforeAll(async () => {

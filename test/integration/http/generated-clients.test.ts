@@ -37,7 +37,10 @@ describe.each(apis)("clients generated from the document of %s", (name, one) => 
   let answers: Record<string, ClientAnswers> = {};
   beforeAll(async () => {
     clients = await generateClients(one.api().document as never, requests());
-    const headers = one.prefix === "" ? {} : { authorization: `Bearer ${market.bearer}` };
+    const headers: Record<string, string> =
+      one.prefix === ""
+        ? { "x-api-key": market.key }
+        : { authorization: `Bearer ${market.bearer}` };
     for (const [client, call] of Object.entries(await clients.callers())) {
       answers = { ...answers, [client]: await call(one.api().url + one.prefix, headers) };
     }

@@ -102,7 +102,7 @@ describe("while the database cannot be had", () => {
 
     const begun = performance.now();
     const admissions = await Promise.all(
-      Array.from({ length: 5 }, () => limiter.admit({ address: "a", key: undefined })),
+      Array.from({ length: 5 }, () => limiter.admit({ ip: null, address: "a", key: undefined })),
     );
     const took = performance.now() - begun;
     for (const socket of sockets) socket.destroy();
@@ -131,7 +131,7 @@ it("a malformed key is not looked up, and counts for its address", async () => {
 
   const keys = ["", "x", turned, `${right} `, `${right}, ${right}`];
   const admissions = [];
-  for (const key of keys) admissions.push(await limiter.admit({ address: "a", key }));
+  for (const key of keys) admissions.push(await limiter.admit({ ip: null, address: "a", key }));
   expect(admissions).toMatchObject(
     keys.map((_, index) => ({
       rejected: "invalid_key",
@@ -139,7 +139,7 @@ it("a malformed key is not looked up, and counts for its address", async () => {
     })),
   );
   // A well-formed one would count as none while the database is away.
-  expect(await limiter.admit({ address: "a", key: "x" })).toMatchObject({
+  expect(await limiter.admit({ ip: null, address: "a", key: "x" })).toMatchObject({
     rejected: "rate_limited",
   });
   await db.destroy();

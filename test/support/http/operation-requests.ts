@@ -43,6 +43,8 @@ export function v1Requests({ ids }: ServedMarket): OperationRequests {
   const list = (query = {}) => ({ query: { chainId, ...page, ...query } });
   return {
     "post /v1/auth/keys": onChain,
+    "get /v1/auth/key": {},
+    "get /v1/auth/key/requests": { query: page },
     "get /v1/search": { query: { q: "punks 2", chainId, limit: 1 } },
     "get /v1/collections": list({ search: "punk" }),
     "get /v1/collections/{collection}": inPunks(),

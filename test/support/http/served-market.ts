@@ -5,7 +5,10 @@ import { openHeadReader } from "../../../api/background/chain/fetch-head.ts";
 import { openBearerTokens } from "../../../api/serve/accounts/bearer-tokens.ts";
 import type { AppOptions } from "../../../api/serve/app.ts";
 import { type Feed, openFeed } from "../../../api/serve/feed/open-feed.ts";
+import { createPermanentKey } from "../../../api/serve/keys/create-key.ts";
 import { openInstantKeys } from "../../../api/serve/keys/instant-keys.ts";
+import { openLimiter } from "../../../api/serve/keys/limiter.ts";
+import { openOwnKeys } from "../../../api/serve/keys/own-key.ts";
 import { maxLagSeconds } from "../../../api/serve/status/limits.ts";
 import { openStatusReader } from "../../../api/serve/status/status-reader.ts";
 import { allProjections } from "../../../projections/all.ts";
@@ -31,6 +34,8 @@ export type ServedMarket = {
   /** Paths begin at `base`. */
   account: ApiClient;
   bearer: string;
+  /** A key of `/v1`. */
+  key: string;
   login: { email: string; client_key: string };
   ids: MarketIds;
   /** The live feed of the pages. */
@@ -60,6 +65,7 @@ export async function openServedMarket({ hasPages }: MarketOptions = {}): Promis
     },
     ...(hasPages && feedOption(openPagesFeed(context))),
     baseUrl,
+    limiter: openLimiter({ db: context.db, limits: unlimited, logger, onUse: () => {} }),
     nftData: {
       context: { ...context, prefix: "mkt", chainId, tokens: openBearerTokens(context) },
       segment: base.slice(1),
@@ -75,8 +81,9 @@ export async function openServedMarket({ hasPages }: MarketOptions = {}): Promis
   const login = { email, client_key };
   const { body } = await account.post(`${base}/api/auth/login`, login);
   const bearer = z.object({ data: z.object({ token: z.string() }) }).parse(body).data.token;
+  const { key } = await createPermanentKey(book.db, { name: "price bot", perMinute: null });
   return {
-    ...{ book, v1, account, bearer, login, ids },
+    ...{ book, v1, account, bearer, key, login, ids },
     feed: { notify: () => feed?.notify() },
     async close() {
       await feed?.stop();
@@ -88,6 +95,9 @@ export async function openServedMarket({ hasPages }: MarketOptions = {}): Promis
 const feedOption = (feed: Feed) => ({
   feedOf: (asked: number) => (asked === chainId ? feed : undefined),
 });
+
+const logger = pino({ level: "silent" });
+const unlimited = { keyless: 0, instant: 0, permanent: 0 };
 
 function servicesOf({ db, now }: AppOptions["context"], rpcUrl: string) {
   const instantKeys = openInstantKeys({
@@ -103,9 +113,10 @@ function servicesOf({ db, now }: AppOptions["context"], rpcUrl: string) {
     now,
     chains: [{ chainId, readHead, readHash: openHashReader(node) }],
     projections: allProjections({ feeRecipient: testFee.recipient }).map(({ name }) => name),
-    logger: pino({ level: "silent" }),
+    logger,
     lateSeconds: maxLagSeconds,
     maxAgeMs: 60_000,
   });
-  return { instantKeys, readStatus };
+  const ownKeys = openOwnKeys(db, { keyless: 30, instant: 60, permanent: 120 });
+  return { instantKeys, ownKeys, readStatus };
 }

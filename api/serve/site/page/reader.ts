@@ -47,7 +47,7 @@ export function openReader(context: Context): Reader {
         Object.entries(query).filter(([, value]) => value !== undefined),
       );
       const answer = await route.answer(
-        { params, query: given, body: undefined, address: "" },
+        { params, query: given, body: undefined, address: "", key: null },
         context,
       );
       if (isRejection(answer)) throw new Refused(answer, statusOf(route.refuses[answer.rejected]));

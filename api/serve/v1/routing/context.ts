@@ -4,6 +4,7 @@ import { type Rejection, reject } from "../../../../projections/domain/rejection
 import type { Market } from "../../../background/orders/market/market.ts";
 import { type Input, type Route, routeFor } from "../../http/route.ts";
 import type { InstantKeys } from "../../keys/instant-keys.ts";
+import type { OwnKeys } from "../../keys/own-key.ts";
 import type { MediaLinks } from "../../views/media.ts";
 import type { PublicStatus } from "../../views/service-status.ts";
 
@@ -20,6 +21,8 @@ export type Context = {
   readonly market: Market;
   /** Absent: instant keys are not available. */
   readonly instantKeys?: InstantKeys;
+  /** What the holders of keys may do with them. Absent: there are no keys. */
+  readonly ownKeys?: OwnKeys;
   readonly now: () => Date;
 };
 

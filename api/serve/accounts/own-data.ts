@@ -1,0 +1,71 @@
+import { sql } from "kysely";
+import type { Database } from "../../../projections/database.ts";
+import type { AccountContext } from "./account-context.ts";
+import type { Owner } from "./account-keys.ts";
+import { deletedMail } from "./mails.ts";
+
+/**
+ * Everything that is stored of an account, by table. Left out are secrets: hashes, the password and the secret of the
+ * second factor.
+ */
+const ownTables = {
+  account: sql`select id, email, canonical_email, is_alias, created_at, suspended_at`,
+  session: sql`select id, created_at, seen_at, authenticated_at, address, agent`,
+  link: sql`select created_at, expires_at`,
+  key: sql`select id, type, name, ending, per_minute, created_at, created_from, expires_at, revoked_at, replaced_at,
+                  replaces, scopes, networks::text[], last_used_at`,
+  usage: sql`select key_id, day::text, requests::text`,
+  key_request: sql`select id::text, key_id, at, method, route, status, duration_ms`,
+  client_key: sql`select id, ending, created_at, revoked_at, last_used_at`,
+  bearer_token: sql`select id, ending, created_at, created_from, expires_at, revoked_at, last_used_at`,
+  place: sql`select network, first_at, last_at`,
+  second_factor: sql`select created_at, confirmed_at, last_step::text`,
+  pending_sign_in: sql`select expires_at`,
+} as const;
+
+type OwnTable = keyof typeof ownTables;
+
+const keysOf = (accountId: number) =>
+  sql`key_id in (select id from access.key where account_id = ${accountId})`;
+
+function isOwn(table: OwnTable, { accountId, email }: Owner) {
+  if (table === "account") return sql`id = ${accountId}`;
+  if (table === "link") return sql`email = ${email}`;
+  if (table === "usage" || table === "key_request") return keysOf(accountId);
+  return sql`account_id = ${accountId}`;
+}
+
+/** What is held of an account: the rows of each table, with the time of the export. */
+export async function exportAccount(db: Database, owner: Owner): Promise<Record<string, unknown>> {
+  return await db
+    .transaction()
+    .setIsolationLevel("repeatable read")
+    .execute(async (transaction) => {
+      const held: Record<string, unknown> = { exportedAt: new Date() };
+      for (const [table, selected] of Object.entries(ownTables)) {
+        const where = isOwn(table as OwnTable, owner);
+        const { rows } = await sql`
+          ${selected} from access.${sql.ref(table)} where ${where}`.execute(transaction);
+        held[table] = rows;
+      }
+      const { rows } = await sql<{ left: number }>`
+        select count(*)::int as left from access.recovery_code
+        where account_id = ${owner.accountId}`.execute(transaction);
+      return { ...held, recovery_codes_left: rows[0]?.left ?? 0 };
+    });
+}
+
+/** Deletes an account with everything that is stored of it. Its keys, tokens, sessions and streams end at once. */
+export async function deleteAccount(
+  { db, mailer, baseUrl }: Pick<AccountContext, "db" | "mailer" | "baseUrl">,
+  { accountId, email }: Owner,
+): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await sql`delete from access.link where email = ${email}`.execute(transaction);
+    await sql`delete from access.minute where caller in (${`account ${accountId}`}, ${`keys of account ${accountId}`})`.execute(
+      transaction,
+    );
+    await sql`delete from access.account where id = ${accountId}`.execute(transaction);
+  });
+  mailer.send(deletedMail({ to: email, baseUrl }));
+}

@@ -1,0 +1,31 @@
+import { reject } from "../../../projections/domain/rejection.ts";
+import { parseEmail } from "../accounts/email.ts";
+import { deleteAccount, exportAccount } from "../accounts/own-data.ts";
+import { type Html, html } from "../html/html.ts";
+import { showAccountWith } from "./account.ts";
+import { layout } from "./layout.ts";
+import type { SignedInHandler } from "./page-handler.ts";
+import { refusalReply } from "./refusal.ts";
+
+export const submitExport: SignedInHandler = async ({ accounts }, _visit, { session }) => ({
+  download: { name: "account.json", data: await exportAccount(accounts.db, session) },
+});
+
+const wrongEmail = reject("wrong_email", "This is not the address of this account");
+
+export const submitDeletion: SignedInHandler = async (developers, visit, signedIn) => {
+  const { session } = signedIn;
+  if (parseEmail(visit.field("email")) !== session.email) {
+    const page = await showAccountWith(developers, signedIn, { badEmail: wrongEmail.message });
+    return refusalReply(wrongEmail, page);
+  }
+  await deleteAccount(developers.accounts, session);
+  return { page: deletedPage(), sessionToken: null };
+};
+
+function deletedPage(): Html {
+  const title = "Your account is deleted";
+  const body = html`<h1>${title}</h1>
+<p class="notice" role="status">Everything that was stored of it is gone. Its keys and tokens no longer work.</p>`;
+  return layout({ title, body });
+}

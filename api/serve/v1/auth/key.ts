@@ -1,0 +1,129 @@
+import { z } from "zod";
+import { reject } from "../../../../projections/domain/rejection.ts";
+import { cursorInteger } from "../../http/page.ts";
+import { scopes } from "../../http/scope.ts";
+import type { OwnKeys } from "../../keys/own-key.ts";
+import { maxRequests, requestDays } from "../../keys/request-log.ts";
+import { type Context, route } from "../routing/context.ts";
+
+const keyRefusals = { key_required: 401 } as const;
+
+const noKey = reject(
+  "key_required",
+  "This is about the key of the request: send it in the header X-API-Key",
+);
+
+/** The keys, and which of them the request came with; null: none. */
+function ownKey(
+  key: { readonly id: number } | null,
+  { ownKeys }: Context,
+): { readonly keys: OwnKeys; readonly id: number } | null {
+  return key === null || ownKeys === undefined ? null : { keys: ownKeys, id: key.id };
+}
+
+const OwnKey = z
+  .object({
+    type: z.enum(["instant", "permanent"]),
+    name: z.string().nullable(),
+    requestsPerMinute: z.int().min(0).meta({
+      description: "0: unlimited. The keys of an account share their limit.",
+    }),
+    scopes: z.array(z.enum(scopes)).meta({ description: "What the key may be used for." }),
+    networks: z.array(z.string()).nullable().meta({
+      description: "Networks that it may be used from, in CIDR notation; null: all.",
+    }),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime().nullable().meta({ description: "null: never." }),
+    isReplaced: z.boolean().meta({ description: "Another key replaced it: it expires soon." }),
+  })
+  .meta({ id: "OwnKey" });
+
+export const getKey = route(
+  {
+    method: "get",
+    path: "/v1/auth/key",
+    operationId: "getKey",
+    tag: "Authentication",
+    summary: "The key of this request: what it may be used for, until when and from where",
+    scope: null,
+    data: OwnKey,
+    refuses: keyRefusals,
+  },
+  async (input, context) => {
+    const own = ownKey(input.key, context);
+    const key = own && (await own.keys.read(own.id));
+    if (key === null) return noKey;
+    const { type, name, requestsPerMinute, networks, createdAt, expiresAt, isReplaced } = key;
+    const data = {
+      ...{ type, name, requestsPerMinute, isReplaced },
+      scopes: [...(key.scopes ?? scopes)],
+      networks: networks && [...networks],
+      createdAt: createdAt.toISOString(),
+      expiresAt: expiresAt?.toISOString() ?? null,
+    };
+    return { data };
+  },
+);
+
+const KeyRequest = z
+  .object({
+    at: z.iso.datetime(),
+    method: z.string(),
+    route: z.string().meta({
+      description:
+        "The path's pattern, as in this document; `refused` over the limit, `unmatched` for other paths.",
+    }),
+    status: z.int(),
+    durationMs: z.int(),
+  })
+  .meta({ id: "KeyRequest" });
+
+export const listKeyRequests = route(
+  {
+    method: "get",
+    path: "/v1/auth/key/requests",
+    operationId: "listKeyRequests",
+    tag: "Authentication",
+    summary: `The key's newest ${maxRequests} requests of ${requestDays} days, a few seconds late, newest first`,
+    scope: null,
+    query: z.object({
+      before: cursorInteger(18)
+        .optional()
+        .meta({
+          description: "`meta.next` of the previous page.",
+          override: { type: "string", pattern: "^\\d{1,18}$" },
+        }),
+      per_page: z
+        .string()
+        .regex(/^([1-9]\d?|100)$/, "must be a whole number from 1 to 100")
+        .transform(Number)
+        .default(50)
+        .meta({
+          description: "Rows per page.",
+          override: { type: "integer", minimum: 1, maximum: 100, default: 50, pattern: undefined },
+        }),
+    }),
+    data: z.array(KeyRequest),
+    meta: z
+      .object({
+        per_page: z.int(),
+        next: z.string().nullable().meta({ description: "`before` of the next page; null: none." }),
+      })
+      .meta({ id: "KeyRequestMeta" }),
+    refuses: { ...keyRefusals, invalid_parameters: 422 },
+  },
+  async ({ key, query: { before = null, per_page } }, context) => {
+    const own = ownKey(key, context);
+    if (own === null) return noKey;
+    const rows = await own.keys.readRequests(own.id, { before, limit: per_page + 1 });
+    const shown = rows.slice(0, per_page);
+    const last = rows.length > per_page ? shown.at(-1) : undefined;
+    return {
+      data: shown.map(({ at, method, route, status, durationMs }) => ({
+        at: at.toISOString(),
+        ...{ method, route, status, durationMs },
+      })),
+      meta: { per_page, next: last === undefined ? null : String(last.id) },
+    };
+  },
+);
