@@ -67,6 +67,8 @@ function migrator(db: Database): Migrator {
     db,
     provider: { getMigrations: async () => migrations },
     migrationTableSchema: "ops",
+    // Branches add migrations of different tables at the same time.
+    allowUnorderedMigrations: true,
   });
 }
 
