@@ -4,6 +4,14 @@ export interface paths {
         /** Sales, transfers, mints, burns, listings, offers and cancels, newest first */
         get: operations["listActivity"];
     };
+    "/v1/auth/key": {
+        /** The key of this request: what it may be used for, until when and from where */
+        get: operations["getKey"];
+    };
+    "/v1/auth/key/requests": {
+        /** The key's newest 1000 requests of 7 days, a few seconds late, newest first */
+        get: operations["listKeyRequests"];
+    };
     "/v1/auth/keys": {
         /** Creates an API key without an account: a higher rate limit for seven days */
         post: operations["createKey"];
@@ -1008,6 +1016,20 @@ export interface components {
             /** @constant */
             type: "instant";
         };
+        KeyRequest: {
+            /** Format: date-time */
+            at: string;
+            durationMs: number;
+            method: string;
+            /** @description The path's pattern, as in this document; `refused` over the limit, `unmatched` for other paths. */
+            route: string;
+            status: number;
+        };
+        KeyRequestMeta: {
+            /** @description `before` of the next page; null: none. */
+            next: string | null;
+            per_page: number;
+        };
         LastSale: {
             /** @description Who has the token after the transaction. */
             buyer: string;
@@ -1410,6 +1432,23 @@ export interface components {
         };
         /** @enum {string} */
         OrderStatus: "active" | "inactive" | "filled" | "expired" | "cancelled";
+        OwnKey: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description null: never. */
+            expiresAt: string | null;
+            /** @description Another key replaced it: it expires soon. */
+            isReplaced: boolean;
+            name: string | null;
+            /** @description Networks that it may be used from, in CIDR notation; null: all. */
+            networks: string[] | null;
+            /** @description 0: unlimited. The keys of an account share their limit. */
+            requestsPerMinute: number;
+            /** @description What the key may be used for. */
+            scopes: ("read" | "orders" | "stream")[];
+            /** @enum {string} */
+            type: "instant" | "permanent";
+        };
         PageMeta: {
             chainId: number;
             /** @description null on the last page. */
@@ -1794,6 +1833,65 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["ActivityItem"][];
                         meta: components["schemas"]["UncountedMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getKey: {
+        parameters: {
+            query?: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OwnKey"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listKeyRequests: {
+        parameters: {
+            query?: {
+                /** @description `meta.next` of the previous page. */
+                before?: string;
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+                /** @description Rows per page. */
+                per_page?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["KeyRequest"][];
+                        meta: components["schemas"]["KeyRequestMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -4051,6 +4149,7 @@ export interface operations {
 }
 /** The code of a refusal. */
 export type ErrorCode =
+    | "address_not_allowed"
     | "amount_not_divisible"
     | "bad_amount"
     | "bad_bulk_proof"
@@ -4085,10 +4184,12 @@ export type ErrorCode =
     | "insufficient_allowance"
     | "insufficient_balance"
     | "insufficient_quantity"
+    | "insufficient_scope"
     | "internal"
     | "invalid_cursor"
     | "invalid_key"
     | "invalid_parameters"
+    | "key_required"
     | "listings_paused"
     | "maker_blocked"
     | "method_not_allowed"

@@ -59,12 +59,17 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     parameters: ["chainId"],
     codes: { instant_keys_paused: 429, bad_structure: 422, unsupported_chain: 422 },
   },
-  { method: "get", path: "/v1/auth/key", parameters: [], codes: { key_required: 401 } },
+  {
+    method: "get",
+    path: "/v1/auth/key",
+    parameters: ["chainId"],
+    codes: { ...chain, key_required: 401 },
+  },
   {
     method: "get",
     path: "/v1/auth/key/requests",
-    parameters: ["before", "per_page"],
-    codes: { key_required: 401, invalid_parameters: 422 },
+    parameters: ["chainId", "before", "per_page"],
+    codes: { ...chain, key_required: 401 },
   },
   {
     method: "get",

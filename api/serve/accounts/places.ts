@@ -11,13 +11,13 @@ export type CredentialUse = {
   readonly credential: Credential;
 };
 
-export type Credential = "an API key" | "a bearer token" | "the client key" | "the password";
+type Credential = "an API key" | "a bearer token" | "the client key" | "the password";
 
 /** Days without use after which a network counts as new again. */
 export const placeDays = 180;
 
 /** The network of a caller's address, coarse enough that a changing address is none: IPv4 /24, IPv6 /48. */
-export function networkOf(address: string): string {
+function networkOf(address: string): string {
   if (address.includes(":")) return `${address.split(":").slice(0, 3).join(":")}::/48`;
   return /^\d+(\.\d+){3}$/.test(address) ? address.replace(/\d+$/, "0/24") : address;
 }

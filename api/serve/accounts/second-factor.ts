@@ -104,7 +104,7 @@ export async function endSecondFactor(
 }
 
 /** Deletes the second factor of an account. Returns whether it was on. */
-export async function deleteSecondFactor(db: Database, accountId: number): Promise<boolean> {
+async function deleteSecondFactor(db: Database, accountId: number): Promise<boolean> {
   return await db.transaction().execute(async (transaction) => {
     await sql`delete from access.recovery_code where account_id = ${accountId}`.execute(
       transaction,

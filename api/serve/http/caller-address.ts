@@ -25,7 +25,7 @@ export function groupOf(text: string): string | undefined {
 }
 
 /** Without port and zone; IPv4 also where it is written as IPv6. */
-export function ipOf(text: string): string | undefined {
+function ipOf(text: string): string | undefined {
   const address = withoutPort(text).replace(/%.*$/, "");
   if (isIPv4(address)) return address;
   if (isIP(address) === 0) return undefined;

@@ -15,6 +15,7 @@ import { limitConcurrency } from "./concurrency/limit-concurrency.ts";
 import { type Envelope, metaEnvelope } from "./envelope.ts";
 import { keyOf } from "./limit.ts";
 import { nextLink } from "./page.ts";
+import { requireScope } from "./require-scope.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import {
   type Answer,
@@ -26,7 +27,6 @@ import {
   scopeOf,
   successesOf,
 } from "./route.ts";
-import { requireScope } from "./scope.ts";
 
 type Methods = { get?: RequestHandler[]; post?: RequestHandler[] };
 

@@ -14,7 +14,7 @@ export type KeyTerms = {
 
 export const unlimitedTerms: KeyTerms = { scopes: null, expiresAt: null, networks: null };
 
-export const maxNetworks = 20;
+const maxNetworks = 20;
 const maxYears = 10;
 const yearMs = 365.25 * 86_400_000;
 

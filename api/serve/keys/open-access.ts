@@ -18,7 +18,7 @@ export type Access = {
 };
 
 /** The settings that keys and limits need. Limits are requests per minute; 0: unlimited. */
-export type AccessConfig = {
+type AccessConfig = {
   readonly database: { readonly url: string };
   readonly http: { readonly baseUrl: string };
   readonly access: {

@@ -9,9 +9,11 @@ import { createPermanentKey } from "../../../api/serve/keys/create-key.ts";
 import { openInstantKeys } from "../../../api/serve/keys/instant-keys.ts";
 import { openLimiter } from "../../../api/serve/keys/limiter.ts";
 import { openOwnKeys } from "../../../api/serve/keys/own-key.ts";
+import { openRequestLog } from "../../../api/serve/keys/request-log.ts";
 import { maxLagSeconds } from "../../../api/serve/status/limits.ts";
 import { openStatusReader } from "../../../api/serve/status/status-reader.ts";
 import { allProjections } from "../../../projections/all.ts";
+import type { Database } from "../../../projections/database.ts";
 import {
   openPartnerOrderBook,
   type PartnerOrderBook,
@@ -81,7 +83,7 @@ export async function openServedMarket({ hasPages }: MarketOptions = {}): Promis
   const login = { email, client_key };
   const { body } = await account.post(`${base}/api/auth/login`, login);
   const bearer = z.object({ data: z.object({ token: z.string() }) }).parse(body).data.token;
-  const { key } = await createPermanentKey(book.db, { name: "price bot", perMinute: null });
+  const key = await makeUsedKey(book.db);
   return {
     ...{ book, v1, account, bearer, key, login, ids },
     feed: { notify: () => feed?.notify() },
@@ -97,6 +99,16 @@ const feedOption = (feed: Feed) => ({
 });
 
 const logger = pino({ level: "silent" });
+/** A key with a request in its log. */
+async function makeUsedKey(db: Database): Promise<string> {
+  const { id, key } = await createPermanentKey(db, { name: "price bot", perMinute: null });
+  const log = openRequestLog(db);
+  const answered = { method: "GET", route: "/v1/sales", status: 200, durationMs: 12 };
+  log.add({ keyId: id, at: new Date(), ...answered });
+  await log.flush();
+  return key;
+}
+
 const unlimited = { keyless: 0, instant: 0, permanent: 0 };
 
 function servicesOf({ db, now }: AppOptions["context"], rpcUrl: string) {

@@ -5,8 +5,9 @@ import { scopes } from "../../http/scope.ts";
 import type { OwnKeys } from "../../keys/own-key.ts";
 import { maxRequests, requestDays } from "../../keys/request-log.ts";
 import { type Context, route } from "../routing/context.ts";
+import { chainRefusals, optionalChainId } from "../routing/parameters.ts";
 
-const keyRefusals = { key_required: 401 } as const;
+const keyRefusals = { ...chainRefusals, key_required: 401 } as const;
 
 const noKey = reject(
   "key_required",
@@ -46,6 +47,7 @@ export const getKey = route(
     tag: "Authentication",
     summary: "The key of this request: what it may be used for, until when and from where",
     scope: null,
+    query: z.object({ chainId: optionalChainId }),
     data: OwnKey,
     refuses: keyRefusals,
   },
@@ -87,6 +89,7 @@ export const listKeyRequests = route(
     summary: `The key's newest ${maxRequests} requests of ${requestDays} days, a few seconds late, newest first`,
     scope: null,
     query: z.object({
+      chainId: optionalChainId,
       before: cursorInteger(18)
         .optional()
         .meta({
@@ -110,7 +113,7 @@ export const listKeyRequests = route(
         next: z.string().nullable().meta({ description: "`before` of the next page; null: none." }),
       })
       .meta({ id: "KeyRequestMeta" }),
-    refuses: { ...keyRefusals, invalid_parameters: 422 },
+    refuses: keyRefusals,
   },
   async ({ key, query: { before = null, per_page } }, context) => {
     const own = ownKey(key, context);
