@@ -29,6 +29,7 @@ export const partners = {
       "0x0000a26b00c1f0df003000390027140000faa719",
       "0x8de9c5a032463c561423387a9648c5c7bcc5bc90",
       "0x5b3256965e7c3cf26e11fcaf296dfc8807c01073",
+      "0x34ba0f2379bf9b81d09f7259892e26a8b0885095",
     ],
     zones: [
       "0x004c00500000ad104d7dbd00e3ae0a5c00560c00",
@@ -36,6 +37,7 @@ export const partners = {
       "0x110b2b128a9ed1be5ef3232d8e4e41640df5c2cd",
       "0x000000e7ec00e7b300774b00001314b8610022b8",
       "0x000056f7000000ece9003ca63978907a00ffd100",
+      "0xf397619df7bfd4d1657ea9bdd9df7ff888731a11",
     ],
     calldataTags: ["0x360c6ebe"],
   },

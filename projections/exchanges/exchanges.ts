@@ -8,6 +8,7 @@ import type { Exchange } from "./model/exchange.ts";
 import { paymentProcessor } from "./payment-processor/exchange.ts";
 import { rarible } from "./rarible/exchange.ts";
 import { seaport } from "./seaport/exchange.ts";
+import { alienswap, mintify, okx } from "./seaport-forks/exchange.ts";
 import { wyvern } from "./wyvern/exchange.ts";
 import { x2y2 } from "./x2y2/exchange.ts";
 import { zeroex } from "./zeroex/exchange.ts";
@@ -29,6 +30,9 @@ export const exchanges: readonly Exchange[] = [
   zeroex,
   rarible,
   cryptopunks,
+  mintify,
+  alienswap,
+  okx,
 ];
 
 /** The events that are stored with their transaction's transfers, by source and name. */

@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import type { Trade } from "../model/trade.ts";
 import { type Flow, groupOrders } from "./flows.ts";
-import type { FulfilledOrder } from "./order-facts.ts";
+import type { FulfilledOrder, OrderTransaction } from "./order-facts.ts";
 import { type PricedFlows, priceGroup, sellerOf } from "./pricing.ts";
 import { orderTransaction } from "./read-orders.ts";
 import { settlements } from "./settlements.ts";
@@ -10,7 +10,10 @@ import { settlements } from "./settlements.ts";
 /** Seaport's trades of a transaction, in the order of their makers' logs. */
 export function tradesOf(facts: ExchangeTransaction): Trade[] {
   const transaction = orderTransaction(facts);
-  if (transaction === null) return [];
+  return transaction === null ? [] : tradesOfOrders(transaction);
+}
+
+export function tradesOfOrders(transaction: OrderTransaction): Trade[] {
   return settlements(transaction.orders, transaction.matches)
     .flatMap(groupOrders)
     .flatMap(priceGroup)
