@@ -25,6 +25,7 @@ import { up as auditCommand } from "./migrations/0028-audit-command.ts";
 import { up as analysts } from "./migrations/0030-analysts.ts";
 import { up as appendFunctions } from "./migrations/0031-append-functions.ts";
 import { up as accountSecurity } from "./migrations/0035-account-security.ts";
+import { up as requestPaths } from "./migrations/0036-request-paths.ts";
 import { up as tokenSubmissions } from "./migrations/0040-token-submissions.ts";
 import { up as search } from "./migrations/0041-search.ts";
 import { up as sources } from "./migrations/0044-sources.ts";
@@ -56,6 +57,7 @@ const migrations: Record<string, Migration> = {
   "0030-analysts": { up: analysts },
   "0031-append-functions": { up: appendFunctions },
   "0035-account-security": { up: accountSecurity },
+  "0036-request-paths": { up: requestPaths },
   "0040-token-submissions": { up: tokenSubmissions },
   "0041-search": { up: search },
   "0044-sources": { up: sources },

@@ -15,7 +15,7 @@ const ownTables = {
   key: sql`select id, type, name, ending, per_minute, created_at, created_from, expires_at, revoked_at, replaced_at,
                   replaces, scopes, networks::text[], last_used_at`,
   usage: sql`select key_id, day::text, requests::text`,
-  key_request: sql`select id::text, key_id, at, method, route, status, duration_ms`,
+  key_request: sql`select id::text, key_id, at, method, path, status, duration_ms`,
   client_key: sql`select id, ending, created_at, revoked_at, last_used_at`,
   bearer_token: sql`select id, ending, created_at, created_from, expires_at, revoked_at, last_used_at`,
   place: sql`select network, first_at, last_at`,

@@ -54,10 +54,10 @@ ${requests.map(requestRow)}
 </tbody>
 </table>`;
 
-const requestRow = ({ at, method, route, status, durationMs }: KeyRequest): Html =>
+const requestRow = ({ at, method, path, status, durationMs }: KeyRequest): Html =>
   html`<tr>
 <th scope="row"><time datetime="${at.toISOString()}">${at.toISOString().slice(0, 19).replace("T", " ")}</time></th>
-<td data-label="Request"><code>${method} ${route}</code></td>
+<td data-label="Request"><code>${method} ${path}</code></td>
 <td data-label="Status" class="number">${status}</td>
 <td data-label="Took" class="number">${durationMs} ms</td>
 </tr>`;

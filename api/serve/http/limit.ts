@@ -48,12 +48,12 @@ export type Refused = Rejection<LimitCode> & {
   readonly key?: UsedKey | null;
 };
 
-/** A request with a valid key, once it is answered. `route`: the pattern of its path. */
+/** A request with a valid key, once it is answered. `path`: without its query, cut. */
 export type AnsweredRequest = {
   readonly keyId: number;
   readonly at: Date;
   readonly method: string;
-  readonly route: string;
+  readonly path: string;
   readonly status: number;
   readonly durationMs: number;
 };
@@ -109,18 +109,20 @@ export function limitRequests(
   };
 }
 
+const maxPathLength = 300;
+
 function recordAnswer(
   limiter: Limiter,
   keyId: number,
   at: Date,
-  { method }: Request,
+  { method, baseUrl, path: rest }: Request,
   response: Response,
 ): void {
   const startedAt = performance.now();
+  const path = (baseUrl + rest).slice(0, maxPathLength);
   response.once("close", () => {
-    const route = String(response.locals.route ?? "unmatched");
     const durationMs = Math.round(performance.now() - startedAt);
-    limiter.record({ keyId, at, method, route, status: response.statusCode, durationMs });
+    limiter.record({ keyId, at, method, path, status: response.statusCode, durationMs });
   });
 }
 

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import type { AnsweredRequest } from "../http/limit.ts";
+import { maskKeys } from "./key-text.ts";
 
 /** Requests retained of each key, and for how long. */
 export const maxRequests = 1_000;
@@ -18,7 +19,7 @@ export function openRequestLog(db: Database) {
   return {
     add(request: AnsweredRequest): void {
       if (pending.length >= maxPending) pending = pending.slice(maxPending / 2);
-      pending.push(request);
+      pending.push({ ...request, path: maskKeys(request.path) });
     },
     /** Writes the requests since the last flush; on failure they are kept for the next one. */
     async flush(): Promise<void> {
@@ -48,12 +49,12 @@ function newestOfEach(requests: readonly AnsweredRequest[]): AnsweredRequest[] {
 async function writeRequests(db: Database, requests: readonly AnsweredRequest[]): Promise<void> {
   const column = <Value>(of: (request: AnsweredRequest) => Value) => requests.map(of);
   await sql`
-    insert into access.key_request (key_id, at, method, route, status, duration_ms)
+    insert into access.key_request (key_id, at, method, path, status, duration_ms)
     select r.* from unnest(${column(({ keyId }) => keyId)}::int[], ${column(({ at }) => at)}::timestamptz[],
-                           ${column(({ method }) => method)}::text[], ${column(({ route }) => route)}::text[],
+                           ${column(({ method }) => method)}::text[], ${column(({ path }) => path)}::text[],
                            ${column(({ status }) => status)}::smallint[],
                            ${column(({ durationMs }) => durationMs)}::int[])
-      as r (key_id, at, method, route, status, duration_ms)
+      as r (key_id, at, method, path, status, duration_ms)
     -- A key of a deleted account is gone.
     where exists (select from access.key k where k.id = r.key_id)`.execute(db);
   const keyIds = [...new Set(column(({ keyId }) => keyId))];
@@ -71,8 +72,8 @@ export type KeyRequest = {
   readonly id: bigint;
   readonly at: Date;
   readonly method: string;
-  /** The pattern of its path; `unmatched` for paths that are not served, `refused` over the limit. */
-  readonly route: string;
+  /** Without its query; a long one is cut. */
+  readonly path: string;
   readonly status: number;
   readonly durationMs: number;
 };
@@ -84,7 +85,7 @@ export async function readKeyRequests(
   { before, limit }: { readonly before: bigint | null; readonly limit: number },
 ): Promise<KeyRequest[]> {
   const { rows } = await sql<KeyRequest>`
-    select id, at, method, route, status, duration_ms as "durationMs"
+    select id, at, method, path, status, duration_ms as "durationMs"
     from access.key_request
     where key_id = ${keyId} and (${before}::bigint is null or id < ${before})
     order by id desc limit ${limit}`.execute(db);

@@ -103,7 +103,7 @@ const logger = pino({ level: "silent" });
 async function makeUsedKey(db: Database): Promise<string> {
   const { id, key } = await createPermanentKey(db, { name: "price bot", perMinute: null });
   const log = openRequestLog(db);
-  const answered = { method: "GET", route: "/v1/sales", status: 200, durationMs: 12 };
+  const answered = { method: "GET", path: "/v1/sales", status: 200, durationMs: 12 };
   log.add({ keyId: id, at: new Date(), ...answered });
   await log.flush();
   return key;

@@ -71,10 +71,7 @@ const KeyRequest = z
   .object({
     at: z.iso.datetime(),
     method: z.string(),
-    route: z.string().meta({
-      description:
-        "The path's pattern, as in this document; `refused` over the limit, `unmatched` for other paths.",
-    }),
+    path: z.string().meta({ description: "Without its query; a long one is cut." }),
     status: z.int(),
     durationMs: z.int(),
   })
@@ -122,9 +119,9 @@ export const listKeyRequests = route(
     const shown = rows.slice(0, per_page);
     const last = rows.length > per_page ? shown.at(-1) : undefined;
     return {
-      data: shown.map(({ at, method, route, status, durationMs }) => ({
+      data: shown.map(({ at, method, path, status, durationMs }) => ({
         at: at.toISOString(),
-        ...{ method, route, status, durationMs },
+        ...{ method, path, status, durationMs },
       })),
       meta: { per_page, next: last === undefined ? null : String(last.id) },
     };
