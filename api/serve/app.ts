@@ -3,6 +3,7 @@ import express, { type Express, type RequestHandler } from "express";
 import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
 import type { Registry } from "prom-client";
+import type { CallerStreams } from "./accounts/caller-streams.ts";
 import { mountDevelopers } from "./developers/mount-developers.ts";
 import type { Developers } from "./developers/page-handler.ts";
 import type { Feed } from "./feed/open-feed.ts";
@@ -27,7 +28,7 @@ import { answerHome } from "./pages/home.ts";
 import { mountReference } from "./reference/mount-reference.ts";
 import { answerUnknownPages, mountSite } from "./site/page/mount-site.ts";
 import { pages as sitePages } from "./site/pages.ts";
-import { gaugeFeed, gaugeTokenStreams } from "./status/feed-gauges.ts";
+import { gaugeCallerStreams, gaugeFeed } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
 import { gaugeMarket } from "./status/market-gauges.ts";
 import { answerMetrics } from "./status/operator-app.ts";
@@ -54,11 +55,13 @@ export type AppOptions = {
   /** The developer pages; without it they are not served. */
   readonly developers?: Developers;
   /** The account API; without it it is not served. */
-  readonly nftData?: NftDataApi | undefined;
+  readonly nftData?: Omit<NftDataApi, "streams" | "concurrency"> | undefined;
   /** The live feeds, for their metrics. */
   readonly feed?: Pick<Feed, "figures">;
   /** The live feed of a chain, for `/v1/events` and open pages; without it both are not live. */
   readonly feedOf?: FeedOf;
+  /** Bounds of a caller's streams; without them there are none. */
+  readonly streams?: CallerStreams;
   /** Where an operator's listener serves `/metrics`; without it they are served here. */
   readonly operatorMetrics?: Registry | undefined;
   /** Cache for responses; without it each response is made again. */
@@ -82,6 +85,7 @@ export function createApp(options: AppOptions): Express {
     nftData,
     feed,
     feedOf,
+    streams,
     operatorMetrics,
     responseCache,
     concurrency,
@@ -93,7 +97,7 @@ export function createApp(options: AppOptions): Express {
   gaugePartners(metrics, context.db);
   gaugeMarket(metrics, context.market);
   if (feed !== undefined) gaugeFeed(metrics, feed);
-  if (nftData?.streams !== undefined) gaugeTokenStreams(metrics, nftData.streams);
+  if (streams !== undefined) gaugeCallerStreams(metrics, streams);
   if (concurrency !== undefined) gaugeConcurrency(metrics, concurrency);
 
   app.disable("x-powered-by");
@@ -106,7 +110,7 @@ export function createApp(options: AppOptions): Express {
   const document = jsonDocument(describeV1(baseUrl, routes), {});
   servePath(app, "/v1/openapi.json", { get: [sendFixed(document)] });
   if (limiter !== undefined) app.use("/v1", limitRequests(limiter, mediaPaths(routes)));
-  if (feedOf !== undefined) app.get("/v1/events", streamEvents(feedOf));
+  if (feedOf !== undefined) app.get("/v1/events", streamEvents(feedOf, streams));
   const media = { baseUrl, ...publicGateways };
   const unknownPages: RequestHandler[] = [];
   mountRoutes(app, routes, { ...context, media }, baseUrl, {
@@ -118,10 +122,11 @@ export function createApp(options: AppOptions): Express {
   });
   mountReference(app);
   if (developers !== undefined) mountDevelopers(app, developers, logger);
-  if (nftData !== undefined) mountNftData(app, baseUrl, { ...nftData, concurrency }, media);
+  if (nftData !== undefined)
+    mountNftData(app, baseUrl, { ...nftData, streams, concurrency }, media);
   if (context.siteUrl === baseUrl) {
     const here = { ...context, siteUrl: "", media: { ...media, baseUrl: "" } };
-    const parts = { logger, cache: responseCache, limiter, concurrency, feedOf };
+    const parts = { logger, cache: responseCache, limiter, concurrency, feedOf, streams };
     const site = { context: here, pages: sitePages, ...parts };
     mountSite(app, site);
     unknownPages.push(answerUnknownPages(site));

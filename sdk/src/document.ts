@@ -1021,8 +1021,8 @@ export interface components {
             at: string;
             durationMs: number;
             method: string;
-            /** @description The path's pattern, as in this document; `refused` over the limit, `unmatched` for other paths. */
-            route: string;
+            /** @description Without its query; a long one is cut. */
+            path: string;
             status: number;
         };
         KeyRequestMeta: {
@@ -4230,6 +4230,7 @@ export type ErrorCode =
     | "token_required"
     | "token_standard_mismatch"
     | "too_many_open_orders"
+    | "too_many_own_streams"
     | "too_many_streams"
     | "transfer_restricted"
     | "unavailable"

@@ -62,7 +62,8 @@ export type Config = {
     /** Requests at a time in one process. */
     concurrency: { total: number; perCaller: number };
     /** Open streams of one account in one process. */
-    streamsPerAccount: number;
+    /** Open streams of an account, and of an address without one, in one process. */
+    streams: { account: number; address: number };
     /** Minutes for which a password or code counts for what needs one. */
     reauthenticationMinutes: number;
     /** Whether instant keys are issued; initial state of a switch. */
@@ -177,7 +178,7 @@ function shape(env: Environment, curated: Config["curated"]): Config {
         account: env.RATE_LIMIT_ACCOUNT,
       },
       concurrency: { total: env.CONCURRENCY_LIMIT, perCaller: env.CONCURRENCY_LIMIT_CALLER },
-      streamsPerAccount: env.STREAM_LIMIT_ACCOUNT,
+      streams: { account: env.STREAM_LIMIT_ACCOUNT, address: env.STREAM_LIMIT_ADDRESS },
       reauthenticationMinutes: env.REAUTHENTICATION_MINUTES,
       instantKeys: env.INSTANT_KEYS_ENABLED,
       trustProxy: env.TRUST_PROXY,

@@ -32,9 +32,16 @@ export const loadSettings = {
     16,
   ),
   STREAM_LIMIT_ACCOUNT: setting(wholeNumber(1, 4_000).default(10), {
-    meaning: "open streams of one account in one API process",
+    meaning:
+      "open streams of one account in one API process, with its tokens and keys together; further ones get 429",
     expectation: "streams, from 1",
     example: "10",
+  }),
+  STREAM_LIMIT_ADDRESS: setting(wholeNumber(1, 4_000).default(50), {
+    meaning:
+      "open streams of one network address in one API process that belong to no account: of open pages and of keys without an account",
+    expectation: "streams, from 1",
+    example: "50",
   }),
   REAUTHENTICATION_MINUTES: setting(wholeNumber(1, 1_440).default(15), {
     meaning:

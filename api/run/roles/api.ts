@@ -71,7 +71,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   const feeds = startFeeds(config, db, logger);
   const parts = { db, prefix: market.prefix, tokens, limiter, onUse: places.onUse };
   const accountApi = openNftData(config, parts);
-  const nftData = accountApi && { ...accountApi, stream: answerFeed(feeds.account), streams };
+  const nftData = accountApi && { ...accountApi, stream: answerFeed(feeds.account) };
   const now = () => new Date();
   const context = { db, siteUrl, chains, readStatus, market, instantKeys, ownKeys, now };
   const responseCache = openResponseCache({
@@ -86,6 +86,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     nftData,
     feed: feeds,
     feedOf: feeds.feedOf,
+    streams,
     responseCache,
     concurrency,
   };

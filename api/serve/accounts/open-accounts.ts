@@ -3,20 +3,20 @@ import { openDatabase } from "../../../projections/database.ts";
 import { openListener } from "../../background/log-signal/listener.ts";
 import type { AccountContext } from "./account-context.ts";
 import { type BearerTokens, openBearerTokens } from "./bearer-tokens.ts";
+import { type CallerStreams, openCallerStreams } from "./caller-streams.ts";
 import type { Clock } from "./clock.ts";
 import { deleteExpiredAccounts } from "./delete-expired.ts";
 import { openMailer } from "./mailer.ts";
 import { openPasswords } from "./passwords.ts";
 import { openPlaces, type Places } from "./places.ts";
 import { openThrottle } from "./throttle.ts";
-import { openTokenStreams, type TokenStreams } from "./token-streams.ts";
 
 export type OpenedAccounts = {
   readonly accounts: AccountContext;
   readonly bearerTokens: BearerTokens;
   /** Where credentials are used. */
   readonly places: Places;
-  readonly streams: TokenStreams;
+  readonly streams: CallerStreams;
   /** Waits for mail in progress. */
   close(): Promise<void>;
 };
@@ -26,7 +26,8 @@ export type AccountsConfig = {
   readonly database: { readonly url: string };
   readonly http: { readonly host: string; readonly baseUrl: string };
   readonly access: {
-    readonly streamsPerAccount: number;
+    /** Open streams of an account, and of an address without one. */
+    readonly streams: { readonly account: number; readonly address: number };
     readonly reauthenticationMinutes: number;
   };
   /** SMTP server and sender; null: no mail is sent. */
@@ -64,8 +65,7 @@ export function openAccounts({
     reauthenticationMinutes: config.access.reauthenticationMinutes,
   };
   const places = openPlaces(accounts);
-  const maxPerAccount = config.access.streamsPerAccount;
-  const streams = openTokenStreams({ db, logger, maxPerAccount });
+  const streams = openCallerStreams({ db, logger, limits: config.access.streams });
   const listener = openListener({
     url: config.database.url,
     channels: ["access_ended"],

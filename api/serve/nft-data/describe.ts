@@ -1,10 +1,10 @@
 import { eventTypes } from "../../../projections/reads/feed/event.ts";
 import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
+import { callerStreamRefusals } from "../feed/count-stream.ts";
 import { flatEnvelope } from "../http/envelope.ts";
 import { describeRoutes, resumption, thisDocument } from "../http/openapi.ts";
 import { failures, sharedResponse } from "../http/openapi-responses.ts";
 import { withExamples } from "../reference/examples.ts";
-import { accountStreamRefusals } from "./bound-streams.ts";
 import { bearerRefusals } from "./require-bearer.ts";
 import { nftDataRoutes } from "./routes.ts";
 
@@ -52,7 +52,7 @@ const stream = {
           "Comments keep the connection open.",
         content: { "text/event-stream": { schema: { type: "string" as const } } },
       },
-      ...failures({ ...streamRefusals, ...bearerRefusals, ...accountStreamRefusals }),
+      ...failures({ ...streamRefusals, ...bearerRefusals, ...callerStreamRefusals }),
       "405": sharedResponse("MethodNotAllowed"),
       default: sharedResponse("Unreadable"),
     },

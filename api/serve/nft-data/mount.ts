@@ -1,16 +1,17 @@
-import type { Express, RequestHandler } from "express";
-import type { TokenStreams } from "../accounts/token-streams.ts";
+import type { Express, Request, RequestHandler, Response } from "express";
+import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
+import { countStreamOrRefuse } from "../feed/count-stream.ts";
 import { jsonDocument, sendFixed } from "../http/answer.ts";
+import { callerAddress } from "../http/caller-address.ts";
 import type { ConcurrencyLimiter } from "../http/concurrency/concurrency-limiter.ts";
 import { flatEnvelope } from "../http/envelope.ts";
 import { limitAddresses } from "../http/limit.ts";
 import { mountRoutes, servePath } from "../http/mount.ts";
 import { serveReference } from "../reference/mount-reference.ts";
 import type { MediaLinks } from "../views/media.ts";
-import { boundStreams } from "./bound-streams.ts";
 import type { NftDataContext } from "./context.ts";
 import { describeNftData } from "./describe.ts";
-import { type BearerOptions, requireBearer } from "./require-bearer.ts";
+import { type BearerOptions, bearerOf, requireBearer } from "./require-bearer.ts";
 import { nftDataRoutes } from "./routes.ts";
 
 export type NftDataApi = Omit<BearerOptions, "tokens"> & {
@@ -19,8 +20,8 @@ export type NftDataApi = Omit<BearerOptions, "tokens"> & {
   readonly segment: string;
   /** Handler of `/api/activity/stream`, after authentication. */
   readonly stream?: RequestHandler;
-  /** Bounds of an account's streams; without them there are none. */
-  readonly streams?: TokenStreams | undefined;
+  /** Bounds of a caller's streams; without them there are none. */
+  readonly streams?: CallerStreams | undefined;
   /** Limits of concurrency. */
   readonly concurrency?: ConcurrencyLimiter | undefined;
 };
@@ -50,8 +51,15 @@ export function mountNftData(
   mountRoutes(app, open, context, baseUrl, manner);
   app.use(prefix, requireBearer({ tokens: context.tokens, limiter, perMinute, onUse }));
   if (stream !== undefined) {
-    const bounds = streams === undefined ? [] : [boundStreams(streams)];
-    servePath(app, `${prefix}/api/activity/stream`, { get: [...bounds, stream] });
+    const bounded: RequestHandler = (request, response, next) => {
+      if (countStreamOrRefuse(streams, streamCallerOf(request, response), response)) next();
+    };
+    servePath(app, `${prefix}/api/activity/stream`, { get: [bounded, stream] });
   }
   mountRoutes(app, others, context, baseUrl, manner);
+}
+
+function streamCallerOf(request: Request, response: Response): StreamCaller {
+  const { id, accountId } = bearerOf(response);
+  return { accountId, address: callerAddress(request), credential: { kind: "token", id } };
 }

@@ -2,7 +2,6 @@ import type { Request, RequestHandler, Response } from "express";
 import { isRejection, type Rejection, reject } from "../../../projections/domain/rejection.ts";
 import type { BearerTokens } from "../accounts/bearer-tokens.ts";
 import type { CredentialUse } from "../accounts/places.ts";
-import type { StreamToken } from "../accounts/token-streams.ts";
 import { sendRejection } from "../http/answer.ts";
 import { callerAddress } from "../http/caller-address.ts";
 import { admitOrRefuse, type Counter, type Limiter } from "../http/limit.ts";
@@ -24,10 +23,12 @@ export type BearerOptions = {
   readonly onUse?: ((use: CredentialUse) => void) | undefined;
 };
 
-const bearers = new WeakMap<Response, StreamToken>();
+type Bearer = { readonly id: number; readonly accountId: number };
+
+const bearers = new WeakMap<Response, Bearer>();
 
 /** The token of an admitted request. */
-export function bearerOf(response: Response): StreamToken {
+export function bearerOf(response: Response): Bearer {
   const bearer = bearers.get(response);
   if (bearer === undefined) throw new Error("the request has no token");
   return bearer;

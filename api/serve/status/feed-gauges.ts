@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { TokenStreams } from "../accounts/token-streams.ts";
+import type { CallerStreams } from "../accounts/caller-streams.ts";
 import type { Feed } from "../feed/open-feed.ts";
 
 /** Metrics of this process's live feed. */
@@ -23,23 +23,23 @@ export function gaugeFeed(registry: Registry, { figures }: Pick<Feed, "figures">
   });
 }
 
-/** Metrics of the streams of accounts in this process. */
-export function gaugeTokenStreams(
+/** Metrics of the streams of callers in this process. */
+export function gaugeCallerStreams(
   registry: Registry,
-  { figures }: Pick<TokenStreams, "figures">,
+  { figures }: Pick<CallerStreams, "figures">,
 ): void {
   const registers = [registry];
   new Gauge({
-    name: "account_streams_open",
-    help: "Open streams of bearer tokens",
+    name: "caller_streams_open",
+    help: "Open streams, counted for accounts and addresses",
     registers,
     collect() {
       this.set(figures().open);
     },
   });
   new Counter({
-    name: "account_streams_refused_total",
-    help: "Streams refused because their account had as many as it may",
+    name: "caller_streams_refused_total",
+    help: "Streams refused because their account or address had as many as it may",
     registers,
     collect() {
       this.reset();
@@ -47,8 +47,8 @@ export function gaugeTokenStreams(
     },
   });
   new Counter({
-    name: "account_streams_ended_total",
-    help: "Streams ended because their token was no longer valid",
+    name: "caller_streams_ended_total",
+    help: "Streams ended because their token or key was no longer valid",
     registers,
     collect() {
       this.reset();

@@ -1,17 +1,23 @@
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
+import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
 import { answerFeed } from "../feed/answer-feed.ts";
+import { countStreamOrRefuse } from "../feed/count-stream.ts";
 import { delivery } from "../feed/event-filter.ts";
 import type { FeedOf } from "../feed/start-feed.ts";
+import { callerAddress } from "../http/caller-address.ts";
+import { keyOf } from "../http/limit.ts";
+import { requireScope } from "../http/require-scope.ts";
 import { chainId } from "./routing/parameters.ts";
 
 const query = z.object({ chainId, delivery });
 
 /**
- * Streams `GET /v1/events` to callers with a key that accept server-sent events; everybody else, and whoever asks for
- * something that there is not, is left to the endpoint.
+ * Streams `GET /v1/events` to callers with a key for streams that accept server-sent events; everybody else, and whoever
+ * asks for something that there is not, is left to the endpoint.
  */
-export function streamEvents(feedOf: FeedOf): RequestHandler {
+export function streamEvents(feedOf: FeedOf, streams?: CallerStreams): RequestHandler {
+  const scope = requireScope("stream");
   return (request, response, next) => {
     response.vary("Accept");
     const isAsked = request.accepts(["application/json", "text/event-stream"]) === streamType;
@@ -19,8 +25,24 @@ export function streamEvents(feedOf: FeedOf): RequestHandler {
     const feed =
       isAsked && asked.success ? feedOf(asked.data.chainId, asked.data.delivery) : undefined;
     // The key was checked by the limits; an empty header is what a client sends that has none.
-    if (feed === undefined || !request.get("x-api-key")) next();
-    else answerFeed(feed)(request, response, next);
+    if (feed === undefined || !request.get("x-api-key")) {
+      next();
+      return;
+    }
+    scope(request, response, () => {
+      if (countStreamOrRefuse(streams, streamCallerOf(request, response), response))
+        answerFeed(feed)(request, response, next);
+    });
+  };
+}
+
+/** A key without an account counts for its address: new ones cost nothing. */
+function streamCallerOf(request: Request, response: Response): StreamCaller {
+  const key = keyOf(response);
+  return {
+    accountId: key?.accountId ?? null,
+    address: callerAddress(request),
+    credential: key && { kind: "key", id: key.id },
   };
 }
 

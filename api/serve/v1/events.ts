@@ -17,7 +17,6 @@ export const events = route(
     operationId: "listEvents",
     tag: "Events",
     loadClass: "lists",
-    scope: "stream",
     summary:
       "Sales, transfers, orders and cancellations in the order in which they were indexed. With a key and `Accept: text/event-stream`: as they happen, as server-sent events",
     query: z.object({
@@ -44,7 +43,12 @@ export const events = route(
         }),
       })
       .meta({ id: "EventMeta" }),
-    refuses: { ...chainRefusals, ...cursorRefusals, too_many_streams: 503 },
+    refuses: {
+      ...chainRefusals,
+      ...cursorRefusals,
+      too_many_streams: 503,
+      too_many_own_streams: 429,
+    },
     streams: true,
   },
   async ({ query }, { db, market, now }) => {

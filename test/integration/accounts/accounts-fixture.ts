@@ -1,14 +1,18 @@
-import type { RequestHandler } from "express";
 import { type Logger, pino } from "pino";
 import { openListener } from "../../../api/background/log-signal/listener.ts";
 import type { AccountContext } from "../../../api/serve/accounts/account-context.ts";
 import { type BearerTokens, openBearerTokens } from "../../../api/serve/accounts/bearer-tokens.ts";
+import {
+  type CallerStreams,
+  openCallerStreams,
+} from "../../../api/serve/accounts/caller-streams.ts";
 import type { Mail } from "../../../api/serve/accounts/mailer.ts";
 import { openPasswords, type Passwords } from "../../../api/serve/accounts/passwords.ts";
 import { openPlaces } from "../../../api/serve/accounts/places.ts";
 import { openThrottle } from "../../../api/serve/accounts/throttle.ts";
-import { openTokenStreams, type TokenStreams } from "../../../api/serve/accounts/token-streams.ts";
 import { createApp } from "../../../api/serve/app.ts";
+import { answerFeed } from "../../../api/serve/feed/answer-feed.ts";
+import { openFeed } from "../../../api/serve/feed/open-feed.ts";
 import { listen } from "../../../api/serve/http/server.ts";
 import { openLimiter } from "../../../api/serve/keys/limiter.ts";
 import { openOwnKeys } from "../../../api/serve/keys/own-key.ts";
@@ -16,7 +20,7 @@ import { openRequestLog } from "../../../api/serve/keys/request-log.ts";
 import { openUsage } from "../../../api/serve/keys/usage.ts";
 import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
 import { openDatabase } from "../../../projections/database.ts";
-import { openTestMarket } from "../../support/orders/test-market.ts";
+import { openTestMarket, testFee } from "../../support/orders/test-market.ts";
 
 export type Desk = {
   url: string;
@@ -26,7 +30,7 @@ export type Desk = {
   mails: Mail[];
   /** Writes what is noted of used keys: their usage, their requests and where they are used. */
   flushUsage(): Promise<void>;
-  streams: TokenStreams;
+  streams: CallerStreams;
   close(): Promise<void>;
 };
 
@@ -45,6 +49,8 @@ type Options = {
   clock?: () => Date;
   baseUrl?: string;
   passwords?: Passwords;
+  /** Whether it also serves the pages of the market. */
+  hasSite?: boolean;
   logger?: Logger;
 };
 
@@ -73,7 +79,9 @@ export async function openDesk(options: Options): Promise<Desk> {
   const usage = openUsage(db, now);
   const requests = openRequestLog(db);
   const places = openPlaces(accounts);
-  const streams = openTokenStreams({ db, clock, logger, maxPerAccount: 2 });
+  const streams = openCallerStreams({ db, clock, logger, limits: { account: 2, address: 3 } });
+  const source = { db, chainIds: [33139], feeRecipient: testFee.recipient };
+  const feed = openFeed({ source, logger });
   const listener = openListener({
     url: databaseUrl,
     channels: ["access_ended"],
@@ -82,7 +90,7 @@ export async function openDesk(options: Options): Promise<Desk> {
   });
   const context = {
     db,
-    siteUrl: "https://site.example.test",
+    siteUrl: options.hasSite ? accounts.baseUrl : "https://site.example.test",
     chains: [33139] as const,
     readStatus: async () => idle,
     market: openTestMarket(db),
@@ -113,9 +121,10 @@ export async function openDesk(options: Options): Promise<Desk> {
       segment: "apechain",
       perMinute: 0,
       onUse: places.onUse,
-      stream: endlessStream,
-      streams,
+      stream: answerFeed(feed),
     },
+    streams,
+    feedOf: (chainId) => (chainId === 33139 ? feed : undefined),
     trustProxy: ["127.0.0.1"],
   });
   const listening = await listen(app, "127.0.0.1", 0);
@@ -131,17 +140,12 @@ export async function openDesk(options: Options): Promise<Desk> {
     },
     streams,
     async close() {
-      await Promise.all([streams.stop(), listener.stop()]);
+      await Promise.all([feed.stop(), streams.stop(), listener.stop()]);
       await listening.close();
       await db.destroy();
     },
   };
 }
-
-/** A stream that says nothing, until somebody ends it. */
-const endlessStream: RequestHandler = (_request, response) => {
-  response.set("Content-Type", "text/event-stream").flushHeaders();
-};
 
 export type Page = { status: number; text: string; headers: Headers; location: string | null };
 

@@ -1,16 +1,21 @@
 import type { RequestHandler } from "express";
 import { reject } from "../../../../projections/domain/rejection.ts";
 import { answerFeed } from "../../feed/answer-feed.ts";
+import { countStreamOrRefuse } from "../../feed/count-stream.ts";
 import { sendRejection } from "../../http/answer.ts";
+import { callerAddress } from "../../http/caller-address.ts";
 import { chainOf, type SiteContext } from "./serve-page.ts";
 
 /** Events for open pages: the same stream as the API's, for browsers of this site and without a key. */
-export function streamToPages({ context, feedOf }: SiteContext): RequestHandler {
+export function streamToPages({ context, feedOf, streams }: SiteContext): RequestHandler {
   return (request, response, next) => {
     const chainId = chainOf(request, context.chains);
     const feed = chainId === undefined ? undefined : feedOf?.(chainId, "latest");
-    if (feed === undefined)
+    if (feed === undefined) {
       sendRejection(response, 404, reject("not_found", "No feed of this chain"));
-    else answerFeed(feed)(request, response, next);
+      return;
+    }
+    const caller = { accountId: null, address: callerAddress(request), credential: null };
+    if (countStreamOrRefuse(streams, caller, response)) answerFeed(feed)(request, response, next);
   };
 }

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import type { Logger } from "pino";
 import type { ChainId } from "../../../../abis/deployments.ts";
+import type { CallerStreams } from "../../accounts/caller-streams.ts";
 import type { FeedOf } from "../../feed/start-feed.ts";
 import { type Document, sendDocument, textDocument } from "../../http/answer.ts";
 import { requestIdOf } from "../../http/request-id.ts";
@@ -18,6 +19,8 @@ export type SiteContext = {
   readonly logger: Logger;
   /** The live feed of a chain; without it pages are not live. */
   readonly feedOf?: FeedOf | undefined;
+  /** Bounds of a visitor's streams; without them there are none. */
+  readonly streams?: CallerStreams | undefined;
   readonly cache?: ResponseCache | undefined;
 };
 

@@ -1,0 +1,34 @@
+import type { Response } from "express";
+import { reject } from "../../../projections/domain/rejection.ts";
+import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
+import { sendRejection } from "../http/answer.ts";
+
+/** Codes of bounded streams, besides those of the feed. */
+export const callerStreamRefusals = { too_many_own_streams: 429 } as const;
+
+const retryAfterSeconds = 60;
+
+const tooMany = reject(
+  "too_many_own_streams",
+  "You have as many streams open as you may; close one",
+);
+
+/**
+ * Counts a stream that is about to be sent; answers the request itself when its caller has as many as it may. The stream
+ * ends when the credential that opened it is revoked or expires, or its account is suspended or deleted.
+ */
+export function countStreamOrRefuse(
+  streams: CallerStreams | undefined,
+  caller: StreamCaller,
+  response: Response,
+): boolean {
+  if (streams === undefined) return true;
+  const stream = streams.open(caller, () => response.end());
+  if (stream === null) {
+    response.set("Retry-After", String(retryAfterSeconds));
+    sendRejection(response, callerStreamRefusals[tooMany.rejected], tooMany);
+    return false;
+  }
+  response.once("close", stream.close);
+  return true;
+}
