@@ -5,7 +5,7 @@ import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
 import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
 import { maxPriceAge, priceAt } from "../sql/coin-price.ts";
 import { isPaidNatively, nativeCoins } from "../sql/native-coin.ts";
-import { hoursOf, periods, salesColumn, salesColumns, salesFigures } from "./periods.ts";
+import { columnsOf, hoursOf, periods, salesColumn, salesFigures } from "./periods.ts";
 
 const orderKinds = ["order_fulfilled", "orders_matched"] as const;
 const isOrder = sql`kind in ${kindList(...orderKinds)} and log_index is not null`;
@@ -72,9 +72,9 @@ const valueNames = ["first_block_id", "last_block_id", "last_at", ...salesFigure
 const hourValues = sql.join(valueNames.map((name) => sql.id(name)));
 const hourValuesOf = (alias: string) =>
   sql.join(valueNames.map((name) => sql.ref(`${alias}.${name}`)));
-const tradedNames = sql.join(salesColumns.map((column) => sql.id(column)));
+const tradedNames = sql.join(columnsOf(salesFigures).map((column) => sql.id(column)));
 
-/** SQL: differences made by changed hours `c`, by the clock `k`, in the order of `salesColumns`. */
+/** SQL: differences made by changed hours `c`, by the clock `k`, in the order of `columnsOf`. */
 const figureDeltas = salesFigures.flatMap((figure) =>
   ([...periods, "all"] as const).map((period) => {
     const delta = sql`sum(c.${sql.ref(figure)} - c.${sql.ref(`old_${figure}`)})`;

@@ -14,12 +14,13 @@ import { deriveAllHourlySales, deriveHourlySales } from "./hourly-sales.ts";
 import { deriveAllListedTokens, deriveListedTokens } from "./listed-tokens.ts";
 import { advanceClock } from "./snapshot-clock.ts";
 import { tables } from "./tables.ts";
+import { deriveAllWashTrades, deriveWashTrades } from "./wash-trades.ts";
 
 /** Figures of collections. Derived from the tables of `read`: rebuilt when their versions or parameters change. */
 export function collectionStatsProjection(read: readonly Projection[]): Projection {
   return {
     name: "collection_stats",
-    version: 5,
+    version: 6,
     parameters: read
       .map(({ name, version, parameters }) => [name, version, parameters].join(" ").trim())
       .join(", "),
@@ -41,6 +42,7 @@ async function derive(session: Session, schema: string, opened: FactWindow): Pro
   await openAffected(session);
   await deriveListedTokens(session, schema, window);
   await deriveHourlySales(session, schema, window);
+  await deriveWashTrades(session, schema, window);
   if (kinds.has(factKind.floor_snapshotted)) await advanceClock(session, schema);
   await findAffectedContracts(session, schema, window);
   const isRegrouped = await updateContracts(session, schema, window, { all: false });
@@ -55,11 +57,12 @@ async function deriveAll(session: Session, schema: string, window: FactWindow): 
   await openAffected(session);
   await deriveAllListedTokens(session, schema);
   await deriveAllHourlySales(session, schema);
+  await deriveAllWashTrades(session, schema);
   await advanceClock(session, schema);
   await addAllContracts(session);
   await sql`analyze pg_temp.affected_contract`.execute(session);
   await updateContracts(session, schema, window, { all: true });
-  for (const table of ["token", "hourly_sales", "contract"]) {
+  for (const table of ["token", "hourly_sales", "wash_trade", "contract"]) {
     await sql`analyze ${sql.id(schema, table)}`.execute(session);
   }
   await deriveCollections(session, schema);

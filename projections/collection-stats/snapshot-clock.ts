@@ -61,19 +61,25 @@ async function updateWindowFigures(
 ): Promise<void> {
   const hour = (column: string) => sql`date_trunc('hour', m.${sql.ref(column)}, 'UTC')`;
   const start = sql`${hour("snapshot_at")} - ${hoursOf(period)}`;
-  const columns = salesFigures.map((figure) => sql.id(salesColumn(figure, period)));
-  const sums = salesFigures.map((figure) => sql`sum(m.sign * h.${sql.ref(figure)})`);
-  await sql`
-    insert into pg_temp.figure_delta (contract_id, ${sql.join(columns)})
-    select h.contract_id, ${sql.join(sums)}
-    from (
-      select m.chain_id, case when m.old_snapshot_at is null then 1 else -1 end as sign,
-             case when m.old_snapshot_at is null then ${start} else ${hour("old_snapshot_at")} - ${hoursOf(period)} end as after,
-             case when m.old_snapshot_at is null then 'infinity' else ${start} end as up_to
-      from pg_temp.advanced_clock m
-    ) m
-    join ${sql.table(`${schema}.hourly_sales`)} h on h.hour > m.after and h.hour <= m.up_to and h.chain_id = m.chain_id
-    group by h.contract_id`.execute(session);
+  const counts = {
+    hourly_sales: salesFigures.map((figure) => [figure, sql`h.${sql.ref(figure)}`] as const),
+    wash_trade: [["wash_sales", sql`1`] as const, ["wash_wei", sql`h.wei`] as const],
+  };
+  for (const [table, figures] of Object.entries(counts)) {
+    const columns = figures.map(([figure]) => sql.id(salesColumn(figure, period)));
+    const sums = figures.map(([, count]) => sql`sum(m.sign * ${count})`);
+    await sql`
+      insert into pg_temp.figure_delta (contract_id, ${sql.join(columns)})
+      select h.contract_id, ${sql.join(sums)}
+      from (
+        select m.chain_id, case when m.old_snapshot_at is null then 1 else -1 end as sign,
+               case when m.old_snapshot_at is null then ${start} else ${hour("old_snapshot_at")} - ${hoursOf(period)} end as after,
+               case when m.old_snapshot_at is null then 'infinity' else ${start} end as up_to
+        from pg_temp.advanced_clock m
+      ) m
+      join ${sql.table(`${schema}.${table}`)} h on h.hour > m.after and h.hour <= m.up_to and h.chain_id = m.chain_id
+      group by h.contract_id`.execute(session);
+  }
 }
 
 /** After a longer step floors in between may have been deleted already, so all contracts are affected. */

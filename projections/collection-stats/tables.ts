@@ -1,4 +1,4 @@
-import { periods, salesColumns } from "./periods.ts";
+import { periods, salesColumn, salesColumns } from "./periods.ts";
 
 /** Sort keys of unknown floors and changes: below or above all others, so that they come last. */
 const belowAll = "-1000000000";
@@ -36,6 +36,21 @@ export function tables(schema: string): readonly string[] {
        primary key (contract_id, hour)
      )`,
     `create index on ${table("hourly_sales")} (hour)`,
+
+    `create table ${table("wash_trade")} (
+       block_id          bigint        not null,
+       transaction_index integer       not null,
+       ordinal           integer       not null,
+       contract_id       integer       not null,
+       token_id          numeric(78,0) not null,
+       chain_id          integer       not null,
+       hour              timestamptz   not null,
+       wei               numeric       not null,
+       primary key (block_id, transaction_index, ordinal)
+     )`,
+    `create index on ${table("wash_trade")} (contract_id, token_id)`,
+    `create index on ${table("wash_trade")} (hour)`,
+    `comment on table ${table("wash_trade")} is 'Sales that are counted as wash trades'`,
 
     `create table ${table("contract")} (
        contract_id   integer primary key,
@@ -111,15 +126,19 @@ export function sortTable(sort: Sort): "collection" | "holder_stats" {
   return sort === "supply" || sort === "holders" ? "holder_stats" : "collection";
 }
 
-/** SQL: a collection's sort key, as indexed. */
+/** SQL: a collection's sort key, as indexed; volume and sales without wash trades where `excludesWash`. */
 export function sortKey(
   sort: Sort,
   direction: "asc" | "desc",
   period: (typeof periods)[number],
+  excludesWash: boolean,
 ): string {
   const last = direction === "asc" ? aboveAll : belowAll;
-  if (sort === "volume") return `"wei_${period}"`;
-  if (sort === "sales") return `"sales_${period}"`;
+  if (sort === "volume" || sort === "sales") {
+    const figure = sort === "volume" ? "wei" : "sales";
+    const all = `"${salesColumn(figure, period)}"`;
+    return excludesWash ? `${all} - "${salesColumn(`wash_${figure}`, period)}"` : all;
+  }
   if (sort === "floor") return `coalesce(floor_wei, ${last})`;
   if (sort === "change") return `coalesce("change_${period}", ${last})`;
   return sort;
@@ -129,7 +148,12 @@ export function sortKey(
 const indexed = new Map(
   sorts.flatMap((sort) =>
     (["asc", "desc"] as const).flatMap((direction) =>
-      periods.map((period) => [sortKey(sort, direction, period), sortTable(sort)] as const),
+      periods.flatMap((period) =>
+        [false, true].map(
+          (excludesWash) =>
+            [sortKey(sort, direction, period, excludesWash), sortTable(sort)] as const,
+        ),
+      ),
     ),
   ),
 );

@@ -5,23 +5,23 @@ import type { Session } from "../database.ts";
 function counts(sales: RawBuilder<unknown>): RawBuilder<unknown> {
   const day = sql`date_trunc('day', timestamp, 'UTC')`;
   return sql`
-    select chain_id, coalesce(contract_id, 0), ${day}, marketplace, currency, count(*)
+    select chain_id, coalesce(contract_id, 0), ${day}, marketplace, protocol, currency, count(*)
     from ${sales}
     group by grouping sets (
-      (chain_id, contract_id, ${day}, marketplace, currency), (chain_id, ${day}, marketplace, currency)
+      (chain_id, contract_id, ${day}, marketplace, protocol, currency), (chain_id, ${day}, marketplace, protocol, currency)
     )`;
 }
 
-const columns = sql`(chain_id, contract_id, day, marketplace, currency, sales)`;
+const columns = sql`(chain_id, contract_id, day, marketplace, protocol, currency, sales)`;
 
 /** CTE that adds or subtracts the rows of the statement's `counted`. */
 export function adjustDays(schema: string, sign: 1 | -1): RawBuilder<unknown> {
   return sql`
     changed_day as (
       insert into ${sql.id(schema, "day")} as one ${columns}
-      select chain_id, c.contract_id, day, marketplace, currency, ${sql.raw(String(sign))} * sales
+      select chain_id, c.contract_id, day, marketplace, protocol, currency, ${sql.raw(String(sign))} * sales
       from (${counts(sql`counted`)}) c ${columns}
-      on conflict (chain_id, contract_id, day, marketplace, currency) do update
+      on conflict (chain_id, contract_id, day, marketplace, protocol, currency) do update
         set sales = one.sales + excluded.sales
     )`;
 }

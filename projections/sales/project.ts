@@ -28,9 +28,9 @@ export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Pr
         await readChangedTransactions(session, window),
         feeRecipient,
       );
-      const deleted = await deleteSales(session, schema, window);
+      await deleteSales(session, schema, window);
       const added = await addSales(session, schema, sales);
-      await updateWashTrades(session, schema, [...deleted, ...added]);
+      await updateWashTrades(session, schema, window, added);
       await deleteDoubts(session, schema, window);
       await insertDoubts(session, schema, doubts);
     },

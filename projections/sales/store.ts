@@ -10,28 +10,26 @@ import { adjustSaleCountBits, fillSaleCountBits } from "./sale-count-bits.ts";
 import { addTokenTotals, fillTokenTotals, subtractTokenTotals } from "./token-totals.ts";
 
 type ChangedHour = { chain_id: number; contract_id: number; currency: Hex; hour: Date };
-/** A token with sales that were deleted or added. */
-export type SoldToken = { contract_id: number; token_id: bigint };
+/** A token with sales that were added. */
+export type SoldToken = { contract_id: number; token_id: bigint; is_erc1155: boolean };
 
-/** Deletes the sales of the window's transactions and takes them out of the counters. Returns the tokens sold. */
+/** Deletes the sales of the window's transactions and takes them out of the counters. */
 export async function deleteSales(
   session: Session,
   schema: string,
   window: FactWindow,
-): Promise<SoldToken[]> {
-  const { rows } = await sql<ChangedHour & SoldToken>`
+): Promise<void> {
+  const { rows } = await sql<ChangedHour>`
     with changed as (
       select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
     ), counted as (
       delete from ${sql.id(schema, "sale")} sale using changed
       where sale.block_id = changed.block_id and sale.transaction_index = changed.transaction_index
-      returning sale.chain_id, sale.contract_id, sale.token_id, sale.currency, sale.marketplace, sale.timestamp,
-                sale.total_wei
+      returning sale.chain_id, sale.contract_id, sale.token_id, sale.currency, sale.marketplace, sale.protocol,
+                sale.timestamp, sale.total_wei
     ), ${adjustCounters(schema, -1)}, ${subtractTokenTotals(schema)}, ${adjustSaleCountBits(schema, -1)}
-    select distinct chain_id, contract_id, token_id, currency, ${hour} as hour from counted`.execute(
-    session,
-  );
-  if (rows.length === 0) return [];
+    select distinct chain_id, contract_id, currency, ${hour} as hour from counted`.execute(session);
+  if (rows.length === 0) return;
   await sql`
     delete from ${sql.id(schema, "volume")} volume
     using unnest(
@@ -43,7 +41,6 @@ export async function deleteSales(
       and volume.hour = changed.hour and volume.sales = 0`.execute(session);
   await deleteEmptyDays(session, schema, rows);
   await sql`delete from ${sql.id(schema, "total")} where sales = 0`.execute(session);
-  return rows;
 }
 
 /** Inserts sales and adds them to the counters. Returns the tokens sold. */
@@ -57,9 +54,10 @@ export async function addSales(
   const added = await sql<SoldToken>`
     with counted as (
       ${inserted(schema, rows)}
-      returning chain_id, contract_id, token_id, currency, marketplace, timestamp, total_wei
+      returning chain_id, contract_id, token_id, currency, marketplace, protocol, timestamp, total_wei,
+                is_erc1155
     ), ${adjustCounters(schema, 1)}, ${addTokenTotals(schema)}, ${adjustSaleCountBits(schema, 1)}
-    select distinct contract_id, token_id from counted`.execute(session);
+    select distinct contract_id, token_id, is_erc1155 from counted`.execute(session);
   return added.rows;
 }
 

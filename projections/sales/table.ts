@@ -45,7 +45,7 @@ export function tables(schema: string): readonly string[] {
     `create index sale_buyer on ${schema}.sale (buyer, block_id desc, transaction_index desc, ordinal desc)`,
     `create index sale_seller on ${schema}.sale (seller, block_id desc, transaction_index desc, ordinal desc)`,
     `create index sale_marketplace on ${schema}.sale
-       (marketplace, block_id desc, transaction_index desc, ordinal desc)`,
+       (marketplace, protocol, block_id desc, transaction_index desc, ordinal desc)`,
     `create index sale_currency on ${schema}.sale
        (currency, block_id desc, transaction_index desc, ordinal desc)`,
     `create index sale_time on ${schema}.sale (chain_id, timestamp, block_id)`,
@@ -93,9 +93,10 @@ export function tables(schema: string): readonly string[] {
        contract_id integer     not null,
        day         timestamptz not null,
        marketplace text        not null,
+       protocol    text        not null,
        currency    bytea       not null,
        sales       bigint      not null,
-       primary key (chain_id, contract_id, day, marketplace, currency)
+       primary key (chain_id, contract_id, day, marketplace, protocol, currency)
      )`,
     `comment on table ${schema}.day is 'Rows of sale by day (UTC); contract_id 0 is the whole chain.'`,
     `create table ${schema}.token_total (

@@ -1,70 +1,103 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import type { FactWindow } from "../engine/projection.ts";
+import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
 import type { SoldToken } from "./store.ts";
 
 /** The time in which a token is bought three times by one wallet. */
 const REPEATED_WITHIN = sql.raw("interval '1 day'");
 
-/** Derives the wash trades of tokens again: each sale of a token is compared with all its others. */
+/**
+ * Derives the wash trades again of the tokens whose sales changed. A sale without a flag gives none to others, so of
+ * deleted sales only those with a flag matter.
+ */
 export async function updateWashTrades(
   session: Session,
   schema: string,
-  tokens: readonly SoldToken[],
+  window: FactWindow,
+  added: readonly SoldToken[],
 ): Promise<void> {
-  if (tokens.length === 0) return;
-  const changed = sql`
+  const flag = sql.id(schema, "wash_trade");
+  const changed = sql`(
+    select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
+  ) changed`;
+  const { rows: deleted } = await sql<Omit<SoldToken, "is_erc1155">>`
+    delete from ${flag} w using ${changed}
+    where w.block_id = changed.block_id and w.transaction_index = changed.transaction_index
+    returning w.contract_id, w.token_id`.execute(session);
+  const tokens = [...deleted, ...added.filter(({ is_erc1155 }) => !is_erc1155)];
+  if (tokens.length === 0 && added.length === 0) return;
+  const token = sql`
     select distinct contract_id, token_id from unnest(
       ${tokens.map((one) => one.contract_id)}::int[], ${tokens.map((one) => one.token_id)}::numeric[]
     ) as t (contract_id, token_id)`;
+  const changedSales = sql`
+    ${changed} cross join lateral (
+      select * from ${sql.id(schema, "sale")} s
+      where s.block_id = changed.block_id and s.transaction_index = changed.transaction_index offset 0
+    ) s`;
   await sql`
-    delete from ${sql.id(schema, "wash_trade")} w using (${changed}) t
-    where w.contract_id = t.contract_id and w.token_id = t.token_id`.execute(session);
-  await insertWashTrades(session, schema, changed);
+    with ${washTrades(schema, token, changedSales)},
+    outdated as (
+      delete from ${flag} w using sold s
+      where w.block_id = s.block_id and w.transaction_index = s.transaction_index and w.ordinal = s.ordinal
+        and (s.block_id, s.transaction_index, s.ordinal) not in (select block_id, transaction_index, ordinal from ruled)
+    )
+    insert into ${flag} as w (${washColumns}) select ${washColumns} from ruled
+    on conflict (block_id, transaction_index, ordinal) do update set rule = excluded.rule
+      where w.rule <> excluded.rule`.execute(session);
 }
 
 /** The same of all sales, into the empty table. */
 export async function fillWashTrades(session: Session, schema: string): Promise<void> {
-  await insertWashTrades(
+  const sale = sql.id(schema, "sale");
+  const token = sql`
+    select contract_id, token_id from ${sale}
+    where not is_erc1155 group by 1, 2 having count(*) > 1 or bool_or(seller = buyer)`;
+  await sql`
+    with ${washTrades(schema, token, sql`${sale} s`)}
+    insert into ${sql.id(schema, "wash_trade")} (${washColumns}) select ${washColumns} from ruled`.execute(
     session,
-    schema,
-    sql`
-      select contract_id, token_id from ${sql.id(schema, "sale")}
-      group by 1, 2 having count(*) > 1 or bool_or(seller = buyer)`,
   );
 }
 
+const washColumns = sql.raw("block_id, transaction_index, ordinal, contract_id, token_id, rule");
+
 /**
- * The first rule that a sale meets. Units of an ERC-1155 id are alike, and two wallets may well trade them both ways:
- * only the first rule is applied to them.
+ * CTE `ruled`: sales that a rule meets, with the first such rule, of ERC-721 tokens `token` among all their sales.
+ * Units of an ERC-1155 id are alike, and two wallets may well trade them both ways: of `units`, which selects from
+ * sales `s`, each is looked at alone, by the first rule.
  */
-async function insertWashTrades(
-  session: Session,
+function washTrades(
   schema: string,
-  tokens: RawBuilder<unknown>,
-): Promise<void> {
-  await sql`
-    with token as materialized (${tokens}),
+  token: RawBuilder<unknown>,
+  units: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const columns = sql`s.block_id, s.transaction_index, s.ordinal, s.contract_id, s.token_id`;
+  return sql`
+    token as materialized (${token}),
     sold as materialized (
-      select s.block_id, s.transaction_index, s.ordinal, s.contract_id, s.token_id, s.seller, s.buyer, s.is_erc1155,
-             ${isRepeated} as is_repeated
+      select ${columns}, s.seller, s.buyer, ${isRepeated} as is_repeated
       from token join ${sql.id(schema, "sale")} s using (contract_id, token_id)
+      where not s.is_erc1155
       window bought as (
         partition by s.contract_id, s.token_id, s.buyer order by s.block_id, s.transaction_index, s.ordinal
       )
-    )
-    insert into ${sql.id(schema, "wash_trade")} (block_id, transaction_index, ordinal, contract_id, token_id, rule)
-    select block_id, transaction_index, ordinal, contract_id, token_id, rule
-    from (
-      select s.*, case
-          when s.seller = s.buyer then 'same_owner'
-          when s.is_erc1155 then null
-          when (s.contract_id, s.token_id, s.buyer, s.seller) in (
-            select contract_id, token_id, seller, buyer from sold
-          ) then 'back_and_forth'
-          when s.is_repeated then 'repeated_purchase'
-        end as rule
-      from sold s
-    ) ruled where rule is not null`.execute(session);
+    ),
+    ruled as materialized (
+      select * from (
+        select ${columns}, case
+            when s.seller = s.buyer then 'same_owner'
+            when (s.contract_id, s.token_id, s.buyer, s.seller) in (
+              select contract_id, token_id, seller, buyer from sold
+            ) then 'back_and_forth'
+            when s.is_repeated then 'repeated_purchase'
+          end as rule
+        from sold s
+      ) s where rule is not null
+      union all
+      select ${columns}, 'same_owner' from ${units} where s.is_erc1155 and s.seller = s.buyer
+    )`;
 }
 
 /** SQL: the sale is one of three purchases of the token by one wallet within a day. */

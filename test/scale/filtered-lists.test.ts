@@ -15,7 +15,8 @@ import { addressOf, createProjection } from "../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { feeRecipient } from "../support/orders/order-facts.ts";
 
-/** Ten in a block, over 116 days, of 30 contracts and 1,000 wallets; one in 10,000 on a rare marketplace. */
+/** Ten in a block, over 116 days, of 30 contracts and 1,000 wallets; one in 10,000 on a rare marketplace, and
+ * one by a rare protocol. */
 const sales = 200_000;
 /** Of 30 contracts, 500 makers and 2,000 ids; nine of ten have ended. */
 const orders = 100_000;
@@ -46,7 +47,7 @@ async function seedSales(): Promise<void> {
     insert into sales.sale
     select (1::bigint << 44) + ((n / 10)::bigint << 12), n % 10, 0, sha256(n::text::bytea), 1, 1 + n % 30, n % 1000, 1,
            5, 5, case when n % 5000 = 7 then ${weth} else decode(repeat('00', 20), 'hex') end, ${walletOf("n % 1000")},
-           ${walletOf("(n * 7) % 1000")}, 'ask', case when n % 10000 = 3 then 'rare' else 'opensea' end, 'seaport', '1.6',
+           ${walletOf("(n * 7) % 1000")}, 'ask', case when n % 10000 = 3 then 'rare' else 'opensea' end, case when n % 10000 = 5 then 'rare' else 'seaport' end, '1.6',
            '\\x01', null, '[]', null, null, 1, '\\x02', n / 10, '\\x03', to_timestamp(1690000000 + n * 50), null, false
     from generate_series(1, ${sales}::int) n`.execute(db);
 }
@@ -120,6 +121,12 @@ describe("a page of sales with its total", () => {
     ["of a wallet and a rare marketplace", { wallet, marketplace: "rare" }, null, 1_400],
     ["of a marketplace that is common", { marketplace: "opensea" }, null, 1_500],
     ["of a marketplace that is rare", { marketplace: "rare" }, null, 1_500],
+    ["of a protocol that is common", { protocol: "seaport" }, null, 1_500],
+    ["of a protocol that is rare", { protocol: "rare" }, null, 1_500],
+    ["of a protocol without sales", { protocol: "none" }, null, 1_500],
+    ["of both", { protocol: "rare", marketplace: "opensea" }, null, 1_500],
+    ["of a wallet and a rare protocol", { wallet, protocol: "rare" }, null, 1_400],
+    ["of a contract and a rare protocol", { protocol: "rare" }, [6], 8_000],
     ["of a currency that is rare", { currency: wrappedNative[1] }, null, 1_500],
     ["of a marketplace without sales", { marketplace: "none" }, null, 700],
     ["of an hour", { since: at(1_695_000_000), until: at(1_695_003_600) }, null, 1_500],

@@ -5,7 +5,7 @@ const found = { not_found: 404, ...read };
 const listed = { ...read, invalid_cursor: 422 };
 const page = ["cursor", "limit"];
 const collections = {
-  parameters: ["search", "sort", "direction", "period", ...page],
+  parameters: ["search", "sort", "direction", "period", "exclude_wash", ...page],
   codes: listed,
 };
 

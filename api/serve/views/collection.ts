@@ -67,6 +67,11 @@ const stats = z.object({
   volumeWei: byPeriod(uint256Text),
   volumeUsd: byPeriod(z.number().nullable()),
   sales: byPeriod(z.int().min(0)),
+  washVolume: byPeriod(z.number()).meta({
+    description: "The part of `volume` that is of sales with `washTrade`.",
+  }),
+  washVolumeWei: byPeriod(uint256Text),
+  washSales: byPeriod(z.int().min(0)),
   change: z
     .object({
       "24h": z.number().nullable(),
@@ -185,6 +190,9 @@ function presentStats(
     volumeWei: each(({ wei }) => String(wei)),
     volumeUsd: each(({ usdE8 }) => (usdE8 === null ? null : displayPrice(usdE8))),
     sales: each(({ sales }) => Number(sales)),
+    washVolume: each(({ washWei }) => displayAmount(washWei)),
+    washVolumeWei: each(({ washWei }) => String(washWei)),
+    washSales: each(({ washSales }) => Number(washSales)),
     change: {
       "24h": presentChange(row.change["24h"]),
       "7d": presentChange(row.change["7d"]),

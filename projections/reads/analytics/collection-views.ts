@@ -23,6 +23,12 @@ const traded = ([...periods, "all"] as const).flatMap((period) => {
       `case when s.priced_${period} > 0 then (s.usd_e8_${period} * 0.00000001)::double precision end`,
       `Volume in USD of those sales that have a price; null where none has`,
     ],
+    [`wash_sales_${period}`, `coalesce(s.wash_sales_${period}, 0)`, "Of these, wash trades"],
+    [
+      `wash_volume_wei_${period}`,
+      `coalesce(s.wash_wei_${period}, 0)`,
+      `The part of volume_wei_${period} that is of wash trades`,
+    ],
   ] as const;
 });
 

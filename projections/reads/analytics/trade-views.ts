@@ -6,8 +6,10 @@ const whenNative = (value: string) => `case when ${isPaidNatively} then ${value}
 
 export const salesView: View = {
   name: "sales",
-  comment: "Sales on the exchange, a row per NFT; without sales of retracted blocks",
-  from: `sales.sale o ${naming}`,
+  comment: "Sales on all indexed exchanges, a row per NFT; without sales of retracted blocks",
+  from: `sales.sale o ${naming}
+    left join sales.wash_trade w on w.block_id = o.block_id and w.transaction_index = o.transaction_index
+      and w.ordinal = o.ordinal`,
   columns: [
     ["sale_id", hex("o.sale_id"), "Stable id: the same when its transaction is mined again"],
     ["chain_id", "o.chain_id", "1: Ethereum; 33139: ApeChain"],
@@ -38,13 +40,21 @@ export const salesView: View = {
     ["currency", hex("o.currency"), "Contract it was paid in; the zero address: ETH or APE itself"],
     ["is_native", isPaidNatively, "Paid in the chain's currency or its wrapped form"],
     ["seller", hex("o.seller"), "Address that sold the token"],
-    ["buyer", hex("o.buyer"), "Address that bought the token"],
+    ["buyer", hex("o.buyer"), "Address that has the token after the transaction"],
+    ["via", hex("o.via"), "Router or aggregator that took the trade for the buyer; null: none"],
     ["side", "o.side", "Side of the order that was filled: ask (a listing) or bid (an offer)"],
     ["marketplace", "o.marketplace", "Marketplace of the sale, or unknown"],
+    ["protocol", "o.protocol", "Exchange, such as seaport or blur"],
     ["protocol_version", "o.protocol_version", "Version of the exchange's contract"],
+    ["exchange", hex("o.exchange"), "The exchange's contract"],
     ["order_hash", hex("o.order_hash"), "Order that was filled"],
     ["fees", "o.fees", "Fees as JSON: [{recipient, wei, bps, kind}]"],
     ["bundle_size", "o.bundle_size", "NFTs sold for one price; null: a single one"],
+    [
+      "wash_trade",
+      "w.rule",
+      "Rule by which it looks like a wash trade: same_owner, back_and_forth or repeated_purchase; null: none",
+    ],
   ],
 };
 

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { Period } from "../../collection-stats/periods.ts";
+import type { Period, salesColumns } from "../../collection-stats/periods.ts";
 import type { ListingMarketplace } from "../../domain/listing-marketplaces.ts";
 import type { ContractMetadata } from "../../domain/metadata/contract-metadata.ts";
 import { applicableRoyalty, type Royalty } from "../../domain/royalty.ts";
@@ -18,8 +18,17 @@ export type FloorListing = {
 /** The collection bid that nets the seller most, as stored in `collection_stats`. */
 export type BestOffer = { priceWei: string; sellerNetWei: string; orderHash: Hex };
 
-/** Sales in any currency; wei in the chain's currency; USD of these in 10⁻⁸, null where no price was known. */
-type SalesFigures = { sales: bigint; wei: bigint; usdE8: bigint | null };
+/**
+ * Sales in any currency; wei in the chain's currency; USD of these in 10⁻⁸, null where no price was known. Wash trades are
+ * counted in these, and their part is apart.
+ */
+type SalesFigures = {
+  sales: bigint;
+  wei: bigint;
+  usdE8: bigint | null;
+  washSales: bigint;
+  washWei: bigint;
+};
 
 /** A collection with its primary contract's metadata; figures are over all its contracts. */
 export type CollectionRow = Omit<ContractMetadata, "name"> & {
@@ -49,10 +58,7 @@ export type CollectionRow = Omit<ContractMetadata, "name"> & {
   sortKey: bigint;
 };
 
-type FlatSalesFigures = Record<
-  `${"sales" | "wei" | "priced" | "usd_e8"}_${Period | "all"}`,
-  bigint
->;
+type FlatSalesFigures = Record<(typeof salesColumns)[number], bigint>;
 type FlatChange = Record<`change_${Period}`, bigint | null>;
 /** The row as selected. */
 export type FlatRow = Omit<CollectionRow, "traded" | "change" | "royalty"> &
@@ -98,5 +104,8 @@ function royaltyOf(row: FlatRow): CollectionRow["royalty"] {
 function salesFiguresOf(row: FlatRow, period: Period | "all"): SalesFigures {
   const [sales, wei] = [row[`sales_${period}`], row[`wei_${period}`]];
   const isUnknown = wei > 0n && row[`priced_${period}`] === 0n;
-  return { sales, wei, usdE8: isUnknown ? null : row[`usd_e8_${period}`] };
+  return {
+    ...{ sales, wei, usdE8: isUnknown ? null : row[`usd_e8_${period}`] },
+    ...{ washSales: row[`wash_sales_${period}`], washWei: row[`wash_wei_${period}`] },
+  };
 }

@@ -18,6 +18,8 @@ type CollectionOrder = {
   sort: "volume" | "floor" | "sales" | "listed" | "supply" | "holders" | "change";
   direction: "asc" | "desc";
   period: Period;
+  /** Volume and sales are compared without wash trades. */
+  excludesWash: boolean;
 };
 
 type Slice = { limit: number; offset: number; after: CollectionKey | null };
@@ -31,7 +33,7 @@ export async function readCollections(
   now: Date,
 ): Promise<{ total: bigint; rows: CollectionRow[] }> {
   const direction = order.direction === "asc" ? sql`asc` : sql`desc`;
-  const key = sql.raw(sortKey(order.sort, order.direction, order.period));
+  const key = sql.raw(sortKey(order.sort, order.direction, order.period, order.excludesWash));
   const { chainId, verified } = filter;
   const ofFilter = sql`
     chain_id = ${chainId} ${verified === null ? sql`` : sql`and verified = ${verified}`}`;
@@ -94,5 +96,5 @@ function afterCursor(
 ): RawBuilder<unknown> {
   if (after === null) return sql``;
   const comparison = order.direction === "asc" ? sql`>` : sql`<`;
-  return sql`and (${key}, collection_id) ${comparison} (${after.sortKey}::numeric, ${after.collectionId}::int)`;
+  return sql`and ((${key}), collection_id) ${comparison} (${after.sortKey}::numeric, ${after.collectionId}::int)`;
 }

@@ -73,7 +73,7 @@ function countByDay(filter: SalesFilter): RawBuilder<unknown> {
 }
 
 function wholeDays(
-  { chainId, contractIds, trade: { marketplace, currency } }: SalesFilter,
+  { chainId, contractIds, trade: { marketplace, protocol, currency } }: SalesFilter,
   firstDay: Date | null,
   endDay: Date | null,
 ): RawBuilder<unknown> {
@@ -81,6 +81,7 @@ function wholeDays(
     firstDay === null ? sql`` : sql`and d.day >= ${firstDay.toISOString()}::timestamptz`,
     endDay === null ? sql`` : sql`and d.day < ${endDay.toISOString()}::timestamptz`,
     marketplace === null ? sql`` : sql`and d.marketplace = ${marketplace}`,
+    protocol === null ? sql`` : sql`and d.protocol = ${protocol}`,
     currency === null ? sql`` : sql`and d.currency = ${bytea(currency)}`,
   ];
   return sql`(

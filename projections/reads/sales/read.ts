@@ -4,7 +4,7 @@ import { countOf, matchesSale, sidesOf } from "./count-sales.ts";
 import { newestFirst, olderInChain, olderThan, type SaleKey } from "./order.ts";
 import { type SaleRow, saleColumns, saleNames } from "./sale-columns.ts";
 import type { SalesFilter } from "./sales-filter.ts";
-import { blocksWithin, isWithin, namesParty } from "./trade-filter.ts";
+import { blocksWithin, isWithin, namesParty, type TradeFilter } from "./trade-filter.ts";
 import { salesWithTraits } from "./with-traits.ts";
 
 type Slice = { limit: number; offset: number; after: SaleKey | null };
@@ -43,6 +43,12 @@ function pageOf(filter: SalesFilter, slice: Slice): RawBuilder<unknown> {
     const ofContracts =
       contractIds === null ? sql`` : sql`and s.contract_id = any (${contractIds}::int[])`;
     const where = sql`${olderInChain(filter.chainId, after)} ${ofContracts}`;
+    if (namesOnlyMarket(filter)) {
+      const rows = first(
+        sql`s.marketplace = market.marketplace and s.protocol = market.protocol and ${where}`,
+      );
+      return sql`select s.* from (${marketsOf(trade)}) market cross join lateral (${rows}) s ${page}`;
+    }
     const rows = sidesOf(filter, (isSide) => first(sql`${isSide} and ${where}`));
     return sql`select s.* from (${rows}) s ${page}`;
   }
@@ -50,4 +56,29 @@ function pageOf(filter: SalesFilter, slice: Slice): RawBuilder<unknown> {
   const rows = first(sql`s.contract_id = one.contract_id ${olderThan(after)}`);
   return sql`
     select s.* from unnest(${contractIds}::int[]) one (contract_id) cross join lateral (${rows}) s ${page}`;
+}
+
+/** Whether either a marketplace or a protocol alone says which sales: their index is sorted within each pair of both. */
+function namesOnlyMarket({ contractIds, tokenId, trade }: SalesFilter): boolean {
+  const { marketplace, protocol, currency } = trade;
+  const isOne = (marketplace === null) !== (protocol === null);
+  return (
+    isOne && !namesParty(trade) && contractIds === null && tokenId === null && currency === null
+  );
+}
+
+/** SQL: pairs of marketplace and protocol that have sales, a look into the index for each: they are few. */
+function marketsOf({ marketplace, protocol }: TradeFilter): RawBuilder<unknown> {
+  const next = (after: RawBuilder<unknown>) => sql`
+    select s.marketplace, s.protocol from sales.sale s
+    where ${after} ${marketplace === null ? sql`` : sql`and s.marketplace = ${marketplace}`}
+    order by s.marketplace, s.protocol limit 1`;
+  return sql`
+    with recursive market as (
+      (${next(sql`true`)})
+      union all
+      select n.* from market m
+      cross join lateral (${next(sql`(s.marketplace, s.protocol) > (m.marketplace, m.protocol)`)}) n
+    )
+    select * from market ${protocol === null ? sql`` : sql`where protocol = ${protocol}`}`;
 }

@@ -9,6 +9,8 @@ export type TradeFilter = {
   /** On either side. */
   wallet: Hex | null;
   marketplace: string | null;
+  /** The exchange. */
+  protocol: string | null;
   /** Zero address: the native currency. */
   currency: Hex | null;
   /** From this time on. */
@@ -18,7 +20,7 @@ export type TradeFilter = {
 };
 
 export const anyTrade: TradeFilter = {
-  ...{ buyer: null, seller: null, wallet: null, marketplace: null, currency: null },
+  ...{ buyer: null, seller: null, wallet: null, marketplace: null, protocol: null, currency: null },
   ...{ since: null, until: null },
 };
 
@@ -28,19 +30,23 @@ export function namesParty({ buyer, seller, wallet }: TradeFilter): boolean {
 }
 
 export function isFiltered(filter: TradeFilter): boolean {
-  const { marketplace, currency, since, until } = filter;
-  return [marketplace, currency, since, until].some((one) => one !== null) || namesParty(filter);
+  const { marketplace, protocol, currency, since, until } = filter;
+  return (
+    [marketplace, protocol, currency, since, until].some((one) => one !== null) ||
+    namesParty(filter)
+  );
 }
 
 /** SQL: whether sale `s` matches, apart from its times and `wallet`. */
 export function matchesTrade(filter: TradeFilter): RawBuilder<unknown> {
-  const { buyer, seller, marketplace, currency } = filter;
+  const { buyer, seller, marketplace, protocol, currency } = filter;
   const addresses = { buyer, seller, currency };
   const equal = Object.entries(addresses).map(([column, address]) =>
     address === null ? sql`` : sql`and ${sql.ref(`s.${column}`)} = ${bytea(address)}`,
   );
   const ofMarketplace = marketplace === null ? sql`` : sql`and s.marketplace = ${marketplace}`;
-  return sql`true ${sql.join(equal, sql` `)} ${ofMarketplace}`;
+  const ofProtocol = protocol === null ? sql`` : sql`and s.protocol = ${protocol}`;
+  return sql`true ${sql.join(equal, sql` `)} ${ofMarketplace} ${ofProtocol}`;
 }
 
 /** SQL: whether sale `s` is of the times. */

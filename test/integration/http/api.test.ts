@@ -287,6 +287,9 @@ describe("GET /v1/collections", () => {
     ["sort=supply&direction=asc", ["punks", "kin", "editions"]],
     ["sort=holders&direction=asc", ["punks", "kin", "editions"]],
     ["sort=sales&period=30d", ["kin", "punks", "editions"]],
+    ["sort=sales&period=30d&exclude_wash=true", ["punks", "editions", "kin"]],
+    ["sort=volume&period=7d&direction=asc&exclude_wash=true", ["kin", "editions", "punks"]],
+    ["sort=supply&exclude_wash=true", ["editions", "kin", "punks"]],
     ["search=PUNK", ["punks"]],
     ["search=100%25_e", ["editions"]],
     ["search=%25", ["editions"]],
@@ -303,17 +306,30 @@ describe("GET /v1/collections", () => {
     expect(meta.total).toBe(order.length);
   });
 
-  it.each(["volume", "floor", "sales", "listed", "supply", "holders", "change"])(
-    "walks sort %s by cursors as by pages, both ways",
-    async (sort) => {
-      for (const direction of ["asc", "desc"]) {
-        const path = `/v1/collections?sort=${sort}&direction=${direction}&period=7d&per_page=1`;
-        const { rows, total } = await walkCursors(path);
-        expect(rows).toHaveLength(total);
-        expect(await walkPages(path)).toEqual(rows);
-      }
-    },
-  );
+  it.each([
+    ...["volume", "floor", "sales", "listed", "supply", "holders", "change"],
+    ...["volume&exclude_wash=true", "sales&exclude_wash=true"],
+  ])("walks sort %s by cursors as by pages, both ways", async (sort) => {
+    for (const direction of ["asc", "desc"]) {
+      const path = `/v1/collections?sort=${sort}&direction=${direction}&period=7d&per_page=1`;
+      const { rows, total } = await walkCursors(path);
+      expect(rows).toHaveLength(total);
+      expect(await walkPages(path)).toEqual(rows);
+    }
+  });
+
+  it("tells which part of volume and sales is of wash trades", async () => {
+    const { data } = await list("/v1/collections?sort=sales&period=30d");
+    const [kin, punks] = data as { stats: Record<string, Record<string, unknown>> }[];
+    expect(kin?.stats.washSales).toEqual(kin?.stats.sales);
+    expect(kin?.stats.washVolume).toEqual(kin?.stats.volume);
+    expect(kin?.stats.washVolumeWei).toEqual(kin?.stats.volumeWei);
+    expect(punks?.stats).toMatchObject({
+      washSales: { "30d": 0 },
+      washVolume: { "30d": 0 },
+      washVolumeWei: { "30d": "0" },
+    });
+  });
 
   it("shows volume and sales of the period only, native and wrapped together", async () => {
     const { data } = await list("/v1/collections?search=punks&period=7d");

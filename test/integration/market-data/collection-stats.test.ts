@@ -17,6 +17,7 @@ import { type Fact, openProjectedLog } from "../../support/orders/projected-log.
 const tables = [
   "token",
   "hourly_sales",
+  "wash_trade",
   "contract",
   "snapshot_clock",
   "collection",

@@ -84,6 +84,13 @@ describe("lists without a collection read an index", () => {
 
   it.each([
     ["sales of a token id", (db) => readSales(db, sale, slice), /sale_token_id on sale/],
+    ...(["protocol", "marketplace"] as const).map(
+      (one): [string, (db: Database) => Promise<unknown>, RegExp] => [
+        `sales of a ${one}`,
+        (db) => readSales(db, { ...sale, tokenId: null, trade: { ...trade, [one]: "x" } }, slice),
+        /sale_marketplace on sale/,
+      ],
+    ),
     [
       "sales of tokens with traits",
       (db) => readTraitKeysOfChain(db, 1, [["Fur", "Gold"]], 1000),

@@ -5,6 +5,7 @@ import { wrappedNative } from "../../../abis/deployments.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import { addressOf, appendEvents, block, type ChainEvent } from "../../support/database/given.ts";
+import { soldOnLooksrare, soldOnX2y2 } from "../../support/market-data/exchange-sales.ts";
 import { collectionsRegistered, described, nfts } from "../../support/market-data/token-market.ts";
 import { openTokenReads, type TokenReads } from "../../support/market-data/token-reads.ts";
 import {
@@ -29,7 +30,10 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-/** A fill of a listing, or of a bid paid in the wrapped currency; some pay a fee to nobody's recipient. */
+/**
+ * A fill of a listing, or of a bid paid in the wrapped currency; some pay a fee to nobody's recipient. A third are on other
+ * exchanges; some of those are known as this market's by their fee, so that a marketplace has several protocols.
+ */
 function fillOf(random: Random, index: number): ChainEvent {
   const [maker, taker] = [random.pick(wallets), random.pick(wallets)];
   const terms = {
@@ -38,8 +42,14 @@ function fillOf(random: Random, index: number): ChainEvent {
     tokenId: BigInt(random.int(0, 9)),
     salt: BigInt(index),
   };
-  const order = random.chance(0.3) ? givenBid(terms) : givenListing(terms);
   const at = block(1, Math.floor((index * day * 6) / 300) + 100);
+  if (random.chance(0.3)) {
+    const sell = random.chance(0.5) ? soldOnLooksrare : soldOnX2y2;
+    const { contract, tokenId } = terms;
+    const sale = { contract, tokenId, seller: maker, buyer: taker, priceWei: 10n ** 18n };
+    return sell(random.chance(0.5) ? { ...sale, feeRecipient } : sale, { at, log: index });
+  }
+  const order = random.chance(0.3) ? givenBid(terms) : givenListing(terms);
   const fill = { ...filled(order, 1n, { at, log: index }), to: taker };
   if (random.chance(0.7)) return fill;
   const payload = JSON.stringify(fill.payload, (_, value) =>
@@ -74,6 +84,7 @@ const Row = z.looseObject({
   buyer: z.string(),
   seller: z.string(),
   marketplace: z.string(),
+  protocol: z.object({ name: z.string() }),
   currency: z.object({ symbol: z.string().nullable(), address: z.string() }),
   timestamp: z.string(),
 });
@@ -111,9 +122,10 @@ const places: Filter[] = [
 function drawFilters(random: Random): Filter[] {
   const [buyer, seller, wallet] = [0, 1, 2].map(() => random.pick(wallets));
   const [marketplace, symbol] = [
-    random.pick(["native", "unknown", "blur"]),
+    random.pick(["native", "unknown", "looksrare", "blur"]),
     random.pick(["ETH", "WETH"]),
   ];
+  const protocol = random.pick(["seaport", "looksrare", "x2y2", "wyvern"]);
   const address = random.pick([zeroAddress, wrappedNative[1], addressOf(9)]);
   const [since, until] = [0, 0].map(() => momentOf(random));
   const drawn: Filter[] = [
@@ -121,6 +133,7 @@ function drawFilters(random: Random): Filter[] {
     { query: `seller=${seller}`, keeps: (row) => row.seller === seller },
     { query: `wallet=${wallet}`, keeps: (row) => row.buyer === wallet || row.seller === wallet },
     { query: `marketplace=${marketplace}`, keeps: (row) => row.marketplace === marketplace },
+    { query: `protocol=${protocol}`, keeps: (row) => row.protocol.name === protocol },
     { query: `currency=${symbol}`, keeps: ({ currency }) => currency.symbol === symbol },
     { query: `currency=${address}`, keeps: ({ currency }) => currency.address === address },
     { query: `since=${since}`, keeps: ({ timestamp }) => timestamp >= String(since) },
@@ -128,7 +141,7 @@ function drawFilters(random: Random): Filter[] {
   ];
   const [byParty, byRest] = [
     drawn.slice(0, 3),
-    [...drawn.slice(3, 4), random.pick(drawn.slice(4, 6)), ...drawn.slice(6)],
+    [...drawn.slice(3, 5), random.pick(drawn.slice(5, 7)), ...drawn.slice(7)],
   ];
   return [...byParty.filter(() => random.chance(0.2)), ...byRest.filter(() => random.chance(0.4))];
 }
@@ -144,7 +157,11 @@ describe("GET /v1/sales by who, where, in what and when", () => {
   it("has sales of every kind", () => {
     expect(all).toHaveLength(300);
     const kinds = new Set(all.map((row) => `${row.marketplace} ${row.currency.symbol}`));
-    expect([...kinds].sort()).toEqual(["native ETH", "native WETH", "unknown ETH", "unknown WETH"]);
+    expect([...kinds].sort()).toEqual([
+      ...["looksrare ETH", "native ETH", "native WETH", "unknown ETH", "unknown WETH", "x2y2 ETH"],
+    ]);
+    const markets = new Set(all.map((row) => `${row.marketplace} ${row.protocol.name}`));
+    for (const market of ["native looksrare", "native x2y2"]) expect(markets).toContain(market);
     expect(all.some(({ buyer, seller }) => buyer === seller)).toBe(true);
   });
 

@@ -156,9 +156,9 @@ async function recount(schema: string) {
     select (chain_id, token_id, count(*))::text as row from ${sql.table(`${schema}.sale`)}
     group by chain_id, token_id order by 1`.execute(db);
   const days = await sql<{ row: string }>`
-    select (chain_id, coalesce(contract_id, 0), day, marketplace, currency, count(*))::text as row
+    select (chain_id, coalesce(contract_id, 0), day, marketplace, protocol, currency, count(*))::text as row
     from (select *, date_trunc('day', timestamp, 'UTC') as day from ${sql.table(`${schema}.sale`)}) sale
-    group by grouping sets ((chain_id, contract_id, day, marketplace, currency), (chain_id, day, marketplace, currency))
+    group by grouping sets ((chain_id, contract_id, day, marketplace, protocol, currency), (chain_id, day, marketplace, protocol, currency))
     order by 1`.execute(db);
   return [totals.rows, ofTokens.rows, volumes.rows, days.rows].map((rows) =>
     rows.map(({ row }) => row),

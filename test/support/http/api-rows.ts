@@ -63,7 +63,7 @@ function seededSale(index: number): SeededSale {
   };
 }
 
-/** Creates the tables of every projection, with rows as derived. */
+/** Creates the tables of every projection, with rows as derived. All sales of the kin are wash trades. */
 export async function seedRows(db: Database): Promise<void> {
   const feeRecipient = addressOf(99);
   for (const projection of allProjections({ feeRecipient })) await createProjection(db, projection);
@@ -78,6 +78,10 @@ export async function seedRows(db: Database): Promise<void> {
     insert into sales.volume
     select contract_id, currency, date_trunc('hour', timestamp), count(*), sum(total_wei) from sales.sale
     group by 1, 2, 3`.execute(db);
+  await sql`
+    insert into sales.wash_trade
+    select block_id, transaction_index, ordinal, contract_id, token_id, 'back_and_forth' from sales.sale
+    where contract_id = any (${[contracts.kin.id, contracts.kinSecond.id]}::int[])`.execute(db);
   await deriveStats(db);
 }
 

@@ -16,8 +16,10 @@ export async function computeExpectedStats(db: Database): Promise<unknown[]> {
     ), sale as (
       select s.contract_id, date_trunc('hour', s.timestamp, 'UTC') as hour,
              case when n.ours then s.total_wei else 0 end as wei, (p.price is not null and n.ours)::int as priced,
+             w.rule is not null as is_wash,
              case when n.ours then coalesce(div(s.total_wei * p.price, 1000000000000000000), 0) else 0 end as usd
       from sales.sale s
+      left join sales.wash_trade w using (block_id, transaction_index, ordinal)
       cross join lateral (
         select s.currency = decode(repeat('00', 20), 'hex')
                or s.currency = '\\xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2' as ours
@@ -53,9 +55,12 @@ export async function computeExpectedStats(db: Database): Promise<unknown[]> {
     ) || (
       select jsonb_object_agg('sales_' || w.name, w.sales) || jsonb_object_agg('wei_' || w.name, w.wei)
              || jsonb_object_agg('priced_' || w.name, w.priced) || jsonb_object_agg('usd_e8_' || w.name, w.usd)
+             || jsonb_object_agg('wash_sales_' || w.name, w.wash_sales) || jsonb_object_agg('wash_wei_' || w.name, w.wash_wei)
       from (
         select period.name, count(t.hour) as sales, coalesce(sum(t.wei), 0) as wei,
-               coalesce(sum(t.priced), 0) as priced, coalesce(sum(t.usd), 0) as usd
+               coalesce(sum(t.priced), 0) as priced, coalesce(sum(t.usd), 0) as usd,
+               count(*) filter (where t.is_wash) as wash_sales,
+               coalesce(sum(t.wei) filter (where t.is_wash), 0) as wash_wei
         from (values ('24h', 24), ('7d', 168), ('30d', 720), ('all', null)) period (name, hours)
         left join clock k on k.chain_id = f.chain_id
         left join sale t on t.contract_id = any (f.contracts)

@@ -67,6 +67,7 @@ export type Step =
   | ({ does: "show"; isOpensea: boolean; isWrapped: boolean } & Terms)
   | { does: "hide"; order: number; isOpensea: boolean }
   | { does: "fill" | "cancel"; order: number; block: number }
+  | { does: "trade"; contract: number; seller: number; buyer: number; price: number; block: number }
   | { does: "move"; contract: number; token: number; to: number; block: number }
   | { does: "approve" | "revoke" | "fund"; contract: number; maker: number; block: number }
   | { does: "register"; family: number[]; verified: boolean }
@@ -108,6 +109,17 @@ const steps = [
     fc.record({
       does: fc.constantFrom("fill" as const, "cancel" as const),
       order: fc.nat(9),
+      block: at(blocks),
+    }),
+  ],
+  [
+    8,
+    fc.record({
+      does: fc.constant("trade" as const),
+      contract: at(contracts),
+      seller: at(makers),
+      buyer: at(makers),
+      price: fc.integer({ min: 1, max: 4 }),
       block: at(blocks),
     }),
   ],
@@ -253,6 +265,8 @@ function factsOf(
       const place = { at: nth(blocks, step.block), log: index };
       return [step.does === "fill" ? filled(order, 1n, place) : cancelled(order, place)];
     }
+    case "trade":
+      return [trade(step, index)];
     case "move": {
       const contract = nth(contracts, step.contract);
       const transfer = moved(contract, nth(tokens, step.token), nth(makers, step.to));
@@ -284,6 +298,14 @@ function factsOf(
     case "snapshot":
       return [snapshotOf(step, snapshots)];
   }
+}
+
+/** One token changes hands between few wallets, sometimes one: most such sales are wash trades, some by later ones. */
+function trade(step: Extract<Step, { does: "trade" }>, index: number): Fact {
+  const terms = { ...step, maker: step.seller, token: 0, from: -1, to: 4 };
+  const order = givenListing({ ...termsOf(terms, index), tokenId: nth(tokens, 0) });
+  const place = { at: nth(blocks, step.block), log: index };
+  return filled(order, 1n, place, nth(makers, step.buyer));
 }
 
 type Snapshot = { takenAtMs: number; floors: ReadonlyMap<Address, bigint> };

@@ -119,7 +119,12 @@ type FactPosition = { at: Block; log?: number };
 const columnsOf = ({ at, log = 0 }: FactPosition) => ({ block: at, logIndex: log });
 
 /** A fill of some units, as the exchange emits it. */
-export function filled(order: GivenOrder, units: bigint, position: FactPosition): ChainEvent {
+export function filled(
+  order: GivenOrder,
+  units: bigint,
+  position: FactPosition,
+  recipient = addressOf(0xb0b),
+): ChainEvent {
   const { components, quantity } = order;
   const spent = (item: OrderComponents["offer"][number]) => ({
     itemType: item.itemType,
@@ -132,7 +137,7 @@ export function filled(order: GivenOrder, units: bigint, position: FactPosition)
     kind: "order_fulfilled",
     contract: seaport["1.6"],
     from: components.offerer,
-    to: addressOf(0xb0b),
+    to: recipient,
     orderHash: order.orderHash,
     payload: {
       zone: components.zone,

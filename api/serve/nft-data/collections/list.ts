@@ -8,7 +8,7 @@ import {
 } from "../../../../projections/reads/collections/read-collections.ts";
 import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { cursorInteger } from "../../http/page.ts";
-import { text } from "../../v1/routing/parameters.ts";
+import { excludeWash, text } from "../../v1/routing/parameters.ts";
 import { type NftDataRoute, route } from "../context.ts";
 import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
 import { NftCollection, presentNftCollection } from "../views/objects.ts";
@@ -33,6 +33,7 @@ export const listCollections = route(
         .enum(["24h", "7d", "30d"])
         .default("24h")
         .meta({ description: "Of volume, sales and change, where they are sorted by." }),
+      exclude_wash: excludeWash,
       ...listFields,
     }),
     data: z.array(NftCollection),
@@ -42,13 +43,14 @@ export const listCollections = route(
   async ({ query }, context) => {
     const { db, chainId } = context;
     const { sort, direction, period } = query;
+    const order = { sort, direction, period, excludesWash: query.exclude_wash };
     const filter = { chainId, search: query.search || null, verified: null };
-    const scope = { list: "account collections", sort, direction, period, ...filter };
+    const scope = { list: "account collections", ...order, ...filter };
     const request = listPageOf(query, scope, collectionKey);
     if (isRejection(request)) return request;
     const at = context.now();
     const [{ rows }, coinPriceE8] = await Promise.all([
-      readCollections(db, filter, { sort, direction, period }, request.read, at),
+      readCollections(db, filter, order, request.read, at),
       readPriceAt(db, nativeCoin[chainId], at),
     ]);
     const { shown, meta } = cutList(request, rows, keyOf);

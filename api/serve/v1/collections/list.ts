@@ -17,7 +17,7 @@ import {
 } from "../../http/page.ts";
 import { Collection, presentCollection } from "../../views/collection.ts";
 import { route } from "../routing/context.ts";
-import { chainId, chainRefusals, flag, text } from "../routing/parameters.ts";
+import { chainId, chainRefusals, excludeWash, flag, text } from "../routing/parameters.ts";
 
 export const listCollections = route(
   {
@@ -41,6 +41,7 @@ export const listCollections = route(
         .optional()
         .meta({ description: "Part of a name, slug or address, case-insensitive." }),
       verified: flag.optional(),
+      exclude_wash: excludeWash,
       ...pageFields,
     }),
     data: z.array(Collection),
@@ -50,17 +51,18 @@ export const listCollections = route(
   },
   async ({ query }, { db, siteUrl, media, market, now }) => {
     const { sort, direction, period } = query;
+    const order = { sort, direction, period, excludesWash: query.exclude_wash };
     const filter = {
       chainId: query.chainId,
       search: query.search || null,
       verified: query.verified ?? null,
     };
-    const scope = { list: "collections", sort, direction, period, ...filter };
+    const scope = { list: "collections", ...order, ...filter };
     const request = pageOf(query, scope, collectionKey);
     if (isRejection(request)) return request;
     const at = now();
     const [{ rows, total }, coinPriceE8] = await Promise.all([
-      readCollections(db, filter, { sort, direction, period }, request.read, at),
+      readCollections(db, filter, order, request.read, at),
       readPriceAt(db, nativeCoin[query.chainId], at),
     ]);
     const links = { ...media, isList: true };

@@ -158,6 +158,13 @@ export const flag = z
   .transform((text) => text === "true")
   .meta({ override: { type: "boolean", enum: undefined } });
 
+/** Of rankings. */
+export const excludeWash = flag.default(false).meta({
+  description:
+    "Sorts by volume and sales without wash trades. Figures shown stay the same; `washVolumeWei` and `washSales` tell the part.",
+  override: { type: "boolean", enum: undefined, default: false },
+});
+
 /** Comma-separated types of activity. */
 export const activityTypeList = z
   .string()

@@ -4,7 +4,7 @@ import type { ChainId } from "../../../../abis/deployments.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { TradeFilter } from "../../../../projections/reads/sales/trade-filter.ts";
 import { currencyOfSymbol } from "../../views/money.ts";
-import { saleMarketplace, since, until, wallet } from "../routing/parameters.ts";
+import { saleMarketplace, since, text, until, wallet } from "../routing/parameters.ts";
 
 /** Query parameters of who traded, where, in what and when. All of them must match. */
 export const tradeFields = {
@@ -12,6 +12,9 @@ export const tradeFields = {
   seller: wallet.optional(),
   wallet: wallet.optional().meta({ description: "Buyer or seller." }),
   marketplace: saleMarketplace.optional(),
+  protocol: text(100).optional().meta({
+    description: "`protocol.name` of a sale: the exchange, such as `seaport` or `blur`.",
+  }),
   currency: z
     .string()
     .regex(/^(0x[0-9a-fA-F]{40}|[A-Za-z]{3,4})$/, "must be a symbol or a 0x address")
@@ -37,6 +40,7 @@ export function tradeFilterOf(query: TradeQuery): TradeFilter | Rejection<"inval
     seller: query.seller ?? null,
     wallet: query.wallet ?? null,
     marketplace: query.marketplace ?? null,
+    protocol: query.protocol ?? null,
     currency,
     since: query.since ?? null,
     until: query.until ?? null,
