@@ -628,6 +628,25 @@ export interface components {
                     "30d"?: string;
                     all?: string;
                 };
+                washSales: {
+                    "7d"?: number;
+                    "24h"?: number;
+                    "30d"?: number;
+                    all?: number;
+                };
+                /** @description The part of `volume` that is of sales with `washTrade`. */
+                washVolume: {
+                    "7d"?: number;
+                    "24h"?: number;
+                    "30d"?: number;
+                    all?: number;
+                };
+                washVolumeWei: {
+                    "7d"?: string;
+                    "24h"?: string;
+                    "30d"?: string;
+                    all?: string;
+                };
             };
             symbol: string | null;
             updatedAt: string | null;
@@ -2156,6 +2175,8 @@ export interface operations {
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
                 direction?: "asc" | "desc";
+                /** @description Sorts by volume and sales without wash trades. Figures shown stay the same; `washVolumeWei` and `washSales` tell the part. */
+                exclude_wash?: boolean;
                 /** @description Page, from 1. Not together with `cursor`. */
                 page?: number;
                 /** @description Rows per page. */
@@ -3959,6 +3980,8 @@ export interface operations {
                 page?: number;
                 /** @description Rows per page. */
                 per_page?: number;
+                /** @description `protocol.name` of a sale: the exchange, such as `seaport` or `blur`. */
+                protocol?: string;
                 seller?: string;
                 since?: string;
                 /** @description Only this token id: of the collection, else of every contract of the chain. */
