@@ -8,6 +8,7 @@ import { parseEventLogs } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type ChainId, seaport } from "../abis/deployments.ts";
 import { seaportEvents } from "../abis/seaport.ts";
+import { launch } from "../api/run/programs/program.ts";
 import { connect, type DevnetClient } from "./client.ts";
 
 type Ready = {
@@ -28,7 +29,7 @@ afterEach(() => {
 afterAll(() => rm(dataDir, { recursive: true }));
 
 function spawnDevnet(...flags: string[]): ChildProcess {
-  const args = ["--import", "tsx", "devnet/main.ts", ...flags];
+  const args = launch("devnet", ...flags);
   const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe"] });
   started.push(child);
   return child;

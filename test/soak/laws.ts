@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type ChainId, chainIds } from "../../abis/deployments.ts";
+import { launch } from "../../api/run/programs/program.ts";
 import { getJson } from "../support/database/pipeline.ts";
 import { compareOrders, type Disagreement } from "../truth/compare-orders.ts";
 import { readStoredOrder, type StoredOrder } from "../truth/stored-order.ts";
@@ -34,7 +35,7 @@ export async function findBrokenLaws(
 
 /** What a command prints when it finds something; nothing where it exits with 0. */
 async function operate({ environment }: SoakMarket, ...args: string[]): Promise<string[]> {
-  const child = spawn(process.execPath, ["--import", "tsx", "api/run/operator/main.ts", ...args], {
+  const child = spawn(process.execPath, launch("op", ...args), {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ["ignore", "pipe", "pipe"],

@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type ChainId, chainIds } from "../../abis/deployments.ts";
 import { readConfig } from "../../api/run/config/config.ts";
+import { launch } from "../../api/run/programs/program.ts";
 import { localChainsEnvironment } from "../../api/run/supervisor/local-chains.ts";
 import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { freePort } from "../support/database/pipeline.ts";
@@ -35,7 +36,7 @@ export async function openSoakMarket(directory: string): Promise<SoakMarket> {
   await Promise.all([chainsDir, dataDir].map((one) => mkdir(one, { recursive: true })));
   const chains = start({
     name: "chains",
-    args: ["devnet/main.ts", "--data-dir", chainsDir, "--api", baseUrl],
+    args: launch("devnet", "--data-dir", chainsDir, "--api", baseUrl),
     environment: {},
     directory,
     orphanGuard,
@@ -54,7 +55,7 @@ export async function openSoakMarket(directory: string): Promise<SoakMarket> {
     LOG_FORMAT: "json",
   };
   const startService = () =>
-    start({ name: "service", args: ["api/main.ts"], environment, directory, orphanGuard });
+    start({ name: "service", args: launch("service"), environment, directory, orphanGuard });
   let service = startService();
   const { nodes, partners } = proxied;
   return {

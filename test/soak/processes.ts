@@ -15,6 +15,7 @@ export type Running = { pid: number; exited: Promise<unknown>; child: ChildProce
 type Program = {
   /** Of its log in the directory. */
   name: string;
+  /** Of Node. */
   args: readonly string[];
   environment: Record<string, string | undefined>;
   directory: string;
@@ -23,7 +24,7 @@ type Program = {
 
 /** Starts a program of the project; what it prints is kept in a file. */
 export function start({ name, args, environment, directory, orphanGuard }: Program): Running {
-  const child = spawn(process.execPath, ["--import", "tsx", ...args], {
+  const child = spawn(process.execPath, args, {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ["pipe", "pipe", "pipe"],

@@ -12,7 +12,7 @@ const projectRoot = resolve(import.meta.dirname, "../../..");
 export type ChildOptions = {
   /** Shown in its log lines. */
   name: string;
-  /** A module of the project and its arguments. */
+  /** Arguments of Node: a module and what it takes. */
   script: string[];
   environment: Record<string, string | undefined>;
   orphanGuard: OrphanGuard;
@@ -28,7 +28,7 @@ export type ChildOptions = {
  */
 export function startChild(options: ChildOptions): ChildRun & { pid: number | undefined } {
   const { name, script, environment, orphanGuard, sink } = options;
-  const child = spawn(process.execPath, ["--import", "tsx", ...script], {
+  const child = spawn(process.execPath, script, {
     cwd: projectRoot,
     env: environment,
     detached: true,

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { launch } from "../programs/program.ts";
 import { startChild } from "./child.ts";
 import { keepRunning } from "./keep-running.ts";
 import { listeningUrl } from "./listening-url.ts";
@@ -22,13 +23,14 @@ export async function startLocalChains(context: SupervisorContext): Promise<Loca
   const start = async () =>
     startChild({
       name: "devnet",
-      script: [
-        ...["devnet/main.ts", "--data-dir", config.dataDir],
+      script: launch(
+        "devnet",
+        ...["--data-dir", config.dataDir],
         ...["--market", config.devnet.market ? "on" : "off"],
         ...(roles.includes("api") ? ["--api", listeningUrl(config.http)] : []),
         ...(["trace", "debug"].includes(config.log.level) ? ["--verbose"] : []),
         ...(chains === undefined ? [] : portFlags(chains)),
-      ],
+      ),
       environment,
       orphanGuard,
       sink,

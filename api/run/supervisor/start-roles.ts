@@ -1,3 +1,4 @@
+import { launch } from "../programs/program.ts";
 import { startChild } from "./child.ts";
 import { keepRunning, type RestartedProcess } from "./keep-running.ts";
 import { withOneChain } from "./local-chains.ts";
@@ -57,7 +58,7 @@ function startRole(
   const start = async () =>
     startChild({
       name,
-      script: ["api/main.ts", "--only", role, "--name", name],
+      script: launch("service", "--only", role, "--name", name),
       environment,
       orphanGuard,
       sink,

@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startTimeOf } from "../../../api/run/postgres/processes.ts";
+import { launch } from "../../../api/run/programs/program.ts";
 import { startChild } from "../../../api/run/supervisor/child.ts";
 import { keepRunning } from "../../../api/run/supervisor/keep-running.ts";
 import { type OrphanGuard, startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
@@ -32,7 +33,7 @@ const until = (isSo: () => unknown, timeout = 60_000) =>
   vi.waitFor(() => expect(isSo()).toBeTruthy(), { timeout, interval: 20 });
 
 function main(args: string[], variables: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, ["--import", "tsx", "api/main.ts", ...args], {
+  return spawn(process.execPath, launch("service", ...args), {
     cwd: root,
     env: { PATH: "/usr/bin:/bin", DATA_DIR: directory, ...variables },
     stdio: ["ignore", "pipe", "pipe"],
@@ -46,7 +47,7 @@ async function outcome(child: ChildProcess): Promise<{ code: number; errors: str
 }
 
 /** Runs a short program as a child process and collects its lines. */
-async function launch(program: string) {
+async function startProgram(program: string) {
   const script = join(directory, "part.mjs");
   await writeFile(script, program);
   return startChild({
@@ -107,7 +108,7 @@ describe("a child process", () => {
     const { logger, logged } = watchedLogger();
     const part = await keepRunning({
       name: "part",
-      start: () => launch("console.log('alive'); process.exit(3)"),
+      start: () => startProgram("console.log('alive'); process.exit(3)"),
       logger,
       onConfigurationError: () => {},
       firstDelayMs: 50,
@@ -133,7 +134,7 @@ describe("a child process", () => {
         name: "part",
         start: () => {
           starts += 1;
-          return launch("process.exit(78)");
+          return startProgram("process.exit(78)");
         },
         logger,
         onConfigurationError: onRefusal,
@@ -146,7 +147,7 @@ describe("a child process", () => {
   });
 
   it("that ignores SIGTERM is killed after the timeout, with all that it started", async () => {
-    const life = await launch(`
+    const life = await startProgram(`
       import { spawn } from "node:child_process";
       process.on("SIGTERM", () => {});
       console.log(spawn("sleep", ["1000"]).pid);
@@ -162,7 +163,7 @@ describe("a child process", () => {
   });
 
   it("that is killed leaves no process behind that it had started", async () => {
-    const life = await launch(`
+    const life = await startProgram(`
       import { spawn } from "node:child_process";
       console.log(spawn("sleep", ["1000"], { stdio: "ignore" }).pid);
       setInterval(() => {}, 1000);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { launch } from "../../../api/run/programs/program.ts";
 import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import { freePort } from "../database/pipeline.ts";
 
@@ -30,7 +31,7 @@ export type StartedService = {
 export async function startService(options: StartOptions): Promise<StartedService> {
   const { dataDir, orphanGuard, args = [], settings = {} } = options;
   const port = await freePort();
-  const child = spawn(process.execPath, ["--import", "tsx", "api/main.ts", ...args], {
+  const child = spawn(process.execPath, launch("service", ...args), {
     cwd: root,
     env: {
       PATH: process.env.PATH,
