@@ -5,10 +5,12 @@ import { element } from "./element/exchange.ts";
 import { foundation } from "./foundation/exchange.ts";
 import { looksrare } from "./looksrare/exchange.ts";
 import type { Exchange } from "./model/exchange.ts";
+import { nftx } from "./nftx/exchange.ts";
 import { paymentProcessor } from "./payment-processor/exchange.ts";
 import { rarible } from "./rarible/exchange.ts";
 import { seaport } from "./seaport/exchange.ts";
 import { alienswap, mintify, okx } from "./seaport-forks/exchange.ts";
+import { sudoswap } from "./sudoswap/exchange.ts";
 import { wyvern } from "./wyvern/exchange.ts";
 import { x2y2 } from "./x2y2/exchange.ts";
 import { zeroex } from "./zeroex/exchange.ts";
@@ -33,6 +35,8 @@ export const exchanges: readonly Exchange[] = [
   mintify,
   alienswap,
   okx,
+  sudoswap,
+  nftx,
 ];
 
 /** The events that are stored with their transaction's transfers, by source and name. */

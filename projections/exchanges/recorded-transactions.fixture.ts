@@ -76,7 +76,9 @@ function factOf(
   transfers: readonly TokenTransfer[],
 ): ExchangeFact[] {
   return sources.flatMap(({ name: source, events, eventsWithTransfers = [], chains }) => {
-    const event = chains[1]?.addresses.includes(log.address) ? eventOf(events, log) : undefined;
+    const addresses: readonly Address[] | null = chains[1] ? chains[1].addresses : [];
+    const isSource = addresses?.includes(log.address) ?? true;
+    const event = isSource ? eventOf(events, log) : undefined;
     if (event === undefined) return [];
     const payload: ExchangeEvent = {
       ...{ source, event: event.name, args: argumentsOf(event, log) },
@@ -168,8 +170,11 @@ function expectedRow(recorded: RecordedSale, sale: SaleRow | undefined) {
   };
 }
 
+/** The contract of a made-up event that any may emit. */
+export const pool: Address = `0x${"9".repeat(40)}`;
+
 /** An event of a made-up transaction; arguments as the log stores them. */
-type GivenEvent = Pick<ExchangeEvent, "event" | "args" | "bid"> & { logIndex: number };
+type GivenEvent = Pick<ExchangeEvent, "event" | "args" | "bid" | "factory"> & { logIndex: number };
 
 /** A transaction of one source's events, whose contract the sender calls. A transfer delivers each sale. */
 export function givenTransaction(
@@ -177,7 +182,8 @@ export function givenTransaction(
   events: readonly GivenEvent[],
   { sender = zeroAddress, transfers = [] }: { sender?: Address; transfers?: TokenTransfer[] } = {},
 ): ExchangeTransaction {
-  const contract = sources.find(({ name }) => name === source)?.chains[1]?.addresses[0];
+  const deployment = sources.find(({ name }) => name === source)?.chains[1];
+  const contract = deployment?.addresses === null ? pool : deployment?.addresses[0];
   if (contract === undefined) throw new Error(`no source ${source}`);
   const facts = events.map(({ logIndex, ...event }): ExchangeFact => {
     const call = { sender, target: contract, calldataTail: null };

@@ -14,6 +14,8 @@ export type ExchangeEvent = {
   readonly calldataTail: Hex | null;
   /** The transaction's, in log order: on the first of its events that the source stores with transfers, or on each. */
   readonly transfers?: readonly TokenTransfer[];
+  /** Of an event that any contract may emit: who created the contract, if an exchange's factory did. */
+  readonly factory?: Address | null;
   /** The bid that a sale of CryptoPunks took, where its event leaves it out: the punk's last one before it. */
   readonly bid?: { readonly bidder: Address; readonly wei: string };
 };

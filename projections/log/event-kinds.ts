@@ -21,6 +21,11 @@ export const eventKinds: Readonly<Record<string, Readonly<Record<string, FactKin
     Deposit: "wrapped_deposit",
     Withdrawal: "wrapped_withdrawal",
   },
+  SudoswapV1Factory: { NewPair: "pool_created" },
+  SudoswapV2Factory: { NewERC721Pair: "pool_created", NewERC1155Pair: "pool_created" },
+  NftxV2Factory: { NewVault: "pool_created" },
+  NftxV3Factory: { NewVault: "pool_created" },
+  NftxV3NamedFactory: { NewVault: "pool_created" },
   CryptoPunks: {
     Assign: "erc721_transfer",
     PunkTransfer: "erc721_transfer",

@@ -23,6 +23,7 @@ export const factKind = {
   orders_matched: 34,
   exchange_event: 35,
   bid_entered: 36,
+  pool_created: 37,
 
   channel_updated: 40,
 

@@ -30,6 +30,7 @@ import { up as tokenSubmissions } from "./migrations/0040-token-submissions.ts";
 import { up as search } from "./migrations/0041-search.ts";
 import { up as sources } from "./migrations/0044-sources.ts";
 import { up as exchangeContext } from "./migrations/0050-exchange-context.ts";
+import { up as pools } from "./migrations/0051-pools.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -62,6 +63,7 @@ const migrations: Record<string, Migration> = {
   "0041-search": { up: search },
   "0044-sources": { up: sources },
   "0050-exchange-context": { up: exchangeContext },
+  "0051-pools": { up: pools },
 };
 
 function migrator(db: Database): Migrator {

@@ -3,6 +3,7 @@ import { zeroAddress } from "viem";
 import type { Session } from "../database.ts";
 import { eventKindSql } from "./event-kinds.ts";
 import { kindList, kindLiteral } from "./fact-kind-sql.ts";
+import { createdPools, createsPool, poolFactory } from "./pool-events.ts";
 import { punkTransfer, takenBid } from "./punk-events.ts";
 
 /** Events of some blocks, with Ponder's event ids in (after, upTo]; no end when `upTo` is null. */
@@ -28,15 +29,18 @@ export async function stageEvents(
   { after, upTo, blockHashes, condition }: EventSelection,
   transfers: readonly EventTransfers[],
 ): Promise<void> {
-  await stageRows(
-    session,
-    sql`
+  const selected = sql`
+    event.id > ${after} ${upTo === null ? sql`` : sql`and event.id <= ${upTo}`}
+    and event.block_hash = any (${blockHashes}::text[]) and ${condition}`;
+  const table = sql.table(`${schema}.event`);
+  await stageRows(session, {
+    events: sql`
       select event.*, event.args::jsonb as a, ${transfersOf(transfers)} as transfers
-      from ${sql.table(`${schema}.event`)} event
-      where event.id > ${after} ${upTo === null ? sql`` : sql`and event.id <= ${upTo}`}
-        and event.block_hash = any (${blockHashes}::text[]) and ${condition}
-      offset 0`,
-  );
+      from ${table} event where ${selected} offset 0`,
+    creations: sql`
+      select event.address, event.args::jsonb as a
+      from ${table} event where ${createsPool(sql`event.source`)} and ${selected}`,
+  });
 }
 
 /** SQL: the transfers that the row of `event` is stored with, looked up by the event's place in the chain. */
@@ -78,9 +82,7 @@ export async function stageDecoded(
   events: readonly DecodedEvent[],
 ): Promise<void> {
   const rows = events.map((event, index) => ({ ...event, id: String(index).padStart(10, "0") }));
-  await stageRows(
-    session,
-    sql`
+  const decoded = sql`
       select row.id, row."chainId" as chain_id, row.source, row.name, row.address, row."blockNumber" as block_number,
              row."blockHash" as block_hash, row."blockTimestamp" as block_timestamp,
              row."transactionHash" as transaction_hash, row."transactionIndex" as transaction_index,
@@ -90,11 +92,20 @@ export async function stageDecoded(
         id text, "chainId" integer, source text, name text, address text, "blockNumber" bigint, "blockHash" text,
         "blockTimestamp" bigint, "transactionHash" text, "transactionIndex" integer, "logIndex" integer,
         args jsonb, sender text, target text, "calldataTail" text, transfers jsonb
-      )`,
-  );
+      )`;
+  await stageRows(session, {
+    events: decoded,
+    creations: sql`select address, a from (${decoded}) d where ${createsPool(sql`d.source`)}`,
+  });
 }
 
-async function stageRows(session: Session, events: RawBuilder<unknown>): Promise<void> {
+type StagedRows = {
+  readonly events: RawBuilder<unknown>;
+  /** Of them those that create pools. */
+  readonly creations: RawBuilder<unknown>;
+};
+
+async function stageRows(session: Session, { events, creations }: StagedRows): Promise<void> {
   await sql`
     insert into staged (ord, kind, chain_id, block_number, block_hash, block_timestamp, transaction_index,
                         transaction_hash, log_index, sub_index, contract, token_id, amount, from_address,
@@ -108,6 +119,7 @@ async function stageRows(session: Session, events: RawBuilder<unknown>): Promise
     from (
       select event.*, ${eventKindSql(sql`event.source`, sql`event.name`)} as kind from (${events}) event offset 0
     ) e
+    left join (${createdPools(creations)}) created on created.pool = e.address
     cross join lateral (${elements}) element`.execute(session);
 }
 
@@ -130,7 +142,7 @@ function typed(value: RawBuilder<unknown>): RawBuilder<unknown> {
 const from = sql`coalesce(a ->> 'from', a ->> 'src', a ->> 'owner', a ->> 'offerer', a ->> 'fromAddress',
   a -> 'orderParameters' ->> 'offerer', case when e.name = 'Assign' then ${sql.lit(zeroAddress)} end)`;
 const to = sql`coalesce(a ->> 'to', a ->> 'dst', a ->> 'spender', a ->> 'recipient', a ->> 'toAddress',
-  a ->> 'channel', a ->> 'operator')`;
+  a ->> 'channel', a ->> 'operator', a ->> 'pool')`;
 
 /**
  * One element for most events, one per entry of a batch. Entries beyond the shorter list of a batch are dropped. An
@@ -169,5 +181,5 @@ const payload = (events: RawBuilder<unknown>) => sql`case e.kind
     jsonb_build_object('source', e.source, 'event', e.name, 'args', a,
                        'sender', e.sender, 'target', e.target, 'calldataTail', e.calldata_tail)
       || case when e.transfers is null then '{}' else jsonb_build_object('transfers', e.transfers) end
-      || coalesce(${takenBid(events)}, '{}')
+      || coalesce(${takenBid(events)}, ${poolFactory}, '{}')
 end`;

@@ -2,6 +2,7 @@
  * Why an event that announces a trade makes no sale:
  * - `undecodable`: its arguments are not what the exchange emits;
  * - `unknown_type`: a packed word, an order type or an asset class has a value without a meaning;
+ * - `unknown_pool`: the contract is none of the exchange's pools;
  * - `price_unknown`: no log tells what was paid;
  * - `zero_price`: nothing was paid;
  * - `price_out_of_range`: above 10^27 wei, or less than its fees;
@@ -12,6 +13,7 @@
 export type DoubtReason =
   | "undecodable"
   | "unknown_type"
+  | "unknown_pool"
   | "price_unknown"
   | "zero_price"
   | "price_out_of_range"

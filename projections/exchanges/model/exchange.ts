@@ -20,8 +20,10 @@ export type ExchangeSource = {
   readonly eventsWithTransfers?: readonly string[];
   /** Each of these events is stored with them, not the first of a transaction alone: the recorder reads a party there. */
   readonly isEachWithTransfers?: true;
-  /** Contracts by chain, and the block from which on they are indexed. */
-  readonly chains: Partial<Record<ChainId, { addresses: readonly Address[]; firstBlock: number }>>;
+  /** Contracts by chain, null being any, and the block from which on they are indexed. */
+  readonly chains: Partial<
+    Record<ChainId, { addresses: readonly Address[] | null; firstBlock: number }>
+  >;
 };
 
 /** A fact that sales are made of. */

@@ -1,0 +1,31 @@
+import { parseAbi } from "viem";
+
+export const sudoswapV1FactoryEvents = parseAbi(["event NewPair(address pool)"]);
+
+/** Of pools: neither tokens nor price. */
+export const sudoswapV1PoolEvents = parseAbi(["event SwapNFTInPair()", "event SwapNFTOutPair()"]);
+
+export const sudoswapV2FactoryEvents = parseAbi([
+  "event NewERC721Pair(address indexed pool, uint256[] initialIds)",
+  "event NewERC1155Pair(address indexed pool, uint256 initialBalance)",
+]);
+
+/** Of pools of either standard, since a later version with royalties. `In`: the pool buys. */
+export const sudoswapV2PoolEvents = {
+  erc721: parseAbi([
+    "event SwapNFTInPair(uint256 amountOut, uint256[] ids)",
+    "event SwapNFTOutPair(uint256 amountIn, uint256[] ids)",
+  ]),
+  erc1155: parseAbi([
+    "event SwapNFTInPair(uint256 amountOut, uint256 numNFTs)",
+    "event SwapNFTOutPair(uint256 amountIn, uint256 numNFTs)",
+  ]),
+  erc721WithRoyalty: parseAbi([
+    "event SwapNFTInPair(uint256 amountOut, uint256[] ids, uint256 royaltyAmount)",
+    "event SwapNFTOutPair(uint256 amountIn, uint256[] ids, uint256 royaltyAmount)",
+  ]),
+  erc1155WithRoyalty: parseAbi([
+    "event SwapNFTInPair(uint256 amountOut, uint256 numNFTs, uint256 royaltyAmount)",
+    "event SwapNFTOutPair(uint256 amountIn, uint256 numNFTs, uint256 royaltyAmount)",
+  ]),
+} as const;

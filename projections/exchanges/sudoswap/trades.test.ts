@@ -1,0 +1,82 @@
+import { zeroAddress } from "viem";
+import { describe, expect, it } from "vitest";
+import {
+  addresses,
+  givenTransaction,
+  moved,
+  outcomeOf,
+  paid,
+  pool,
+} from "../recorded-transactions.fixture.ts";
+import { factories } from "./trades.ts";
+
+const [collection, user, recipient, coin, protocol] = addresses();
+const first = { contract: collection, tokenId: "7" };
+const second = { contract: collection, tokenId: "8" };
+
+type Given = Parameters<typeof givenTransaction>[1][number];
+
+function swap(source: string, event: Partial<Given>, transfers: ReturnType<typeof moved>[]) {
+  const factory = source === "SudoswapV1" ? factories["1"] : factories["2"];
+  const given = { event: "SwapNFTOutPair", logIndex: 9, args: {}, factory, ...event };
+  return outcomeOf(givenTransaction(source, [given], { transfers }));
+}
+
+const out = [moved(3, first, [pool, user]), moved(4, second, [pool, user])];
+const amountIn = "257906356434275838";
+
+describe("Sudoswap v2", () => {
+  it("a pool sells for what the buyer pays in all: a row for each NFT", () => {
+    const args = { amountIn, ids: ["7", "8"] };
+    const { sales } = swap("SudoswapV2", { args }, out);
+    expect(sales).toMatchObject([
+      { version: "2", side: "ask", seller: pool, buyer: user, totalWei: "128953178217137919" },
+      { tokenId: "8", totalWei: "128953178217137919", currency: zeroAddress },
+    ]);
+  });
+
+  it("a pool buys for what the seller gets and the royalty; its owner may choose the receiver", () => {
+    const args = { amountOut: "900", royaltyAmount: "50", ids: ["7"] };
+    const event = { event: "SwapNFTInPair", args };
+    expect(
+      swap("SudoswapV2Royalty", event, [moved(3, first, [user, recipient])]).sales,
+    ).toMatchObject([
+      { side: "bid", seller: user, buyer: recipient, totalWei: "950", netWei: "900" },
+    ]);
+  });
+
+  it("units of an ERC-1155 id; the coin that was paid is the currency", () => {
+    const args = { amountIn: "1000", numNFTs: "3" };
+    const transfers = [
+      paid(1, coin, [user, pool], "995"),
+      paid(2, coin, [user, protocol], "5"),
+      moved(3, first, [pool, user], "3"),
+    ];
+    expect(swap("SudoswapV2Erc1155", { args }, transfers).sales).toMatchObject([
+      { quantity: "3", totalWei: "1000", currency: coin },
+    ]);
+  });
+
+  it("an event of a contract that no factory created is doubted, as is one without its tokens", () => {
+    const args = { amountIn, ids: ["7", "8"] };
+    expect(swap("SudoswapV2", { args, factory: null }, out).doubts).toEqual(["unknown_pool"]);
+    expect(swap("SudoswapV2", { args, factory: factories["1"] }, out).doubts).toEqual([
+      "unknown_pool",
+    ]);
+    expect(swap("SudoswapV2", { args }, out.slice(1)).doubts).toEqual(["transfer_mismatch"]);
+    expect(swap("SudoswapV2", { args }, []).doubts).toEqual(["transfer_missing"]);
+  });
+});
+
+describe("Sudoswap v1", () => {
+  it("has a price where a coin was paid, by the coin's transfers", () => {
+    const coins = [paid(1, coin, [user, pool], "995"), paid(2, coin, [user, protocol], "5")];
+    expect(swap("SudoswapV1", {}, [...coins, moved(3, first, [pool, user])]).sales).toMatchObject([
+      { version: "1", totalWei: "1000", netWei: "995", currency: coin, buyer: user },
+    ]);
+  });
+
+  it("is doubted where ether was paid, which no log tells", () => {
+    expect(swap("SudoswapV1", {}, out).doubts).toEqual(["price_unknown"]);
+  });
+});

@@ -1,0 +1,123 @@
+import { type Address, zeroAddress } from "viem";
+import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import { DoubtfulEvent } from "../model/doubt.ts";
+import type { ExchangeTransaction } from "../model/exchange.ts";
+import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
+import type { FeePayment, Fill, Trade } from "../model/trade.ts";
+import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";
+
+export const factories = {
+  "1": "0xb16c1342e617a5b6e4b631eb114483fdb289c0a4",
+  "2": "0xa020d57ab0448ef74115c112d18a9c231cc86000",
+} as const satisfies Record<string, Address>;
+
+type SwapArgs = {
+  /** What the pool pays in all, and what it is paid. */
+  amountOut?: string;
+  amountIn?: string;
+  royaltyAmount?: string;
+  ids?: string[];
+  numNFTs?: string;
+};
+
+type NftTransfer = TokenTransfer & { tokenId: string };
+type Swap = { event: EmittedEvent; args: SwapArgs; isSale: boolean; range: LogRange };
+type Price = Pick<Trade, "currency" | "totalWei" | "fees">;
+
+/** A swap with a pool, which sells or buys: the tokens are those that moved since the swap before. */
+export function tradesOf({ transfers, ...transaction }: ExchangeTransaction): Fill[] {
+  let after = -1;
+  return translateEvents({ transfers, ...transaction }, (event) => {
+    const range = { after, before: event.logIndex };
+    after = event.logIndex;
+    const version = event.source === "SudoswapV1" ? "1" : "2";
+    if (event.factory !== factories[version]) throw new DoubtfulEvent("unknown_pool");
+    const isSale = event.event === "SwapNFTOutPair";
+    const swap = { event, args: event.args as SwapArgs, isSale, range };
+    const moved = movedBy(swap, transfers);
+    return {
+      items: moved.map(({ contract, tokenId, amount, from: seller, to: buyer }, index) => {
+        return { contract, tokenId, units: BigInt(amount), seller, buyer, transfer: moved[index] };
+      }) as Trade["items"],
+      ...(version === "1" ? coinPrice(swap, transfers) : statedPrice(swap, transfers)),
+      side: isSale ? "ask" : "bid",
+      exchange: event.contract,
+      protocolVersion: version,
+      orderHash: null,
+      logIndex: event.logIndex,
+      zones: [],
+    };
+  });
+}
+
+/** What a pool buys may go to another receiver that its owner chose: then the ids tell. */
+function movedBy(
+  { event: { contract: pool }, args, isSale, range }: Swap,
+  transfers: readonly TokenTransfer[],
+): NftTransfer[] {
+  const all = nftTransfers(transfers, range);
+  const ofPool = all.filter(({ from, to }) => (isSale ? from : to) === pool);
+  const moved = ofPool.length > 0 || isSale ? ofPool : withIds(all, args.ids ?? []);
+  if (moved.length === 0) throw new DoubtfulEvent("transfer_missing");
+  const { ids, numNFTs } = args;
+  const isComplete =
+    (ids === undefined ||
+      (ids.length === moved.length && withIds(moved, ids).length === ids.length)) &&
+    (numNFTs === undefined || BigInt(numNFTs) === sumOfAmounts(moved));
+  if (!isComplete) throw new DoubtfulEvent("transfer_mismatch");
+  return moved;
+}
+
+function withIds(transfers: readonly NftTransfer[], ids: readonly string[]): NftTransfer[] {
+  return transfers.filter(({ tokenId }) => ids.includes(tokenId));
+}
+
+/** Of the second version, which states what the buyer pays; of what a pool buys what the seller gets, and the royalty. */
+function statedPrice({ args, isSale, ...swap }: Swap, transfers: readonly TokenTransfer[]): Price {
+  const { amountIn, amountOut, royaltyAmount = "0" } = args;
+  const royalty = BigInt(royaltyAmount);
+  const stated = BigInt((isSale ? amountIn : amountOut) ?? "");
+  const fees: FeePayment[] = royalty > 0n ? [{ recipient: zeroAddress, wei: royalty }] : [];
+  const currency = coinOf({ args, isSale, ...swap }, transfers, stated) ?? zeroAddress;
+  return { currency, totalWei: isSale ? stated : stated + royalty, fees };
+}
+
+/** The coin of which one payer paid that much, in one or several transfers; null: ether was paid, or the pool's coin. */
+function coinOf(
+  { event: { contract: pool }, isSale, range }: Swap,
+  transfers: readonly TokenTransfer[],
+  wei: bigint,
+): Address | null {
+  const coins = payments(transfers, range);
+  if (!isSale) {
+    const paid = coins.find(({ from, amount }) => from === pool && BigInt(amount) === wei);
+    return paid?.contract ?? null;
+  }
+  const paid = coins.find(
+    ({ contract, from }) => sumOfAmounts(coins.filter(isOf({ contract, from }))) === wei,
+  );
+  return paid?.contract ?? null;
+}
+
+const isOf =
+  ({ contract, from }: Pick<TokenTransfer, "contract" | "from">) =>
+  (one: TokenTransfer) =>
+    one.contract === contract && one.from === from;
+
+/** Of the first version, whose events name no price: what was paid in the pool's coin. Ether has no log. */
+function coinPrice(
+  { event: { contract: pool }, isSale, range }: Swap,
+  transfers: readonly TokenTransfer[],
+): Price {
+  const coins = payments(transfers, range);
+  const first = coins.find(({ from, to }) => (isSale ? to : from) === pool);
+  if (first === undefined) throw new DoubtfulEvent("price_unknown");
+  const paid = coins.filter(isOf(first));
+  const toSeller = paid.reduce((largest, one) =>
+    BigInt(one.amount) > BigInt(largest.amount) ? one : largest,
+  );
+  const fees = paid
+    .filter((one) => one !== toSeller)
+    .map(({ to, amount }) => ({ recipient: to, wei: BigInt(amount) }));
+  return { currency: first.contract, totalWei: sumOfAmounts(paid), fees };
+}

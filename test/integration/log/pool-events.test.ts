@@ -1,0 +1,71 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { recordChain } from "../../../projections/log/recorder.ts";
+import { addressOf, block } from "../../support/database/given.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { createPonderTables, type Emitted, emit, endOf, finalize } from "./ponder-tables.ts";
+
+const [factory, pool, later, stranger] = [1, 2, 3, 4].map(addressOf) as [
+  ...[Address, Address, Address, Address],
+];
+type Address = ReturnType<typeof addressOf>;
+const [b1, b2] = [block(1, 1), block(1, 2)];
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+  await createPonderTables(database.db, "ponder_1", 1);
+});
+afterAll(() => database.drop());
+
+async function record(): Promise<void> {
+  const recording = {
+    ...{ chainId: 1, indexer: "core" },
+    canonicalHashes: async () =>
+      new Map([b1, b2].map(({ number, hash }) => [BigInt(number), hash])),
+    now: () => new Date(0),
+    fence: async () => {},
+  };
+  while ((await recordChain(database.db, recording)).more);
+}
+
+const created = (at: typeof b1, logIndex: number, address: Address): Emitted => {
+  const event = { source: "SudoswapV1Factory", name: "NewPair", address: factory };
+  return { ...event, block: at, logIndex, args: { pool: address } };
+};
+const swapped = (at: typeof b1, logIndex: number, address: Address): Emitted => {
+  return { block: at, logIndex, source: "SudoswapV1", name: "SwapNFTOutPair", address, args: {} };
+};
+
+async function factories() {
+  const { rows } = await sql<{ log: number; factory: string | null }>`
+    select log_index as log, payload ->> 'factory' as factory from log.fact
+    where kind = 35 order by block_id, log_index`.execute(database.db);
+  return rows.map((row) => [row.log, row.factory]);
+}
+
+describe("an event of a pool", () => {
+  it("has the factory that created the pool, in the same pass or earlier, else null", async () => {
+    await emit(database.db, "ponder_1", [
+      created(b1, 1, pool),
+      swapped(b1, 2, pool),
+      swapped(b1, 3, stranger),
+    ]);
+    await finalize(database.db, "ponder_1", 1, endOf(b1));
+    await record();
+    expect(await factories()).toEqual([
+      [2, factory],
+      [3, null],
+    ]);
+    await emit(database.db, "ponder_1", [
+      swapped(b2, 4, pool),
+      created(b2, 5, later),
+      swapped(b2, 6, later),
+    ]);
+    await record();
+    expect((await factories()).slice(2)).toEqual([
+      [4, factory],
+      [6, factory],
+    ]);
+  });
+});
