@@ -33,7 +33,8 @@ export function emittedRow(
     transactionHash: event.transaction.hash,
     transactionIndex: event.transaction.transactionIndex,
     logIndex: event.log.logIndex,
-    args: serializable(event.args),
+    // None of an event without arguments.
+    args: serializable(event.args ?? {}),
     ...(eventsWithCall.includes(name) ? callOf(event) : {}),
   };
 }

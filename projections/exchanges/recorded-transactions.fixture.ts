@@ -100,7 +100,7 @@ function eventOf(events: readonly AbiEvent[], { topics }: Log): AbiEvent | undef
 
 function argumentsOf(event: AbiEvent, { topics, data }: Log): ExchangeEvent["args"] {
   const { args } = decodeEventLog({ abi: [event], topics: topics as [Hex, ...Hex[]], data });
-  const text = JSON.stringify(serializeBigints(args));
+  const text = JSON.stringify(serializeBigints(args ?? {}));
   return JSON.parse(text.replace(/"0x[0-9a-fA-F]*"/g, (hex) => hex.toLowerCase()));
 }
 

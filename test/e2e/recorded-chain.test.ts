@@ -1,13 +1,18 @@
 import { sql } from "kysely";
 import { decodeEventLog, type Hex, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cryptopunks } from "../../abis/cryptopunks.ts";
 import { seaport } from "../../abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
+import { eventsWithTransfers } from "../../projections/exchanges/exchanges.ts";
 import {
+  type ExpectedSale,
   hasRecordedBlocks,
+  moveTogether,
   type RecordedBlock,
   type RecordedLog,
   readExpectedSales,
+  readGoldenTransactions,
   readRecordedBlocks,
   serveRecordedChain,
 } from "../support/chain/recorded-chain.ts";
@@ -30,6 +35,8 @@ type WireSale = {
   buyer: Hex;
   txHash: Hex;
   orderHash: Hex;
+  side: string;
+  via: Hex | null;
   protocol: { name: string; version: string };
   logIndex: number;
   bundle: { size: number; totalWei: string } | null;
@@ -40,21 +47,27 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
   let node: Awaited<ReturnType<typeof serveRecordedChain>>;
   let database: TestDatabase;
   let pipeline: Pipeline;
+  /** Those of the recorded blocks. */
   let all: WireSale[];
+  /** And of further transactions of other exchanges. */
+  let served: WireSale[];
   /** Those of Seaport, whose orders tell the parties. */
   let sales: WireSale[];
 
   beforeAll(async () => {
     blocks = readRecordedBlocks();
-    node = await serveRecordedChain(blocks);
+    const chain = moveTogether([...blocks, ...readGoldenTransactions().blocks]);
+    node = await serveRecordedChain(chain);
     database = await createDatabase();
     pipeline = await startPipeline({
       databaseUrl: database.url,
       chains: [{ chainId: 1, rpcUrl: node.rpcUrl }],
-      settings: { START_BLOCK_1: String((blocks[0]?.number ?? 0) - 10) },
+      settings: { START_BLOCK_1: String((chain[0]?.number ?? 0) - 10) },
     });
     await untilReady(pipeline, 120_000);
-    all = await walkSales(pipeline);
+    served = await walkSales(pipeline);
+    const recorded = new Set(blocks.flatMap(({ logs }) => logs.map((log) => log.transactionHash)));
+    all = served.filter(({ txHash }) => recorded.has(txHash));
     sales = all.filter(({ protocol }) => protocol.name === "seaport");
   });
 
@@ -79,38 +92,42 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
     }
   });
 
-  it("serves every sale of Blur that the recorded blocks are known to hold", () => {
-    const expected = readExpectedSales().filter(({ exchange }) => exchange === "blur");
-    expect(expected.length).toBeGreaterThan(0);
-    for (const { txHash, logIndex, contract, tokenId, totalWei, seller, buyer } of expected) {
-      const sale = all.find((one) => one.txHash === txHash && one.logIndex === logIndex);
-      const row = { contract, tokenId, totalWei, seller, buyer };
-      expect(sale, txHash).toMatchObject(row);
-    }
+  it("serves all sales of other exchanges that were checked by hand, and no others", () => {
+    const checked = [...readExpectedSales(), ...readGoldenTransactions().sales];
+    expect(checked.length).toBe(33 + 35);
+    // Eight NFTs for one price in ether, which no log tells: Sudoswap v1. The next test finds its doubt.
+    const expected = checked.filter(({ totalWei }) => totalWei !== null);
+    expect(expected.length).toBe(60);
+    const others = served.filter(({ protocol }) => protocol.name !== "seaport");
+    const rows = new Map(others.map((sale) => [saleKey(sale), checkedFields(sale)]));
+    const wanted = new Map(
+      expected.map((sale) => [saleKey(sale), expectedFields(sale, rows.get(saleKey(sale)))]),
+    );
+    expect(rows).toEqual(wanted);
+    expect(others.length).toBe(rows.size);
   });
 
-  /** Of Sudoswap's pools no log tells the price. */
-  it("serves the sales of the other exchanges that were checked by hand, and no others", () => {
-    const expected = readExpectedSales().filter(({ exchange }) => exchange !== "sudoswap");
-    expect(expected.length).toBe(25);
-    const others = all.filter(({ protocol }) => protocol.name !== "seaport");
-    const keyOf = ({
-      txHash,
-      contract,
-      tokenId,
-    }: Pick<WireSale, "txHash" | "contract" | "tokenId">) => `${txHash} ${contract} ${tokenId}`;
-    const served = others.map((sale) => ({
-      key: keyOf(sale),
-      ...{ exchange: sale.protocol.name, version: sale.protocol.version },
-      ...{ totalWei: sale.totalWei, quantity: String(sale.quantity), orderHash: sale.orderHash },
-      ...{ seller: sale.seller, buyer: sale.buyer },
-    }));
-    const wanted = expected.map((sale) => {
-      const { exchange, version, totalWei, quantity, orderHash, seller, buyer } = sale;
-      return { key: keyOf(sale), exchange, version, totalWei, quantity, orderHash, seller, buyer };
-    });
-    const byKey = (one: { key: string }, two: { key: string }) => one.key.localeCompare(two.key);
-    expect(served.toSorted(byKey)).toEqual(wanted.toSorted(byKey));
+  it("makes a sale or a doubt with a reason of every event that announces a trade", async () => {
+    const trades = eventsWithTransfers();
+    const { rows } = await sql<{ source: string; outcome: string; events: bigint }>`
+      select f.payload ->> 'source' as source, coalesce(sold.outcome, doubt.reason, 'nothing') as outcome,
+             count(*) as events
+      from log.fact f
+      left join lateral (
+        select 'sale' as outcome from sales.sale s
+        where s.block_id = f.block_id and s.log_index = f.log_index limit 1
+      ) sold on true
+      left join sales.doubt doubt on doubt.block_id = f.block_id and doubt.log_index = f.log_index
+      where f.kind = 35 and (f.payload ->> 'source', f.payload ->> 'event') in (
+        select * from unnest(${trades.map(({ source }) => source)}::text[], ${trades.map(({ name }) => name)}::text[]))
+      group by 1, 2`.execute(database.db);
+    const sales = rows.filter(({ outcome }) => outcome === "sale");
+    expect(sales.reduce((sum, { events }) => sum + Number(events), 0)).toBe(60);
+    const doubts = rows.filter(({ outcome }) => outcome !== "sale");
+    expect(doubts.toSorted((a, b) => a.source.localeCompare(b.source))).toEqual([
+      { source: "SudoswapV1", outcome: "unknown_pool", events: 1n },
+      { source: "WyvernV1", outcome: "zero_price", events: 1n },
+    ]);
   });
 
   it("finds a transfer from seller to buyer in the block for each NFT sold", () => {
@@ -150,7 +167,12 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
   });
 
   it("derives the owners and balances that the transfer logs add up to", async () => {
-    const { owners, balances } = sumTransfers(blocks.flatMap(({ logs }) => logs.flatMap(movesOf)));
+    const logs = moveTogether([...blocks, ...readGoldenTransactions().blocks]).flatMap(
+      (block) => block.logs,
+    );
+    const { owners, balances } = sumTransfers(logs.flatMap(movesOf));
+    // A punk that was bought, of which no ERC-721 log tells.
+    owners.set(`${cryptopunks}/6138`, "0x30e62300d679adeeb3baf746d31b97c726be0c85");
     const stored = await sql<{ key: string; owner: Hex }>`
       select concat_ws('/', '0x' || encode(c.address, 'hex'), t.token_id) as key, t.owner
       from ${ownedTokens} t join log.contract c using (contract_id)
@@ -170,6 +192,33 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
     return blocks.flatMap(({ logs }) => logs.filter((log) => log.transactionHash === hash));
   }
 });
+
+type SaleKey = Pick<WireSale, "txHash" | "contract" | "tokenId"> & { logIndex: number };
+
+const saleKey = ({ txHash, logIndex, contract, tokenId }: SaleKey) =>
+  `${txHash} ${logIndex} ${contract} ${tokenId}`;
+
+/** Fields of a served sale that are checked. */
+function checkedFields({ protocol, currency, quantity, ...sale }: WireSale) {
+  const { side, totalWei, orderHash, seller, buyer, via } = sale;
+  return {
+    ...{ exchange: protocol.name, version: protocol.version, quantity: String(quantity) },
+    ...{ currency: currency.address, side, totalWei, orderHash, seller, buyer, via },
+  };
+}
+
+/** What they are expected to be; of what is open, what is served where that is accepted. */
+function expectedFields(sale: ExpectedSale, found: ReturnType<typeof checkedFields> | undefined) {
+  const { exchange, version, quantity, orderHash, seller, buyer, passedThrough } = sale;
+  const accepted = <Value>(value: Value, others: readonly Value[] = [], other?: Value) =>
+    other !== undefined && others.includes(other) ? other : value;
+  return {
+    ...{ exchange, version, quantity, orderHash, seller, buyer, via: passedThrough[0] ?? null },
+    currency: accepted(sale.currency, sale.currencyAccepted, found?.currency),
+    side: accepted(sale.side, sale.sideAccepted, found?.side),
+    totalWei: accepted(sale.totalWei ?? "", sale.totalWeiAccepted, found?.totalWei),
+  };
+}
 
 async function walkSales(pipeline: Pipeline): Promise<WireSale[]> {
   const all: WireSale[] = [];

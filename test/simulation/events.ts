@@ -1,6 +1,7 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { seaport, wrappedNative } from "../../abis/deployments.ts";
 import { addressOf, type ChainEvent, zeroAddress } from "../support/database/given.ts";
+import { exchangeSales } from "./exchange-events.ts";
 import type { Random } from "./random.ts";
 
 /** An event without its place. */
@@ -18,10 +19,8 @@ const anyone = (random: Random) => random.pick([...people, ...people, zeroAddres
 
 /** What one transaction emits. Nothing makes it lawful: contracts may emit what they like. */
 export function transaction(random: Random, chainId: number): Happening[] {
-  return random.pick([transfers, transfers, batch, fill, fill, match, cancel, bystander])(
-    random,
-    chainId,
-  );
+  const sales = [fill, fill, match, ...Array.from({ length: 4 }, () => exchangeSales)];
+  return random.pick([transfers, transfers, batch, cancel, bystander, ...sales])(random, chainId);
 }
 
 function transfers(random: Random): Happening[] {

@@ -4,6 +4,7 @@ import type { Observation } from "../../projections/log/append.ts";
 import { type Block, block, type ChainEvent } from "../support/database/given.ts";
 import { receivedAt } from "../support/orders/order-facts.ts";
 import { type Happening, transaction } from "./events.ts";
+import { placeTransfers } from "./exchange-events.ts";
 import { type Observed, observe } from "./observations.ts";
 import type { Random } from "./random.ts";
 import { makeOrders, stock, trade } from "./trades.ts";
@@ -132,7 +133,8 @@ function fillBlock(random: Random, chain: Chain, at: Block, transactions: number
     logIndex += random.int(0, 2);
     for (const happening of happenings) {
       if ((happening.subIndex ?? 0) === 0) logIndex += 1;
-      events.push({ ...happening, block: at, transactionIndex, transactionHash, logIndex });
+      const placed = placeTransfers(happening, logIndex);
+      events.push({ ...placed, block: at, transactionIndex, transactionHash, logIndex });
     }
   }
   return events;

@@ -48,7 +48,8 @@ export function decodeArguments(
   try {
     const topics = log.topics as [Hex, ...Hex[]];
     const { args } = decodeEventLog({ abi: [event], topics, data: log.data, strict: true });
-    return serializable(args) as Record<string, unknown>;
+    // None of an event without arguments.
+    return serializable(args ?? {}) as Record<string, unknown>;
   } catch {
     return null;
   }

@@ -13,16 +13,72 @@ const recordedBlocksDir = join(
 
 export const hasRecordedBlocks = existsSync(recordedBlocksDir);
 
-/** A sale of another exchange than Seaport in the recorded blocks, as its transfers and payments prove. */
-type ExpectedSale = Record<"exchange" | "version" | "tokenId" | "quantity" | "totalWei", string> &
-  Record<"txHash" | "contract" | "seller" | "buyer", Hex> & {
+/** A sale of another exchange than Seaport, as its transfers and payments prove. */
+export type ExpectedSale = Record<
+  "exchange" | "version" | "side" | "tokenId" | "quantity",
+  string
+> &
+  Record<"txHash" | "contract" | "currency" | "seller" | "buyer", Hex> & {
     logIndex: number;
     orderHash: Hex | null;
+    /** Null: several tokens for one price. */
+    totalWei: string | null;
+    sideAccepted?: string[];
+    totalWeiAccepted?: string[];
+    currencyAccepted?: Hex[];
+    passedThrough: Hex[];
   };
 
+/** Those of the recorded blocks. */
 export function readExpectedSales(): ExpectedSale[] {
-  const file = join(recordedBlocksDir, "../exchanges/open-blocks.json");
-  return (JSON.parse(readFileSync(file, "utf8")) as { sales: ExpectedSale[] }).sales;
+  return (readExchangeData("open-blocks.json") as { sales: ExpectedSale[] }).sales;
+}
+
+function readExchangeData(name: string): unknown {
+  return JSON.parse(readFileSync(join(recordedBlocksDir, "../exchanges", name), "utf8"));
+}
+
+type GoldenTransaction = {
+  transaction: Record<"hash" | "blockHash" | "from" | "to" | "input", Hex> & {
+    block: number;
+    timestamp: number;
+    valueWei: string;
+  };
+  logs: Omit<RecordedLog, "transactionIndex" | "transactionHash">[];
+  sales: Omit<ExpectedSale, "txHash">[];
+};
+
+/** Further transactions, with all their logs, and the sales that they are. */
+export function readGoldenTransactions(): { blocks: RecordedBlock[]; sales: ExpectedSale[] } {
+  const { transactions } = readExchangeData("golden.json") as { transactions: GoldenTransaction[] };
+  const sales = transactions.flatMap(({ transaction, sales }) =>
+    sales.map((sale) => ({ ...sale, txHash: transaction.hash })),
+  );
+  const hashes = new Set(transactions.map(({ transaction }) => transaction.blockHash));
+  const blocks = [...hashes].map((hash) =>
+    goldenBlock(transactions.filter(({ transaction }) => transaction.blockHash === hash)),
+  );
+  return { blocks, sales };
+}
+
+function goldenBlock(unsorted: readonly GoldenTransaction[]): RecordedBlock {
+  const transactions = unsorted.toSorted(
+    (one, other) => (one.logs[0]?.logIndex ?? 0) - (other.logs[0]?.logIndex ?? 0),
+  );
+  const [first] = transactions;
+  if (first === undefined) throw new Error("a block without transactions");
+  const { block: number, blockHash: hash, timestamp } = first.transaction;
+  return {
+    ...{ number, hash, timestamp, header: { number, hash, timestamp } },
+    transactions: transactions.map(({ transaction }, transactionIndex) => {
+      const { hash, blockHash, from, to, input, valueWei: value } = transaction;
+      const gas = { gas: 0, gasPrice: 0, nonce: 0, type: 0, v: 0, r: "0x0", s: "0x0" };
+      return { hash, blockHash, from, to, input, value, transactionIndex, ...gas };
+    }),
+    logs: transactions.flatMap(({ transaction, logs }, transactionIndex) =>
+      logs.map((log) => ({ ...log, transactionIndex, transactionHash: transaction.hash })),
+    ),
+  };
 }
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -57,7 +113,14 @@ function transactionOf(receipt: Receipt): Fields {
 /** Blocks from one recorded block to the next: the years between them hold nothing to test and take minutes to scan. */
 const SPACING = 40;
 
-/** The recorded blocks in order, moved together: hashes, times, transactions and logs are the chain's. */
+/** Blocks in order, moved together: hashes, times, transactions and logs are the chain's. */
+export function moveTogether(blocks: readonly RecordedBlock[]): RecordedBlock[] {
+  return blocks
+    .toSorted((a, b) => a.number - b.number)
+    .map((block, index, all) => ({ ...block, number: (all[0]?.number ?? 0) + index * SPACING }));
+}
+
+/** The recorded blocks, whole. */
 export function readRecordedBlocks(): RecordedBlock[] {
   return readdirSync(recordedBlocksDir)
     .filter((name) => name.endsWith(".json.gz"))
@@ -69,9 +132,7 @@ export function readRecordedBlocks(): RecordedBlock[] {
       header,
       transactions: transactions.length > 0 ? transactions : receipts.map(transactionOf),
       logs: receipts.flatMap((receipt: Receipt) => receipt.logs),
-    }))
-    .sort((a, b) => a.number - b.number)
-    .map((block, index, all) => ({ ...block, number: (all[0]?.number ?? 0) + index * SPACING }));
+    }));
 }
 
 /**
