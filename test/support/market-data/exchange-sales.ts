@@ -61,7 +61,7 @@ const pairs = [
 ] as const;
 
 function sourceOf({ sources }: typeof x2y2, name: string): { source: string; address: Address } {
-  const address = sources.find((one) => one.name === name)?.chains[1]?.addresses[0];
+  const address = sources.find((one) => one.name === name)?.chains[1]?.addresses?.[0];
   if (address === undefined) throw new Error(`no source ${name}`);
   return { source: name, address };
 }
