@@ -33,7 +33,7 @@ const projections = [
 /** Layers from the lowest to the highest: a folder imports from its own layer and from lower ones. */
 const projectionLayers = [
   ["domain"],
-  ["database.ts", "introspection.ts", "named-lock.ts"],
+  ["database.ts", "database-failure.ts", "introspection.ts", "named-lock.ts"],
   ["log"],
   ["facts"],
   ["sql"],
@@ -123,7 +123,7 @@ module.exports = {
     only(
       "http-knows-no-domain",
       "^api/serve/http/",
-      ["^api/serve/http/", "^projections/domain/rejection\\.ts$"],
+      ["^api/serve/http/", "^projections/(domain/rejection|database-failure)\\.ts$"],
       "HTTP is about requests and answers, not about orders and tokens",
     ),
     only(

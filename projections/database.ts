@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Kysely, type PostgresPool, type PostgresPoolClient, type Transaction } from "kysely";
 import pg from "pg";
+import { DatabaseUnavailable, isUnanswered, statementFailure } from "./database-failure.ts";
 import { SteadyDialect } from "./introspection.ts";
 
 /** A connection pool, or a transaction on one of its connections. Statements are written as SQL. */
@@ -31,6 +32,8 @@ export type DatabaseOptions = {
   max?: number;
   /** Milliseconds a statement may take; 0 is no limit. */
   statementTimeoutMs?: number;
+  /** Milliseconds to wait for a connection, be it to be opened or to become free. */
+  connectionTimeoutMs?: number;
   /** Milliseconds a transaction may wait for its next statement before the server ends it; 0 is no limit. */
   idleInTransactionTimeoutMs?: number;
   /**
@@ -47,15 +50,23 @@ export type DatabaseOptions = {
 /** A database that does not answer is a fault, not a wait without end. */
 const CONNECTION_TIMEOUT_MS = 10_000;
 
-/** Opens a pool. It connects on first use; `destroy()` closes it. */
+/** The server ends a statement in time; when nothing is heard of it for twice as long, the server is gone. */
+const answerTimeoutMs = (statementTimeoutMs: number) => 2 * statementTimeoutMs + 1_000;
+
+/**
+ * Opens a pool. It connects on first use; `destroy()` closes it. Statements throw `DatabaseUnavailable` while there is
+ * no server to answer them, and the first one after that connects again.
+ */
 export function openDatabase(options: DatabaseOptions): Database {
+  const { statementTimeoutMs = 0 } = options;
   const pool = new pg.Pool({
     connectionString: options.url,
     application_name: options.applicationName,
     max: options.max ?? 10,
-    statement_timeout: options.statementTimeoutMs ?? 0,
+    statement_timeout: statementTimeoutMs,
+    ...(statementTimeoutMs > 0 && { query_timeout: answerTimeoutMs(statementTimeoutMs) }),
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 0,
-    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    connectionTimeoutMillis: options.connectionTimeoutMs ?? CONNECTION_TIMEOUT_MS,
     ...(options.plansOnce ? { options: "-c plan_cache_mode=force_generic_plan" } : {}),
     types: driverTypes,
   });
@@ -64,19 +75,21 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on("connect", (client) => client.on("error", () => {}));
   const { prepares = false } = options;
   const most = prepares === true ? Number.POSITIVE_INFINITY : Number(prepares);
-  const dialect = new SteadyDialect({ pool: most > 0 ? preparing(pool, most) : pool });
+  const dialect = new SteadyDialect({ pool: preparing(pool, most) });
   return new Kysely({ dialect });
 }
 
 /** Statements that a reader's connection prepares at most: callers ask lists with ever other filters. */
 export const mostPrepared = 300;
 
-/** Statements that a connection makes again and again are planned once. */
+/** A pool whose connections prepare their first `most` statements, and which tells failures of the server apart. */
 export function preparing(pool: pg.Pool, most: number): PostgresPool {
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   return {
     async connect() {
-      const client = await pool.connect();
+      const client = await pool.connect().catch((error: unknown) => {
+        throw new DatabaseUnavailable(error);
+      });
       const known = clients.get(client) ?? preparingClient(client, most);
       clients.set(client, known);
       return known;
@@ -87,15 +100,26 @@ export function preparing(pool: pg.Pool, most: number): PostgresPool {
 
 function preparingClient(client: pg.PoolClient, most: number): PostgresPoolClient {
   const names = new Map<string, string>();
-  const query = (text: string, values: readonly unknown[]) => {
-    const query = { text, values: [...values] };
+  let unanswered: DatabaseUnavailable | undefined;
+  const named = (text: string) => {
     const name = names.get(text) ?? (names.size < most ? nameOf(text) : null);
-    if (name === null) return client.query(query);
+    if (name === null) return {};
     names.set(text, name);
-    return client.query({ ...query, name });
+    return { name };
   };
+  const query = async (text: string, values: readonly unknown[]) => {
+    // The statements that follow, a rollback for one, would wait as long.
+    if (unanswered !== undefined) throw unanswered;
+    try {
+      return await client.query({ text, values: [...values], ...named(text) });
+    } catch (error) {
+      if (isUnanswered(error)) unanswered = new DatabaseUnavailable(error);
+      throw statementFailure(error);
+    }
+  };
+  const release = () => client.release(unanswered);
   // Cursors, the other thing that may be asked of it, are not used.
-  return { query, release: () => client.release() } as unknown as PostgresPoolClient;
+  return { query, release } as unknown as PostgresPoolClient;
 }
 
 const nameOf = (text: string) => createHash("sha1").update(text).digest("base64url");

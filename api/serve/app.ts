@@ -11,7 +11,8 @@ import type { FeedOf } from "./feed/start-feed.ts";
 import { jsonDocument, sendFixed } from "./http/answer.ts";
 import { skipPrepared } from "./http/compressed-body.ts";
 import type { ConcurrencyLimiter } from "./http/concurrency/concurrency-limiter.ts";
-import { gaugeConcurrency } from "./http/concurrency/gauges.ts";
+import { gaugeConcurrency, gaugeSlowRequests } from "./http/concurrency/gauges.ts";
+import type { LoadClass } from "./http/concurrency/load-class.ts";
 import { metaEnvelope } from "./http/envelope.ts";
 import { handleErrors, handleUnknownPath } from "./http/error-handlers.ts";
 import { type Limiter, limitRequests } from "./http/limit.ts";
@@ -22,6 +23,7 @@ import { parseQuery } from "./http/query.ts";
 import { assignRequestId } from "./http/request-id.ts";
 import type { ResponseCache } from "./http/response-cache.ts";
 import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
+import { openSlowRequests, type SlowRequests } from "./http/slow-requests.ts";
 import { maskKeys } from "./keys/key-text.ts";
 import { mountNftData, type NftDataApi } from "./nft-data/mount.ts";
 import { answerHome } from "./pages/home.ts";
@@ -68,6 +70,10 @@ export type AppOptions = {
   readonly responseCache?: ResponseCache;
   /** Limits of concurrency; without them there are none. */
   readonly concurrency?: ConcurrencyLimiter;
+  /** Connections of long lists and pages, so that they do not hold those of other reads; by default the context's. */
+  readonly listDb?: Context["db"];
+  /** Remembers the reads that took too long. */
+  readonly slowRequests?: SlowRequests;
   /** Trusted proxies, for `X-Forwarded-For`: their number, or their networks. */
   readonly trustProxy?: number | readonly string[];
 };
@@ -89,6 +95,8 @@ export function createApp(options: AppOptions): Express {
     operatorMetrics,
     responseCache,
     concurrency,
+    listDb = context.db,
+    slowRequests = openSlowRequests(),
     trustProxy,
   } = options;
   const app = express();
@@ -99,6 +107,7 @@ export function createApp(options: AppOptions): Express {
   if (feed !== undefined) gaugeFeed(metrics, feed);
   if (streams !== undefined) gaugeCallerStreams(metrics, streams);
   if (concurrency !== undefined) gaugeConcurrency(metrics, concurrency);
+  gaugeSlowRequests(metrics, slowRequests);
 
   app.disable("x-powered-by");
   app.set("etag", false);
@@ -113,20 +122,23 @@ export function createApp(options: AppOptions): Express {
   if (feedOf !== undefined) app.get("/v1/events", streamEvents(feedOf, streams));
   const media = { baseUrl, ...publicGateways };
   const unknownPages: RequestHandler[] = [];
-  mountRoutes(app, routes, { ...context, media }, baseUrl, {
+  const dbOf = (loadClass: LoadClass) => (loadClass === "lists" ? listDb : context.db);
+  const contextOf = (loadClass: LoadClass) => ({ ...context, media, db: dbOf(loadClass) });
+  const limits = { concurrency, slowRequests };
+  mountRoutes(app, routes, contextOf, baseUrl, {
     envelope: metaEnvelope,
     prefix: "",
     challenge: 'ApiKey header="X-API-Key"',
     cache: responseCache,
-    concurrency,
+    ...limits,
   });
   mountReference(app);
   if (developers !== undefined) mountDevelopers(app, developers, logger);
   if (nftData !== undefined)
-    mountNftData(app, baseUrl, { ...nftData, streams, concurrency }, media);
+    mountNftData(app, baseUrl, { ...nftData, streams, ...limits, dbOf }, media);
   if (context.siteUrl === baseUrl) {
-    const here = { ...context, siteUrl: "", media: { ...media, baseUrl: "" } };
-    const parts = { logger, cache: responseCache, limiter, concurrency, feedOf, streams };
+    const here = { ...context, db: listDb, siteUrl: "", media: { ...media, baseUrl: "" } };
+    const parts = { logger, cache: responseCache, limiter, ...limits, feedOf, streams };
     const site = { context: here, pages: sitePages, ...parts };
     mountSite(app, site);
     unknownPages.push(answerUnknownPages(site));

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { isConflict } from "../database-failure.ts";
 import { readLogHead } from "../log/read-log-head.ts";
 import { applyWindow, readOpenWindow } from "./apply-window.ts";
 import { deriveInBulk } from "./bulk.ts";
@@ -13,7 +14,6 @@ import {
   type Target,
 } from "./checkpoint.ts";
 import { openWindow } from "./fact-window.ts";
-import { isConflict } from "./failure.ts";
 import type { Window } from "./projection.ts";
 import { clearShadowSchema } from "./rebuild-progress.ts";
 import { readBulkRate, storeBulkRate } from "./schema-comment.ts";

@@ -28,10 +28,3 @@ export function isPermanentError(error: unknown): error is Error {
   const code = error instanceof Error && "code" in error ? error.code : null;
   return typeof code === "string" && code.length === 5 && permanent.has(code.slice(0, 2));
 }
-
-/** Serialization failure or deadlock: nothing was written, and another try may succeed. */
-export function isConflict(error: unknown): boolean {
-  return error instanceof Error && "code" in error && conflicts.has(error.code);
-}
-
-const conflicts: ReadonlySet<unknown> = new Set(["40001", "40P01"]);

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { isConflict } from "../database-failure.ts";
 import { withLock } from "../named-lock.ts";
 import { dropTarget } from "./checkpoint.ts";
-import { isConflict } from "./failure.ts";
 
 /** Schemas that a projection may have besides its own, each with a checkpoint of its name. */
 export function shadowSchemas(name: string) {

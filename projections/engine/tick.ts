@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { isConflict } from "../database-failure.ts";
 import { readLogHead } from "../log/read-log-head.ts";
 import { applyWindow, type OpenWindow, readOpenWindow } from "./apply-window.ts";
 import {
@@ -11,7 +12,7 @@ import {
   type Target,
 } from "./checkpoint.ts";
 import { openWindow } from "./fact-window.ts";
-import { DerivationFailed, isConflict, isPermanentError } from "./failure.ts";
+import { DerivationFailed, isPermanentError } from "./failure.ts";
 import type { Window } from "./projection.ts";
 
 export type Tick =

@@ -1,5 +1,4 @@
 import { allProjections } from "../../../projections/all.ts";
-import { mostPrepared, openDatabase } from "../../../projections/database.ts";
 import { readDataVersion } from "../../../projections/engine/data-version.ts";
 import { openHashReader } from "../../background/chain/clients.ts";
 import { openHeadReader } from "../../background/chain/fetch-head.ts";
@@ -17,25 +16,15 @@ import { openNftData } from "../../serve/nft-data/open.ts";
 import { maxLagSeconds, statusPollMs } from "../../serve/status/limits.ts";
 import { listenForOperators } from "../../serve/status/listen-for-operators.ts";
 import { openStatusReader } from "../../serve/status/status-reader.ts";
+import { openReaders } from "./readers.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 
 const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };
 
 /** Serves HTTP requests. Any number of these processes may run. */
 export async function runRole({ config, logger }: RoleContext): Promise<RunningRole> {
-  const reader = {
-    url: config.database.readUrl,
-    statementTimeoutMs: 10_000,
-    onIdleError: (error: Error) => logger.warn({ err: error }, "database connection lost"),
-  };
-  const db = openDatabase({ ...reader, applicationName: "api", max: 10, prepares: mostPrepared });
-  // A pool of its own: a cached response does not wait for connections that are busy with other responses.
-  const versionDb = openDatabase({
-    ...reader,
-    applicationName: "api data version",
-    max: 1,
-    prepares: true,
-  });
+  const readers = openReaders({ url: config.database.readUrl, logger });
+  const { db, listDb, versionDb } = readers;
   const readStatus = openStatusReader({
     db,
     chains: config.chains.map(({ chainId, rpcUrls }) => ({
@@ -89,6 +78,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     streams,
     responseCache,
     concurrency,
+    listDb,
   };
   const operatorMetrics = operatorPort === null ? undefined : openMetrics();
   const app = createApp({
@@ -96,10 +86,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     operatorMetrics,
   });
   const closeParts = () =>
-    Promise.all([
-      ...[db.destroy(), versionDb.destroy()],
-      ...[market.close(), access.close(), accountParts.close()],
-    ]);
+    Promise.all([readers.close(), market.close(), access.close(), accountParts.close()]);
   const listening = await start(async () => {
     const main = await listen(app, host, port);
     if (operatorPort === null || operatorMetrics === undefined) return main;

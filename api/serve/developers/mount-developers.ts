@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Express, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { sendText } from "../http/answer.ts";
+import { databaseRefusal } from "../http/database-refusals.ts";
 import { servePath } from "../http/mount.ts";
 import { requestIdOf } from "../http/request-id.ts";
 import { pageHeaders } from "../http/security.ts";
@@ -71,7 +72,8 @@ export function mountDevelopers(app: Express, developers: Developers, logger: Lo
   for (const [path, type, text] of assets) {
     servePath(app, path, { get: [pageHeaders, fixed(type, text)] });
   }
-  app.use("/developers", developerHeaders, handleUnknownPage, handleErrors(logger));
+  const errors = [handleOutage(logger), handleErrors(logger)];
+  app.use("/developers", developerHeaders, handleUnknownPage, ...errors);
 }
 
 function fixed(type: string, text: string): RequestHandler {
@@ -83,6 +85,19 @@ const handleUnknownPage: RequestHandler = (_request, response) => {
   const page = refusalPage("Page not found", "There is no such developer page.");
   response.status(404).type("html").end(page.text);
 };
+
+const unavailable = refusalPage(
+  "Unavailable at present",
+  "The database cannot be reached. Try again in a few seconds.",
+);
+
+function handleOutage(logger: Logger): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    const refusal = databaseRefusal(error, { request, response, logger });
+    if (refusal === undefined || response.headersSent) next(error);
+    else response.status(503).type("html").end(unavailable.text);
+  };
+}
 
 /** Errors of a page are answered with a page. */
 function handleErrors(logger: Logger): ErrorRequestHandler {

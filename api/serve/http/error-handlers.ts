@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
+import { databaseRefusal, databaseRefusals } from "./database-refusals.ts";
 import { requestIdOf } from "./request-id.ts";
 
 /** 404 for paths without a route. */
@@ -9,7 +10,10 @@ export const handleUnknownPath: RequestHandler = (request, response) => {
   sendRejection(response, 404, reject("not_found", `No endpoint at ${request.path}`));
 };
 
-/** Every thrown error ends here: a fault becomes a 500 whose cause is only in the log. */
+/**
+ * Every thrown error ends here: a 503 while the database is unavailable, else a fault, which becomes a 500. The cause is
+ * only in the log.
+ */
 export function handleErrors(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) {
@@ -21,11 +25,13 @@ export function handleErrors(logger: Logger): ErrorRequestHandler {
       sendRejection(response, known.status, known.rejection);
       return;
     }
-    const requestId = requestIdOf(response);
-    logger.error(
-      { err: error, requestId, method: request.method, path: request.path },
-      "request failed",
-    );
+    const refusal = databaseRefusal(error, { request, response, logger });
+    if (refusal !== undefined) {
+      sendRejection(response, databaseRefusals[refusal.rejected], refusal);
+      return;
+    }
+    const { method, path } = request;
+    logger.error({ err: error, requestId: requestIdOf(response), method, path }, "request failed");
     sendRejection(response, 500, reject("internal", "Internal error"));
   };
 }

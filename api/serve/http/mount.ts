@@ -12,6 +12,7 @@ import { jsonBody } from "./body/json-body.ts";
 import { callerAddress } from "./caller-address.ts";
 import type { ConcurrencyLimiter } from "./concurrency/concurrency-limiter.ts";
 import { limitConcurrency } from "./concurrency/limit-concurrency.ts";
+import type { LoadClass } from "./concurrency/load-class.ts";
 import { type Envelope, metaEnvelope } from "./envelope.ts";
 import { keyOf } from "./limit.ts";
 import { nextLink } from "./page.ts";
@@ -27,6 +28,7 @@ import {
   scopeOf,
   successesOf,
 } from "./route.ts";
+import type { SlowRequests } from "./slow-requests.ts";
 
 type Methods = { get?: RequestHandler[]; post?: RequestHandler[] };
 
@@ -68,13 +70,15 @@ export type ApiProfile = {
   readonly cache?: ResponseCache | undefined;
   /** Limits of concurrency; without them every request starts at once. */
   readonly concurrency?: ConcurrencyLimiter | undefined;
+  /** Reads that took too long; without it each is tried again. */
+  readonly slowRequests?: SlowRequests | undefined;
 };
 
-/** Mounts the table. Routes of one path share its 405. */
+/** Mounts the table. Routes of one path share its 405. `contextOf`: what routes of a class use. */
 export function mountRoutes<Context>(
   app: Express,
   routes: readonly Route<Context>[],
-  context: Context,
+  contextOf: (loadClass: LoadClass) => Context,
   baseUrl: string,
   manner: ApiProfile = { envelope: metaEnvelope, prefix: "" },
 ): void {
@@ -82,20 +86,32 @@ export function mountRoutes<Context>(
   for (const route of routes) {
     const path = manner.prefix + route.path;
     const methods = paths.get(path) ?? {};
-    const handle = handler(route, context, baseUrl, manner);
-    const { concurrency } = manner;
+    const { loadClass = "data" } = route;
+    const handle = handler(route, contextOf(loadClass), baseUrl, manner);
     const scope = scopeOf(route);
     // After the body: who sends one byte by byte takes no slot.
     methods[route.method] = [
       ...(scope === null ? [] : [requireScope(scope)]),
       ...bodyParsers(route, manner),
-      concurrency === undefined
-        ? handle
-        : limitConcurrency(concurrency, route.loadClass ?? "data", handle),
+      limited(route.method, loadClass, handle, manner),
     ];
     paths.set(path, methods);
   }
   for (const [path, methods] of staticPathsFirst([...paths])) servePath(app, path, methods);
+}
+
+/** What took too long a moment ago is refused before it takes a slot. */
+function limited(
+  method: "get" | "post",
+  loadClass: LoadClass,
+  handle: (request: Request, response: Response) => Promise<void>,
+  { concurrency, slowRequests }: ApiProfile,
+): RequestHandler {
+  const inSlot =
+    concurrency === undefined ? handle : limitConcurrency(concurrency, loadClass, handle);
+  if (slowRequests === undefined || method === "post") return inSlot;
+  return (request, response) =>
+    slowRequests.read(request.originalUrl, () => inSlot(request, response));
 }
 
 /** A static path segment may match another path's parameter, so static paths are mounted first. */
@@ -168,12 +184,16 @@ function sendRefusal(
   rejection: Refused,
   challenge: string | undefined,
 ): void {
-  const { retryAfterSeconds } = rejection;
-  if (refusal === 401 && challenge !== undefined) response.set("WWW-Authenticate", challenge);
+  const { status, ...extra } = typeof refusal === "number" ? { status: refusal } : refusal;
+  const fallback = status === 503 ? unavailableSeconds : undefined;
+  const retryAfterSeconds = rejection.retryAfterSeconds ?? fallback;
+  if (status === 401 && challenge !== undefined) response.set("WWW-Authenticate", challenge);
   if (retryAfterSeconds !== undefined) response.set("Retry-After", String(retryAfterSeconds));
-  if (typeof refusal === "number") sendRejection(response, refusal, rejection);
-  else sendRejection(response, refusal.status, rejection, { retry: refusal.retry });
+  sendRejection(response, status, rejection, extra);
 }
+
+/** `Retry-After` of a 503 that does not say when it ends, as of a chain that does not answer. */
+export const unavailableSeconds = 5;
 
 function statusOf<Context>({ status }: Answer, route: Route<Context>): number {
   const [first, ...others] = Object.keys(successesOf(route));

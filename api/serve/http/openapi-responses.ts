@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import type { Envelope } from "./envelope.ts";
-import { everyHeader, header, headers } from "./openapi-headers.ts";
+import { everyHeader, header } from "./openapi-headers.ts";
 import { type Refusal, type Refusals, type Route, successesOf } from "./route.ts";
 
 type Status = `${1 | 2 | 3 | 4 | 5}${string}`;
@@ -84,18 +84,11 @@ function failure(status: number, refuses: Refusals): ZodOpenApiResponseObject {
     headers: {
       ...everyHeader,
       ...(status === 401 && { "WWW-Authenticate": header("WWW-Authenticate") }),
-      ...(status === 429 && { "Retry-After": header("Retry-After") }),
-      ...("overloaded" in refuses && { "Retry-After": whenOverloaded }),
+      ...((status === 429 || status === 503) && { "Retry-After": header("Retry-After") }),
     },
     content: { "application/json": { schema } },
   };
 }
-
-const whenOverloaded = {
-  ...headers["Retry-After"],
-  description: "Seconds to wait before retrying; with `overloaded` always present.",
-  required: false,
-};
 
 const detail = z
   .object({

@@ -8,6 +8,7 @@ import {
 } from "zod-openapi";
 import { bodyRefusals } from "./body/read-body.ts";
 import { overloadRefusals } from "./concurrency/limit-concurrency.ts";
+import { databaseRefusals } from "./database-refusals.ts";
 import { type Envelope, metaEnvelope } from "./envelope.ts";
 import { limitRefusals } from "./limit.ts";
 import { header, headers, securitySchemes } from "./openapi-headers.ts";
@@ -100,6 +101,7 @@ function operation<Context>(
         ...(body && bodyRefusals),
         ...(isOpen ? { rate_limited: 429 } : refusals),
         ...overloadRefusals,
+        ...databaseRefusals,
         internal: 500,
       }),
       ...(method === "get" && { "304": sharedResponse("NotModified") }),

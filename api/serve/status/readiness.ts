@@ -1,6 +1,7 @@
 import type { RequestHandler } from "express";
 import { reject } from "../../../projections/domain/rejection.ts";
 import { sendRejection } from "../http/answer.ts";
+import { unavailableSeconds } from "../http/mount.ts";
 import { maskNodes } from "./mask-nodes.ts";
 import type { StatusReader } from "./status-reader.ts";
 
@@ -23,6 +24,7 @@ export function answerReadiness(
       return;
     }
     const message = `Not ready: ${failing.map((one) => `${one.part} ${one.message}`).join("; ")}`;
+    response.set("Retry-After", String(unavailableSeconds));
     sendRejection(response, 503, reject("not_ready", message), { failing, warnings });
   };
 }

@@ -467,7 +467,15 @@ describe("GET /v1/collections/{collection}/tokens/{tokenId}", () => {
 
 describe("the served document", () => {
   const everywhere = [
-    ...["internal", "overloaded", "payload_too_large", "unsupported_media_type", "rate_limited"],
+    ...[
+      "internal",
+      "overloaded",
+      "database_unavailable",
+      "query_timeout",
+      "payload_too_large",
+      "unsupported_media_type",
+      "rate_limited",
+    ],
     ...["invalid_key", "revoked_key", "expired_key", "address_not_allowed", "insufficient_scope"],
   ];
 

@@ -17,7 +17,15 @@ beforeAll(async () => {
 afterAll(() => stage?.close());
 
 const everywhere = [
-  ...["internal", "overloaded", "payload_too_large", "unsupported_media_type", "rate_limited"],
+  ...[
+    "internal",
+    "overloaded",
+    "database_unavailable",
+    "query_timeout",
+    "payload_too_large",
+    "unsupported_media_type",
+    "rate_limited",
+  ],
   ...["token_required", "invalid_token"],
 ];
 

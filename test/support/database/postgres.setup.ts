@@ -1,14 +1,12 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
 import { pino } from "pino";
 import type { TestProject } from "vitest/node";
 import { type EmbeddedPostgres, startPostgres } from "../../../api/run/postgres/embedded.ts";
 import { startTimeOf } from "../../../api/run/postgres/processes.ts";
 import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { openDatabase } from "../../../projections/database.ts";
-import { migrate } from "../../../projections/log/migrate.ts";
+import { makeTemplate } from "./template.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -40,20 +38,6 @@ export async function setup(project: TestProject): Promise<void> {
 export async function teardown(): Promise<void> {
   await server?.stop();
   if (directory !== undefined) await rm(directory, { recursive: true, force: true });
-}
-
-async function makeTemplate(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query("create database template");
-  await client.end();
-  const db = openDatabase({
-    url: url.replace(/\/postgres$/, "/template"),
-    applicationName: "template",
-    onIdleError: () => {},
-  });
-  await migrate(db);
-  await db.destroy();
 }
 
 /** Files of runs that were killed. Those of another user are not ours to remove. */

@@ -11,12 +11,12 @@ export type TestDatabase = {
 
 let created = 0;
 
-/** An empty, migrated database of its own for a test file. */
-export async function createDatabase(): Promise<TestDatabase> {
+/** An empty, migrated database of its own for a test file, on the run's server or on one with a database `template`. */
+export async function createDatabase(server = inject("postgresUrl")): Promise<TestDatabase> {
   created += 1;
   const name = `test_${process.pid}_${created}`;
-  await administer(`create database ${name} template template`);
-  const url = inject("postgresUrl").replace(/\/postgres$/, `/${name}`);
+  await administer(server, `create database ${name} template template`);
+  const url = server.replace(/\/postgres$/, `/${name}`);
   // Prepared, as the service's connections are: planning was a third of the server's time.
   const db = openDatabase({ url, applicationName: "test", prepares: true, onIdleError: () => {} });
   return {
@@ -24,13 +24,13 @@ export async function createDatabase(): Promise<TestDatabase> {
     db,
     async drop() {
       await db.destroy();
-      await administer(`drop database ${name} with (force)`);
+      await administer(server, `drop database ${name} with (force)`);
     },
   };
 }
 
-async function administer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject("postgresUrl") });
+async function administer(server: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
   await client.connect();
   try {
     await client.query(statement);

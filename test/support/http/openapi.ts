@@ -123,7 +123,11 @@ function checkMedia(documented: unknown, response: Response): void {
     throw new Error(`${response.url} answered ${type}, which is not documented`);
 }
 
-const headersOf: Record<string, string[]> = { 401: ["www-authenticate"], 429: ["retry-after"] };
+const headersOf: Record<string, string[]> = {
+  401: ["www-authenticate"],
+  429: ["retry-after"],
+  503: ["retry-after"],
+};
 
 /** Encodes a segment of a JSON pointer in a URI fragment. */
 function escapePointer(word: string): string {

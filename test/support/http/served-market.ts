@@ -46,20 +46,27 @@ export type ServedMarket = {
 };
 
 /** `hasPages`: the site that answers link to is the API's own. */
-type MarketOptions = { readonly hasPages?: boolean };
+type MarketOptions = {
+  readonly hasPages?: boolean;
+  /** A PostgreSQL with a database `template`, by default the run's. */
+  readonly server?: string;
+};
 
 /** Address of the API in its answers. */
 export const baseUrl = "https://api.example.test";
 
 /** Opens it; every answer is validated against the API's document. */
-export async function openServedMarket({ hasPages }: MarketOptions = {}): Promise<ServedMarket> {
+export async function openServedMarket({
+  hasPages,
+  server,
+}: MarketOptions = {}): Promise<ServedMarket> {
   let feed: Feed | undefined;
   const openPagesFeed = ({ db }: AppOptions["context"]): Feed => {
     const source = { db, chainIds: [chainId], feeRecipient: testFee.recipient };
     feed = openFeed({ source, logger: pino({ level: "silent" }) });
     return feed;
   };
-  const book = await openPartnerOrderBook(chainId, (context, rpcUrl) => ({
+  const more: Parameters<typeof openPartnerOrderBook>[1] = (context, rpcUrl) => ({
     context: {
       ...context,
       ...servicesOf(context, rpcUrl),
@@ -68,12 +75,15 @@ export async function openServedMarket({ hasPages }: MarketOptions = {}): Promis
     ...(hasPages && feedOption(openPagesFeed(context))),
     baseUrl,
     limiter: openLimiter({ db: context.db, limits: unlimited, logger, onUse: () => {} }),
+    // Whoever brings a server of its own stops it, too: refusals are expected.
+    ...(server !== undefined && { logger: pino({ level: "error" }) }),
     nftData: {
       context: { ...context, prefix: "mkt", chainId, tokens: openBearerTokens(context) },
       segment: base.slice(1),
       perMinute: 0,
     },
-  }));
+  });
+  const book = await openPartnerOrderBook(chainId, more, server);
   const v1 = book.api;
   await describeTokens(book);
   const sold = await trade(book);

@@ -55,9 +55,10 @@ export async function openOrderBook(
     rpcUrl: string;
   }) => Promise<Partner[]> = async () => [],
   moreOf: (context: AppOptions["context"], rpcUrl: string) => Partial<AppOptions> = () => ({}),
+  server?: string,
 ): Promise<OrderBookFixture> {
   const [database, market] = await Promise.all([
-    createDatabase(),
+    createDatabase(server),
     openMarket({ chainId, stocked: true }),
   ]);
   const { db } = database;

@@ -26,6 +26,7 @@ export type PartnerOrderBook = OrderBookFixture & {
 export async function openPartnerOrderBook(
   chainId: ChainId,
   moreOf?: Parameters<typeof openOrderBook>[2],
+  server?: string,
 ): Promise<PartnerOrderBook> {
   let standIns: { opensea: StandIn; magiceden: StandIn } | undefined;
   let adapters: Partner[] = [];
@@ -49,6 +50,7 @@ export async function openPartnerOrderBook(
       return adapters;
     },
     moreOf,
+    server,
   );
   if (standIns === undefined) throw new Error("no partner was opened");
   const { opensea, magiceden } = standIns;

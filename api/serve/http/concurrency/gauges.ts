@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
+import type { SlowRequests } from "../slow-requests.ts";
 import type { ClassFigures, ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { loadClasses } from "./load-class.ts";
 
@@ -35,6 +36,20 @@ export function gaugeConcurrency(
     collect() {
       this.reset();
       each((labels, { shed }) => this.inc(labels, shed));
+    },
+  });
+}
+
+export function gaugeSlowRequests(
+  registry: Registry,
+  { resting }: Pick<SlowRequests, "resting">,
+): void {
+  new Gauge({
+    name: "http_requests_resting",
+    help: "Requests, by path and parameters, that are refused for a while as they took too long",
+    registers: [registry],
+    collect() {
+      this.set(resting());
     },
   });
 }

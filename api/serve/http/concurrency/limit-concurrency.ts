@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from "express";
+import type { Request, Response } from "express";
 import { reject } from "../../../../projections/domain/rejection.ts";
 import { sendRejection } from "../answer.ts";
 import { callerOf } from "../limit.ts";
@@ -18,7 +18,7 @@ export function limitConcurrency(
   loadClass: LoadClass,
   handle: Handler,
   shed: Shed = (_request, response) => refuse(response, loadClass),
-): RequestHandler {
+): Handler {
   return async (request, response) => {
     const left = new AbortController();
     const leave = () => left.abort();

@@ -24,6 +24,9 @@ export const unknownPage = (chainId: ChainId): PageContent =>
 export const failedPage = (chainId: ChainId, requestId: string): PageContent =>
   refusedPage(chainId, 500, `Something went wrong here. Try again; request id ${requestId}.`);
 
+export const unavailablePage = (chainId: ChainId): PageContent =>
+  refusedPage(chainId, 503, "This cannot be read at present. Reload the page in a few seconds.");
+
 export const busyPage = (chainId: ChainId): PageContent =>
   refusedPage(chainId, 503, "Too many requests are in progress. Reload the page in a few seconds.");
 

@@ -4,11 +4,14 @@ import type { ChainId } from "../../../../abis/deployments.ts";
 import type { CallerStreams } from "../../accounts/caller-streams.ts";
 import type { FeedOf } from "../../feed/start-feed.ts";
 import { type Document, sendDocument, textDocument } from "../../http/answer.ts";
+import { databaseRefusal } from "../../http/database-refusals.ts";
+import { unavailableSeconds } from "../../http/mount.ts";
 import { requestIdOf } from "../../http/request-id.ts";
 import type { ResponseCache } from "../../http/response-cache.ts";
+import type { SlowRequests } from "../../http/slow-requests.ts";
 import { events } from "../../v1/events.ts";
 import type { Context } from "../../v1/routing/context.ts";
-import { failedPage, refusedPage, unknownPage } from "./error-pages.ts";
+import { failedPage, refusedPage, unavailablePage, unknownPage } from "./error-pages.ts";
 import { layout } from "./layout.ts";
 import { openReader, type Reader, Refused } from "./reader.ts";
 import type { PageContent, PageHandler } from "./visit.ts";
@@ -22,13 +25,15 @@ export type SiteContext = {
   /** Bounds of a visitor's streams; without them there are none. */
   readonly streams?: CallerStreams | undefined;
   readonly cache?: ResponseCache | undefined;
+  /** Reads that took too long; without it each is tried again. */
+  readonly slowRequests?: SlowRequests | undefined;
 };
 
 const type = "text/html; charset=utf-8";
 
 /** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
 export function servePage(site: SiteContext, handle: PageHandler) {
-  const { context, cache, logger, feedOf } = site;
+  const { context, cache, logger, feedOf, slowRequests } = site;
   return async (request: Request, response: Response): Promise<void> => {
     const chainId = chainOf(request, context.chains);
     if (chainId === undefined) {
@@ -37,22 +42,34 @@ export function servePage(site: SiteContext, handle: PageHandler) {
     }
     const make = (now: Date) =>
       makePage(request, { feedOf, context: { ...context, now: () => now } }, chainId, handle);
+    const address = request.originalUrl;
+    const read = () => (cache === undefined ? make(context.now()) : cache.get(address, make));
     try {
-      const made = await (cache === undefined
-        ? make(context.now())
-        : cache.get(request.originalUrl, make));
-      if ("page" in made)
-        response.status(made.status).set("Cache-Control", "no-store").type(type).end(made.page);
+      const made = await (slowRequests?.read(address, read) ?? read());
+      if ("page" in made) sendUnshown(response, made);
       else await sendDocument(request, response, made);
     } catch (error) {
-      const requestId = requestIdOf(response);
-      logger.error({ err: error, requestId, path: request.path }, "page failed");
-      sendPage(request, response, site, failedPage(chainId, requestId));
+      sendPage(request, response, site, pageAbout(error, { request, response, logger, chainId }));
     }
   };
 }
 
+type Failure = { request: Request; response: Response; logger: Logger; chainId: ChainId };
+
+function pageAbout(error: unknown, { chainId, ...failure }: Failure): PageContent {
+  if (databaseRefusal(error, failure) !== undefined) return unavailablePage(chainId);
+  const { request, response, logger } = failure;
+  const requestId = requestIdOf(response);
+  logger.error({ err: error, requestId, path: request.path }, "page failed");
+  return failedPage(chainId, requestId);
+}
+
 type Unshown = { readonly page: string; readonly status: number };
+
+function sendUnshown(response: Response, { page, status }: Unshown): void {
+  if (status === 503) response.set("Retry-After", String(unavailableSeconds));
+  response.status(status).set("Cache-Control", "no-store").type(type).end(page);
+}
 
 async function makePage(
   request: Request,

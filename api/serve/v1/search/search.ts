@@ -92,6 +92,16 @@ async function findCollections(
   );
 }
 
+async function findPlacedTokens(
+  db: Database,
+  chains: readonly ChainId[],
+  token: NonNullable<SearchTerms["token"]>,
+): Promise<TokenMatch[]> {
+  const collections = await findCollections(db, chains, token.of, 3);
+  const contractIds = collections.flatMap((one) => one.contractIds).slice(0, 50);
+  return readTokensAt(db, contractIds, token.tokenId);
+}
+
 /** By a collection and an id, of the collections that are found first, then by name. */
 async function findTokens(
   db: Database,
@@ -99,14 +109,13 @@ async function findTokens(
   { text, token }: SearchTerms,
   limit: number,
 ): Promise<TokenMatch[]> {
-  const named = readTokensByName(db, chains, text, limit);
-  if (token === null) return named;
-  const collections = await findCollections(db, chains, token.of, 3);
-  const contractIds = collections.flatMap((one) => one.contractIds).slice(0, 50);
-  const placed = await readTokensAt(db, contractIds, token.tokenId);
+  const [named, placed] = await Promise.all([
+    readTokensByName(db, chains, text, limit),
+    token === null ? [] : findPlacedTokens(db, chains, token),
+  ]);
   const nameOf = (one: TokenMatch) => `${one.chainId} ${one.contract} ${one.tokenId}`;
   const known = new Set(placed.map(nameOf));
-  return [...placed, ...(await named).filter((one) => !known.has(nameOf(one)))].slice(0, limit);
+  return [...placed, ...named.filter((one) => !known.has(nameOf(one)))].slice(0, limit);
 }
 
 /** An address as it is; the address of a name, as long as Ethereum answers. */

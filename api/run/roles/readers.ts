@@ -1,0 +1,47 @@
+import type { Logger } from "pino";
+import { type Database, mostPrepared, openDatabase } from "../../../projections/database.ts";
+
+/** The connections that the API reads with, kept apart so that none of them waits for slower ones. */
+export type Readers = {
+  readonly db: Database;
+  /** Of long lists and pages. */
+  readonly listDb: Database;
+  /** A cached response does not wait for connections that are busy with other responses. */
+  readonly versionDb: Database;
+  close(): Promise<void>;
+};
+
+/** Connections at most. */
+const most = { reads: 8, lists: 4 };
+/** Milliseconds for a statement. A list that takes longer holds one of few connections. */
+const timeoutsMs = { reads: 5_000, lists: 2_000 };
+
+export function openReaders({ url, logger }: { url: string; logger: Logger }): Readers {
+  const shared = {
+    url,
+    onIdleError: (error: Error) => logger.warn({ err: error }, "database connection lost"),
+  };
+  const pool = (of: keyof typeof most, applicationName: string) =>
+    openDatabase({
+      ...shared,
+      applicationName,
+      max: most[of],
+      statementTimeoutMs: timeoutsMs[of],
+      prepares: mostPrepared,
+    });
+  const db = pool("reads", "api");
+  const listDb = pool("lists", "api lists");
+  const versionDb = openDatabase({
+    ...shared,
+    applicationName: "api data version",
+    max: 1,
+    statementTimeoutMs: timeoutsMs.reads,
+    prepares: true,
+  });
+  return {
+    ...{ db, listDb, versionDb },
+    async close() {
+      await Promise.all([db, listDb, versionDb].map((one) => one.destroy()));
+    },
+  };
+}

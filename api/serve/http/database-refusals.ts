@@ -1,0 +1,55 @@
+import type { Request, Response } from "express";
+import type { Logger } from "pino";
+import {
+  DatabaseUnavailable,
+  isConflict,
+  isStatementTimeout,
+} from "../../../projections/database-failure.ts";
+import { reject } from "../../../projections/domain/rejection.ts";
+import { requestIdOf } from "./request-id.ts";
+import type { Refused } from "./route.ts";
+import { ReadTimedOut } from "./slow-requests.ts";
+
+/** Codes of every endpoint, since all of them read the database. */
+export const databaseRefusals = { database_unavailable: 503, query_timeout: 503 } as const;
+
+type DatabaseRefusal = Refused<keyof typeof databaseRefusals> & { retryAfterSeconds: number };
+
+/** A restart takes seconds. */
+const unavailableSeconds = 2;
+/** What took too long once does so again while the server is as busy. */
+const timeoutSeconds = 10;
+
+/**
+ * How a request is refused that failed for the database's state: 503, and `Retry-After` is set; the reason is in the log.
+ * Undefined: it failed for another reason.
+ */
+export function databaseRefusal(
+  error: unknown,
+  { request, response, logger }: { request: Request; response: Response; logger: Logger },
+): DatabaseRefusal | undefined {
+  const refusal = refusalOf(error);
+  if (refusal === undefined) return undefined;
+  const { method, path } = request;
+  // Without the stack: while the database is down this is written for every request.
+  const reason = error instanceof Error ? error.message : String(error);
+  logger.warn(
+    { reason, requestId: requestIdOf(response), method, path, code: refusal.rejected },
+    "request refused for the state of the database",
+  );
+  if (!response.headersSent) response.set("Retry-After", String(refusal.retryAfterSeconds));
+  return refusal;
+}
+
+function refusalOf(error: unknown): DatabaseRefusal | undefined {
+  if (error instanceof ReadTimedOut) return queryTimeout(error.retryAfterSeconds);
+  if (isStatementTimeout(error)) return queryTimeout(timeoutSeconds);
+  if (!(error instanceof DatabaseUnavailable || isConflict(error))) return undefined;
+  const message = `The database is unavailable; retry in ${unavailableSeconds} s`;
+  return { ...reject("database_unavailable", message), retryAfterSeconds: unavailableSeconds };
+}
+
+function queryTimeout(retryAfterSeconds: number): DatabaseRefusal {
+  const message = `Reading this takes too long at present; narrow the filters, or retry in ${retryAfterSeconds} s`;
+  return { ...reject("query_timeout", message), retryAfterSeconds };
+}

@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { startPostgres } from "../../../api/run/postgres/embedded.ts";
+import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
+import { makeTemplate } from "./template.ts";
+
+/** A PostgreSQL of a test's own, which it may stop and start. */
+export type OwnServer = {
+  /** Superuser URL, the same after a start. */
+  readonly url: string;
+  stop(): Promise<void>;
+  /** Ends it as a crash does; its next start recovers. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export async function openOwnServer(): Promise<OwnServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), "own-postgres-"));
+  const orphanGuard = startOrphanGuard();
+  const run = (port?: number) =>
+    startPostgres({
+      dataDir,
+      logger: pino({ level: "silent" }),
+      durable: false,
+      onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
+      ...(port !== undefined && { port }),
+    });
+  let server = await run();
+  const { url, port } = server;
+  await makeTemplate(url);
+  const stop = async () => {
+    await server.stop();
+    orphanGuard.remove(server.pid);
+  };
+  return {
+    url,
+    stop,
+    async kill() {
+      process.kill(server.pid, "SIGKILL");
+      await server.exited;
+      orphanGuard.remove(server.pid);
+    },
+    async start() {
+      server = await run(port);
+    },
+    async close() {
+      await stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
