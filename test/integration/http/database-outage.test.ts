@@ -95,7 +95,9 @@ function sendAll() {
       counts.set(name, (counts.get(name) ?? 0) + 1);
     }
   };
-  const workers = Promise.all([0, 1, 2, 3].map((one) => work((one * names.length) / 4)));
+  const workers = Promise.all(
+    [0, 1, 2, 3].map((one) => work(Math.floor((one * names.length) / 4))),
+  );
   workers.catch(() => {});
   return {
     refused,
