@@ -14,7 +14,7 @@ import { sitePagesOf } from "../../support/http/site-pages.ts";
 
 type Answered = { status: number; retryAfter: string | null };
 /** A request, by its method and path. */
-type Requests = ReadonlyMap<string, () => Promise<Asked>>;
+type Requests = ReadonlyMap<string, () => Promise<Answered>>;
 
 let server: OwnServer;
 let market: ServedMarket;
@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 /** Every operation of both APIs; each answer is validated against its document. */
-function* apiRequests(served: ServedMarket): Generator<[string, () => Promise<Asked>]> {
+function* apiRequests(served: ServedMarket): Generator<[string, () => Promise<Answered>]> {
   const { v1, account, bearer } = served;
   const apis = [
     { api: v1, prefix: "", headers: {}, of: v1Requests(served) },
@@ -53,7 +53,7 @@ function* apiRequests(served: ServedMarket): Generator<[string, () => Promise<As
   }
 }
 
-function* pageRequests(served: ServedMarket): Generator<[string, () => Promise<Asked>]> {
+function* pageRequests(served: ServedMarket): Generator<[string, () => Promise<Answered>]> {
   for (const path of [...Object.values(sitePagesOf(served)), "/readyz", "/metrics"]) {
     yield [
       path,
