@@ -1,0 +1,37 @@
+export type { SignTypedData, TypedData } from "./clients.ts";
+export type { AcceptItem, AcceptOptions } from "./plan/accept.ts";
+export type {
+  AcceptAction,
+  BuyAction,
+  CancelAction,
+  CancelAllAction,
+  OrderRef,
+  PlannedAction,
+  PlannedOrder,
+  Wei,
+} from "./plan/actions.ts";
+export type { ApproveItems } from "./plan/approve.ts";
+export type { BuyItem, BuyOptions } from "./plan/buy.ts";
+export type { CallerOptions, CancelItems } from "./plan/cancel.ts";
+export type { TextComponents } from "./plan/components.ts";
+export type { ListItem, OrderOptions } from "./plan/list.ts";
+export type { OfferItem } from "./plan/offer.ts";
+export {
+  type ApproveStep,
+  type ConfirmStep,
+  type Plan,
+  type Posted,
+  type PostStep,
+  postedIds,
+  type RefusedItem,
+  type SendStep,
+  type SignStep,
+  type Step,
+  type SyncStep,
+  type Transaction,
+  type Verb,
+} from "./plan/plan.ts";
+export type { RelistItem, RelistOptions } from "./plan/relist.ts";
+export type { RunOptions } from "./run/run.ts";
+export { type Planner, type Trader, type TraderOptions, trader } from "./trader.ts";
+export { type WalletCode, WalletError } from "./wallet-error.ts";

@@ -1,0 +1,142 @@
+import { type Address, zeroAddress } from "viem";
+import type { components } from "../../document.ts";
+import { checkPurchase } from "../checks/check-purchase.ts";
+import { type Clients, callOptions } from "../clients.ts";
+import { bidCurrency, isSame } from "../exchange.ts";
+import { checked, demand, WalletError } from "../wallet-error.ts";
+import type { BuyAction } from "./actions.ts";
+import type { Plan, RefusedItem } from "./plan.ts";
+import { demandOwnAccount, planOf, Steps } from "./steps.ts";
+
+/** A listing, or whichever listing of a token is the cheapest. */
+export type BuyItem =
+  | { readonly askId: string; readonly quantity?: bigint }
+  | { readonly contract: Address; readonly tokenId: bigint; readonly quantity?: bigint };
+
+export type BuyOptions = {
+  /** The most that may be paid for everything together. Needed when listings are not named. */
+  readonly maxPriceWei?: bigint;
+  readonly signal?: AbortSignal;
+};
+
+type BuyData = components["schemas"]["BuyData"];
+
+/** The most listings of a request. */
+const most = 20;
+
+/** One transaction for each listing, from any marketplace; each can fail without the others. */
+export async function planBuy(
+  clients: Clients,
+  items: readonly BuyItem[],
+  options: BuyOptions,
+): Promise<Plan> {
+  demandOwnAccount(clients);
+  const refused: RefusedItem[] = [];
+  const found = await Promise.all(items.map((item) => findListing(clients, item, options)));
+  const actions: BuyAction[] = [];
+  const askIds = found.filter((id) => id !== undefined);
+  const quotes = await fetchQuotes(clients, askIds, options);
+  for (const [index, item] of items.entries()) {
+    const askId = found[index];
+    const quote = quotes.get(askId ?? "");
+    if (quote === undefined || "code" in quote) {
+      const message = quote?.error ?? "The token is not listed";
+      refused.push({ index, code: quote?.code ?? "not_found", message });
+    } else actions.push(checked(() => actionOf(clients, item, quote)));
+  }
+  demandPrice(actions, options.maxPriceWei);
+  const steps = new Steps();
+  await addPurchases(clients, steps, actions);
+  return planOf(clients, "buy", steps, refused);
+}
+
+async function addPurchases(
+  clients: Clients,
+  steps: Steps,
+  actions: readonly BuyAction[],
+): Promise<void> {
+  const currency = bidCurrency[clients.api.chainId];
+  const wei = sumOf(actions.filter((action) => isSame(action.currency, currency)));
+  if (wei > 0n) await steps.approveAmount(clients, currency, wei);
+  for (const action of actions) {
+    const { askId, contract, tokenId, quantity, priceWei } = action;
+    const what = quantity === "1" ? `token ${tokenId}` : `${quantity} of token ${tokenId}`;
+    const unit = isSame(action.currency, zeroAddress) ? "wei" : `wei of ${action.currency}`;
+    const says = `Buy ${what} of ${contract} for ${priceWei} ${unit}`;
+    steps.send(action, says, [{ side: "ask", id: askId }]);
+  }
+}
+
+const sumOf = (actions: readonly BuyAction[]) =>
+  actions.reduce((sum, { priceWei }) => sum + BigInt(priceWei), 0n);
+
+/** Currencies of the market are worth the same: 1 WETH is 1 ETH. */
+function demandPrice(actions: readonly BuyAction[], maxPriceWei: bigint | undefined): void {
+  const totalWei = sumOf(actions);
+  if (maxPriceWei === undefined || totalWei <= maxPriceWei) return;
+  const message = `It costs ${totalWei} wei, more than ${maxPriceWei}`;
+  throw new WalletError("price_limit", message);
+}
+
+async function findListing(
+  { api }: Clients,
+  item: BuyItem,
+  options: BuyOptions,
+): Promise<string | undefined> {
+  if ("askId" in item) return item.askId;
+  if (options.maxPriceWei === undefined)
+    throw new TypeError("maxPriceWei is needed to buy a token without naming its listing");
+  const { data } = await api.get(
+    "/v1/listings",
+    {
+      ...{ collection: item.contract, token_id: `${item.tokenId}` },
+      ...{ sort: "price_asc", marketplace: "all", per_page: 1 },
+    },
+    callOptions(options),
+  );
+  return data[0]?.askId;
+}
+
+type Quote = BuyData | { readonly code: string; readonly error: string };
+
+async function fetchQuotes(
+  { api, account }: Clients,
+  askIds: readonly string[],
+  options: BuyOptions,
+): Promise<Map<string, Quote>> {
+  const quotes = new Map<string, Quote>();
+  for (let start = 0; start < askIds.length; start += most) {
+    const part = askIds.slice(start, start + most);
+    const body = { askIds: part, buyer: account.address };
+    const { data } = await api.post("/v1/listings/buy-data-bulk", body, callOptions(options));
+    for (const quote of [...data.listings, ...data.errors]) quotes.set(quote.askId, quote);
+  }
+  return quotes;
+}
+
+/** What the plan then shows; the answer itself is requested again when the step runs. */
+function actionOf({ api, account }: Clients, item: BuyItem, quote: BuyData): BuyAction {
+  const [nft] = quote.orderData.parameters.offer;
+  demand(nft !== undefined, "it is for nothing");
+  const currency = quote.currency.address as Address;
+  const isKnown = isSame(currency, zeroAddress) || isSame(currency, bidCurrency[api.chainId]);
+  demand(isKnown, "it is paid in a currency that the market does not use");
+  const whole: BuyAction = {
+    ...{ name: "buy", askId: quote.askId, contract: nft.token as Address },
+    ...{ tokenId: nft.identifierOrCriteria, quantity: quote.quantityExact },
+    ...{ priceWei: quote.priceWei, currency },
+  };
+  checkPurchase(quote, whole, account.address);
+  if ("contract" in item) {
+    const isToken = isSame(item.contract, whole.contract) && whole.tokenId === `${item.tokenId}`;
+    demand(isToken, "it is for another token");
+  }
+  const units = BigInt(whole.quantity);
+  const { quantity = units } = item;
+  if (quantity > units || quantity < 1n) {
+    const message = `${units} units can be bought, not ${quantity}`;
+    throw new WalletError("blocked", message, { reason: "bad_amount" });
+  }
+  const priceWei = `${(BigInt(whole.priceWei) * quantity) / units}`;
+  return { ...whole, quantity: `${quantity}`, priceWei };
+}

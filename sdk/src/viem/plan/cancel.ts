@@ -1,0 +1,54 @@
+import { type Clients, callOptions } from "../clients.ts";
+import type { OrderRef } from "./actions.ts";
+import type { Plan } from "./plan.ts";
+import { demandOwnAccount, planOf, Steps } from "./steps.ts";
+
+/** Named orders, or all of the account on every marketplace. */
+export type CancelItems =
+  | { readonly askIds?: readonly string[]; readonly bidIds?: readonly string[] }
+  | { readonly all: true };
+
+export type CallerOptions = { readonly signal?: AbortSignal };
+
+export async function planCancel(
+  clients: Clients,
+  items: CancelItems,
+  options: CallerOptions,
+): Promise<Plan> {
+  demandOwnAccount(clients);
+  const steps = new Steps();
+  if ("all" in items) {
+    const says = "Cancel all your orders on every marketplace by raising your counter";
+    steps.send({ name: "cancelAll" }, says, await listOpenOrders(clients, options));
+  } else addCancellations(steps, refsOf(items));
+  return planOf(clients, "cancel", steps);
+}
+
+export function addCancellations(steps: Steps, orders: readonly OrderRef[]): void {
+  if (orders.length === 0) return;
+  const what = orders.length === 1 ? "the order" : `${orders.length} orders`;
+  steps.send({ name: "cancel", orders }, `Cancel ${what} on the chain`, orders);
+}
+
+function refsOf({ askIds = [], bidIds = [] }: Exclude<CancelItems, { all: true }>): OrderRef[] {
+  const asks = askIds.map((id): OrderRef => ({ side: "ask", id }));
+  return [...asks, ...bidIds.map((id): OrderRef => ({ side: "bid", id }))];
+}
+
+/** The most orders of a side that are synced after their counter was raised; the order book sees the others by itself. */
+const mostSynced = 20;
+
+async function listOpenOrders(
+  { api, maker }: Clients,
+  options: CallerOptions,
+): Promise<OrderRef[]> {
+  const query = { maker, per_page: mostSynced } as const;
+  const [asks, bids] = await Promise.all([
+    api.get("/v1/listings", { ...query, marketplace: "native" }, callOptions(options)),
+    api.get("/v1/bids", query, callOptions(options)),
+  ]);
+  return [
+    ...asks.data.map(({ askId }): OrderRef => ({ side: "ask", id: askId })),
+    ...bids.data.map(({ bidId }): OrderRef => ({ side: "bid", id: bidId })),
+  ];
+}

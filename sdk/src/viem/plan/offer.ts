@@ -1,0 +1,87 @@
+import type { Address } from "viem";
+import { type Clients, callOptions } from "../clients.ts";
+import { bidCurrency, exchange } from "../exchange.ts";
+import { readAllowance } from "../read-approvals.ts";
+import { checked } from "../wallet-error.ts";
+import type { PlannedOrder } from "./actions.ts";
+import { type DraftedOrders, draftOrders, type Intent, readHeader } from "./draft-order.ts";
+import { defaultDays, type OrderOptions } from "./list.ts";
+import type { Plan } from "./plan.ts";
+import { planOf, Steps } from "./steps.ts";
+
+export type OfferItem = {
+  readonly contract: Address;
+  /** Absent: any token of the contract. */
+  readonly tokenId?: bigint;
+  /** Units, or tokens of the contract; default: 1. */
+  readonly quantity?: bigint;
+  /** What the bidder pays for one, fees and royalty included. */
+  readonly unitPriceWei: bigint;
+  /** Default: 30. */
+  readonly days?: number;
+};
+
+/** The most items of a request. */
+const most = 50;
+
+/** Bids in WETH or WAPE; approves what they and the maker's open bids need, and no more. */
+export async function planOffer(
+  clients: Clients,
+  items: readonly OfferItem[],
+  options: OrderOptions,
+): Promise<Plan> {
+  const header = await readHeader(clients, options);
+  const drafted: DraftedOrders = { orders: [], refused: [] };
+  let openOffersWei = 0n;
+  for (let start = 0; start < items.length; start += most) {
+    const part = items.slice(start, start + most);
+    const { data } = await clients.api.post(
+      "/v1/bids/requirements",
+      { maker: clients.maker, items: part.map(requestOf), chainId: clients.api.chainId },
+      callOptions(options),
+    );
+    openOffersWei = checked(() => BigInt(data.openOffersWei));
+    draftOrders(header, part.map(intentOf), data.items, { start, drafted });
+  }
+  const { orders, refused } = drafted;
+  const steps = new Steps();
+  if (orders.length > 0) {
+    await approve(clients, steps, orders, openOffersWei);
+    steps.signAndPost(orders, options.bulk ?? "auto");
+  }
+  return planOf(clients, "offer", steps, refused);
+}
+
+/**
+ * What the maker's open bids and these need. The API's total of the open bids counts as far as they are approved
+ * already, so that no answer can make the approval grow by more than these bids.
+ */
+async function approve(
+  clients: Clients,
+  steps: Steps,
+  orders: readonly PlannedOrder[],
+  openOffersWei: bigint,
+): Promise<void> {
+  const currency = bidCurrency[clients.api.chainId];
+  const allowed = await readAllowance(clients, currency, exchange);
+  const wei = orders.reduce(
+    (sum, { unitPriceWei, quantity }) => sum + BigInt(unitPriceWei) * BigInt(quantity),
+    openOffersWei < allowed ? openOffersWei : allowed,
+  );
+  await steps.approveAmount(clients, currency, wei);
+}
+
+const requestOf = ({ contract, tokenId, quantity = 1n, unitPriceWei }: OfferItem) => ({
+  ...(tokenId === undefined
+    ? { kind: "collection" as const }
+    : { kind: "item" as const, tokenId: `${tokenId}` }),
+  contract,
+  amountWei: `${unitPriceWei}`,
+  quantity: Number(quantity),
+});
+
+const intentOf = ({ contract, tokenId, quantity = 1n, unitPriceWei, days }: OfferItem): Intent => ({
+  ...{ side: "bid", contract, quantity: `${quantity}`, minNetWei: 0n },
+  tokenId: tokenId === undefined ? null : `${tokenId}`,
+  ...{ unitPriceWei: `${unitPriceWei}`, days: days ?? defaultDays },
+});

@@ -1,0 +1,114 @@
+import type { Address, Hex } from "viem";
+import type { OrderRef, PlannedAction, PlannedOrder, Wei } from "./actions.ts";
+
+/** A transaction that is about to be sent or was. Its nonce is fixed before, so that it is mined once at most. */
+export type Transaction = {
+  readonly to: Address;
+  readonly data: Hex;
+  readonly valueWei: Wei;
+  readonly nonce: number;
+  /** The chain's head before it was sent. */
+  readonly sinceBlock: string;
+  readonly hash?: Hex;
+  readonly minedIn?: string;
+};
+
+/** What became of one posted order. */
+export type Posted = {
+  readonly success: boolean;
+  readonly id?: string;
+  readonly orderHash?: string;
+  readonly status?: string;
+  /** Why it was rejected, a code of the API. */
+  readonly code?: string;
+  readonly message: string;
+};
+
+type Base = {
+  readonly id: string;
+  /** In words, for people. */
+  readonly says: string;
+  /** What leaves the wallet when it is carried out, without gas; the zero address: native currency. */
+  readonly costs: { readonly wei: Wei; readonly currency: Address };
+  /** Whether a transaction is paid for. */
+  readonly paysGas: boolean;
+  /**
+   * `begun`: in progress or interrupted. `skipped`: there was nothing to do. An approval that exists when the plan is
+   * made is `skipped` from the start, and checked again when it runs.
+   */
+  state: "waiting" | "begun" | "done" | "skipped" | "failed";
+  /** Of a failed step. */
+  error?: { readonly code: string; readonly message: string };
+};
+
+export type ApproveStep = Base & {
+  readonly kind: "approve";
+  readonly token: Address;
+  readonly operator: Address;
+  /** Null: all tokens of the contract; else the amount of an ERC-20. */
+  readonly amountWei: Wei | null;
+  transaction?: Transaction;
+};
+export type SignStep = Base & {
+  readonly kind: "sign";
+  readonly orders: readonly PlannedOrder[];
+  /** `tree`: one signature for all. `auto` becomes one of the others when it runs. */
+  bulk: "auto" | "tree" | "single";
+  signatures: Hex[];
+};
+/** `of`: the step whose orders are posted; likewise below. */
+export type PostStep = Base & { readonly kind: "post"; readonly of: string; results: Posted[] };
+export type SendStep = Base & {
+  readonly kind: "send";
+  readonly action: PlannedAction;
+  transaction?: Transaction;
+};
+export type ConfirmStep = Base & { readonly kind: "confirm"; readonly of: string };
+export type SyncStep = Base & {
+  readonly kind: "sync";
+  readonly of: string;
+  readonly orders: readonly OrderRef[];
+  /** Of the orders as the API then has them, as far as they are synced. */
+  statuses: string[];
+};
+export type Step = ApproveStep | SignStep | PostStep | SendStep | ConfirmStep | SyncStep;
+
+export type Verb = "list" | "offer" | "buy" | "accept" | "cancel" | "relist" | "approve";
+
+/** Something that was requested and is no part of the plan, and why. */
+export type RefusedItem = {
+  /** In the request. */
+  readonly index: number;
+  /** A code of the API. */
+  readonly code: string;
+  readonly message: string;
+};
+
+/** What is to be done, as plain JSON: show it, store it, run it, go on with it. */
+export type Plan = {
+  readonly version: 1;
+  readonly verb: Verb;
+  readonly chainId: 1 | 33139;
+  /** Who signs and sends. */
+  readonly account: Address;
+  /** Whose orders they are: the account, or a contract that it signs for. */
+  readonly maker: Address;
+  readonly refused: readonly RefusedItem[];
+  readonly steps: Step[];
+};
+
+/** The step that another one is of. */
+export function stepOf(plan: Plan, id: string): Step {
+  const found = plan.steps.find((step) => step.id === id);
+  if (found === undefined) throw new TypeError(`The plan has no step ${id}`);
+  return found;
+}
+
+export const isEnded = ({ state }: Step) => state === "done" || state === "skipped";
+
+/** Ids of the orders that the plan posted. */
+export function postedIds(plan: Plan): string[] {
+  return plan.steps.flatMap((step) =>
+    step.kind === "post" ? step.results.flatMap(({ id }) => id ?? []) : [],
+  );
+}

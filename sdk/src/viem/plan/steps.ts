@@ -1,0 +1,105 @@
+import { type Address, zeroAddress } from "viem";
+import type { Clients } from "../clients.ts";
+import { conduit, exchange, isSame } from "../exchange.ts";
+import { readAllowance, readIsApproved } from "../read-approvals.ts";
+import { WalletError } from "../wallet-error.ts";
+import type { OrderRef, PlannedAction, PlannedOrder } from "./actions.ts";
+import type { Plan, RefusedItem, Step, Verb } from "./plan.ts";
+
+const free = { costs: { wei: "0", currency: zeroAddress }, paysGas: false } as const;
+const gasOnly = { ...free, paysGas: true } as const;
+
+/** Steps of a plan in the making; ids are `<index>-<kind>`. */
+export class Steps {
+  readonly list: Step[] = [];
+
+  #id = (kind: Step["kind"]) => `${this.list.length}-${kind}`;
+
+  /** A transaction and the wait for it. */
+  #confirm(of: string): void {
+    const says = "Wait until the transaction is mined";
+    this.list.push({
+      id: this.#id("confirm"),
+      kind: "confirm",
+      says,
+      ...free,
+      state: "waiting",
+      of,
+    });
+  }
+
+  async approveTokens(clients: Clients, contracts: readonly Address[]): Promise<void> {
+    const distinct = [...new Set(contracts.map((one) => one.toLowerCase() as Address))];
+    const approved = await Promise.all(
+      distinct.map((token) => readIsApproved(clients, token, conduit)),
+    );
+    for (const [index, token] of distinct.entries()) {
+      const says = `Allow the marketplaces' conduit ${conduit} to move your tokens of ${token}`;
+      this.#approve({ token, operator: conduit, amountWei: null, says }, approved[index] === true);
+    }
+  }
+
+  /** Of an ERC-20 currency, to the exchange itself. */
+  async approveAmount(clients: Clients, currency: Address, wei: bigint): Promise<void> {
+    const says = `Allow the exchange ${exchange} to take up to ${wei} wei of ${currency}`;
+    const allowed = await readAllowance(clients, currency, exchange);
+    const fields = { token: currency, operator: exchange, amountWei: `${wei}`, says };
+    this.#approve(fields, allowed >= wei);
+  }
+
+  #approve(
+    fields: { token: Address; operator: Address; amountWei: string | null; says: string },
+    isApproved: boolean,
+  ): void {
+    const id = this.#id("approve");
+    const state = isApproved ? "skipped" : "waiting";
+    this.list.push({ id, kind: "approve", ...gasOnly, state, ...fields });
+    this.#confirm(id);
+  }
+
+  signAndPost(orders: readonly PlannedOrder[], bulk: "auto" | "single"): void {
+    const id = this.#id("sign");
+    const count = orders.length === 1 ? "the order" : `${orders.length} orders`;
+    this.list.push({
+      ...{ id, kind: "sign", says: `Sign ${count}`, ...free, state: "waiting" },
+      ...{ orders, bulk, signatures: [] },
+    });
+    const post = { kind: "post", says: `Publish ${count}`, ...free, state: "waiting" } as const;
+    this.list.push({ id: this.#id("post"), ...post, of: id, results: [] });
+  }
+
+  send(action: PlannedAction, says: string, touched: readonly OrderRef[]): void {
+    const id = this.#id("send");
+    const costs =
+      action.name === "buy" ? { wei: action.priceWei, currency: action.currency } : gasOnly.costs;
+    this.list.push({ id, kind: "send", says, costs, paysGas: true, state: "waiting", action });
+    this.#confirm(id);
+    if (touched.length === 0) return;
+    const sync = { kind: "sync", says: "Let the order book see it", ...free } as const;
+    const orders = { of: id, orders: touched, statuses: [] };
+    this.list.push({ id: this.#id("sync"), ...sync, state: "waiting", ...orders });
+  }
+}
+
+/** A plan of these steps; throws when everything that was requested is refused. */
+export function planOf(
+  { api, account, maker }: Clients,
+  verb: Verb,
+  { list: steps }: Steps,
+  refused: readonly RefusedItem[] = [],
+): Plan {
+  const [first] = refused;
+  const does = steps.some(({ kind }) => kind !== "approve" && kind !== "confirm");
+  if (first !== undefined && !does)
+    throw new WalletError("blocked", first.message, { reason: first.code });
+  const { address } = account;
+  const head = { version: 1, verb, chainId: api.chainId, account: address, maker } as const;
+  return { ...head, refused, steps };
+}
+
+/** Contracts sign, but their transactions are sent by themselves. */
+export function demandOwnAccount({ account, maker }: Clients): void {
+  if (isSame(account.address, maker)) return;
+  const message = `${maker} is a contract: its transactions are sent by itself, not by ${account.address}`;
+  throw new WalletError("blocked", message, { reason: "contract_account" });
+}

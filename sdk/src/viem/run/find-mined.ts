@@ -1,0 +1,60 @@
+import type { Hex } from "viem";
+import { wait } from "../../reading/wait.ts";
+import { isSame } from "../exchange.ts";
+import type { Transaction } from "../plan/plan.ts";
+import { WalletError } from "../wallet-error.ts";
+import type { Run } from "./run.ts";
+
+const pollMs = 1_000;
+export const defaultMineTimeoutMs = 180_000;
+
+/**
+ * What became of a transaction that may have been sent: its hash, once it is mined; `foreign`: its nonce was used for
+ * another one; `free`: it was not sent. Wallets may choose a nonce of their own, so that later ones are looked at too.
+ */
+export async function findMined(
+  run: Run,
+  transaction: Transaction,
+): Promise<Hex | "foreign" | "free"> {
+  const { reads, account } = run;
+  const { nonce } = transaction;
+  const { address } = account;
+  const sent = await reads.getTransactionCount({ address, blockTag: "pending" });
+  if (sent <= nonce) return "free";
+  await untilMined(run, sent);
+  for (let used = nonce; used < sent; used += 1) {
+    const mined = await minedWith(run, used, BigInt(transaction.sinceBlock));
+    const isIt = mined !== undefined && mined.to !== null && isSame(mined.to, transaction.to);
+    if (isIt && isSame(mined.input, transaction.data)) return mined.hash;
+  }
+  return "foreign";
+}
+
+/** Until as many transactions of the account are mined; which they are cannot be known before. */
+async function untilMined({ reads, account, options }: Run, count: number): Promise<void> {
+  const { mineTimeoutMs = defaultMineTimeoutMs } = options;
+  const deadline = Date.now() + mineTimeoutMs;
+  const signal = options.signal ?? new AbortController().signal;
+  while ((await reads.getTransactionCount({ address: account.address })) < count) {
+    if (Date.now() > deadline) {
+      const message = `A transaction of ${account.address} is pending: run the plan again later`;
+      throw new WalletError("not_mined", message);
+    }
+    await wait(Math.min(pollMs, reads.pollingInterval), signal);
+  }
+}
+
+/** The account's transaction with that nonce, by bisection of the blocks since then. */
+async function minedWith({ reads, account }: Run, nonce: number, sinceBlock: bigint) {
+  const { address } = account;
+  let low = sinceBlock;
+  let high = await reads.getBlockNumber({ cacheTime: 0 });
+  while (low < high) {
+    const blockNumber = (low + high) / 2n;
+    const count = await reads.getTransactionCount({ address, blockNumber });
+    if (count > nonce) high = blockNumber;
+    else low = blockNumber + 1n;
+  }
+  const { transactions } = await reads.getBlock({ blockNumber: low, includeTransactions: true });
+  return transactions.find((one) => isSame(one.from, address) && one.nonce === nonce);
+}

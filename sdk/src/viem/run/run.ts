@@ -1,0 +1,127 @@
+import { MarketError } from "../../market-error.ts";
+import { type Clients, checkClients } from "../clients.ts";
+import { isEnded, type Plan, type Step, stepOf } from "../plan/plan.ts";
+import { WalletError } from "../wallet-error.ts";
+import { runApprove } from "./steps/approve.ts";
+import { runConfirm } from "./steps/confirm.ts";
+import { runPost } from "./steps/post.ts";
+import { runSend } from "./steps/send.ts";
+import { runSign } from "./steps/sign.ts";
+import { runSync } from "./steps/sync.ts";
+
+export type RunOptions = {
+  /**
+   * Called at each change of a step, with the whole plan as it then is; the run waits for it. Who stores the plan here
+   * can go on with it after a crash at any moment.
+   */
+  readonly onStep?: (step: Step, plan: Plan) => void | Promise<void>;
+  readonly signal?: AbortSignal;
+  /** For a transaction to be mined; default: 3 min. */
+  readonly mineTimeoutMs?: number;
+};
+
+/** One run of a plan. */
+export type Run = Clients & {
+  readonly plan: Plan;
+  readonly options: RunOptions;
+  /** Changes the step that is carried out, and tells it. */
+  store(change: () => void): Promise<void>;
+};
+
+/**
+ * Carries out what is not done yet; the plan as it is then. Throws what stopped it, after the step was marked failed.
+ * Of several purchases each can fail without the others: it throws only if none succeeded.
+ */
+export async function runPlan(clients: Clients, given: Plan, options: RunOptions): Promise<Plan> {
+  const plan = structuredClone(given);
+  await checkClients(clients, plan);
+  const failures: unknown[] = [];
+  for (const step of plan.steps) {
+    if (!isDue(plan, step)) continue;
+    options.signal?.throwIfAborted();
+    try {
+      await runStep(clients, plan, step, options);
+    } catch (error) {
+      if (!isOfOnePurchase(plan, step, error)) throw error;
+      failures.push(error);
+    }
+  }
+  const isDone = ({ kind, state }: Step) => kind === "send" && state === "done";
+  if (failures.length > 0 && !plan.steps.some(isDone)) throw failures[0];
+  return plan;
+}
+
+/** Not done yet, and what it follows is. */
+function isDue(plan: Plan, step: Step): boolean {
+  if ("of" in step) return !isEnded(step) && isEnded(stepOf(plan, step.of));
+  return !isEnded(step) || isSkippedApproval(plan, step);
+}
+
+/** What was approved when the plan was made may have been revoked since; once confirmed it is not looked at again. */
+function isSkippedApproval({ steps }: Plan, { kind, state, id }: Step): boolean {
+  if (kind !== "approve" || state !== "skipped") return false;
+  return steps.some((other) => other.kind === "confirm" && other.of === id && !isEnded(other));
+}
+
+async function runStep(
+  clients: Clients,
+  plan: Plan,
+  step: Step,
+  options: RunOptions,
+): Promise<void> {
+  const store = async (change: () => void) => {
+    change();
+    await options.onStep?.(structuredClone(step), structuredClone(plan));
+  };
+  const run: Run = { ...clients, plan, options, store };
+  await store(() => {
+    step.state = "begun";
+    delete step.error;
+  });
+  try {
+    const state = await carryOut(run, step);
+    await store(() => {
+      step.state = state;
+    });
+  } catch (error) {
+    await store(() => {
+      step.state = "failed";
+      step.error = describe(error);
+    });
+    throw error;
+  }
+}
+
+function carryOut(run: Run, step: Step): Promise<"done" | "skipped"> {
+  switch (step.kind) {
+    case "approve":
+      return runApprove(run, step);
+    case "sign":
+      return runSign(run, step);
+    case "post":
+      return runPost(run, step);
+    case "send":
+      return runSend(run, step);
+    case "confirm":
+      return runConfirm(run, step);
+    case "sync":
+      return runSync(run, step);
+  }
+}
+
+/** Whether the others of a sweep can go on: the listing is gone, and nothing is wrong with the caller or the API. */
+function isOfOnePurchase(plan: Plan, step: Step, error: unknown): boolean {
+  const isSweep = plan.steps.filter(isPurchase).length > 1;
+  const concerned = step.kind === "confirm" ? stepOf(plan, step.of) : step;
+  if (!isSweep || !isPurchase(concerned)) return false;
+  if (error instanceof MarketError) return [404, 409, 422].includes(error.status);
+  return error instanceof WalletError && error.code === "reverted";
+}
+
+const isPurchase = (step: Step) => step.kind === "send" && step.action.name === "buy";
+
+function describe(error: unknown): { code: string; message: string } {
+  const isKnown = error instanceof WalletError || error instanceof MarketError;
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: isKnown ? error.code : "unknown", message };
+}

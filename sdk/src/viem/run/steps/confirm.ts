@@ -1,0 +1,76 @@
+import { type TransactionReceipt, WaitForTransactionReceiptTimeoutError } from "viem";
+import { type ConfirmStep, stepOf, type Transaction } from "../../plan/plan.ts";
+import { WalletError } from "../../wallet-error.ts";
+import { defaultMineTimeoutMs, findMined } from "../find-mined.ts";
+import { revertOf } from "../revert.ts";
+import type { Run } from "../run.ts";
+
+/** Waits until the transaction of the step before is mined. */
+export async function runConfirm(run: Run, step: ConfirmStep): Promise<"done" | "skipped"> {
+  const sent = stepOf(run.plan, step.of);
+  if (sent.kind !== "approve" && sent.kind !== "send")
+    throw new TypeError(`${step.of} sends nothing`);
+  const { transaction } = sent;
+  if (transaction?.hash === undefined) return "skipped";
+  /** It did nothing: the next run makes it anew. */
+  const forget = () =>
+    run.store(() => {
+      delete sent.transaction;
+      sent.state = "waiting";
+    });
+  const receipt = await waitForReceipt(run, transaction);
+  if (receipt === "replaced") {
+    await forget();
+    const message = "The transaction was replaced by another one: the plan can be run again";
+    throw new WalletError("replaced", message);
+  }
+  const { transactionHash: hash, blockNumber, status } = receipt;
+  await run.store(() => {
+    sent.transaction = { ...transaction, hash, minedIn: `${blockNumber}` };
+  });
+  if (status === "success") return "done";
+  const error = await reasonOf(run, transaction, blockNumber);
+  await forget();
+  throw error;
+}
+
+/** A transaction that was only sent anew with another gas price counts as the same. */
+async function waitForReceipt(
+  run: Run,
+  transaction: Transaction,
+): Promise<TransactionReceipt | "replaced"> {
+  const { reads, options } = run;
+  const { mineTimeoutMs: timeout = defaultMineTimeoutMs } = options;
+  let isOther = false;
+  try {
+    const receipt = await reads.waitForTransactionReceipt({
+      ...{ hash: transaction.hash ?? "0x", timeout },
+      onReplaced: ({ reason }) => {
+        isOther = reason !== "repriced";
+      },
+    });
+    return isOther ? "replaced" : receipt;
+  } catch (error) {
+    if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
+    const found = await findMined(run, transaction);
+    if (found === "foreign") return "replaced";
+    if (found !== "free") return reads.getTransactionReceipt({ hash: found });
+    const message = `${transaction.hash} is not mined after ${timeout} ms: run the plan again later`;
+    throw new WalletError("not_mined", message, { cause: error });
+  }
+}
+
+/** Why it failed, by the state of its block. */
+async function reasonOf(
+  { reads, account }: Run,
+  { to, data, valueWei }: Transaction,
+  blockNumber: bigint,
+): Promise<unknown> {
+  try {
+    const call = { account: account.address, to, data, value: BigInt(valueWei) };
+    await reads.call({ ...call, blockNumber });
+  } catch (error) {
+    return revertOf(error);
+  }
+  return new WalletError("reverted", "The transaction was mined and failed: run the plan again");
+}

@@ -1,0 +1,86 @@
+import { type Address, encodeFunctionData, type Hex } from "viem";
+import { exchangeAbi } from "../../abis.ts";
+import { encodeAcceptance } from "../../checks/check-acceptance.ts";
+import { checkPurchase } from "../../checks/check-purchase.ts";
+import { callOptions } from "../../clients.ts";
+import { exchange, isSame, type OrderComponents, orderHash } from "../../exchange.ts";
+import type {
+  AcceptAction,
+  BuyAction,
+  CancelAction,
+  OrderRef,
+  PlannedAction,
+} from "../../plan/actions.ts";
+import { parseComponents } from "../../plan/components.ts";
+import type { SendStep } from "../../plan/plan.ts";
+import { checked, demand } from "../../wallet-error.ts";
+import type { Run } from "../run.ts";
+import { type Call, sendOnce } from "../transaction.ts";
+
+export async function runSend(run: Run, step: SendStep): Promise<"done"> {
+  await sendOnce(run, step, () => callOf(run, step.action));
+  return "done";
+}
+
+/** The call as the API returns it now, after it was checked against the plan. */
+function callOf(run: Run, action: PlannedAction): Promise<Call> {
+  switch (action.name) {
+    case "buy":
+      return buyCall(run, action);
+    case "accept":
+      return acceptCall(run, action);
+    case "cancel":
+      return cancelCall(run, action);
+    case "cancelAll":
+      return Promise.resolve(
+        toExchange(encodeFunctionData({ abi: exchangeAbi, functionName: "incrementCounter" })),
+      );
+  }
+}
+
+const toExchange = (data: Hex): Call => ({ to: exchange, data, valueWei: 0n });
+
+async function buyCall({ api, plan, options }: Run, action: BuyAction): Promise<Call> {
+  const { askId, quantity, priceWei } = action;
+  const { data: call } = await api.post(
+    "/v1/listings/{askId}/buy-data",
+    { askId, buyer: plan.account, amount: Number(quantity), maxPriceWei: priceWei },
+    callOptions(options),
+  );
+  return checked(() => {
+    checkPurchase(call, action, plan.account);
+    // As it came: it is checked, and not made anew.
+    return { to: call.to as Address, data: call.data as Hex, valueWei: BigInt(call.value) };
+  });
+}
+
+async function acceptCall({ api, plan, options }: Run, action: AcceptAction): Promise<Call> {
+  const { bidId, tokenId, quantity } = action;
+  const { data } = await api.post(
+    "/v1/bids/{bidId}/accept-data",
+    { bidId, fulfiller: plan.account, tokenId, amount: Number(quantity) },
+    callOptions(options),
+  );
+  return checked(() => toExchange(encodeAcceptance(data, action, plan.account)));
+}
+
+async function cancelCall(run: Run, action: CancelAction): Promise<Call> {
+  const orders: OrderComponents[] = [];
+  for (const ref of action.orders) orders.push(await fetchOrder(run, ref));
+  const args = [orders] as const;
+  return toExchange(encodeFunctionData({ abi: exchangeAbi, functionName: "cancel", args }));
+}
+
+/** The order of that id and no other: the id ends with its hash. */
+async function fetchOrder({ api, plan, options }: Run, { side, id }: OrderRef) {
+  const { data } =
+    side === "ask"
+      ? await api.get("/v1/orders/asks/{askId}/components", { askId: id }, callOptions(options))
+      : await api.get("/v1/orders/bids/{bidId}/components", { bidId: id }, callOptions(options));
+  return checked(() => {
+    const order = parseComponents(data.components);
+    demand(isSame(order.offerer, plan.maker), `${id} is not the maker's order`);
+    demand(id.toLowerCase().endsWith(orderHash(order)), `${id} is another order`);
+    return order;
+  });
+}

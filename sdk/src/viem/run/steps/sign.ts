@@ -1,0 +1,90 @@
+import type { Hex } from "viem";
+import { checkOrder } from "../../checks/check-order.ts";
+import type { TypedData } from "../../clients.ts";
+import { domainOf, isSame, type OrderComponents, orderTypes } from "../../exchange.ts";
+import { parseComponents } from "../../plan/components.ts";
+import type { SignStep } from "../../plan/plan.ts";
+import { readCounter } from "../../read-approvals.ts";
+import { checked, WalletError } from "../../wallet-error.ts";
+import { bulkTypedData, splitBulkSignature } from "../bulk-order.ts";
+import { isRefusal } from "../revert.ts";
+import type { Run } from "../run.ts";
+
+/** Signs every order that has no signature yet, after each was checked once more. */
+export async function runSign(run: Run, step: SignStep): Promise<"done"> {
+  const orders = await checkOrders(run, step);
+  if (step.bulk === "auto") {
+    const bulk = await chooseBulk(run, orders.length);
+    await run.store(() => {
+      step.bulk = bulk;
+    });
+  }
+  const isTree = step.bulk === "tree" && step.signatures.length === 0;
+  if (isTree && (await signTree(run, step, orders))) return "done";
+  for (const order of orders.slice(step.signatures.length)) {
+    const data = { types: orderTypes, primaryType: "OrderComponents", message: order };
+    const signature = await sign(run, data);
+    await run.store(() => {
+      step.signatures.push(signature);
+    });
+  }
+  return "done";
+}
+
+async function checkOrders(run: Run, step: SignStep): Promise<OrderComponents[]> {
+  const { chainId, maker } = run.plan;
+  const orders = step.orders.map((order) =>
+    checked(() => {
+      const components = parseComponents(order.components);
+      checkOrder(components, { ...order, chainId, maker });
+      return components;
+    }),
+  );
+  const counter = await readCounter(run);
+  const now = BigInt(Math.floor(Date.now() / 1_000));
+  if (orders.some((order) => order.counter !== counter))
+    throw new WalletError("stale_plan", "The maker's counter has changed: make a new plan");
+  if (orders.some(({ endTime }) => endTime <= now))
+    throw new WalletError("stale_plan", "An order of the plan has expired: make a new plan");
+  return orders;
+}
+
+/** One signature cannot serve contracts, which know only what they are asked about. Accounts of EIP-7702 still sign. */
+async function chooseBulk({ reads, plan }: Run, count: number): Promise<"tree" | "single"> {
+  if (count < 2 || !isSame(plan.maker, plan.account)) return "single";
+  const code = await reads.getCode({ address: plan.maker });
+  const signs = code === undefined || code === "0x" || code.startsWith("0xef0100");
+  return signs ? "tree" : "single";
+}
+
+/** False: the signer cannot sign a tree, as small devices, and is asked for the same orders one by one. */
+async function signTree(
+  run: Run,
+  step: SignStep,
+  orders: readonly OrderComponents[],
+): Promise<boolean> {
+  let signature: Hex;
+  try {
+    signature = await sign(run, { ...bulkTypedData(orders), primaryType: "BulkOrder" });
+  } catch (error) {
+    if (error instanceof WalletError) throw error;
+    await run.store(() => {
+      step.bulk = "single";
+    });
+    return false;
+  }
+  await run.store(() => {
+    step.signatures = splitBulkSignature(signature, orders);
+  });
+  return true;
+}
+
+async function sign({ signTypedData, plan }: Run, data: Omit<TypedData, "domain">): Promise<Hex> {
+  try {
+    return await signTypedData({ domain: domainOf(plan.chainId), ...data });
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const message = "The signature was refused in the wallet: the plan can be run again";
+    throw new WalletError("refused", message, { cause: error });
+  }
+}

@@ -1,0 +1,44 @@
+import { wait } from "../../../reading/wait.ts";
+import { callOptions } from "../../clients.ts";
+import type { OrderRef } from "../../plan/actions.ts";
+import { type SyncStep, stepOf } from "../../plan/plan.ts";
+import type { Run } from "../run.ts";
+
+const tries = 10;
+const pauseMs = 1_000;
+
+/** Makes the order book look at the chain, until it has seen the block of the transaction. */
+export async function runSync(run: Run, step: SyncStep): Promise<"done"> {
+  const sent = stepOf(run.plan, step.of);
+  const transaction = sent.kind === "send" ? sent.transaction : undefined;
+  const minedIn = Number(transaction?.minedIn ?? 0);
+  const signal = run.options.signal ?? new AbortController().signal;
+  for (const order of step.orders.slice(step.statuses.length)) {
+    let seen = await syncOrder(run, order, transaction?.hash);
+    for (let left = tries; seen.block < minedIn && left > 0; left -= 1) {
+      await wait(pauseMs, signal);
+      seen = await syncOrder(run, order, transaction?.hash);
+    }
+    await run.store(() => {
+      step.statuses.push(seen.status);
+    });
+  }
+  return "done";
+}
+
+async function syncOrder(
+  { api, options }: Run,
+  { side, id }: OrderRef,
+  txHash: string | undefined,
+): Promise<{ status: string; block: number }> {
+  const body = txHash === undefined ? {} : { txHash };
+  const { data } =
+    side === "ask"
+      ? await api.post("/v1/orders/asks/{askId}/sync", { askId: id, ...body }, callOptions(options))
+      : await api.post(
+          "/v1/orders/bids/{bidId}/sync",
+          { bidId: id, ...body },
+          callOptions(options),
+        );
+  return { status: data.status, block: data.checkedAtBlock };
+}

@@ -1,0 +1,65 @@
+import { type Account, createWalletClient, http, type PublicClient } from "viem";
+import { toAccount } from "viem/accounts";
+import { accounts } from "../../../devnet/accounts.ts";
+import { type Market, market } from "../../../sdk/src/index.ts";
+import {
+  type Plan,
+  postedIds,
+  type Trader,
+  type TraderOptions,
+  trader,
+} from "../../../sdk/src/viem/index.ts";
+import type { Person, TestChain } from "../../support/orders/test-chains.ts";
+
+/** What left a wallet. */
+export type Signed = { orders: number; transactions: number };
+
+export type Caller = {
+  api: Market;
+  trader: Trader;
+  account: Account;
+  signed: Signed;
+};
+
+type CallerOptions = { fetch?: typeof globalThis.fetch } & Partial<TraderOptions>;
+
+/** A person with the client and a wallet of their own, which signs what it sends. */
+export function openCaller(
+  testChain: TestChain,
+  person: Person,
+  { fetch, ...options }: CallerOptions = {},
+): Caller {
+  const { baseUrl, chainId, client, rpcUrl } = testChain;
+  const api = market({ url: baseUrl, chainId, ...(fetch && { fetch }) });
+  const signed: Signed = { orders: 0, transactions: 0 };
+  const account = counting(accounts[person], signed);
+  const { chain } = client;
+  const wallet = createWalletClient({ account, chain, transport: http(rpcUrl) });
+  const reads = client as unknown as PublicClient;
+  return { api, trader: trader(api, { wallet, reads, ...options }), account, signed };
+}
+
+function counting(inner: (typeof accounts)["alice"], signed: Signed): Account {
+  return toAccount({
+    address: inner.address,
+    signMessage: inner.signMessage,
+    signTypedData: (data) => {
+      signed.orders += 1;
+      return inner.signTypedData(data);
+    },
+    signTransaction: (...args) => {
+      signed.transactions += 1;
+      return inner.signTransaction(...args);
+    },
+  });
+}
+
+/** The only order that a plan posted. */
+export function postedId(plan: Plan): string {
+  const [id, ...more] = postedIds(plan);
+  if (id === undefined || more.length > 0) throw new Error(`one order: ${JSON.stringify(plan)}`);
+  return id;
+}
+
+/** How the steps of a plan ended. */
+export const statesOf = (plan: Plan) => plan.steps.map(({ kind, state }) => `${kind} ${state}`);

@@ -1,0 +1,256 @@
+import { parseEther } from "viem";
+import { beforeAll, describe, expect, it } from "vitest";
+import { contracts } from "../../../devnet/contracts/addresses.ts";
+import type { Nft } from "../../../projections/domain/seaport/listing-components.ts";
+import { postedIds } from "../../../sdk/src/viem/index.ts";
+import {
+  mintEdition,
+  mintPunk,
+  mintPunks,
+  orderRequest,
+  type TestChain,
+  takeIds,
+  untilStatus,
+  weiOf,
+} from "../../support/orders/test-chains.ts";
+import { type Caller, openCaller, postedId, statesOf } from "./callers.ts";
+
+/** The acceptance of the order book, as callers of the client see it. */
+export function describeTrading(openChain: () => TestChain): void {
+  describe("trading through the client", () => {
+    let testChain: TestChain;
+    let alice: Caller;
+    let bob: Caller;
+    let carol: Caller;
+    beforeAll(() => {
+      testChain = openChain();
+      [alice, bob, carol] = [
+        openCaller(testChain, "alice"),
+        openCaller(testChain, "bob"),
+        openCaller(testChain, "carol"),
+      ];
+    });
+    const becomes = (side: "listings" | "bids", id: string, status: string) =>
+      untilStatus(testChain.trader("bob"), side, id, status);
+    const ownerOf = (nft: Nft) =>
+      testChain.client.readContract({
+        address: nft.contract,
+        abi: [
+          {
+            type: "function",
+            name: "ownerOf",
+            stateMutability: "view",
+            inputs: [{ type: "uint256", name: "id" }],
+            outputs: [{ type: "address" }],
+          },
+        ] as const,
+        functionName: "ownerOf",
+        args: [nft.tokenId],
+      });
+
+    it("a listing is active when it is listed, and the buyer's when it is bought", async () => {
+      const nft = await mintPunk(testChain, "alice");
+      const listed = await alice.trader.list([orderRequest(nft, "1")]);
+      expect(statesOf(listed)).toEqual([
+        "approve skipped",
+        "confirm skipped",
+        "sign done",
+        "post done",
+      ]);
+      const askId = postedId(listed);
+      await becomes("listings", askId, "active");
+
+      const plan = await bob.trader.plan.buy([{ askId }], { maxPriceWei: parseEther("1") });
+      expect(plan.steps[0]).toMatchObject({
+        costs: { wei: `${parseEther("1")}` },
+        paysGas: true,
+        state: "waiting",
+      });
+      const bought = await bob.trader.run(JSON.parse(JSON.stringify(plan)));
+      expect(statesOf(bought)).toEqual(["send done", "confirm done", "sync done"]);
+      expect(bought.steps[2]).toMatchObject({ statuses: ["filled"] });
+      expect(await ownerOf(nft)).toBe(bob.account.address);
+      await expect(bob.trader.buy([{ askId }])).rejects.toMatchObject({
+        code: "blocked",
+        reason: "unavailable",
+      });
+    });
+
+    it("units of an ERC-1155 listing are bought in two parts", async () => {
+      const nft = await mintEdition(testChain, "alice", 10n);
+      const askId = postedId(await alice.trader.list([orderRequest(nft, "0.5", 10n)]));
+      const four = await bob.trader.buy([{ askId, quantity: 4n }]);
+      expect(four.steps[0]).toMatchObject({ action: { priceWei: `${parseEther("2")}` } });
+      expect(four.steps[2]).toMatchObject({ statuses: ["active"] });
+      await expect(carol.trader.buy([{ askId, quantity: 7n }])).rejects.toMatchObject({
+        code: "blocked",
+        reason: "bad_amount",
+      });
+      const six = await carol.trader.buy([{ askId }]);
+      expect(six.steps[0]).toMatchObject({ action: { quantity: "6" } });
+      expect(six.steps[2]).toMatchObject({ statuses: ["filled"] });
+    });
+
+    it("many listings take one signature, and a refused one does not hinder the others", async () => {
+      const nfts = await mintPunks(testChain, "alice", 5n);
+      const stranger = await mintPunk(testChain, "carol");
+      const before = alice.signed.orders;
+      const items = [...nfts, stranger].map((nft) => orderRequest(nft, "2"));
+      const plan = await alice.trader.list(items);
+      expect(plan.refused).toMatchObject([{ index: 5, code: "not_owner" }]);
+      const results = plan.steps.flatMap((step) => (step.kind === "post" ? step.results : []));
+      expect(results.map(({ success, status }) => [success, status])).toEqual(
+        nfts.map(() => [true, "active"]),
+      );
+      expect(alice.signed.orders - before).toBe(1);
+
+      const askIds = results.map(({ id = "" }) => id);
+      const swept = await bob.trader.buy(
+        askIds.slice(0, 2).map((askId) => ({ askId })),
+        { maxPriceWei: parseEther("4") },
+      );
+      expect(
+        swept.steps.filter(({ kind, state }) => kind === "send" && state === "done"),
+      ).toHaveLength(2);
+      const order = await bob.trader.plan
+        .buy(
+          askIds.slice(2).map((askId) => ({ askId })),
+          { maxPriceWei: parseEther("5.99") },
+        )
+        .catch((error: unknown) => error);
+      expect(order).toMatchObject({ name: "WalletError", code: "price_limit" });
+    });
+
+    it("a device that cannot sign a tree is asked for each order", async () => {
+      const nfts = await mintPunks(testChain, "alice", 3n);
+      const asked: string[] = [];
+      const { account } = alice;
+      const small = openCaller(testChain, "alice", {
+        signTypedData: (data) => {
+          asked.push(data.primaryType);
+          if (data.primaryType === "BulkOrder") return Promise.reject(new Error("too deep"));
+          return account.signTypedData?.(data as never) ?? Promise.reject(new Error("none"));
+        },
+      });
+      const plan = await small.trader.list(nfts.map((nft) => orderRequest(nft, "2")));
+      expect(asked).toEqual(["BulkOrder", ...nfts.map(() => "OrderComponents")]);
+      const [post] = plan.steps.filter((step) => step.kind === "post");
+      expect(post?.results.every(({ success }) => success)).toBe(true);
+    });
+
+    it("an offer is approved exactly, accepted, and nets its seller what the plan shows", async () => {
+      const nft = await mintPunk(testChain, "carol");
+      await testChain.actors.bob.wraps(parseEther("5"));
+      const offered = await bob.trader.offer([orderRequest(nft, "3")]);
+      const bidId = postedId(offered);
+      const wanted = { contract: nft.contract, unitPriceWei: parseEther("2") };
+      const collectionBid = postedId(await bob.trader.offer([wanted]));
+
+      const other = await mintPunk(testChain, "carol");
+      for (const [id, tokenId] of [
+        [bidId, nft.tokenId],
+        [collectionBid, other.tokenId],
+      ] as const) {
+        const before = await weiOf(testChain, carol.account.address);
+        const plan = await carol.trader.accept({ bidId: id, tokenId });
+        const [sent] = plan.steps.filter((step) => step.kind === "send");
+        const { action } = sent ?? {};
+        const netWei = action?.name === "accept" ? BigInt(action.netWei) : 0n;
+        expect((await weiOf(testChain, carol.account.address)) - before).toBe(netWei);
+        expect(plan.steps.at(-1)).toMatchObject({ statuses: ["filled"] });
+      }
+    });
+
+    it("the best bid for a token is accepted, unless it brings too little", async () => {
+      const nft = await mintPunk(testChain, "carol");
+      await testChain.actors.bob.wraps(parseEther("40"));
+      const bidId = postedId(await bob.trader.offer([orderRequest(nft, "40")]));
+      const best = { contract: nft.contract, tokenId: nft.tokenId };
+      await becomes("bids", bidId, "active");
+      await expect(
+        carol.trader.accept(best, { minNetWei: parseEther("40") }),
+      ).rejects.toMatchObject({ code: "price_limit" });
+      const plan = await carol.trader.accept(best, { minNetWei: parseEther("30") });
+      expect(plan.steps.at(-1)).toMatchObject({ kind: "sync", statuses: ["filled"] });
+      expect(await ownerOf(nft)).toBe(bob.account.address);
+    });
+
+    it("orders are cancelled by name, on both sides at once", async () => {
+      const one = await mintPunk(testChain, "alice");
+      await testChain.actors.alice.wraps(parseEther("1"));
+      const askId = postedId(await alice.trader.list([orderRequest(one, "1")]));
+      const stranger = await mintPunk(testChain, "carol");
+      const bidId = postedId(await alice.trader.offer([orderRequest(stranger, "1")]));
+      const cancelled = await alice.trader.cancel({ askIds: [askId], bidIds: [bidId] });
+      expect(cancelled.steps.at(-1)).toMatchObject({ statuses: ["cancelled", "cancelled"] });
+    });
+
+    it("all orders are cancelled by the counter, and a plan that was made before is stale", async () => {
+      const frank = openCaller(testChain, "frank");
+      const nfts = [await mintPunk(testChain, "frank"), await mintPunk(testChain, "frank")];
+      const items = nfts.map((nft) => orderRequest(nft, "1"));
+      const other = await mintPunk(testChain, "alice");
+      const untouched = postedId(await alice.trader.list([orderRequest(other, "1")]));
+      const made = await frank.trader.plan.list(items);
+      for (const id of postedIds(await frank.trader.list(items)))
+        await becomes("listings", id, "active");
+      const all = await frank.trader.cancel({ all: true });
+      expect(all.steps.at(-1)).toMatchObject({ statuses: ["cancelled", "cancelled"] });
+      await becomes("listings", untouched, "active");
+      await expect(frank.trader.run(made)).rejects.toMatchObject({ code: "stale_plan" });
+    });
+
+    it("a listing is relisted: cheaper without a transaction, dearer after a cancel", async () => {
+      const nft = await mintPunk(testChain, "alice");
+      const first = postedId(await alice.trader.list([orderRequest(nft, "2")]));
+      const cheaper = await alice.trader.relist([{ askId: first, unitPriceWei: parseEther("1") }]);
+      expect(cheaper.steps.some(({ kind }) => kind === "send")).toBe(false);
+      const second = postedId(cheaper);
+      await becomes("listings", second, "active");
+      const dearer = await alice.trader.relist([{ askId: second, unitPriceWei: parseEther("3") }], {
+        cancel: "cheaper",
+      });
+      // The first one, still signed, is cheaper than the new one too.
+      const [sync] = dearer.steps.filter((step) => step.kind === "sync");
+      expect(sync?.orders.map(({ id }) => id).toSorted()).toEqual([first, second].toSorted());
+      expect(sync?.statuses).toEqual(["cancelled", "cancelled"]);
+      await becomes("listings", postedId(dearer), "active");
+    });
+
+    it("a wallet contract lists by its owner's signature, each order by one of its own", async () => {
+      const { wallet } = testChain.actors;
+      const nfts: Nft[] = [0, 1].map(() => ({
+        ...{ standard: "erc721", contract: contracts.punks },
+        tokenId: takeIds(1n),
+      }));
+      for (const nft of nfts) await wallet.mints(nft);
+      await wallet.revokes(contracts.punks);
+      const owner = openCaller(testChain, "alice", { maker: wallet.address });
+      const items = nfts.map((nft) => orderRequest(nft, "1"));
+      const stopped = await owner.trader.plan.list(items);
+      await expect(owner.trader.run(stopped)).rejects.toMatchObject({
+        code: "blocked",
+        reason: "contract_account",
+      });
+      await wallet.approves(contracts.punks);
+      const plan = await owner.trader.run(stopped);
+      expect(owner.signed.orders).toBe(2);
+      const results = plan.steps.flatMap((step) => (step.kind === "post" ? step.results : []));
+      const bought = await bob.trader.buy(results.map(({ id = "" }) => ({ askId: id })));
+      expect(bought.steps.every(({ state }) => state === "done")).toBe(true);
+    });
+
+    it("approves only what is missing", async () => {
+      const grace = openCaller(testChain, "grace");
+      await testChain.actors.grace.revokes(contracts.punks);
+      const contractsToSell = { contracts: [contracts.punks], offersWei: 5n };
+      const plan = await grace.trader.approve(contractsToSell);
+      const again = await grace.trader.plan.approve(contractsToSell);
+      expect(plan.steps.at(0)?.state).toBe("done");
+      expect(
+        again.steps.filter(({ kind, state }) => kind === "approve" && state === "skipped"),
+      ).toHaveLength(2);
+      expect(statesOf(await grace.trader.run(again)).join()).not.toContain("done");
+    });
+  });
+}
