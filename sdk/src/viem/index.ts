@@ -32,6 +32,6 @@ export {
   type Verb,
 } from "./plan/plan.ts";
 export type { RelistItem, RelistOptions } from "./plan/relist.ts";
-export type { RunOptions } from "./run/run.ts";
+export type { RunOptions } from "./run/context.ts";
 export { type Planner, type Trader, type TraderOptions, trader } from "./trader.ts";
 export { type WalletCode, WalletError } from "./wallet-error.ts";

@@ -9,7 +9,8 @@ import { type ListItem, type OrderOptions, planList } from "./plan/list.ts";
 import { type OfferItem, planOffer } from "./plan/offer.ts";
 import type { Plan } from "./plan/plan.ts";
 import { planRelist, type RelistItem, type RelistOptions } from "./plan/relist.ts";
-import { type RunOptions, runPlan } from "./run/run.ts";
+import type { RunOptions } from "./run/context.ts";
+import { runPlan } from "./run/run.ts";
 
 export type TraderOptions = {
   /** Signs and sends. */

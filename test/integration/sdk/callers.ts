@@ -1,4 +1,4 @@
-import { type Account, createWalletClient, http, type PublicClient } from "viem";
+import { type Account, createWalletClient, http, type PublicClient, type WalletClient } from "viem";
 import { toAccount } from "viem/accounts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { type Market, market } from "../../../sdk/src/index.ts";
@@ -12,12 +12,13 @@ import {
 import type { Person, TestChain } from "../../support/orders/test-chains.ts";
 
 /** What left a wallet. */
-export type Signed = { orders: number; transactions: number };
+type Signed = { orders: number; transactions: number };
 
 export type Caller = {
   api: Market;
   trader: Trader;
   account: Account;
+  wallet: WalletClient;
   signed: Signed;
 };
 
@@ -36,7 +37,7 @@ export function openCaller(
   const { chain } = client;
   const wallet = createWalletClient({ account, chain, transport: http(rpcUrl) });
   const reads = client as unknown as PublicClient;
-  return { api, trader: trader(api, { wallet, reads, ...options }), account, signed };
+  return { api, trader: trader(api, { wallet, reads, ...options }), account, wallet, signed };
 }
 
 function counting(inner: (typeof accounts)["alice"], signed: Signed): Account {
@@ -63,3 +64,13 @@ export function postedId(plan: Plan): string {
 
 /** How the steps of a plan ended. */
 export const statesOf = (plan: Plan) => plan.steps.map(({ kind, state }) => `${kind} ${state}`);
+
+/** A server whose answers to some paths are altered: `data` is replaced by what `alter` makes of it. */
+export function answering(path: RegExp, alter: (data: never) => unknown): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    if (!path.test(new URL(String(input)).pathname)) return response;
+    const body = (await response.json()) as { data?: unknown };
+    return Response.json({ ...body, data: alter(body.data as never) });
+  };
+}

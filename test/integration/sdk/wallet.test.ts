@@ -4,6 +4,8 @@ import {
   type TestChain,
   type TestChains,
 } from "../../support/orders/test-chains.ts";
+import { describeAlteredAnswers } from "./altered.ts";
+import { describeInterruptions } from "./interruptions.ts";
 import { describeTrading } from "./trading.ts";
 
 const chainId = 33139;
@@ -18,3 +20,5 @@ const openChain = (): TestChain => testChains.chain(chainId);
 
 // One service for all of them.
 describeTrading(openChain);
+describeInterruptions(openChain);
+describeAlteredAnswers(openChain);

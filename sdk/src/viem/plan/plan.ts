@@ -32,10 +32,7 @@ type Base = {
   readonly costs: { readonly wei: Wei; readonly currency: Address };
   /** Whether a transaction is paid for. */
   readonly paysGas: boolean;
-  /**
-   * `begun`: in progress or interrupted. `skipped`: there was nothing to do. An approval that exists when the plan is
-   * made is `skipped` from the start, and checked again when it runs.
-   */
+  /** `begun`: in progress or interrupted. `skipped`: there was nothing to do. */
   state: "waiting" | "begun" | "done" | "skipped" | "failed";
   /** Of a failed step. */
   error?: { readonly code: string; readonly message: string };
@@ -47,6 +44,8 @@ export type ApproveStep = Base & {
   readonly operator: Address;
   /** Null: all tokens of the contract; else the amount of an ERC-20. */
   readonly amountWei: Wei | null;
+  /** When the plan was made; looked at again when it runs. */
+  readonly isApproved: boolean;
   transaction?: Transaction;
 };
 export type SignStep = Base & {

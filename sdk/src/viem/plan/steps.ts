@@ -4,7 +4,7 @@ import { conduit, exchange, isSame } from "../exchange.ts";
 import { readAllowance, readIsApproved } from "../read-approvals.ts";
 import { WalletError } from "../wallet-error.ts";
 import type { OrderRef, PlannedAction, PlannedOrder } from "./actions.ts";
-import type { Plan, RefusedItem, Step, Verb } from "./plan.ts";
+import type { ApproveStep, Plan, RefusedItem, Step, Verb } from "./plan.ts";
 
 const free = { costs: { wei: "0", currency: zeroAddress }, paysGas: false } as const;
 const gasOnly = { ...free, paysGas: true } as const;
@@ -35,7 +35,8 @@ export class Steps {
     );
     for (const [index, token] of distinct.entries()) {
       const says = `Allow the marketplaces' conduit ${conduit} to move your tokens of ${token}`;
-      this.#approve({ token, operator: conduit, amountWei: null, says }, approved[index] === true);
+      const isApproved = approved[index] === true;
+      this.#approve({ token, operator: conduit, amountWei: null, says, isApproved });
     }
   }
 
@@ -43,17 +44,15 @@ export class Steps {
   async approveAmount(clients: Clients, currency: Address, wei: bigint): Promise<void> {
     const says = `Allow the exchange ${exchange} to take up to ${wei} wei of ${currency}`;
     const allowed = await readAllowance(clients, currency, exchange);
-    const fields = { token: currency, operator: exchange, amountWei: `${wei}`, says };
-    this.#approve(fields, allowed >= wei);
+    const amount = { token: currency, operator: exchange, amountWei: `${wei}` };
+    this.#approve({ ...amount, says, isApproved: allowed >= wei });
   }
 
   #approve(
-    fields: { token: Address; operator: Address; amountWei: string | null; says: string },
-    isApproved: boolean,
+    fields: Pick<ApproveStep, "token" | "operator" | "amountWei" | "says" | "isApproved">,
   ): void {
     const id = this.#id("approve");
-    const state = isApproved ? "skipped" : "waiting";
-    this.list.push({ id, kind: "approve", ...gasOnly, state, ...fields });
+    this.list.push({ id, kind: "approve", ...gasOnly, state: "waiting", ...fields });
     this.#confirm(id);
   }
 

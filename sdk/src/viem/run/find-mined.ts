@@ -3,7 +3,7 @@ import { wait } from "../../reading/wait.ts";
 import { isSame } from "../exchange.ts";
 import type { Transaction } from "../plan/plan.ts";
 import { WalletError } from "../wallet-error.ts";
-import type { Run } from "./run.ts";
+import type { Run } from "./context.ts";
 
 const pollMs = 1_000;
 export const defaultMineTimeoutMs = 180_000;

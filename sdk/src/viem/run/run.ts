@@ -2,31 +2,13 @@ import { MarketError } from "../../market-error.ts";
 import { type Clients, checkClients } from "../clients.ts";
 import { isEnded, type Plan, type Step, stepOf } from "../plan/plan.ts";
 import { WalletError } from "../wallet-error.ts";
+import type { Run, RunOptions } from "./context.ts";
 import { runApprove } from "./steps/approve.ts";
 import { runConfirm } from "./steps/confirm.ts";
 import { runPost } from "./steps/post.ts";
 import { runSend } from "./steps/send.ts";
 import { runSign } from "./steps/sign.ts";
 import { runSync } from "./steps/sync.ts";
-
-export type RunOptions = {
-  /**
-   * Called at each change of a step, with the whole plan as it then is; the run waits for it. Who stores the plan here
-   * can go on with it after a crash at any moment.
-   */
-  readonly onStep?: (step: Step, plan: Plan) => void | Promise<void>;
-  readonly signal?: AbortSignal;
-  /** For a transaction to be mined; default: 3 min. */
-  readonly mineTimeoutMs?: number;
-};
-
-/** One run of a plan. */
-export type Run = Clients & {
-  readonly plan: Plan;
-  readonly options: RunOptions;
-  /** Changes the step that is carried out, and tells it. */
-  store(change: () => void): Promise<void>;
-};
 
 /**
  * Carries out what is not done yet; the plan as it is then. Throws what stopped it, after the step was marked failed.
@@ -52,16 +34,8 @@ export async function runPlan(clients: Clients, given: Plan, options: RunOptions
 }
 
 /** Not done yet, and what it follows is. */
-function isDue(plan: Plan, step: Step): boolean {
-  if ("of" in step) return !isEnded(step) && isEnded(stepOf(plan, step.of));
-  return !isEnded(step) || isSkippedApproval(plan, step);
-}
-
-/** What was approved when the plan was made may have been revoked since; once confirmed it is not looked at again. */
-function isSkippedApproval({ steps }: Plan, { kind, state, id }: Step): boolean {
-  if (kind !== "approve" || state !== "skipped") return false;
-  return steps.some((other) => other.kind === "confirm" && other.of === id && !isEnded(other));
-}
+const isDue = (plan: Plan, step: Step) =>
+  !isEnded(step) && (!("of" in step) || isEnded(stepOf(plan, step.of)));
 
 async function runStep(
   clients: Clients,

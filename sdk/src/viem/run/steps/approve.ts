@@ -3,7 +3,7 @@ import { tokenAbi } from "../../abis.ts";
 import type { ApproveStep } from "../../plan/plan.ts";
 import { demandOwnAccount } from "../../plan/steps.ts";
 import { readAllowance, readIsApproved } from "../../read-approvals.ts";
-import type { Run } from "../run.ts";
+import type { Run } from "../context.ts";
 import { sendOnce } from "../transaction.ts";
 
 /** Approves unless the chain says that it is approved already. */

@@ -1,9 +1,9 @@
 import { type TransactionReceipt, WaitForTransactionReceiptTimeoutError } from "viem";
 import { type ConfirmStep, stepOf, type Transaction } from "../../plan/plan.ts";
 import { WalletError } from "../../wallet-error.ts";
+import type { Run } from "../context.ts";
 import { defaultMineTimeoutMs, findMined } from "../find-mined.ts";
 import { revertOf } from "../revert.ts";
-import type { Run } from "../run.ts";
 
 /** Waits until the transaction of the step before is mined. */
 export async function runConfirm(run: Run, step: ConfirmStep): Promise<"done" | "skipped"> {
@@ -25,9 +25,10 @@ export async function runConfirm(run: Run, step: ConfirmStep): Promise<"done" | 
     throw new WalletError("replaced", message);
   }
   const { transactionHash: hash, blockNumber, status } = receipt;
-  await run.store(() => {
-    sent.transaction = { ...transaction, hash, minedIn: `${blockNumber}` };
-  });
+  if (transaction.minedIn === undefined)
+    await run.store(() => {
+      sent.transaction = { ...transaction, hash, minedIn: `${blockNumber}` };
+    });
   if (status === "success") return "done";
   const error = await reasonOf(run, transaction, blockNumber);
   await forget();

@@ -2,7 +2,7 @@ import type { PostAnswer } from "../../../paths.ts";
 import { callOptions } from "../../clients.ts";
 import { type Posted, type PostStep, stepOf } from "../../plan/plan.ts";
 import { WalletError } from "../../wallet-error.ts";
-import type { Run } from "../run.ts";
+import type { Run } from "../context.ts";
 
 /** The most orders of a request, by side. */
 const most = { ask: 100, bid: 50 };

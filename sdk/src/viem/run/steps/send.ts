@@ -14,7 +14,7 @@ import type {
 import { parseComponents } from "../../plan/components.ts";
 import type { SendStep } from "../../plan/plan.ts";
 import { checked, demand } from "../../wallet-error.ts";
-import type { Run } from "../run.ts";
+import type { Run } from "../context.ts";
 import { type Call, sendOnce } from "../transaction.ts";
 
 export async function runSend(run: Run, step: SendStep): Promise<"done"> {

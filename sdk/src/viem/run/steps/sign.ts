@@ -7,8 +7,8 @@ import type { SignStep } from "../../plan/plan.ts";
 import { readCounter } from "../../read-approvals.ts";
 import { checked, WalletError } from "../../wallet-error.ts";
 import { bulkTypedData, splitBulkSignature } from "../bulk-order.ts";
+import type { Run } from "../context.ts";
 import { isRefusal } from "../revert.ts";
-import type { Run } from "../run.ts";
 
 /** Signs every order that has no signature yet, after each was checked once more. */
 export async function runSign(run: Run, step: SignStep): Promise<"done"> {

@@ -2,7 +2,7 @@ import { wait } from "../../../reading/wait.ts";
 import { callOptions } from "../../clients.ts";
 import type { OrderRef } from "../../plan/actions.ts";
 import { type SyncStep, stepOf } from "../../plan/plan.ts";
-import type { Run } from "../run.ts";
+import type { Run } from "../context.ts";
 
 const tries = 10;
 const pauseMs = 1_000;
