@@ -3,17 +3,17 @@ import type { Address } from "viem";
 import type { Session } from "../database.ts";
 import { byteaArray } from "../sql/bytea.ts";
 
-/** Contracts of a chain's collections whose royalty was never fetched, but `postponed` ones. */
+/** Contracts of a chain's collections whose royalty was never fetched, but `excluded` ones. */
 export async function readContractsWithoutRoyalty(
   session: Session,
   chainId: number,
-  postponed: readonly Address[],
+  excluded: readonly Address[],
   limit: number,
 ): Promise<Address[]> {
   const { rows } = await sql<{ address: Address }>`
     select k.address
     from collections.contract m join log.contract k on k.contract_id = m.contract_id
-    where not m.has_royalty and k.chain_id = ${chainId} and k.address <> all (${byteaArray(postponed)})
+    where not m.has_royalty and k.chain_id = ${chainId} and k.address <> all (${byteaArray(excluded)})
     limit ${limit}`.execute(session);
   return rows.map(({ address }) => address);
 }

@@ -6,9 +6,9 @@ import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff } from "../log-signal/back-off.ts";
 import { type DescribeState, describePending } from "./describe-pending.ts";
+import { unansweredContracts } from "./unanswered-contracts.ts";
 
 const pollMs = 2_000;
-const postponeMs = 60_000;
 
 type DescribeOptions = {
   db: Database;
@@ -23,14 +23,9 @@ type DescribeOptions = {
 export async function runContractDescriptions(options: DescribeOptions): Promise<void> {
   const { db, changeSignal, signal } = options;
   // Waits until descriptions appended before this process started are applied: no contract is read twice.
-  const state: DescribeState = { head: await readLogHead(db), postponed: new Set() };
-  let postponedUntil = Date.now() + postponeMs;
+  const state: DescribeState = { head: await readLogHead(db), unanswered: unansweredContracts() };
   let failures = 0;
   while (!signal.aborted) {
-    if (Date.now() > postponedUntil) {
-      state.postponed.clear();
-      postponedUntil = Date.now() + postponeMs;
-    }
     if (await areCollectionsAtLeastAt(db, state.head)) {
       failures = (await describeOnce(options, state)) ? 0 : failures + 1;
     }

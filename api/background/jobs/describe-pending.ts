@@ -12,13 +12,14 @@ import {
   type ReadBasis,
 } from "../chain/contract-calls.ts";
 import { parseContractFlag, parseContractText } from "../chain/contract-text.ts";
+import type { UnansweredContracts } from "./unanswered-contracts.ts";
 
 /** What the job remembers of a chain between two passes. */
 export type DescribeState = {
   /** Log head after the last appended description. Pending contracts are known only once it is applied. */
   head: bigint;
-  /** Contracts without code or without an answer of the node. Skipped while in this set. */
-  readonly postponed: Set<Address>;
+  /** Contracts without code or without an answer of the node. */
+  readonly unanswered: UnansweredContracts;
 };
 
 const batchSize = 20;
@@ -44,7 +45,7 @@ export async function describePending(
     );
     after = found.at(-1) ?? null;
     if (after === null) break;
-    const addresses = found.filter((address) => !state.postponed.has(address));
+    const addresses = found.filter((address) => !state.unanswered.isCoolingDown(address));
     if (addresses.length > 0) described += await describeBatch(db, client, state, addresses);
   }
   return described;
@@ -58,7 +59,9 @@ async function describeBatch(
 ): Promise<number> {
   const facts = await readDescriptions(client, addresses);
   const answered = new Set(facts.map(({ contract }) => contract));
-  for (const address of addresses) if (!answered.has(address)) state.postponed.add(address);
+  for (const address of addresses) {
+    if (!answered.has(address)) state.unanswered.recordFailure(address);
+  }
   if (facts.length > 0) state.head = (await appendObservations(db, facts)).head;
   return facts.length;
 }

@@ -15,13 +15,14 @@ import {
 } from "../../../projections/royalty-sync/due-contracts.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { queryChain } from "../chain/query-chain.ts";
+import type { UnansweredContracts } from "./unanswered-contracts.ts";
 
 /** What the job remembers of a chain between two passes. */
 export type RoyaltyState = {
   /** Log head after the last appended reading. What is due is known only once it is applied. */
   head: bigint;
-  /** Contracts without an answer of the node. Skipped while in this set. */
-  readonly postponed: Set<Address>;
+  /** Contracts without an answer of the node. */
+  readonly unanswered: UnansweredContracts;
 };
 
 const batchSize = 100;
@@ -37,7 +38,8 @@ type Work = { db: Database; client: ChainClient; now: () => Date };
 export async function fetchDueRoyalties(work: Work, state: RoyaltyState): Promise<number> {
   const { db, client, now } = work;
   const { chainId } = client;
-  const fresh = await readContractsWithoutRoyalty(db, chainId, [...state.postponed], batchSize);
+  const resting = state.unanswered.coolingDown();
+  const fresh = await readContractsWithoutRoyalty(db, chainId, resting, batchSize);
   if (fresh.length > 0) return await fetchBatch(work, state, fresh, "all");
   const requested = await readContractsToReread(db, chainId, batchSize);
   if (requested.length > 0) {
@@ -70,7 +72,7 @@ async function fetchBatch(
   const facts = queries.flatMap((query) => {
     const { contract } = query;
     const answer = results.find(query);
-    if (answer === undefined) state.postponed.add(contract);
+    if (answer === undefined) state.unanswered.recordFailure(contract);
     if (answer === undefined) return [];
     const royalty = shareOf(answer.royalty);
     const before = known.get(contract) ?? { recipient: null, bps: 0 };

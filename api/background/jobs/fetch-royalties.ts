@@ -6,10 +6,9 @@ import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff } from "../log-signal/back-off.ts";
 import { fetchDueRoyalties, type RoyaltyState } from "./fetch-due-royalties.ts";
+import { unansweredContracts } from "./unanswered-contracts.ts";
 
 const pollMs = 2_000;
-/** Contracts that did not answer are called again after this. */
-const postponeMs = 60_000;
 
 type RoyaltyOptions = {
   db: Database;
@@ -26,16 +25,11 @@ type RoyaltyOptions = {
  * Only changes are appended. Backs off while the chain's RPC fails.
  */
 export async function runRoyaltyFetches(options: RoyaltyOptions): Promise<void> {
-  const { db, changeSignal, now, signal } = options;
+  const { db, changeSignal, signal } = options;
   // Waits until readings appended before this process started are applied: no contract is read twice.
-  const state: RoyaltyState = { head: await readLogHead(db), postponed: new Set() };
-  let postponedUntil = now().getTime() + postponeMs;
+  const state: RoyaltyState = { head: await readLogHead(db), unanswered: unansweredContracts() };
   let failures = 0;
   while (!signal.aborted) {
-    if (now().getTime() > postponedUntil) {
-      state.postponed.clear();
-      postponedUntil = now().getTime() + postponeMs;
-    }
     const isCurrent = await areCollectionsAtLeastAt(db, state.head);
     const read = isCurrent ? await fetchOnce(options, state) : 0;
     failures = read === null ? failures + 1 : 0;

@@ -7,6 +7,7 @@ import {
   type RoyaltyState,
 } from "../../../api/background/jobs/fetch-due-royalties.ts";
 import { registerCuratedCollections } from "../../../api/background/jobs/register-curated.ts";
+import { unansweredContracts } from "../../../api/background/jobs/unanswered-contracts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { FeeReview } from "../../../projections/domain/creator-fee-review.ts";
 import { creatorFeeRead } from "../../../projections/facts/creator-fee.ts";
@@ -52,7 +53,7 @@ describe.each<ChainId>([1, 33139])("on chain %i, the royalty of a collection", (
   let now = new Date();
   beforeAll(async () => {
     book = await openOrderBook(chainId);
-    state = { head: await readLogHead(book.db), postponed: new Set() };
+    state = { head: await readLogHead(book.db), unanswered: unansweredContracts() };
   });
   afterAll(() => book?.close());
 

@@ -18,6 +18,7 @@ import {
   type DescribeState,
   describePending,
 } from "../../../api/background/jobs/describe-pending.ts";
+import { unansweredContracts } from "../../../api/background/jobs/unanswered-contracts.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../../devnet/client.ts";
@@ -142,7 +143,7 @@ async function move(moved: readonly Address[]): Promise<void> {
 }
 
 const chain = () => openChainClient({ chainId: 1, rpcUrls: [anvil.rpcUrl] });
-const progress = (): DescribeState => ({ head: 0n, postponed: new Set() });
+const progress = (): DescribeState => ({ head: 0n, unanswered: unansweredContracts() });
 const never = new AbortController().signal;
 
 type Described = { name: string | null; symbol: string | null; standard: number | null };
@@ -216,7 +217,7 @@ describe("describing contracts", () => {
     await move([later]);
     const asked = progress();
     expect(await describePending(database.db, chain(), asked, never)).toBe(0);
-    expect([...asked.postponed]).toEqual([later]);
+    expect(asked.unanswered.coolingDown()).toEqual([later]);
 
     await client.setCode({ address: later, bytecode: contracts.honest721 });
     expect(await describePending(database.db, chain(), progress(), never)).toBe(1);
