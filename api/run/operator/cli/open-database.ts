@@ -1,10 +1,7 @@
 import { sql } from "kysely";
-import { allProjections } from "../../../../projections/all.ts";
 import { type Database, openDatabase } from "../../../../projections/database.ts";
-import type { Projection } from "../../../../projections/engine/projection.ts";
 import { pendingMigrations } from "../../../../projections/log/migrate.ts";
 import { type Config, readConfig, readEnvironment } from "../../config/config.ts";
-import { ConfigurationError } from "../../config/configuration-error.ts";
 import { type DatabaseRoles, readDatabaseRoles } from "../../database-roles/database-roles.ts";
 import { createLogger } from "../../output/logger.ts";
 import { startPostgres } from "../../postgres/embedded.ts";
@@ -49,16 +46,6 @@ export async function withDatabase<Result>(
     await db.destroy();
     await server?.stop();
   }
-}
-
-/** The projections with the parameters of this configuration. */
-export function configuredProjections({ fees }: Config): Projection[] {
-  const feeRecipient = fees.recipient;
-  if (feeRecipient !== null) return allProjections({ feeRecipient });
-  throw new ConfigurationError([
-    "FEE_RECIPIENT: required, unless `npm start` runs in the same DATA_DIR. " +
-      "Example: FEE_RECIPIENT=0x00000000000000000000000000000000000fee01",
-  ]);
 }
 
 async function startEmbedded({ dataDir, log }: Config) {

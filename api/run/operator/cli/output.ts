@@ -21,5 +21,3 @@ export function tableLines(rows: readonly (readonly string[])[]): string[] {
       .trimEnd(),
   );
 }
-
-export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,32 +1,8 @@
 import type { Command } from "commander";
-import type { Database } from "../../../../projections/database.ts";
-import { isCurrent } from "../../../../projections/engine/checkpoint.ts";
-import { findDrift } from "../../../../projections/engine/drift.ts";
-import {
-  factsPendingReplay,
-  readQuarantineState,
-} from "../../../../projections/engine/exclusions.ts";
-import type { Projection } from "../../../../projections/engine/projection.ts";
-import {
-  describeExcludedFacts,
-  readExcludedFacts,
-} from "../../../../projections/engine/quarantine.ts";
-import { readUnfinishedRebuilds } from "../../../../projections/engine/rebuild-progress.ts";
-import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
-import { pendingMigrations } from "../../../../projections/log/migrate.ts";
-import { readHeldFees } from "../../../../projections/partner-sync/decide-held-fees.ts";
-import { readAnalysts } from "../../../../projections/reads/analytics/end-overdue.ts";
-import { readPowers } from "../../../../projections/reads/analytics/role-powers.ts";
-import type { ChainConfig } from "../../config/chain-config.ts";
-import type { Config } from "../../config/config.ts";
-import { projectionNames } from "../../database-roles/apply-rights.ts";
-import { readDatabaseRoles } from "../../database-roles/database-roles.ts";
-import { findWrongRights } from "../../database-roles/find-wrong-rights.ts";
-import { configuredProjections, withDatabase } from "../cli/open-database.ts";
-import { megabytes, print } from "../cli/output.ts";
-import { findStaleSchemas } from "../projections/stale-schemas.ts";
-import { checkDisk, checkServer, type Finding } from "./doctor-server.ts";
-import { fetchChainHead } from "./fetch-chain-head.ts";
+import { findProblems } from "../../inspection/find-problems.ts";
+import type { Finding } from "../../inspection/find-server-problems.ts";
+import { withDatabase } from "../cli/open-database.ts";
+import { print } from "../cli/output.ts";
 
 /** `op doctor` */
 export function addDoctor(program: Command): void {
@@ -38,7 +14,7 @@ export function addDoctor(program: Command): void {
       await withDatabase(
         "doctor",
         async ({ db, config }) => {
-          const findings = await examine(db, config);
+          const findings = await findProblems(db, config);
           print(
             json,
             { findings },
@@ -53,119 +29,3 @@ export function addDoctor(program: Command): void {
 
 const lineOf = ({ about, isFault, finding, advice }: Finding): string =>
   `${isFault ? "FAULT " : "note  "} ${about}: ${finding}\n       ${advice}`;
-
-async function examine(db: Database, config: Config): Promise<Finding[]> {
-  const nodes = config.chains.map(checkNodes);
-  const general = [
-    ...(await checkServer(db)),
-    ...(await checkDisk(config)),
-    ...(await Promise.all(nodes)).flat(),
-  ];
-  const pending = await pendingMigrations(db);
-  if (pending.length > 0) {
-    const advice = "run op migrate, or start the service";
-    return [...general, fault("migrations", `the database lacks ${pending.join(", ")}`, advice)];
-  }
-  const projections = configuredProjections(config);
-  const checked = await Promise.all(projections.map((one) => checkProjection(db, one)));
-  return [
-    ...general,
-    ...checked.flat(),
-    ...(await checkLeftOut(db)),
-    ...(await checkHeldFees(db)),
-    ...(await checkRoles(db)),
-    ...(await checkAnalysts(db)),
-    ...(await checkSchemas(db, config, projections)),
-  ];
-}
-
-async function checkNodes(chain: ChainConfig): Promise<Finding[]> {
-  const { chainId, rpcUrls } = chain;
-  const about = `chain ${chainId}`;
-  if (rpcUrls.length === 0) {
-    return [note(about, "its local node is not running", "npm start starts it")];
-  }
-  const { head, faults } = await fetchChainHead(chain);
-  return faults.map(({ message }) => ({
-    about,
-    isFault: head === null,
-    finding: message,
-    advice: `check RPC_URL_${chainId}`,
-  }));
-}
-
-async function checkProjection(db: Database, projection: Projection): Promise<Finding[]> {
-  const { name } = projection;
-  const aside = await readQuarantineState(db);
-  const stored = aside.checkpoints.get(name);
-  if (stored === undefined) return [note(name, "has no tables yet", "the projector creates them")];
-  if (!isCurrent(stored, projection)) {
-    const finding = `holds rows of version ${stored.version} or of other parameters`;
-    return [fault(name, finding, `op rebuild ${name}, or start the projector again`)];
-  }
-  const owes = factsPendingReplay(projection, aside).map(
-    (fact) => `leaves out ${fact} still, which was let in again`,
-  );
-  const drift = await findDrift(db, projection);
-  return [...owes, ...drift].map((finding) => fault(name, finding, `op rebuild ${name}`));
-}
-
-/** Rows are missing there, so something is not right. */
-async function checkLeftOut(db: Database): Promise<Finding[]> {
-  const advice =
-    "op quarantine list shows the errors; op quarantine release, once the cause is fixed";
-  return (await readExcludedFacts(db)).map((one) =>
-    fault(one.projection, describeExcludedFacts(one), advice),
-  );
-}
-
-/** Sellers go on paying what counted before. */
-async function checkHeldFees(db: Database): Promise<Finding[]> {
-  const held = await readHeldFees(db);
-  if (held.length === 0) return [];
-  const finding = `${held.length} creator fees of partners wait for a decision`;
-  return [fault("royalties", finding, "op royalties list, then op royalties accept or refuse")];
-}
-
-/** Each process's database user has the least rights. */
-async function checkRoles(db: Database): Promise<Finding[]> {
-  const roles = await readDatabaseRoles(db);
-  if (roles === null) return [];
-  const wrong = await findWrongRights(db, roles, projectionNames);
-  return wrong.map(({ role, finding }) => fault(`role ${role}`, finding, "op roles grant"));
-}
-
-async function checkAnalysts(db: Database): Promise<Finding[]> {
-  const advice =
-    "op analysts grant takes what this user may take; the rest needs a superuser, or a replica";
-  const roles = await readAnalysts(db);
-  const powers = await Promise.all(roles.map((role) => readPowers(db, role)));
-  return roles.flatMap((role, index) =>
-    (powers[index] ?? []).map((power) => fault(`analyst ${role}`, `may ${power}`, advice)),
-  );
-}
-
-async function checkSchemas(
-  db: Database,
-  config: Config,
-  projections: readonly Projection[],
-): Promise<Finding[]> {
-  const unfinished = await readUnfinishedRebuilds(db, projections);
-  const stale = await findStaleSchemas(db, config, projections);
-  return [
-    ...unfinished.map(({ name, progress, command }) =>
-      note(name, `${shadowSchemas(name).next} ${progress}`, `${command} goes on with it`),
-    ),
-    ...stale.map(({ schema, bytes, why }) =>
-      note(schema, `${megabytes(Number(bytes))}, ${why}`, "op prune --yes drops it"),
-    ),
-  ];
-}
-
-function fault(about: string, finding: string, advice: string): Finding {
-  return { about, isFault: true, finding, advice };
-}
-
-function note(about: string, finding: string, advice: string): Finding {
-  return { about, isFault: false, finding, advice };
-}

@@ -1,12 +1,10 @@
 import { Argument, type Command } from "commander";
-import { readCheckpoints } from "../../../../projections/engine/checkpoint.ts";
-import { type PlacedFact, readFactsBehind } from "../../../../projections/log/provenance.ts";
-import type { Config } from "../../config/config.ts";
-import { lineOf, presentFact } from "../cli/fact-lines.ts";
+import type { PlacedFact } from "../../../../projections/log/provenance.ts";
+import { explainRow, type FactLinks, verdictOf } from "../../inspection/explain-row.ts";
+import { finders } from "../../inspection/find-subject.ts";
+import { lineOf } from "../../inspection/present-fact.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, stringify } from "../cli/output.ts";
-import { linksOf } from "./explorers.ts";
-import { finders } from "./find-subject.ts";
 
 const MOST = 1_000;
 
@@ -30,34 +28,20 @@ export function addExplain(program: Command): void {
           process.exitCode = 1;
           return;
         }
-        const position = (await readCheckpoints(db)).get(subject.projection)?.position ?? 0n;
-        const { total, facts } = await readFactsBehind(db, subject.about, { position, most: MOST });
-        const explained = facts.map((fact) => ({ fact, links: linksFor(config, fact) }));
-        const content = {
-          what,
-          id,
-          position: Number(position),
-          rows: subject.rows,
-          total: Number(total),
-          facts: explained.map(({ fact, links }) => ({ ...presentFact(fact), links })),
-        };
-        const omitted = Number(total) - facts.length;
+        const { content, facts } = await explainRow(db, config, { what, id, subject, most: MOST });
+        const { position, total } = content;
+        const omitted = total - facts.length;
         print(json, content, [
           ...subject.rows.map((row) => stringify(row)),
           `${total} facts, as of position ${position} of ${subject.projection}:`,
-          ...explained.flatMap(({ fact, links }) => linesOf(fact, links)),
+          ...facts.flatMap(({ fact, links }) => linesOf(fact, links)),
           ...(omitted > 0 ? [`… and ${omitted} more`] : []),
         ]);
       });
     });
 }
 
-function linksFor(config: Config, { chainId, block, transactionHash }: PlacedFact) {
-  if (chainId === null || block === null) return null;
-  return linksOf(config, { chainId, block: block.number, transaction: transactionHash });
-}
-
-function linesOf(fact: PlacedFact, links: ReturnType<typeof linksOf>): string[] {
+function linesOf(fact: PlacedFact, links: FactLinks): string[] {
   const { block, transactionHash } = fact;
   return [
     `${verdictOf(fact)}  ${lineOf(fact)}`,
@@ -66,9 +50,4 @@ function linesOf(fact: PlacedFact, links: ReturnType<typeof linksOf>): string[] 
       ? []
       : [`    transaction ${transactionHash}  ${links?.transaction ?? ""}`.trimEnd()]),
   ];
-}
-
-function verdictOf({ counts, droppedAt }: PlacedFact): string {
-  if (counts) return "effective";
-  return droppedAt === null ? "not read yet" : `retracted by ${droppedAt}`;
 }

@@ -6,8 +6,8 @@ import { type FactFilter, readFactsAfter } from "../../../../projections/log/pro
 import { readLogHead } from "../../../../projections/log/read-log-head.ts";
 import { openListener } from "../../../background/log-signal/listener.ts";
 import { createSignal } from "../../../background/log-signal/signal.ts";
+import { isKind, lineOf, presentFact } from "../../inspection/present-fact.ts";
 import { createLogger } from "../../output/logger.ts";
-import { isKind, lineOf, presentFact } from "../cli/fact-lines.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { stringify } from "../cli/output.ts";
 

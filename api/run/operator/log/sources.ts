@@ -3,12 +3,7 @@ import { type Address, isAddress } from "viem";
 import type { Database } from "../../../../projections/database.ts";
 import { coreIndexer } from "../../../../projections/log/indexer-id.ts";
 import {
-  type IndexerState,
-  readIndexerStates,
-} from "../../../../projections/log/indexer-progress.ts";
-import {
   addSources,
-  type IndexedSource,
   readSources,
   removeSource,
   restoreSource,
@@ -16,9 +11,9 @@ import {
 import type { ChainConfig } from "../../config/chain-config.ts";
 import { collectionSource, exchangeSources } from "../../indexer/assign-indexers.ts";
 import { coreProtocol } from "../../indexer/indexed-sources.ts";
+import { type ChainSources, readChainSources } from "../../inspection/read-sources.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
-import { fetchChainHead } from "../inspect/fetch-chain-head.ts";
 import { chosenChain } from "./chosen-chain.ts";
 
 type Options = { chain: string; json?: boolean };
@@ -61,32 +56,12 @@ function parseBlock(text: string): number {
 
 async function list({ json }: { json?: boolean }): Promise<void> {
   await withDatabase("sources", async ({ db, config }) => {
-    const chains = await Promise.all(config.chains.map((chain) => readChain(db, chain)));
+    const chains = await Promise.all(config.chains.map((chain) => readChainSources(db, chain)));
     print(json, { chains }, chains.flatMap(chainLines));
   });
 }
 
-async function readChain(db: Database, chain: ChainConfig) {
-  const { head } = chain.rpcUrls.length > 0 ? await fetchChainHead(chain) : { head: null };
-  const indexers = await readIndexerStates(db, chain.chainId, head?.number ?? null);
-  const states = new Map(indexers.map((one) => [one.indexer, one]));
-  const sources = (await readSources(db, chain.chainId)).map((one) => ({
-    ...{ source: one.source, indexer: one.indexer },
-    ...{ addedBy: one.addedBy, removedBy: one.removedBy },
-    ...progressOf(one, states.get(one.indexer)),
-  }));
-  return { chainId: chain.chainId, head: head?.number ?? null, sources };
-}
-
-function progressOf({ removedBy }: IndexedSource, state: IndexerState | undefined) {
-  if (removedBy !== null || state === undefined) {
-    return { state: "removed", indexed: null, remainingBlocks: null, remainingSeconds: null };
-  }
-  const { indexed, remainingBlocks, remainingSeconds } = state;
-  return { state: state.state, indexed, remainingBlocks, remainingSeconds };
-}
-
-type Chain = Awaited<ReturnType<typeof readChain>>;
+type Chain = ChainSources;
 
 function chainLines({ chainId, head, sources }: Chain): string[] {
   const rows = sources.map((one) => [

@@ -1,7 +1,13 @@
 import type { Command } from "commander";
-import { configuredProjections, withDatabase } from "../cli/open-database.ts";
-import { megabytes, print, tableLines } from "../cli/output.ts";
-import { dropStaleSchema, findStaleSchemas, type StaleSchema } from "./stale-schemas.ts";
+import { configuredProjections } from "../../inspection/configured-projections.ts";
+import { megabytes } from "../../inspection/megabytes.ts";
+import {
+  dropStaleSchema,
+  findStaleSchemas,
+  type StaleSchema,
+} from "../../inspection/stale-schemas.ts";
+import { withDatabase } from "../cli/open-database.ts";
+import { print, tableLines } from "../cli/output.ts";
 
 /** `op prune` */
 export function addPrune(program: Command): void {

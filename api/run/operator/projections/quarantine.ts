@@ -1,20 +1,18 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Database } from "../../../../projections/database.ts";
-import {
-  isQuarantined,
-  type QuarantineEntry,
-  readQuarantine,
-} from "../../../../projections/engine/quarantine.ts";
 import { releaseQuarantined } from "../../../../projections/engine/release-quarantined.ts";
-import { type PlacedFact, readFactsAfter } from "../../../../projections/log/provenance.ts";
-import { lineOf, presentFact } from "../cli/fact-lines.ts";
-import { configuredProjections, withDatabase } from "../cli/open-database.ts";
+import { configuredProjections } from "../../inspection/configured-projections.ts";
+import { lineOf } from "../../inspection/present-fact.ts";
+import {
+  presentQuarantined,
+  type QuarantinedFact,
+  readQuarantinedFacts,
+} from "../../inspection/read-quarantined.ts";
+import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";
 import { rebuildShown } from "./rebuild.ts";
 
 type Options = { json?: boolean };
-type QuarantinedFact = { entry: QuarantineEntry; fact: PlacedFact | undefined };
 
 /** `op quarantine list|release` */
 export function addQuarantine(program: Command): void {
@@ -29,7 +27,7 @@ export function addQuarantine(program: Command): void {
       await withDatabase("quarantine", async ({ db }) => {
         const held = await readQuarantinedFacts(db);
         const lines = held.length === 0 ? ["no fact is quarantined"] : held.flatMap(linesOf);
-        print(json, { quarantined: held.map(present) }, lines);
+        print(json, { quarantined: held.map(presentQuarantined) }, lines);
       });
     });
   quarantine
@@ -72,23 +70,6 @@ function outcomeLines(position: bigint, released: readonly string[], failure: Er
     ...(released.length === 0 ? [] : [`${position} is released in ${released.join(", ")}`]),
     ...(failure === null ? [] : [`${position} is still quarantined: ${failure.message}`]),
   ];
-}
-
-async function readQuarantinedFacts(db: Database): Promise<QuarantinedFact[]> {
-  const entrys = (await readQuarantine(db)).filter(isQuarantined);
-  const everything = { kinds: null, chainIds: null };
-  return await Promise.all(
-    entrys.map(async (entry) => {
-      const { fact } = entry;
-      const [placed] = await readFactsAfter(db, { ...everything, after: fact - 1n }, fact, 1);
-      return { entry, fact: placed };
-    }),
-  );
-}
-
-function present({ entry, fact }: QuarantinedFact) {
-  const { projection, error, recordedAt } = entry;
-  return { projection, error, since: recordedAt.toISOString(), fact: fact && presentFact(fact) };
 }
 
 function linesOf({ entry, fact }: QuarantinedFact): string[] {

@@ -10,8 +10,9 @@ import {
 import { dependsOn, runConcurrently } from "../../../../projections/engine/run-concurrently.ts";
 import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import { bindViews } from "../../../../projections/reads/analytics/bind-views.ts";
+import { configuredProjections } from "../../inspection/configured-projections.ts";
 import { reportBuild } from "../cli/build-progress.ts";
-import { configuredProjections, withDatabase } from "../cli/open-database.ts";
+import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { openProgress, type Progress } from "../cli/progress.ts";
 import { chooseProjections } from "./choose-projections.ts";

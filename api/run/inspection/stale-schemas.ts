@@ -1,14 +1,14 @@
 import { sql } from "kysely";
-import type { Database } from "../../../../projections/database.ts";
-import type { Projection } from "../../../../projections/engine/projection.ts";
-import { projectionLock, shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
-import { readPonderSchema } from "../../../../projections/log/recorder-reads.ts";
-import { createLock, isLockHeld, takeLock } from "../../../../projections/named-lock.ts";
-import type { Config } from "../../config/config.ts";
-import { readGeneration } from "../../indexer/active-schema.ts";
-import { readIndexers } from "../../indexer/indexers.ts";
-import { ponderLock } from "../../indexer/schema-lock.ts";
-import { schemaName } from "../../indexer/schema-name.ts";
+import type { Database } from "../../../projections/database.ts";
+import type { Projection } from "../../../projections/engine/projection.ts";
+import { projectionLock, shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
+import { readPonderSchema } from "../../../projections/log/recorder-reads.ts";
+import { createLock, isLockHeld, takeLock } from "../../../projections/named-lock.ts";
+import type { Config } from "../config/config.ts";
+import { readGeneration } from "../indexer/active-schema.ts";
+import { readIndexers } from "../indexer/indexers.ts";
+import { ponderLock } from "../indexer/schema-lock.ts";
+import { schemaName } from "../indexer/schema-name.ts";
 
 /** An unused schema, and the name of the lock that a process working in it holds. */
 export type StaleSchema = { schema: string; bytes: bigint; why: string; lock: string };

@@ -1,8 +1,8 @@
 import { statfs } from "node:fs/promises";
 import { sql } from "kysely";
-import type { Database } from "../../../../projections/database.ts";
-import { locksSchema } from "../../../../projections/named-lock.ts";
-import type { Config } from "../../config/config.ts";
+import type { Database } from "../../../projections/database.ts";
+import { locksSchema } from "../../../projections/named-lock.ts";
+import type { Config } from "../config/config.ts";
 
 /** A problem. A fault makes something fail or be wrong; others are notes. */
 export type Finding = { about: string; isFault: boolean; finding: string; advice: string };

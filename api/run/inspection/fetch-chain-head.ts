@@ -1,5 +1,7 @@
-import { type HeadReading, openHeadReader } from "../../../background/chain/fetch-head.ts";
-import type { ChainConfig } from "../../config/chain-config.ts";
+import { type HeadReading, openHeadReader } from "../../background/chain/fetch-head.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
+
+export type FetchChainHead = (chain: ChainConfig) => Promise<HeadReading>;
 
 /** The head of a chain now, and the faults of its nodes. */
 export function fetchChainHead({ chainId, rpcUrls }: ChainConfig): Promise<HeadReading> {

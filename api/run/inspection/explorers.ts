@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
-import type { Config } from "../../config/config.ts";
+import type { ChainId } from "../../../abis/deployments.ts";
+import type { Config } from "../config/config.ts";
 
 /** Block explorers. Not in `abis/`: a change there makes Ponder index again. */
 const explorers: Record<ChainId, string> = {

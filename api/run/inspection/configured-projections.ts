@@ -1,0 +1,14 @@
+import { allProjections } from "../../../projections/all.ts";
+import type { Projection } from "../../../projections/engine/projection.ts";
+import type { Config } from "../config/config.ts";
+import { ConfigurationError } from "../config/configuration-error.ts";
+
+/** The projections with the parameters of this configuration. */
+export function configuredProjections({ fees }: Config): Projection[] {
+  const feeRecipient = fees.recipient;
+  if (feeRecipient !== null) return allProjections({ feeRecipient });
+  throw new ConfigurationError([
+    "FEE_RECIPIENT: required, unless `npm start` runs in the same DATA_DIR. " +
+      "Example: FEE_RECIPIENT=0x00000000000000000000000000000000000fee01",
+  ]);
+}

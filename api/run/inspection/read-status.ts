@@ -1,0 +1,85 @@
+import { sql } from "kysely";
+import type { Database } from "../../../projections/database.ts";
+import { isCurrent, readCheckpoints } from "../../../projections/engine/checkpoint.ts";
+import type { Projection } from "../../../projections/engine/projection.ts";
+import { readExcludedFacts } from "../../../projections/engine/quarantine.ts";
+import { readUnfinishedRebuilds } from "../../../projections/engine/rebuild-progress.ts";
+import { shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
+import { readIndexedBlocks, readRecordedHead } from "../../../projections/log/status.ts";
+import { readPaused } from "../../../projections/log/switches.ts";
+import { readPriceHistory } from "../../../projections/reads/coin-prices/read-price-history.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
+import type { Config } from "../config/config.ts";
+import { configuredProjections } from "./configured-projections.ts";
+import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
+
+/** How far chains, log and projections are: what `op status` prints. */
+export async function readServiceProgress(
+  db: Database,
+  config: Config,
+  fetchHead: FetchChainHead = fetchChainHead,
+) {
+  const head = await readLogHead(db);
+  const [chains, projections] = await Promise.all([
+    Promise.all(config.chains.map((chain) => readChain(db, chain, fetchHead))),
+    readProjections(db, configuredProjections(config), head),
+  ]);
+  const [paused, leftOut] = [await readPaused(db), await readExcludedFacts(db)];
+  const prices = await readPriceHistory(db, new Date());
+  return { logHead: Number(head), paused, chains, projections, prices, leftOut };
+}
+
+export type ServiceProgress = Awaited<ReturnType<typeof readServiceProgress>>;
+
+async function readChain(db: Database, chain: ChainConfig, fetchHead: FetchChainHead) {
+  const { chainId } = chain;
+  const [{ head, faults }, blocks] = await Promise.all([
+    fetchHead(chain),
+    readIndexedBlocks(db, chainId),
+  ]);
+  const recorded = await readRecordedHead(db, chainId, blocks?.indexed.number ?? 0);
+  const indexed = blocks?.indexed ?? null;
+  const isKnown = head !== null && indexed !== null;
+  return {
+    chainId,
+    head: head?.number ?? null,
+    indexed: indexed?.number ?? null,
+    recorded: recorded.recorded?.number ?? null,
+    finalized: blocks?.finalized.number ?? null,
+    lagBlocks: isKnown ? Math.max(0, head.number - indexed.number) : null,
+    lagSeconds: isKnown ? Math.max(0, head.timestamp - indexed.timestamp) : null,
+    faults: faults.map(({ message }) => message),
+  };
+}
+
+async function readProjections(db: Database, all: readonly Projection[], head: bigint) {
+  const checkpoints = await readCheckpoints(db);
+  const rebuilds = await readUnfinishedRebuilds(db, all);
+  const { rows } = await sql<{ schema: string; updatedAt: Date }>`
+    select projection as schema, updated_at as "updatedAt" from engine.checkpoint`.execute(db);
+  const updatedAt = new Map(rows.map((row) => [row.schema, row.updatedAt.toISOString()]));
+  return all.map((projection) => {
+    const { name } = projection;
+    const { previous } = shadowSchemas(name);
+    const unfinished = rebuilds.find((one) => one.name === name);
+    const stored = checkpoints.get(name);
+    const at = (schema: string) => {
+      const one = checkpoints.get(schema);
+      return one === undefined ? null : { version: one.version, position: Number(one.position) };
+    };
+    return {
+      name,
+      version: stored?.version ?? null,
+      isCurrent: stored !== undefined && isCurrent(stored, projection),
+      position: stored === undefined ? null : Number(stored.position),
+      lag: stored === undefined ? null : Number(head - stored.position),
+      updatedAt: updatedAt.get(name) ?? null,
+      rebuilding:
+        unfinished === undefined
+          ? null
+          : { ...unfinished, name: undefined, position: Number(unfinished.position) },
+      previous: at(previous),
+    };
+  });
+}
