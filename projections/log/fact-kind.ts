@@ -59,6 +59,9 @@ export const factKind = {
 
   fact_quarantined: 95,
   fact_released: 96,
+
+  operator_action_started: 97,
+  operator_action_ended: 98,
 } as const;
 
 export type FactKind = keyof typeof factKind;

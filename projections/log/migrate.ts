@@ -31,6 +31,7 @@ import { up as search } from "./migrations/0041-search.ts";
 import { up as sources } from "./migrations/0044-sources.ts";
 import { up as exchangeContext } from "./migrations/0050-exchange-context.ts";
 import { up as pools } from "./migrations/0051-pools.ts";
+import { up as operatorConsole } from "./migrations/0058-console.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -64,6 +65,7 @@ const migrations: Record<string, Migration> = {
   "0044-sources": { up: sources },
   "0050-exchange-context": { up: exchangeContext },
   "0051-pools": { up: pools },
+  "0058-console": { up: operatorConsole },
 };
 
 function migrator(db: Database): Migrator {

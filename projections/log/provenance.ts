@@ -69,6 +69,29 @@ export async function readFactsAfter(
   return rows.map(placeFact);
 }
 
+/** Positions that a search for facts before a position covers at most. */
+const mostSearched = 100_000n;
+
+/** The newest facts before a position that a filter lets through. `next`: before which the search goes on; null: never. */
+export async function readFactsBefore(
+  db: Database,
+  { kinds, chainIds }: Omit<FactFilter, "after">,
+  before: bigint,
+  most: number,
+): Promise<{ facts: PlacedFact[]; next: bigint | null }> {
+  const searched = before - 1n - mostSearched;
+  const after = searched > 0n ? searched : 0n;
+  const { rows } = await sql<FlatFact>`
+    select ${placed}, true as counts, null::bigint as "droppedAt"
+    from log.fact f ${joins}
+    where f.position > ${after} and f.position < ${before}
+      ${kinds === null ? sql`` : sql`and f.kind = any (${kinds}::smallint[])`}
+      ${chainIds === null ? sql`` : sql`and coalesce(b.chain_id, c.chain_id) = any (${chainIds}::int[])`}
+    order by f.position desc limit ${most}`.execute(db);
+  const last = rows.length === most ? rows.at(-1)?.position : undefined;
+  return { facts: rows.map(placeFact), next: last ?? (after > 0n ? after + 1n : null) };
+}
+
 type FlatFact = Omit<PlacedFact, "block"> & {
   blockNumber: bigint | null;
   blockHash: Hex | null;

@@ -35,7 +35,7 @@ beforeAll(async () => {
   service = await startService({
     dataDir: directory,
     orphanGuard,
-    settings: { LOG_FORMAT: "pretty" },
+    settings: { LOG_FORMAT: "pretty", OPERATOR_CONSOLE: "on" },
   });
 });
 
@@ -173,13 +173,13 @@ it("each process uses the database as a user of its own, who lacks no right", as
   await client.connect();
   const { rows } = await client.query<{ name: string; role: string }>(
     `select distinct application_name as name, usename as role from pg_stat_activity
-     where application_name in ('api', 'api orders', 'projector', 'jobs', 'indexer', 'supervisor') order by 1, 2`,
+     where application_name in ('api', 'api orders', 'projector', 'jobs', 'indexer', 'console', 'supervisor') order by 1, 2`,
   );
   await client.end();
   expect(new Set(rows.map(({ name, role }) => `${name}: ${role}`))).toEqual(
     new Set([
       ...["api: service_api", "api orders: service_api", "indexer: service_indexer"],
-      ...["jobs: service_jobs", "projector: service_projector"],
+      ...["jobs: service_jobs", "projector: service_projector", "console: service_console"],
     ]),
   );
   const log = await readFile(join(directory, "postgres.log"), "utf8");
@@ -201,6 +201,20 @@ describe("the first screen", () => {
     expect(commands.length).toBeGreaterThanOrEqual(4);
     for (const command of commands)
       expect([command, await statusOf(command)]).toEqual([command, "200"]);
+  });
+});
+
+describe("the operator's console", () => {
+  it("is on a listener of its own, has every page, and passes the API's metrics on", async () => {
+    const [, url = ""] = /operator's console\s+(http:\S+)/.exec(service.output.join("\n")) ?? [];
+    expect(new URL(url).origin).not.toBe(new URL(service.baseUrl).origin);
+    for (const path of ["", "/chains", "/log", "/projections", "/work", "/callers", "/database"]) {
+      expect.soft([path, (await fetch(url + path)).status]).toEqual([path, 200]);
+    }
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain("\nindexer_block{");
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    const { status } = await getJson(service.baseUrl, "/actions");
+    expect(status).toBe(404);
   });
 });
 

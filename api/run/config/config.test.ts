@@ -223,6 +223,10 @@ it("refuses one port for the public and for operators", () => {
   const refusal = "OPERATOR_PORT: expected a port number, 1 to 65535, other than PORT";
   expect(() => readConfig({ OPERATOR_PORT: "4000" })).toThrow(refusal);
   expect(() => readConfig({ PORT: "8080", OPERATOR_PORT: "8080" })).toThrow(refusal);
-  expect(readConfig({ OPERATOR_PORT: "4001" }).http.operatorPort).toBe(4001);
-  expect(readConfig({}).http.operatorPort).toBeNull();
+  expect(() => readConfig({ OPERATOR_PORT: "4001", METRICS_PORT: "4001" })).toThrow(
+    "METRICS_PORT: expected a port number",
+  );
+  expect(readConfig({ OPERATOR_PORT: "4001" }).http.metricsPort).toBe(4001);
+  expect(readConfig({ OPERATOR_PORT: "4001", METRICS_PORT: "4002" }).http.metricsPort).toBe(4002);
+  expect(readConfig({}).http.metricsPort).toBeNull();
 });

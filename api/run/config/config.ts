@@ -14,6 +14,7 @@ import { shapePartners } from "./partner-settings.ts";
 import {
   badValue,
   missingCompanions,
+  openConsole,
   settingsOfUnknownChains,
   sharedPorts,
 } from "./setting-problems.ts";
@@ -23,12 +24,14 @@ export type Config = {
     host: string;
     port: number;
     /** On loopback; null: metrics are served on `port`. */
-    operatorPort: number | null;
+    metricsPort: number | null;
     baseUrl: string;
     siteUrl: string;
     /** First part of the account API's paths. */
     accountApiPath: string;
   };
+  /** The operator's console. `port` is null where none is set; `password` is set where `host` is not loopback. */
+  console: { isOn: boolean; host: string; port: number | null; password: string | null };
   /** `url` is null where PostgreSQL is embedded, others where they are not set. */
   database: {
     /** Of the owner. */
@@ -37,7 +40,7 @@ export type Config = {
     /** Of an administrator. */
     adminUrl: string | null;
     /** Of processes that have users of their own. */
-    processUrls: Record<"indexer" | "projector" | "jobs" | "api", string | null>;
+    processUrls: Record<"indexer" | "projector" | "jobs" | "api" | "console", string | null>;
   };
   dataDir: string;
   /** No RPC is set: the supervisor starts local chains and passes their URLs to the roles. */
@@ -112,7 +115,7 @@ export function readConfig(variables: Record<string, string | undefined>): Confi
     const names = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
     problems.push(...[...names].map((name) => badValue(name, named[name])));
   }
-  problems.push(...missingCompanions(named), ...sharedPorts(named));
+  problems.push(...missingCompanions(named), ...sharedPorts(named), ...openConsole(named));
   const curatedFile = resolve(named.CURATED_FILE ?? defaultCuratedFile);
   const curated = readCurated(curatedFile);
   if ("fault" in curated)
@@ -140,10 +143,16 @@ function shape(env: Environment, curated: Config["curated"]): Config {
     http: {
       host: env.HOST,
       port: env.PORT,
-      operatorPort: env.OPERATOR_PORT ?? null,
+      metricsPort: env.METRICS_PORT ?? env.OPERATOR_PORT ?? null,
       baseUrl,
       siteUrl: withoutSlash(env.SITE_URL ?? baseUrl),
       accountApiPath: env.ACCOUNT_API_PATH,
+    },
+    console: {
+      isOn: env.OPERATOR_CONSOLE,
+      host: env.OPERATOR_HOST,
+      port: env.OPERATOR_PORT ?? null,
+      password: env.OPERATOR_PASSWORD ?? null,
     },
     database: shapeDatabase(env),
     dataDir: resolve(env.DATA_DIR),
@@ -216,6 +225,7 @@ function shapeDatabase(env: Environment): Config["database"] {
       projector: env.DATABASE_URL_PROJECTOR ?? null,
       jobs: env.DATABASE_URL_JOBS ?? null,
       api: env.DATABASE_URL_API ?? null,
+      console: env.DATABASE_URL_CONSOLE ?? null,
     },
   };
 }

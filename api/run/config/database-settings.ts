@@ -1,9 +1,10 @@
 import { setting, urlOf } from "./setting.ts";
 
-const postgresUrl = urlOf("postgres:", "postgresql:").optional();
+/** A schema for each setting: it carries the setting's description. */
+const postgresUrl = () => urlOf("postgres:", "postgresql:").optional();
 
 const userOf = (process: string) =>
-  setting(postgresUrl, {
+  setting(postgresUrl(), {
     meaning: `the same database as a user of the ${process}'s own, with the rights that \`op roles grant\` gives it`,
     expectation: "a postgres:// URL, together with DATABASE_URL",
     example: `postgres://${process}:password@localhost:5432/orders`,
@@ -13,7 +14,7 @@ const userOf = (process: string) =>
 
 /** The database, and as which users the processes use it. */
 export const databaseSettings = {
-  DATABASE_URL: setting(postgresUrl, {
+  DATABASE_URL: setting(postgresUrl(), {
     meaning: "PostgreSQL server, version 15 to 18; its user owns the tables and migrates them",
     expectation: "a postgres:// URL",
     example: "postgres://user:password@localhost:5432/orders",
@@ -24,7 +25,8 @@ export const databaseSettings = {
   DATABASE_URL_PROJECTOR: userOf("projector"),
   DATABASE_URL_JOBS: userOf("jobs"),
   DATABASE_URL_API: userOf("api"),
-  DATABASE_URL_ADMIN: setting(postgresUrl, {
+  DATABASE_URL_CONSOLE: userOf("console"),
+  DATABASE_URL_ADMIN: setting(postgresUrl(), {
     meaning:
       "the same database as a user who may administer roles, for `op roles grant` and `op analysts`",
     expectation: "a postgres:// URL, together with DATABASE_URL",
@@ -32,7 +34,7 @@ export const databaseSettings = {
     fallback: "DATABASE_URL; embedded: its superuser",
     secret: true,
   }),
-  DATABASE_READ_URL: setting(postgresUrl, {
+  DATABASE_READ_URL: setting(postgresUrl(), {
     meaning: "read replica",
     expectation: "a postgres:// URL, together with DATABASE_URL",
     example: "postgres://user:password@replica:5432/orders",

@@ -6,6 +6,7 @@ import { chainSettings } from "./chain-settings.ts";
 import { databaseSettings } from "./database-settings.ts";
 import { gatewaySettings } from "./gateway-settings.ts";
 import { loadSettings } from "./load-settings.ts";
+import { operatorSettings } from "./operator-settings.ts";
 import { orderSettings } from "./order-settings.ts";
 import { partnerSettings } from "./partner-settings.ts";
 import {
@@ -44,13 +45,7 @@ export const Environment = z.object({
     expectation: "a host name or IP address",
     example: "0.0.0.0",
   }),
-  OPERATOR_PORT: setting(wholeNumber(1, 65_535).optional(), {
-    meaning:
-      "port on 127.0.0.1 for `/metrics`, and for a `/readyz` that names nodes; `/metrics` is then not on PORT",
-    expectation: "a port number, 1 to 65535, other than PORT",
-    example: "4001",
-    fallback: "absent: `/metrics` on PORT",
-  }),
+  ...operatorSettings,
   BASE_URL: setting(urlOf("http:", "https:").optional(), {
     meaning: "public address of the API",
     expectation: urlExpectation,

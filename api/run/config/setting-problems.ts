@@ -1,6 +1,7 @@
 import { chainIds } from "../../../abis/deployments.ts";
 import { databaseSettings } from "./database-settings.ts";
 import { Environment } from "./environment.ts";
+import { isLoopback } from "./is-loopback.ts";
 import { partnerSettingDependencies } from "./partner-settings.ts";
 import { aboutSetting } from "./setting.ts";
 
@@ -23,13 +24,26 @@ export function badValue(name: string, value: string | undefined): string {
   return `${name}: expected ${expectation}${got}. Example: ${name}=${example}`;
 }
 
-/** One port for the public and for operators. */
+/** A port for the public, one for operators, and one for metrics. */
 export function sharedPorts(named: Record<string, string>): string[] {
-  const { OPERATOR_PORT: operators, PORT: port = `${Environment.shape.PORT.parse(undefined)}` } =
-    named;
-  return operators !== undefined && Number(operators) === Number(port)
-    ? [badValue("OPERATOR_PORT", operators)]
-    : [];
+  const taken = new Set([Number(named.PORT ?? Environment.shape.PORT.parse(undefined))]);
+  return ["OPERATOR_PORT", "METRICS_PORT"].flatMap((name) => {
+    const port = named[name];
+    if (port === undefined) return [];
+    if (taken.has(Number(port))) return [badValue(name, port)];
+    taken.add(Number(port));
+    return [];
+  });
+}
+
+/** A console that others reach without a password. */
+export function openConsole(named: Record<string, string>): string[] {
+  const { OPERATOR_HOST: host = "127.0.0.1", OPERATOR_PASSWORD: password } = named;
+  if (isLoopback(host) || password !== undefined) return [];
+  const { expectation, example } = about("OPERATOR_PASSWORD");
+  return [
+    `OPERATOR_PASSWORD: expected ${expectation}, since OPERATOR_HOST is not loopback. Example: OPERATOR_PASSWORD=${example}`,
+  ];
 }
 
 /** Settings that others need. */

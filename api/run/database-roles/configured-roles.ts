@@ -29,6 +29,7 @@ export function configuredRoles(addresses: DatabaseAddresses): DatabaseRoles {
     projector: named("projector"),
     jobs: named("jobs"),
     api: named("api"),
+    console: named("console"),
   };
 }
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Session } from "../../../projections/database.ts";
 
-export const processNames = ["indexer", "projector", "jobs", "api"] as const;
+export const processNames = ["indexer", "projector", "jobs", "api", "console"] as const;
 export type ProcessName = (typeof processNames)[number];
 
 /** The database role of each process. `owner` owns log and operating tables, migrates, and serves operators. */
@@ -24,6 +24,7 @@ export async function readDatabaseRoles(session: Session): Promise<DatabaseRoles
     projector: named("projector"),
     jobs: named("jobs"),
     api: named("api"),
+    console: named("console"),
   };
 }
 

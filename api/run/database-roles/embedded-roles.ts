@@ -15,6 +15,7 @@ const embeddedRoles: DatabaseRoles = {
   projector: "service_projector",
   jobs: "service_jobs",
   api: "service_api",
+  console: "service_console",
 };
 
 const Passwords = z.record(z.enum(["owner", ...processNames]), z.string().min(1));
@@ -51,6 +52,7 @@ export async function createEmbeddedRoles(
     projector: addressOf("projector"),
     jobs: addressOf("jobs"),
     api: addressOf("api"),
+    console: addressOf("console"),
   };
 }
 
@@ -67,6 +69,7 @@ function keepPasswords(dataDir: string): Passwords {
       projector: made(),
       jobs: made(),
       api: made(),
+      console: made(),
     };
     writeFileSync(`${file}.new`, JSON.stringify(passwords), { mode: 0o600 });
     renameSync(`${file}.new`, file);
@@ -97,8 +100,9 @@ async function createRoles(
     await sql`alter database ${sql.id(rows[0]?.name ?? "")} owner to ${sql.id(roles.owner)}`.execute(
       session,
     );
-    // What `op doctor` says of long transactions of others.
-    await sql`grant pg_read_all_stats to ${sql.id(roles.owner)}`.execute(session);
+    // What `op doctor` and the console say of transactions and statements of others.
+    const readers = sql.join([roles.owner, roles.console].map((role) => sql.id(role)));
+    await sql`grant pg_read_all_stats to ${readers}`.execute(session);
     for (const process of ["indexer", "projector"] as const) {
       await sql`
         grant create on database ${sql.id(rows[0]?.name ?? "")} to ${sql.id(roles[process])}`.execute(

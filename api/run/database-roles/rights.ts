@@ -98,6 +98,20 @@ export const rightsOf: Record<ProcessName, Rights> = {
     database: [],
     creates: [],
   },
+  // Reads, the switches of `op pause`, and what operators did. All else that it starts is run by the supervisor.
+  console: {
+    tables: {
+      ...{ log: read, ops: read, ponder: read, derived: read, engine: read },
+      "access.minute": read,
+      "access.usage": read,
+      "ops.sample": edit,
+      "ops.switch": put,
+    },
+    functions: ["append_observations"],
+    systemFunctions: [],
+    database: [],
+    creates: [],
+  },
 };
 
 /** The owner's functions call these. */
@@ -110,13 +124,16 @@ const submitted: FactKind[] = [
   ...(["transfer_read", "signature_read", "channel_read"] as const),
 ];
 const quarantined: FactKind[] = ["fact_quarantined", "fact_released"];
+const operated: FactKind[] = ["operator_action_started", "operator_action_ended"];
 const firstObserved = factKind.collection_registered;
 const isObserved = (kind: FactKind) =>
-  factKind[kind] >= firstObserved && !quarantined.includes(kind) && kind !== "order_submitted";
+  factKind[kind] >= firstObserved &&
+  ![...quarantined, ...operated, "order_submitted"].includes(kind);
 
 export const appendableKinds: Record<ProcessName, number[]> = {
   indexer: [],
   projector: quarantined.map((kind) => factKind[kind]),
   jobs: (Object.keys(factKind) as FactKind[]).filter(isObserved).map((kind) => factKind[kind]),
   api: submitted.map((kind) => factKind[kind]),
+  console: operated.map((kind) => factKind[kind]),
 };

@@ -58,15 +58,15 @@ export function wantedDefaults(roles: DatabaseRoles): DefaultRight[] {
       { creator, grantee, privilege: "USAGE", objects: "n", schema: null },
       { creator, grantee, privilege: "SELECT", objects: "r", schema: null },
     ]);
-  const { owner, indexer, projector, jobs, api } = roles;
+  const { owner, indexer, projector, jobs, api, console } = roles;
   const locks = [indexer, projector].map(
     (grantee): DefaultRight => ({
       ...{ creator: owner, grantee, privilege: "UPDATE", objects: "r", schema: "locks" },
     }),
   );
   const all = [
-    ...readBy(indexer, [projector, jobs, api]),
-    ...readBy(projector, [jobs, api]),
+    ...readBy(indexer, [projector, jobs, api, console]),
+    ...readBy(projector, [jobs, api, console]),
     ...locks,
   ];
   // Owners need no grant, and the owner is a member of all others.

@@ -1,10 +1,10 @@
 import { allProjections } from "../../../projections/all.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
-import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
+import type { InspectedConfig } from "./inspected-config.ts";
 
 /** The projections with the parameters of this configuration. */
-export function configuredProjections({ fees }: Config): Projection[] {
+export function configuredProjections({ fees }: InspectedConfig): Projection[] {
   const feeRecipient = fees.recipient;
   if (feeRecipient !== null) return allProjections({ feeRecipient });
   throw new ConfigurationError([

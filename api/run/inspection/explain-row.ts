@@ -1,9 +1,9 @@
 import type { Database } from "../../../projections/database.ts";
 import { readCheckpoints } from "../../../projections/engine/checkpoint.ts";
 import { type PlacedFact, readFactsBehind } from "../../../projections/log/provenance.ts";
-import type { Config } from "../config/config.ts";
 import { linksOf } from "./explorers.ts";
 import type { Subject } from "./find-subject.ts";
+import type { InspectedConfig } from "./inspected-config.ts";
 import { presentFact } from "./present-fact.ts";
 
 type Explained = { what: string; id: string; subject: Subject; most: number };
@@ -11,7 +11,7 @@ type Explained = { what: string; id: string; subject: Subject; most: number };
 /** The facts that a row was derived from, in chain order: what `op explain` prints. */
 export async function explainRow(
   db: Database,
-  config: Config,
+  config: InspectedConfig,
   { what, id, subject, most }: Explained,
 ) {
   const position = (await readCheckpoints(db)).get(subject.projection)?.position ?? 0n;
@@ -30,7 +30,7 @@ export async function explainRow(
 
 export type FactLinks = ReturnType<typeof linksOf>;
 
-export function linksFor(config: Config, { chainId, block, transactionHash }: PlacedFact) {
+export function linksFor(config: InspectedConfig, { chainId, block, transactionHash }: PlacedFact) {
   if (chainId === null || block === null) return null;
   return linksOf(config, { chainId, block: block.number, transaction: transactionHash });
 }

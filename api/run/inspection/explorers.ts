@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { ChainId } from "../../../abis/deployments.ts";
-import type { Config } from "../config/config.ts";
+import type { InspectedConfig } from "./inspected-config.ts";
 
 /** Block explorers. Not in `abis/`: a change there makes Ponder index again. */
 const explorers: Record<ChainId, string> = {
@@ -10,7 +10,7 @@ const explorers: Record<ChainId, string> = {
 
 /** Links to a block explorer; null for local chains. */
 export function linksOf(
-  { localChains, chains }: Config,
+  { localChains, chains }: InspectedConfig,
   { chainId, block, transaction }: { chainId: number; block: bigint; transaction: Hex | null },
 ): { block: string; transaction: string | null } | null {
   const chain = chains.find((one) => one.chainId === chainId);

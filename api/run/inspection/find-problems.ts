@@ -14,20 +14,20 @@ import { readHeldFees } from "../../../projections/partner-sync/decide-held-fees
 import { readAnalysts } from "../../../projections/reads/analytics/end-overdue.ts";
 import { readPowers } from "../../../projections/reads/analytics/role-powers.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
-import type { Config } from "../config/config.ts";
 import { projectionNames } from "../database-roles/apply-rights.ts";
 import { readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { findWrongRights } from "../database-roles/find-wrong-rights.ts";
 import { configuredProjections } from "./configured-projections.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
 import { checkDisk, checkServer, type Finding } from "./find-server-problems.ts";
+import type { InspectedConfig } from "./inspected-config.ts";
 import { megabytes } from "./megabytes.ts";
 import { findStaleSchemas } from "./stale-schemas.ts";
 
 /** Checks database, nodes, tables and disk: what `op doctor` reports. */
 export async function findProblems(
   db: Database,
-  config: Config,
+  config: InspectedConfig,
   fetchHead: FetchChainHead = fetchChainHead,
 ): Promise<Finding[]> {
   const nodes = config.chains.map((chain) => checkNodes(chain, fetchHead));
@@ -122,7 +122,7 @@ async function checkAnalysts(db: Database): Promise<Finding[]> {
 
 async function checkSchemas(
   db: Database,
-  config: Config,
+  config: InspectedConfig,
   projections: readonly Projection[],
 ): Promise<Finding[]> {
   const unfinished = await readUnfinishedRebuilds(db, projections);

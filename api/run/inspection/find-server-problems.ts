@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import { locksSchema } from "../../../projections/named-lock.ts";
-import type { Config } from "../config/config.ts";
+import type { InspectedConfig } from "./inspected-config.ts";
 
 /** A problem. A fault makes something fail or be wrong; others are notes. */
 export type Finding = { about: string; isFault: boolean; finding: string; advice: string };
@@ -75,7 +75,7 @@ function checkSettings(server: Server): Finding[] {
 }
 
 /** Checks the disk of the embedded PostgreSQL; that of another server is not known. */
-export async function checkDisk({ database, dataDir }: Config): Promise<Finding[]> {
+export async function checkDisk({ database, dataDir }: InspectedConfig): Promise<Finding[]> {
   if (database.url !== null && !/@(localhost|127\.0\.0\.1)[:/]/.test(database.url)) return [];
   const disk = await statfs(dataDir).catch(() => undefined);
   const free = disk === undefined ? Number.POSITIVE_INFINITY : disk.bavail * disk.bsize;

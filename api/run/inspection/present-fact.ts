@@ -5,7 +5,7 @@ const kindNames = new Map<number, string>(
   Object.entries(factKind).map(([name, number]) => [number, name]),
 );
 
-const kindNameOf = (kind: number): string => kindNames.get(kind) ?? `kind ${kind}`;
+export const kindNameOf = (kind: number): string => kindNames.get(kind) ?? `kind ${kind}`;
 
 export const isKind = (name: string): name is FactKind => Object.hasOwn(factKind, name);
 

@@ -10,14 +10,14 @@ import { readIndexedBlocks, readRecordedHead } from "../../../projections/log/st
 import { readPaused } from "../../../projections/log/switches.ts";
 import { readPriceHistory } from "../../../projections/reads/coin-prices/read-price-history.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
-import type { Config } from "../config/config.ts";
 import { configuredProjections } from "./configured-projections.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
+import type { InspectedConfig } from "./inspected-config.ts";
 
 /** How far chains, log and projections are: what `op status` prints. */
 export async function readServiceProgress(
   db: Database,
-  config: Config,
+  config: InspectedConfig,
   fetchHead: FetchChainHead = fetchChainHead,
 ) {
   const head = await readLogHead(db);

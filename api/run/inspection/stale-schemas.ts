@@ -4,11 +4,11 @@ import type { Projection } from "../../../projections/engine/projection.ts";
 import { projectionLock, shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
 import { readPonderSchema } from "../../../projections/log/recorder-reads.ts";
 import { createLock, isLockHeld, takeLock } from "../../../projections/named-lock.ts";
-import type { Config } from "../config/config.ts";
 import { readGeneration } from "../indexer/active-schema.ts";
 import { readIndexers } from "../indexer/indexers.ts";
 import { ponderLock } from "../indexer/schema-lock.ts";
 import { schemaName } from "../indexer/schema-name.ts";
+import type { InspectedConfig } from "./inspected-config.ts";
 
 /** An unused schema, and the name of the lock that a process working in it holds. */
 export type StaleSchema = { schema: string; bytes: bigint; why: string; lock: string };
@@ -16,7 +16,7 @@ export type StaleSchema = { schema: string; bytes: bigint; why: string; lock: st
 /** Schemas that can be dropped without loss: Ponder's that are not recorded, and those that rebuilds replaced. */
 export async function findStaleSchemas(
   db: Database,
-  config: Config,
+  config: InspectedConfig,
   projections: readonly Projection[],
 ): Promise<StaleSchema[]> {
   const { rows } = await sql<{ schema: string; bytes: bigint }>`
@@ -37,7 +37,10 @@ export async function findStaleSchemas(
 }
 
 /** Schemas that are recorded, and those that this configuration indexes into; not those of removed sources alone. */
-async function readUsedSchemas(db: Database, { chains, curated }: Config): Promise<Set<string>> {
+async function readUsedSchemas(
+  db: Database,
+  { chains, curated }: InspectedConfig,
+): Promise<Set<string>> {
   const used = new Set<string>();
   for (const chain of chains) {
     const { chainId } = chain;

@@ -38,7 +38,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     lateSeconds: maxLagSeconds,
     maxAgeMs: 500,
   });
-  const { host, port, operatorPort, baseUrl, siteUrl, accountApiPath } = config.http;
+  const { host, port, metricsPort, baseUrl, siteUrl, accountApiPath } = config.http;
   const chains = config.chains.map(({ chainId }) => chainId);
   const market = openMarket(config, logger);
   const { accounts, places, streams, ...accountParts } = openAccounts({ config, logger });
@@ -80,7 +80,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     concurrency,
     listDb,
   };
-  const operatorMetrics = operatorPort === null ? undefined : openMetrics();
+  const operatorMetrics = metricsPort === null ? undefined : openMetrics();
   const app = createApp({
     ...{ context, baseUrl, logger, limiter, ...served, trustProxy },
     operatorMetrics,
@@ -89,9 +89,9 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     Promise.all([readers.close(), market.close(), access.close(), accountParts.close()]);
   const listening = await start(async () => {
     const main = await listen(app, host, port);
-    if (operatorPort === null || operatorMetrics === undefined) return main;
+    if (metricsPort === null || operatorMetrics === undefined) return main;
     const operators = { metrics: operatorMetrics, readStatus, logger };
-    return await listenForOperators(main, operatorPort, operators);
+    return await listenForOperators(main, metricsPort, operators);
   });
   const statusTimer = setInterval(() => {
     readStatus().catch((error) => logger.error({ err: error }, "status check failed"));

@@ -22,11 +22,17 @@ export type ChildOptions = {
   onMessage?: (message: unknown) => void;
 };
 
+export type StartedChild = ChildRun & {
+  pid: number | undefined;
+  /** Sends it a message; one that has just exited gets none. */
+  send: (message: object) => void;
+};
+
 /**
  * Runs a module in its own process group: a signal from the terminal reaches only the supervisor, and processes that
  * the module started and left running can be ended with it.
  */
-export function startChild(options: ChildOptions): ChildRun & { pid: number | undefined } {
+export function startChild(options: ChildOptions): StartedChild {
   const { name, script, environment, orphanGuard, sink } = options;
   const child = spawn(process.execPath, script, {
     cwd: projectRoot,
@@ -51,7 +57,14 @@ export function startChild(options: ChildOptions): ChildRun & { pid: number | un
     }
     return exit;
   });
-  return { pid, exited, stop: (timeoutMs) => terminate(child, exited, timeoutMs) };
+  return {
+    pid,
+    exited,
+    stop: (timeoutMs) => terminate(child, exited, timeoutMs),
+    send: (message) => {
+      if (child.connected) child.send(message);
+    },
+  };
 }
 
 function exitOf(child: ChildProcess): Promise<Exit> {

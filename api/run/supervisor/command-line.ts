@@ -20,7 +20,8 @@ export async function run(argv: string[]): Promise<number> {
     const given = readEnvironment();
     const environment = only === undefined ? given : mergeInstallation(given);
     const config = readConfig(environment);
-    return await start(only ?? roleNames, name, config, environment);
+    const all = roleNames.filter((role) => role !== "console" || config.console.isOn);
+    return await start(only ?? all, name, config, environment);
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n`);
     if (error instanceof UsageError) return 2;

@@ -1,10 +1,11 @@
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { Config } from "../config/config.ts";
+import { listeningUrl } from "../config/listening-url.ts";
 import { maskUrl } from "../config/setting.ts";
 import type { LocalChains } from "./local-chains.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 
-type Ready = Pick<Config, "http" | "chains" | "database" | "dataDir" | "devnet">;
+type Ready = Pick<Config, "http" | "console" | "chains" | "database" | "dataDir" | "devnet">;
 
 /** A line of the first screen: what it is, and its address or an explanation. */
 type Row = [label: string, text: string];
@@ -85,15 +86,20 @@ function marketUrl({ http: { baseUrl, siteUrl }, chains }: Ready): string {
 
 const pages = (ready: Ready): Row[] => [["market", marketUrl(ready)], ...pagesOfApi(ready)];
 
-const pagesOfApi = ({ http: { baseUrl, operatorPort } }: Ready): Row[] => [
+const pagesOfApi = ({ http: { baseUrl, metricsPort }, console }: Ready): Row[] => [
   ["API reference", `${baseUrl}/docs`],
   ["API keys", `${baseUrl}/developers`],
   ["status", `${baseUrl}/v1/status`],
   ["readiness", `${baseUrl}/readyz`],
   [
     "metrics",
-    operatorPort === null ? `${baseUrl}/metrics` : `http://127.0.0.1:${operatorPort}/metrics`,
+    metricsPort === null
+      ? `${baseUrl}/metrics`
+      : `http://127.0.0.1:${console.port ?? metricsPort}/metrics`,
   ],
+  ...(console.port === null
+    ? []
+    : [["operator's console", listeningUrl({ ...console, port: console.port })] satisfies Row]),
 ];
 
 /** Lists that every chain answers; the last chain is the one whose collections are all indexed by default. */

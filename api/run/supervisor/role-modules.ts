@@ -8,6 +8,7 @@ const modules = {
   projector: async () => (await import("../roles/projector.ts")).runRole,
   jobs: async () => (await import("../roles/jobs.ts")).runRole,
   api: async () => (await import("../roles/api.ts")).runRole,
+  console: async () => (await import("../roles/console.ts")).runRole,
 } satisfies Record<string, () => Promise<RunRole>>;
 
 export type RoleName = keyof typeof modules;

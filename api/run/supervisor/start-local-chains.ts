@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { launch } from "../programs/program.ts";
+import { listeningUrl } from "../config/listening-url.ts";
 import { startChild } from "./child.ts";
 import { keepRunning } from "./keep-running.ts";
-import { listeningUrl } from "./listening-url.ts";
 import { type LocalChains, parseDevnetLine, portFlags } from "./local-chains.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 

@@ -1,8 +1,9 @@
 import { launch } from "../programs/program.ts";
-import { startChild } from "./child.ts";
+import { type StartedChild, startChild } from "./child.ts";
 import { keepRunning, type RestartedProcess } from "./keep-running.ts";
 import { withOneChain } from "./local-chains.ts";
 import type { RoleName } from "./role-modules.ts";
+import { openOperations } from "./run-operations.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 
 type Variables = Record<string, string | undefined>;
@@ -20,10 +21,16 @@ export async function startRoles(
   const backgroundStage = context.addStopStage();
   const apiStage = context.addStopStage();
   context.logger.info({ processes: processes.map(({ name }) => name) }, "starting processes");
+  const operations = openOperations(context, environment);
+  backgroundStage.push(operations);
   for (const each of processes) {
     if (context.signal.aborted) break;
     const stage = each.role === "api" ? apiStage : backgroundStage;
-    stage.push(await startRole(each, context, () => ready.add(each.name)));
+    const onMessage = (message: unknown, child: StartedChild) => {
+      if (isReadyMessage(message)) ready.add(each.name);
+      else if (each.role === "console") operations.onMessage(message, child.send);
+    };
+    stage.push(await startRole(each, context, onMessage));
   }
   return () => processes.every(({ name }) => ready.has(name));
 }
@@ -42,30 +49,31 @@ function processesOf(
   }));
 }
 
-/** A process gets the address of its own database user, and of no other. */
+/** A process gets the address of its own database user, and of no other; the console alone its password. */
 function withOneUser(given: Variables, role: RoleName): Variables {
   const own = given[`DATABASE_URL_${role.toUpperCase()}`] || given.DATABASE_URL;
   const others = Object.keys(given).filter((name) => /^DATABASE_URL_/.test(name));
-  const removed = Object.fromEntries(others.map((name) => [name, undefined]));
+  const secrets = role === "console" ? others : [...others, "OPERATOR_PASSWORD"];
+  const removed = Object.fromEntries(secrets.map((name) => [name, undefined]));
   return { ...given, ...removed, DATABASE_URL: own };
 }
 
 function startRole(
   { name, role, environment }: RoleProcess,
   { logger, orphanGuard, sink, onConfigurationError }: SupervisorContext,
-  onReady: () => void,
+  onMessage: (message: unknown, child: StartedChild) => void,
 ): Promise<RestartedProcess> {
-  const start = async () =>
-    startChild({
+  const start = async () => {
+    const child = startChild({
       name,
       script: launch("service", "--only", role, "--name", name),
       environment,
       orphanGuard,
       sink,
-      onMessage: (message) => {
-        if (isReadyMessage(message)) onReady();
-      },
+      onMessage: (message) => onMessage(message, child),
     });
+    return child;
+  };
   return keepRunning({ name, start, logger, onConfigurationError });
 }
 

@@ -1,8 +1,9 @@
 import { openDatabase } from "../../../projections/database.ts";
 import type { Config } from "../config/config.ts";
+import { listeningUrl } from "../config/listening-url.ts";
 import { writeInstallation } from "./installation.ts";
-import { listeningUrl } from "./listening-url.ts";
 import { type LocalChains, localChainsEnvironment } from "./local-chains.ts";
+import { operatorSettingsOf } from "./operator-ports.ts";
 import { openAddresses, prepareDatabase } from "./prepare-database.ts";
 import { openProgressReader } from "./read-progress.ts";
 import { showProgressUntil } from "./show-progress.ts";
@@ -34,6 +35,7 @@ export async function startService(context: SupervisorContext): Promise<LocalCha
     const haveReportedReady = await startRoles(context, {
       ...environment,
       ...variables,
+      ...operatorSettingsOf(config),
       LOG_FORMAT: "json",
       PONDER_TELEMETRY_DISABLED: "1",
     });

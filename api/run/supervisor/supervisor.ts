@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts";
 import { ConfigurationError, configurationExitCode } from "../config/configuration-error.ts";
 import { makeDataDirectory } from "./data-directory.ts";
 import type { RestartedProcess } from "./keep-running.ts";
+import { withOperatorPorts } from "./operator-ports.ts";
 import { startOrphanGuard } from "./orphan-guard.ts";
 import { printReady } from "./print-ready.ts";
 import { startService } from "./start-service.ts";
@@ -52,9 +53,11 @@ export async function supervise(
   return configurationError.signal.aborted ? configurationExitCode : 0;
 }
 
-async function serve(context: SupervisorContext): Promise<void> {
-  const { config, roles } = context;
-  if (roles.includes("api")) await assertPortsAreFree(config.http);
+async function serve(given: SupervisorContext): Promise<void> {
+  const { roles } = given;
+  if (roles.includes("api")) await assertPortsAreFree(given.config);
+  const config = await withOperatorPorts(given.config, roles);
+  const context = { ...given, config };
   if (usesDataDirectory(config)) makeDataDirectory(config.dataDir);
   printReady(context, await startService(context));
   await untilAborted(context.signal);
@@ -73,12 +76,22 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Checked before anything starts: the API would otherwise fail on a taken address at every restart. */
-async function assertPortsAreFree({ host, port, operatorPort }: Config["http"]): Promise<void> {
-  await assertPortIsFree("PORT", host, port);
-  if (operatorPort !== null) await assertPortIsFree("OPERATOR_PORT", "127.0.0.1", operatorPort);
+async function assertPortsAreFree({ http, console }: Config): Promise<void> {
+  await assertPortIsFree("PORT", "HOST", http.host, http.port);
+  if (console.port !== null) {
+    await assertPortIsFree("OPERATOR_PORT", "OPERATOR_HOST", console.host, console.port);
+  }
+  if (http.metricsPort !== null && http.metricsPort !== console.port) {
+    await assertPortIsFree("METRICS_PORT", "HOST", "127.0.0.1", http.metricsPort);
+  }
 }
 
-async function assertPortIsFree(setting: string, host: string, port: number): Promise<void> {
+async function assertPortIsFree(
+  setting: string,
+  hostSetting: string,
+  host: string,
+  port: number,
+): Promise<void> {
   const server = createServer();
   const code = await new Promise<string | undefined>((resolve) => {
     server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
@@ -86,7 +99,7 @@ async function assertPortIsFree(setting: string, host: string, port: number): Pr
   });
   if (code === "ENOTFOUND" || code === "EADDRNOTAVAIL") {
     throw new ConfigurationError([
-      `HOST: expected a name or address of this machine, got ${JSON.stringify(host)} (${code}). Example: HOST=127.0.0.1`,
+      `${hostSetting}: expected a name or address of this machine, got ${JSON.stringify(host)} (${code}). Example: ${hostSetting}=127.0.0.1`,
     ]);
   }
   if (code !== undefined) {

@@ -32,6 +32,7 @@ const roles: DatabaseRoles = {
   projector: `${prefix}_projector`,
   jobs: `${prefix}_jobs`,
   api: `${prefix}_api`,
+  console: `${prefix}_console`,
 };
 const derived = ["sales.sale", "ownership.token", "listings.listing", "collections.contract"];
 const kept = ["log.fact", "log.block", "log.head", "engine.checkpoint", ...derived];
@@ -143,7 +144,7 @@ describe("an installation of before, whose tables are all the superuser's,", () 
   it("keeps the passwords, readable by its user alone, across starts", async () => {
     const again = await createEmbeddedRoles(database.url, folder, roles);
     expect(again).toEqual(urls);
-    expect(new Set(Object.values(urls).map((url) => new URL(url).password)).size).toBe(5);
+    expect(new Set(Object.values(urls).map((url) => new URL(url).password)).size).toBe(6);
     expect((await stat(join(folder, "postgres.roles.json"))).mode & 0o777).toBe(0o600);
   });
 
@@ -247,6 +248,41 @@ describe("the jobs' role", () => {
   });
 });
 
+describe("the console's role", () => {
+  it("reads, pauses and appends what operators did, and nothing else", async () => {
+    const others = logWrites.filter((one) => one !== "update ops.switch set is_paused = true");
+    await refuses("console", [
+      ...others,
+      "select log.open_stage()",
+      "select * from access.account",
+      "select * from access.key",
+      "select * from access.session",
+      "delete from ops.switch",
+      "update engine.checkpoint set position = 0",
+      "update sales.sale set buyer = null",
+      "delete from ops.order_budget",
+      "create table public.mine ()",
+      "create schema mine",
+      "create temporary table staged ()",
+      ...[fact(10), fact(60), fact(70), fact(95)],
+    ]);
+    await allows("console", [
+      "select * from log.fact",
+      "select * from sales.sale",
+      "select * from access.minute",
+      "select * from access.usage",
+      "update ops.switch set is_paused = true",
+      "delete from ops.sample",
+      ...[fact(97, ', "payload": {}'), fact(98, ', "payload": {}')],
+    ]);
+  });
+
+  it("alone appends what operators did", async () => {
+    await refuses("jobs", [fact(97), fact(98)]);
+    await refuses("api", [fact(97), fact(98)]);
+  });
+});
+
 describe("the projector's role", () => {
   it("may not change the log but by its functions, nor read accounts", async () => {
     await refuses("projector", [...logWrites, "select * from access.account", fact(60), fact(70)]);
@@ -294,6 +330,7 @@ describe("op", () => {
         ...{ PATH: "/usr/bin:/bin", DATA_DIR: "/nonexistent", DATABASE_URL: urls.owner },
         ...{ DATABASE_URL_INDEXER: urls.indexer, DATABASE_URL_PROJECTOR: urls.projector },
         ...{ DATABASE_URL_JOBS: urls.jobs, DATABASE_URL_API: urls.api },
+        ...{ DATABASE_URL_CONSOLE: urls.console },
         ...{ FEE_RECIPIENT: "0x000000000000000000000000000000000000a063" },
         ...{ RPC_URL_1: "http://127.0.0.1:1", RPC_URL_33139: "http://127.0.0.1:1" },
       },

@@ -1,15 +1,13 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { seaport } from "../../../abis/deployments.ts";
 import { advance } from "../../../projections/engine/advance.ts";
 import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { appendReleased } from "../../../projections/engine/quarantine.ts";
-import { addressOf, appendEvents, block, zeroAddress } from "../../support/database/given.ts";
+import { block } from "../../support/database/given.ts";
 import {
-  apes,
   appendTrades,
+  appendUnreadableOrder,
   operate,
-  orderHashOf,
   prepare,
 } from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -21,33 +19,7 @@ beforeAll(async () => {
   const { db } = database;
   targets = await prepare(db);
   await appendTrades(db, 1, 2);
-  const item = { token: apes, identifier: "3", itemType: 2 };
-  const price = {
-    token: zeroAddress,
-    identifier: "0",
-    itemType: 0,
-    amount: "1000",
-    recipient: addressOf(1),
-  };
-  await appendEvents(db, [
-    {
-      kind: "order_fulfilled",
-      block: block(1, 3),
-      logIndex: 0,
-      contract: seaport["1.6"],
-      from: addressOf(1),
-      to: addressOf(2),
-      orderHash: orderHashOf(3),
-      payload: {
-        zone: zeroAddress,
-        offer: [{ ...item, amount: "one" }],
-        consideration: [price],
-        sender: addressOf(2),
-        target: seaport["1.6"],
-        calldataTail: null,
-      },
-    },
-  ]);
+  await appendUnreadableOrder(db, 3);
   await appendTrades(db, 4, 5);
   await keepUp();
 });

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { type Hex, keccak256, stringToHex } from "viem";
 import { seaport } from "../../../abis/deployments.ts";
 import { allProjections } from "../../../projections/all.ts";
@@ -6,6 +7,7 @@ import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
+import { appendBlockStates } from "../../../projections/log/block-states.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
 import { givenBid, givenListing } from "../orders/order-facts.ts";
 import { runOp, startOp } from "../processes/op.ts";
@@ -14,7 +16,7 @@ import { addressOf, appendEvents, block, type ChainEvent, zeroAddress } from "./
 const feeRecipient = addressOf(99);
 
 /** The environment of an operator; no node answers. */
-const environmentOf = (databaseUrl: string) => ({
+export const environmentOf = (databaseUrl: string) => ({
   PATH: "/usr/bin:/bin",
   DATABASE_URL: databaseUrl,
   DATA_DIR: "/nonexistent",
@@ -66,6 +68,37 @@ function trade(number: number, branch = "main"): ChainEvent[] {
   ];
 }
 
+/** A fill in a block of its own whose amount is no number: no projection of sales or orders can apply it. */
+export async function appendUnreadableOrder(db: Database, number: number): Promise<void> {
+  const item = { token: apes, identifier: `${number}`, itemType: 2 };
+  const price = {
+    token: zeroAddress,
+    identifier: "0",
+    itemType: 0,
+    amount: "1000",
+    recipient: alice,
+  };
+  await appendEvents(db, [
+    {
+      kind: "order_fulfilled",
+      block: block(1, number),
+      logIndex: 0,
+      contract: seaport["1.6"],
+      from: alice,
+      to: bob,
+      orderHash: orderHashOf(number),
+      payload: {
+        zone: zeroAddress,
+        offer: [{ ...item, amount: "one" }],
+        consideration: [price],
+        sender: bob,
+        target: seaport["1.6"],
+        calldataTail: null,
+      },
+    },
+  ]);
+}
+
 export const orderHashOf = (number: number): Hex => keccak256(stringToHex(`order ${number}`));
 
 /** Bob's listings of the tokens that Alice sold him, and her offers for them. */
@@ -87,6 +120,19 @@ export async function appendTrades(db: Database, from: number, to: number): Prom
     db,
     numbers.flatMap((number) => trade(number)),
   );
+}
+
+/** Blocks of chain 1 leave it, now. */
+export async function retractBlocks(db: Database, ...numbers: number[]): Promise<void> {
+  const hashes = numbers.map((number) => block(1, number).hash.slice(2));
+  const { rows } = await sql<{ id: bigint }>`
+    select block_id as id from log.block where encode(hash, 'hex') = any (${hashes}::text[])`.execute(
+    db,
+  );
+  const ids = rows.map(({ id }) => id);
+  await db
+    .transaction()
+    .execute((session) => appendBlockStates(session, "block_retracted", ids, new Date()));
 }
 
 /** All projections, as the commands have them. */

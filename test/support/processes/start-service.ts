@@ -39,6 +39,7 @@ export async function startService(options: StartOptions): Promise<StartedServic
       DATA_DIR: dataDir,
       PORT: `${port}`,
       RATE_LIMIT_KEYLESS: "0",
+      OPERATOR_CONSOLE: "off",
       ...settings,
     },
     stdio: ["ignore", "pipe", "inherit"],

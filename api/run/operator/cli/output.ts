@@ -1,12 +1,9 @@
+import { stringify } from "../../inspection/stringify.ts";
+
 /** Prints the result of a command: one line of JSON, or lines of text. */
 export function print(json: boolean | undefined, content: unknown, lines: readonly string[]): void {
   const text = json ? stringify(content) : lines.join("\n");
   if (text !== "") process.stdout.write(`${text}\n`);
-}
-
-/** JSON in which bigints are decimal strings. */
-export function stringify(content: unknown): string {
-  return JSON.stringify(content, (_, value) => (typeof value === "bigint" ? `${value}` : value));
 }
 
 /** Columns as wide as their widest cell. */

@@ -15,8 +15,8 @@ import {
   readRows,
   type TextRow,
 } from "../../../../projections/reads/analytics/read-rows.ts";
+import { stringify } from "../../inspection/stringify.ts";
 import { withDatabase } from "../cli/open-database.ts";
-import { stringify } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";
 import { writeCsv } from "./csv.ts";
 import { writeParquet } from "./parquet.ts";

@@ -3,8 +3,9 @@ import type { PlacedFact } from "../../../../projections/log/provenance.ts";
 import { explainRow, type FactLinks, verdictOf } from "../../inspection/explain-row.ts";
 import { finders } from "../../inspection/find-subject.ts";
 import { lineOf } from "../../inspection/present-fact.ts";
+import { stringify } from "../../inspection/stringify.ts";
 import { withDatabase } from "../cli/open-database.ts";
-import { print, stringify } from "../cli/output.ts";
+import { print } from "../cli/output.ts";
 
 const MOST = 1_000;
 

@@ -7,9 +7,9 @@ import { readLogHead } from "../../../../projections/log/read-log-head.ts";
 import { openListener } from "../../../background/log-signal/listener.ts";
 import { createSignal } from "../../../background/log-signal/signal.ts";
 import { isKind, lineOf, presentFact } from "../../inspection/present-fact.ts";
+import { stringify } from "../../inspection/stringify.ts";
 import { createLogger } from "../../output/logger.ts";
 import { withDatabase } from "../cli/open-database.ts";
-import { stringify } from "../cli/output.ts";
 
 const AT_ONCE = 1_000;
 const POLL_MS = 1_000;

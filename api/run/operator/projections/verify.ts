@@ -4,9 +4,10 @@ import type { Difference } from "../../../../projections/engine/compare.ts";
 import type { Projection } from "../../../../projections/engine/projection.ts";
 import { type Verification, verify } from "../../../../projections/engine/verify.ts";
 import { configuredProjections } from "../../inspection/configured-projections.ts";
+import { stringify } from "../../inspection/stringify.ts";
 import { reportBuild } from "../cli/build-progress.ts";
 import { withDatabase } from "../cli/open-database.ts";
-import { print, stringify } from "../cli/output.ts";
+import { print } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";
 import { chooseProjections } from "./choose-projections.ts";
 

@@ -1,4 +1,4 @@
-import type { Config } from "../config/config.ts";
+import type { Config } from "./config.ts";
 
 /** Address of the API for processes on this machine; `BASE_URL` may lead through a proxy. */
 export function listeningUrl({ host, port }: Pick<Config["http"], "host" | "port">): string {

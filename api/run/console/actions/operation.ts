@@ -1,0 +1,42 @@
+import { z } from "zod";
+
+const projection = z.string().regex(/^[a-z][a-z_]{0,40}$/);
+
+/** What the supervisor runs for the console: operator commands that need more rights than the console has. */
+export const Operation = z.discriminatedUnion("command", [
+  z.object({ command: z.literal("rebuild"), projection: projection.nullable() }),
+  z.object({ command: z.literal("verify"), projection: projection.nullable() }),
+  z.object({
+    command: z.literal("release"),
+    position: z.string().regex(/^[1-9]\d{0,17}$/),
+    projection: projection.nullable(),
+  }),
+  z.object({ command: z.literal("prune") }),
+]);
+export type Operation = z.output<typeof Operation>;
+
+/** From the console's process to the supervisor. */
+export const OperationRequest = z.object({
+  operation: z.object({ id: z.string().max(100), run: Operation }),
+});
+
+/** Its answer. `code` is null where the command could not be started or was killed. */
+export const OperationEnded = z.object({
+  ended: z.object({ id: z.string(), code: z.number().nullable(), output: z.string() }),
+});
+
+/** The arguments of `op`. */
+export function argumentsOf(operation: Operation): string[] {
+  switch (operation.command) {
+    case "rebuild":
+    case "verify":
+      return [operation.command, ...(operation.projection === null ? [] : [operation.projection])];
+    case "release":
+      return [
+        ...["quarantine", "release", operation.position],
+        ...(operation.projection === null ? [] : ["--projection", operation.projection]),
+      ];
+    case "prune":
+      return ["prune", "--yes"];
+  }
+}

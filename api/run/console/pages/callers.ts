@@ -1,0 +1,84 @@
+import { html } from "../../../serve/html/html.ts";
+import { moment } from "../../../serve/site/parts/moment.ts";
+import { formatCount } from "../../../serve/site/parts/number.ts";
+import { panel } from "../../../serve/site/parts/panel.ts";
+import { table } from "../../../serve/site/parts/table.ts";
+import { plainText } from "../../../serve/site/parts/text.ts";
+import type { PageContent, Visit } from "../page/visit.ts";
+import { readBusyCallers, readKeyUsage } from "../reads/callers.ts";
+
+const most = 50;
+
+/** Rate limits and who uses most of them. */
+export async function callersPage({ db, config, now }: Visit): Promise<PageContent> {
+  const [busy, usage] = await Promise.all([readBusyCallers(db, most), readKeyUsage(db, most)]);
+  const time = now();
+  const { keyless, instant, permanent, account } = config.access.limits;
+  const limits: [string, number, string][] = [
+    ["an address without a key", keyless, "RATE_LIMIT_KEYLESS"],
+    ["an instant key", instant, "RATE_LIMIT_INSTANT"],
+    ["a permanent key", permanent, "RATE_LIMIT_KEY"],
+    ["an account of the account API", account, "RATE_LIMIT_ACCOUNT"],
+  ];
+  const body = [
+    html`<h1>Callers</h1>`,
+    panel({
+      id: "limits",
+      title: "Limits",
+      body: table(
+        limits,
+        [
+          { head: "Caller", cell: ([caller]) => caller, isHead: true },
+          {
+            head: "Requests a minute",
+            cell: ([, limit]) => (limit === 0 ? "unlimited" : limit),
+            isNumber: true,
+          },
+          { head: "Setting", cell: ([, , setting]) => html`<code>${setting}</code>` },
+        ],
+        { caption: "Limits" },
+      ),
+    }),
+    panel({
+      id: "busy",
+      title: "Busiest in this minute",
+      about: "Media and pages are counted apart from requests. A key is shown by its hash.",
+      body: table(
+        busy,
+        [
+          {
+            head: "Caller",
+            cell: ({ caller }) => html`<code>${plainText(caller, 60)}</code>`,
+            isHead: true,
+          },
+          { head: "Used", cell: ({ used }) => formatCount(used), isNumber: true },
+          { head: "Of", cell: ({ perMinute }) => formatCount(perMinute), isNumber: true },
+          {
+            head: "State",
+            cell: ({ used, perMinute }) =>
+              used >= perMinute
+                ? html`<span class="mark bad">limited</span>`
+                : html`<span class="mark good">admitted</span>`,
+          },
+          { head: "Minute began", cell: ({ beganAt }) => moment(beganAt.toISOString(), time) },
+        ],
+        { caption: "Busiest callers", empty: "Nobody asked in the last minute." },
+      ),
+    }),
+    panel({
+      id: "keys",
+      title: "Keys by requests",
+      about: "Numbers are those of op keys list.",
+      body: table(
+        usage,
+        [
+          { head: "Key", cell: ({ keyId }) => keyId, isHead: true },
+          { head: "Today (UTC)", cell: ({ today }) => today.toString(), isNumber: true },
+          { head: "Yesterday", cell: ({ yesterday }) => yesterday.toString(), isNumber: true },
+        ],
+        { caption: "Keys by requests", empty: "No key was used today or yesterday." },
+      ),
+    }),
+  ];
+  return { title: "Callers", body };
+}

@@ -1,0 +1,100 @@
+import { describeExcludedFacts } from "../../../../projections/engine/quarantine.ts";
+import { type Html, html } from "../../../serve/html/html.ts";
+import { moment } from "../../../serve/site/parts/moment.ts";
+import { formatCount } from "../../../serve/site/parts/number.ts";
+import { figures, panel } from "../../../serve/site/parts/panel.ts";
+import type { Finding } from "../../inspection/find-server-problems.ts";
+import { readServiceProgress, type ServiceProgress } from "../../inspection/read-status.ts";
+import type { PageContent, Visit } from "../page/visit.ts";
+import { chainTable } from "../parts/chain-table.ts";
+import { projectionTable } from "../parts/projection-table.ts";
+import { readRate } from "../reads/rate.ts";
+
+/** How everything is, at a glance: what `op status` and `op doctor` say. */
+export async function overviewPage(visit: Visit): Promise<PageContent> {
+  const { db, config, fetchHead, readProblems, now } = visit;
+  const [progress, problems, rate] = await Promise.all([
+    readServiceProgress(db, config, fetchHead),
+    readProblems(),
+    readRate(db, now()),
+  ]);
+  const time = now();
+  const { findings, at } = problems;
+  const faults = findings.filter(({ isFault }) => isFault);
+  const body = [
+    html`<h1>Overview</h1>`,
+    figures([
+      {
+        label: "Facts in the log",
+        value: html`<data id="log-head" value="${progress.logHead}">${formatCount(progress.logHead)}</data>`,
+      },
+      {
+        label: "Facts per second",
+        value: rate === null ? "not known yet" : rate.perSecond.toFixed(1),
+        note: html`of the last minutes`,
+      },
+      {
+        label: "Faults",
+        value: html`<data id="faults" value="${faults.length}">${faults.length}</data>`,
+      },
+      { label: "Notes", value: `${findings.length - faults.length}` },
+      {
+        label: "Paused",
+        value: progress.paused.length === 0 ? "nothing" : progress.paused.join(", "),
+      },
+    ]),
+    problemsPanel(findings, progress, html`as of ${moment(at.toISOString(), time)}`),
+    panel({
+      id: "chains-panel",
+      title: html`<a href="/chains">Chains</a>`,
+      body: chainTable(progress.chains),
+    }),
+    panel({
+      id: "projections-panel",
+      title: html`<a href="/projections">Projections</a>`,
+      body: projectionTable(progress.projections, time),
+    }),
+  ];
+  return { title: "Overview", body };
+}
+
+/** Warnings, each with what to do. */
+function problemsPanel(
+  findings: readonly Finding[],
+  { leftOut, paused, chains }: ServiceProgress,
+  asOf: Html,
+): Html {
+  const items = [
+    ...paused.map((name) =>
+      problem(false, name, "is paused", html`<a href="/actions">Actions</a>: resume it`),
+    ),
+    ...chains.flatMap(({ chainId, faults }) =>
+      faults.map((message) =>
+        problem(false, `chain ${chainId}`, message, html`check RPC_URL_${chainId}`),
+      ),
+    ),
+    ...leftOut.map((one) =>
+      problem(
+        true,
+        one.projection,
+        describeExcludedFacts(one),
+        html`<a href="/projections#quarantine">Quarantine</a> shows the errors`,
+      ),
+    ),
+    ...findings.map(({ isFault, about, finding, advice }) =>
+      problem(isFault, about, finding, html`${advice}`),
+    ),
+  ];
+  return panel({
+    id: "problems",
+    title: "What needs attention",
+    aside: html`<span class="quiet">${asOf}</span>`,
+    body:
+      items.length === 0
+        ? html`<p class="empty">Nothing: no problem was found.</p>`
+        : html`<ul class="problems">${items}</ul>`,
+  });
+}
+
+const problem = (isFault: boolean, about: string, finding: string, advice: Html): Html =>
+  html`<li><span class="mark ${isFault ? "bad" : "wait"}">${isFault ? "fault" : "note"}</span> <b>${about}</b> ${finding}<br><span class="quiet">What to do: ${advice}</span></li>`;

@@ -1,0 +1,104 @@
+import { type Html, html } from "../../../serve/html/html.ts";
+import { moment } from "../../../serve/site/parts/moment.ts";
+import { panel } from "../../../serve/site/parts/panel.ts";
+import { table } from "../../../serve/site/parts/table.ts";
+import { foreignText } from "../../../serve/site/parts/text.ts";
+import { kindNameOf } from "../../inspection/present-fact.ts";
+import { type QuarantinedFact, readQuarantinedFacts } from "../../inspection/read-quarantined.ts";
+import { readServiceProgress, type ServiceProgress } from "../../inspection/read-status.ts";
+import { actionLink } from "../actions/action-link.ts";
+import type { PageContent, Visit } from "../page/visit.ts";
+import { projectionTable } from "../parts/projection-table.ts";
+import type { RebuildPace } from "../reads/rebuild-pace.ts";
+
+/** The projections with their rebuilds, and the facts that they exclude. */
+export async function projectionsPage(visit: Visit): Promise<PageContent> {
+  const { db, config, fetchHead, now, measureRebuilds } = visit;
+  const [progress, quarantined] = await Promise.all([
+    readServiceProgress(db, config, fetchHead),
+    readQuarantinedFacts(db),
+  ]);
+  const time = now();
+  const paces = measureRebuilds(progress, time);
+  const actions = ({ name }: { name: string }) =>
+    html`${actionLink("Verify", "verify", name)} ${actionLink("Rebuild", "rebuild", name)}`;
+  const body = [
+    html`<h1>Projections</h1>`,
+    panel({
+      id: "positions",
+      title: "How far",
+      about: `The log's head is ${progress.logHead}.`,
+      body: projectionTable(progress.projections, time, actions),
+    }),
+    panel({ id: "rebuilds", title: "Rebuilds", body: rebuildTable(progress, paces) }),
+    panel({
+      id: "quarantine",
+      title: "Quarantine",
+      about:
+        "Facts that a projection failed to apply and excludes. Release them once the cause is fixed.",
+      body: quarantineTable(quarantined, time),
+    }),
+  ];
+  return { title: "Projections", body };
+}
+
+function rebuildTable(
+  { projections, logHead }: ServiceProgress,
+  paces: ReadonlyMap<string, RebuildPace>,
+): Html {
+  const rebuilt = projections.flatMap(({ name, rebuilding }) =>
+    rebuilding === null ? [] : [{ name, rebuilding }],
+  );
+  return table(
+    rebuilt,
+    [
+      { head: "Projection", cell: ({ name }) => name, isHead: true },
+      { head: "Step", cell: ({ rebuilding }) => rebuilding.progress },
+      {
+        head: "Position",
+        cell: ({ name, rebuilding: { position } }) =>
+          html`${position} <progress max="${logHead}" value="${position}" aria-label="Rebuild of ${name}"></progress>`,
+        isNumber: true,
+      },
+      {
+        head: "Facts per second",
+        cell: ({ name }) => paces.get(name)?.perSecond?.toFixed(0) ?? "not known",
+        isNumber: true,
+      },
+      {
+        head: "Seconds left",
+        cell: ({ name }) => paces.get(name)?.secondsLeft ?? "not known",
+        isNumber: true,
+      },
+      { head: "Resumed by", cell: ({ rebuilding: { command } }) => html`<code>${command}</code>` },
+    ],
+    { caption: "Rebuilds", empty: "None runs, and none was interrupted." },
+  );
+}
+
+function quarantineTable(quarantined: readonly QuarantinedFact[], now: Date): Html {
+  return table(
+    quarantined,
+    [
+      { head: "Projection", cell: ({ entry }) => entry.projection, isHead: true },
+      {
+        head: "Fact",
+        cell: ({ entry }) =>
+          html`<a href="/log/${entry.fact.toString()}">${entry.fact.toString()}</a>`,
+        isNumber: true,
+      },
+      { head: "Kind", cell: ({ fact }) => (fact === undefined ? "" : kindNameOf(fact.kind)) },
+      { head: "Error", cell: ({ entry }) => foreignText(entry.error ?? "", 300) },
+      { head: "Since", cell: ({ entry }) => moment(entry.recordedAt.toISOString(), now) },
+      {
+        head: "Action",
+        cell: ({ entry }) => actionLink("Release", "release", `${entry.fact} ${entry.projection}`),
+      },
+    ],
+    {
+      caption: "Quarantined facts",
+      empty: "No fact is quarantined.",
+      keyOf: ({ entry }) => `${entry.projection} ${entry.fact}`,
+    },
+  );
+}

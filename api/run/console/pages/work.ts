@@ -1,0 +1,121 @@
+import { countFacts } from "../../../../projections/log/fact-counts.ts";
+import { factKind } from "../../../../projections/log/fact-kind.ts";
+import { html } from "../../../serve/html/html.ts";
+import { moment } from "../../../serve/site/parts/moment.ts";
+import { formatCount } from "../../../serve/site/parts/number.ts";
+import { panel } from "../../../serve/site/parts/panel.ts";
+import { table } from "../../../serve/site/parts/table.ts";
+import { foreignText } from "../../../serve/site/parts/text.ts";
+import { kindNameOf } from "../../inspection/present-fact.ts";
+import type { PageContent, Visit } from "../page/visit.ts";
+import { readLeases } from "../reads/leases.ts";
+import { readPartnerPasses, readPartnerSkips } from "../reads/partners.ts";
+import { readRate } from "../reads/rate.ts";
+
+/** Minutes over which readings of the chains are counted. */
+const readingMinutes = 60;
+const isReading = (kind: number) => kind > factKind.order_submitted && kind < factKind.clock_ticked;
+
+/** Who works, partners' listings, and what the sweeps of orders found. */
+export async function workPage({ db, now }: Visit): Promise<PageContent> {
+  const time = now();
+  const [leases, passes, skips, rate] = await Promise.all([
+    readLeases(db),
+    readPartnerPasses(db),
+    readPartnerSkips(db),
+    readRate(db, time, readingMinutes),
+  ]);
+  const counted = rate === null ? null : await countFacts(db, rate);
+  const readings = counted?.counts.filter(({ kind }) => isReading(kind)) ?? [];
+  const body = [
+    html`<h1>Work</h1>`,
+    panel({
+      id: "leases",
+      title: "Leases",
+      about: "Roles in which one process works; the others stand by.",
+      body: table(
+        leases,
+        [
+          { head: "Role", cell: ({ role }) => role, isHead: true },
+          { head: "Process", cell: ({ owner }) => owner },
+          { head: "Holders so far", cell: ({ epoch }) => epoch.toString(), isNumber: true },
+          {
+            head: "State",
+            cell: ({ seconds }) =>
+              seconds > 0
+                ? html`<span class="mark good">held</span>`
+                : html`<span class="mark bad">nobody for ${Math.round(-seconds)} s</span>`,
+          },
+        ],
+        { caption: "Leases", empty: "No process has worked yet." },
+      ),
+    }),
+    panel({
+      id: "partners",
+      title: "Partners",
+      body: [
+        table(
+          passes,
+          [
+            { head: "Marketplace", cell: ({ marketplace }) => marketplace, isHead: true },
+            { head: "Chain", cell: ({ chainId }) => chainId },
+            { head: "Listings", cell: ({ listings }) => formatCount(listings), isNumber: true },
+            { head: "Contracts", cell: ({ contracts }) => contracts, isNumber: true },
+            { head: "Without a full pass", cell: ({ unread }) => unread, isNumber: true },
+            { head: "Due", cell: ({ due }) => due, isNumber: true },
+            {
+              head: "Newest pass",
+              cell: ({ newestPass }) => moment(newestPass?.toISOString(), time),
+            },
+            {
+              head: "Oldest pass",
+              cell: ({ oldestPass }) => moment(oldestPass?.toISOString(), time),
+            },
+          ],
+          {
+            caption: "Passes over partners' listings",
+            empty: "No partner is configured, or none was read yet.",
+          },
+        ),
+        table(
+          skips,
+          [
+            { head: "Marketplace", cell: ({ marketplace }) => marketplace, isHead: true },
+            { head: "Reason", cell: ({ reason }) => reason.replaceAll("_", " ") },
+            { head: "Entries", cell: ({ entries }) => entries.toString(), isNumber: true },
+            { head: "Last at", cell: ({ lastAt }) => moment(lastAt.toISOString(), time) },
+            {
+              head: "Last path",
+              cell: ({ lastPath }) => html`<code>${foreignText(lastPath, 120)}</code>`,
+            },
+          ],
+          {
+            caption: "Entries that were skipped",
+            isCaptionShown: true,
+            empty: "No entry of a partner was skipped.",
+          },
+        ),
+      ],
+    }),
+    panel({
+      id: "truth",
+      title: "Order truth",
+      about: `Differences between the chains and what the log said, found by sweeps and intake in the last ${readingMinutes} minutes: each is a reading that was appended.`,
+      body: table(
+        readings,
+        [
+          { head: "Reading", cell: ({ kind }) => kindNameOf(kind), isHead: true },
+          { head: "Found", cell: ({ facts }) => formatCount(facts), isNumber: true },
+        ],
+        {
+          caption: "Readings that differed",
+          empty:
+            rate === null
+              ? "Not known yet: the log's head is sampled every minute."
+              : "None: what the log said was true.",
+        },
+      ),
+    }),
+  ];
+  return { title: "Work", body };
+}

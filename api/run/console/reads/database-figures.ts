@@ -1,0 +1,119 @@
+import { sql } from "kysely";
+import type { Database } from "../../../../projections/database.ts";
+
+const mostRows = 20;
+/** Bytes below which an unused or bloated index is not worth a word. */
+const leastIndexBytes = 8_000_000;
+/** Part of an index that its entries should fill; the rest is bloat. */
+const bloatedBelow = 0.5;
+
+export type TableSize = {
+  table: string;
+  bytes: bigint;
+  rows: bigint;
+  deadRows: bigint;
+  vacuumedAt: Date | null;
+  analyzedAt: Date | null;
+};
+
+/** The largest tables, with their indexes, and when they were vacuumed. */
+export async function readTableSizes(db: Database): Promise<TableSize[]> {
+  const { rows } = await sql<TableSize>`
+    select format('%I.%I', schemaname, relname) as table, pg_total_relation_size(relid) as bytes,
+           n_live_tup as rows, n_dead_tup as "deadRows", greatest(last_vacuum, last_autovacuum) as "vacuumedAt",
+           greatest(last_analyze, last_autoanalyze) as "analyzedAt"
+    from pg_stat_user_tables order by 2 desc limit ${mostRows}`.execute(db);
+  return rows;
+}
+
+export type IndexFinding = { index: string; table: string; bytes: bigint; finding: string };
+
+/** Indexes that no statement used since the statistics began, and those that hold much empty space by estimate. */
+export async function findPoorIndexes(db: Database): Promise<IndexFinding[]> {
+  const { rows } = await sql<IndexFinding & { filled: number | null }>`
+    with one as (
+      select i.indexrelid, i.indrelid, x.relpages::float8 * 8192 as size, x.reltuples as entries, i.indisunique,
+             s.idx_scan, array_length(i.indkey::int2[], 1) as columns,
+             coalesce((
+               select sum(a.avg_width) from unnest(i.indkey::int2[]) k (attnum)
+               join pg_attribute t on t.attrelid = i.indrelid and t.attnum = k.attnum
+               join pg_stats a on a.schemaname = s.schemaname and a.tablename = s.relname and a.attname = t.attname
+             ), 8) as width, s.schemaname, s.relname, s.indexrelname
+      from pg_stat_user_indexes s join pg_index i using (indexrelid) join pg_class x on x.oid = i.indexrelid
+      join pg_am m on m.oid = x.relam
+      where m.amname = 'btree' and i.indisvalid and x.relpages::float8 * 8192 >= ${leastIndexBytes}
+    ), estimated as (
+      select *, entries * (width + 12) / 0.9 / nullif(size, 0) as filled from one
+    )
+    select format('%I.%I', schemaname, indexrelname) as index, format('%I.%I', schemaname, relname) as table,
+           size::bigint as bytes, filled,
+           case when idx_scan = 0 and not indisunique then 'no statement has used it'
+                else format('about %s %% of it is empty', round(100 * (1 - filled)::numeric)) end as finding
+    from estimated where (idx_scan = 0 and not indisunique) or filled < ${bloatedBelow}
+    order by size desc limit ${mostRows}`.execute(db);
+  return rows;
+}
+
+export type ConnectionGroup = {
+  application: string;
+  user: string;
+  state: string;
+  connections: number;
+  /** Seconds since the oldest transaction among them began. */
+  oldestSeconds: number | null;
+};
+
+export async function readConnections(db: Database): Promise<ConnectionGroup[]> {
+  const { rows } = await sql<ConnectionGroup>`
+    select application_name as application, coalesce(usename, '') as user, coalesce(state, 'hidden') as state,
+           count(*)::int as connections, extract(epoch from now() - min(xact_start))::float8 as "oldestSeconds"
+    from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+    group by 1, 2, 3 order by 4 desc, 1, 3`.execute(db);
+  return rows;
+}
+
+export type DatabaseOverview = {
+  bytes: bigint;
+  version: string;
+  maxConnections: number;
+  connections: number;
+  /** Part of reads that the cache served. */
+  cacheHits: number | null;
+  deadlocks: bigint;
+  /** Transactions since the oldest that was not frozen; 2 billion is the end. */
+  frozenAge: number;
+  vacuums: { table: string; phase: string; share: number | null }[];
+  /** Null: `pg_stat_statements` is not there. */
+  statements: { query: string; calls: bigint; meanMs: number; totalMs: number }[] | null;
+};
+
+export async function readDatabaseOverview(db: Database): Promise<DatabaseOverview> {
+  const { rows } = await sql<Omit<DatabaseOverview, "vacuums" | "statements">>`
+    select pg_database_size(current_database()) as bytes, current_setting('server_version') as version,
+           current_setting('max_connections')::int as "maxConnections",
+           (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as connections,
+           blks_hit::float8 / nullif(blks_hit + blks_read, 0) as "cacheHits", deadlocks,
+           (select age(datfrozenxid) from pg_database where datname = current_database()) as "frozenAge"
+    from pg_stat_database where datname = current_database()`.execute(db);
+  const vacuums = await sql<DatabaseOverview["vacuums"][number]>`
+    select relid::regclass::text as table, phase, heap_blks_scanned::float8 / nullif(heap_blks_total, 0) as share
+    from pg_stat_progress_vacuum where datname = current_database()`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error("pg_stat_database does not know this database");
+  return { ...row, vacuums: vacuums.rows, statements: await readSlowStatements(db) };
+}
+
+/** Statements by the time that they took in all. */
+async function readSlowStatements(db: Database): Promise<DatabaseOverview["statements"]> {
+  const found = await sql<{ schema: string | null }>`
+    select (select n.nspname from pg_extension e join pg_namespace n on n.oid = e.extnamespace
+            where e.extname = 'pg_stat_statements') as schema`.execute(db);
+  const schema = found.rows[0]?.schema ?? null;
+  if (schema === null) return null;
+  const { rows } = await sql<NonNullable<DatabaseOverview["statements"]>[number]>`
+    select left(query, 300) as query, calls, mean_exec_time as "meanMs", total_exec_time as "totalMs"
+    from ${sql.id(schema, "pg_stat_statements")}
+    where dbid = (select oid from pg_database where datname = current_database()) and query <> '<insufficient privilege>'
+    order by total_exec_time desc limit ${mostRows}`.execute(db);
+  return rows;
+}

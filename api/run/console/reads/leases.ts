@@ -1,0 +1,18 @@
+import { sql } from "kysely";
+import type { Database } from "../../../../projections/database.ts";
+
+export type Lease = {
+  role: string;
+  owner: string;
+  epoch: bigint;
+  /** Until it expires; negative: since it did. */
+  seconds: number;
+};
+
+/** Which process works in each role that only one may work in. */
+export async function readLeases(db: Database): Promise<Lease[]> {
+  const { rows } = await sql<Lease>`
+    select role, owner, epoch, extract(epoch from expires_at - clock_timestamp())::float8 as seconds
+    from ops.lease order by role`.execute(db);
+  return rows;
+}

@@ -1,0 +1,74 @@
+import { sql } from "kysely";
+import type { Logger } from "pino";
+import type { Database } from "../../../projections/database.ts";
+import { deleteOldSamples, storeSamples } from "../../../projections/log/samples.ts";
+import type { FetchChainHead } from "../inspection/fetch-chain-head.ts";
+import type { InspectedConfig } from "../inspection/inspected-config.ts";
+import { readServiceProgress } from "../inspection/read-status.ts";
+
+const everyMs = 60_000;
+const keptMs = 31 * 86_400_000;
+
+type Options = {
+  db: Database;
+  config: InspectedConfig;
+  fetchHead: FetchChainHead;
+  now: () => Date;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+/** Takes samples every minute: the log's head and the chains' lag; the size of the database at full hours. */
+export function takeSamples(options: Options): { stop: () => Promise<void> } {
+  const { logger, signal } = options;
+  let taking = Promise.resolve();
+  const take = () => {
+    if (signal.aborted) return;
+    taking = sample(options).catch((error: unknown) => {
+      if (!signal.aborted) logger.warn({ err: error }, "samples were not taken");
+    });
+  };
+  take();
+  const timer = setInterval(take, everyMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await taking;
+    },
+  };
+}
+
+/** Takes one sample of every figure. */
+export async function sample({
+  db,
+  config,
+  fetchHead,
+  now,
+}: Omit<Options, "logger" | "signal">): Promise<void> {
+  const at = now();
+  const { logHead, chains } = await readServiceProgress(db, config, fetchHead);
+  const samples = new Map([["log_head", logHead]]);
+  for (const { chainId, lagSeconds } of chains) {
+    if (lagSeconds !== null) samples.set(`lag_seconds ${chainId}`, lagSeconds);
+  }
+  const isFirst = await hasNoSize(db, at);
+  if (isFirst) samples.set("database_bytes", await readSize(db));
+  await storeSamples(db, at, samples);
+  if (isFirst) await deleteOldSamples(db, new Date(at.getTime() - keptMs));
+}
+
+/** Whether the size was not taken in this hour yet. */
+async function hasNoSize(db: Database, at: Date): Promise<boolean> {
+  const { rows } = await sql`
+    select from ops.sample
+    where series = 'database_bytes' and taken_at >= date_trunc('hour', ${at}::timestamptz) limit 1`.execute(
+    db,
+  );
+  return rows.length === 0;
+}
+
+async function readSize(db: Database): Promise<number> {
+  const { rows } = await sql<{ bytes: bigint }>`
+    select pg_database_size(current_database()) as bytes`.execute(db);
+  return Number(rows[0]?.bytes ?? 0n);
+}

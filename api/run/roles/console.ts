@@ -1,0 +1,75 @@
+import { allProjections } from "../../../projections/all.ts";
+import { openDatabase } from "../../../projections/database.ts";
+import { openHashReader } from "../../background/chain/clients.ts";
+import { type HeadReading, openHeadReader } from "../../background/chain/fetch-head.ts";
+import { listen } from "../../serve/http/server.ts";
+import { maxLagSeconds } from "../../serve/status/limits.ts";
+import { openStatusReader } from "../../serve/status/status-reader.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
+import { listeningUrl } from "../config/listening-url.ts";
+import { openOperationRunner } from "../console/actions/run-operation.ts";
+import { createConsole } from "../console/app.ts";
+import { openProblemReader } from "../console/reads/problems.ts";
+import { openRebuildMeter } from "../console/reads/rebuild-pace.ts";
+import { takeSamples } from "../console/take-samples.ts";
+import type { RoleContext, RunningRole } from "./role.ts";
+
+const rpc = { timeoutMs: 2_000, maxAgeMs: 1_000, staleBlocks: 100 };
+
+/** Serves the operator's console. */
+export async function runRole({ config, logger, signal }: RoleContext): Promise<RunningRole> {
+  const { http, console, database } = config;
+  const db = openDatabase({
+    url: database.url,
+    applicationName: "console",
+    max: 4,
+    statementTimeoutMs: 20_000,
+    onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
+  });
+  const now = () => new Date();
+  const fetchHead = openHeads(config.chains);
+  const readStatus = openStatusReader({
+    db,
+    chains: config.chains.map((chain) => ({
+      chainId: chain.chainId,
+      readHead: () => fetchHead(chain),
+      readHash: openHashReader({ ...chain, timeoutMs: rpc.timeoutMs }),
+    })),
+    projections: allProjections({ feeRecipient: config.fees.recipient }).map(({ name }) => name),
+    ...{ now, logger, lateSeconds: maxLagSeconds, maxAgeMs: 500 },
+  });
+  const port = console.port ?? http.port + 1;
+  const hasOwnMetrics = http.metricsPort !== null && http.metricsPort !== console.port;
+  const app = createConsole({
+    context: {
+      ...{ db, config, fetchHead, logger, now },
+      readProblems: openProblemReader({ db, config, fetchHead, now }),
+      measureRebuilds: openRebuildMeter(),
+      runOperation: openOperationRunner(),
+    },
+    readStatus,
+    metricsUrl: `${hasOwnMetrics ? `http://127.0.0.1:${http.metricsPort}` : listeningUrl(http)}/metrics`,
+  });
+  const listening = await listen(app, console.host, port).catch(async (error: unknown) => {
+    await db.destroy();
+    throw error;
+  });
+  const sampling = takeSamples({ db, config, fetchHead, now, logger, signal });
+  return {
+    ready: Promise.resolve(),
+    failed: new Promise<never>(() => {}),
+    async stop() {
+      await listening.close();
+      await sampling.stop();
+      await db.destroy();
+    },
+  };
+}
+
+/** The heads of all chains, each read at most once a second. */
+function openHeads(chains: readonly ChainConfig[]): (chain: ChainConfig) => Promise<HeadReading> {
+  const readers = new Map(
+    chains.map(({ chainId, rpcUrls }) => [chainId, openHeadReader({ chainId, rpcUrls, ...rpc })]),
+  );
+  return async ({ chainId }) => (await readers.get(chainId)?.()) ?? { head: null, faults: [] };
+}

@@ -1,0 +1,130 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { advance } from "../../projections/engine/advance.ts";
+import { readOperatorActions } from "../../projections/log/operator-actions.ts";
+import { readLogHead } from "../../projections/log/read-log-head.ts";
+import { readPaused } from "../../projections/log/switches.ts";
+import {
+  apes,
+  appendTrades,
+  appendUnreadableOrder,
+  prepare,
+  retractBlocks,
+} from "../support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
+import {
+  findBarriers,
+  openPage,
+  overflowOf,
+  startBrowser,
+  type TestBrowser,
+} from "../support/http/browser.ts";
+import { openConsole, type TestConsole } from "../support/http/console.ts";
+
+let database: TestDatabase;
+let console: TestConsole;
+let testBrowser: TestBrowser;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const { db } = database;
+  const targets = await prepare(db);
+  await appendTrades(db, 1, 6);
+  await appendUnreadableOrder(db, 7);
+  await retractBlocks(db, 5, 6);
+  while ((await advance(db, targets)).outcome !== "idle");
+  console = await openConsole(database);
+  for (const minutes of [120, 60, 1]) {
+    await console.sample(new Date(Date.now() - minutes * 60_000));
+  }
+  testBrowser = await startBrowser();
+});
+afterAll(async () => {
+  await testBrowser?.close();
+  await console?.close();
+  await database?.drop();
+});
+
+const pages = {
+  overview: "/",
+  chains: "/chains",
+  log: "/log",
+  fact: "/log/3",
+  row: `/log/row?what=token&id=1:${apes}:5`,
+  projections: "/projections",
+  work: "/work",
+  callers: "/callers",
+  database: "/database",
+  actions: "/actions",
+  confirm: "/actions/new?action=pause&target=listings",
+  command: "/actions/new?action=rebuild&target=sales",
+  unknown: "/nowhere",
+};
+const looks = [
+  ["wide", 1280, "light"],
+  ["narrow-dark", 360, "dark"],
+] as const;
+
+it.each(looks)(
+  "can be used by everybody, and keeps its policy: %s",
+  async (look, width, colorScheme) => {
+    const context = await testBrowser.browser.newContext({
+      viewport: { width, height: 844 },
+      colorScheme,
+    });
+    const { page, complaints } = await openPage(context);
+    for (const [name, path] of Object.entries(pages)) {
+      const response = await page.goto(console.url + path);
+      expect.soft(response?.status(), name).toBe(name === "unknown" ? 404 : 200);
+      await page.screenshot({
+        path: join(testBrowser.pictures, `console-${name}-${look}.png`),
+        fullPage: true,
+      });
+      expect.soft(await findBarriers(page), name).toEqual([]);
+      expect
+        .soft(await overflowOf(page), `${name} is wider than its window`)
+        .toBeLessThanOrEqual(0);
+    }
+    await context.close();
+    expect(complaints.filter((text) => !/status of 404/.test(text))).toEqual([]);
+  },
+);
+
+describe("without scripts", () => {
+  it("an operator pauses a part of the service: an action, its confirmation, its record", async () => {
+    const context = await testBrowser.browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(`${console.url}/actions`);
+    await page.getByRole("link", { name: "Pause offers" }).click();
+    await page.getByLabel("Your name").fill("Grace");
+    await page.getByLabel("Reason").fill("maintenance of the node");
+    expect(await readPaused(database.db)).toEqual([]);
+    await page.getByRole("button", { name: "Pause offers" }).click();
+
+    await page.getByRole("link", { name: "Resume offers" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/actions");
+    expect(await readPaused(database.db)).toEqual(["offers"]);
+    const history = page.getByRole("table", { name: "Actions of operators" });
+    expect(await history.locator("tbody tr").first().innerText()).toContain(
+      "maintenance of the node",
+    );
+    const [newest] = await readOperatorActions(database.db, 1);
+    expect(newest).toMatchObject({ by: "Grace", action: "pause", ended: { isDone: true } });
+    await context.close();
+  });
+});
+
+describe("an open page", () => {
+  it("shows what is new without being loaded again, until it is paused", async () => {
+    const context = await testBrowser.browser.newContext();
+    const { page, complaints } = await openPage(context);
+    await page.goto(`${console.url}/log`);
+    await appendTrades(database.db, 20, 20);
+    const head = await readLogHead(database.db);
+    await page.locator(`tr[data-key="${head}"]`).waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Go on" }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});

@@ -1,0 +1,400 @@
+import { request } from "node:http";
+import { sql } from "kysely";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { argumentsOf, OperationEnded } from "../../../api/run/console/actions/operation.ts";
+import type { RunOperation } from "../../../api/run/console/actions/run-operation.ts";
+import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
+import { openOperations } from "../../../api/run/supervisor/run-operations.ts";
+import { advance } from "../../../projections/engine/advance.ts";
+import type { Target } from "../../../projections/engine/checkpoint.ts";
+import { readOperatorActions } from "../../../projections/log/operator-actions.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
+import { addSources } from "../../../projections/log/sources.ts";
+import { readPaused } from "../../../projections/log/switches.ts";
+import {
+  apes,
+  appendTrades,
+  appendUnreadableOrder,
+  environmentOf,
+  operate,
+  prepare,
+  retractBlocks,
+} from "../../support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { openConsole, type TestConsole } from "../../support/http/console.ts";
+import { decode, tableOf } from "../../support/http/page-tables.ts";
+
+let database: TestDatabase;
+let targets: Target[];
+let console: TestConsole;
+const orphanGuard = startOrphanGuard();
+beforeAll(async () => {
+  database = await createDatabase();
+  const { db } = database;
+  targets = await prepare(db);
+  await appendTrades(db, 1, 2);
+  await appendUnreadableOrder(db, 3);
+  await appendTrades(db, 4, 6);
+  await retractBlocks(db, 5, 6);
+  const source = {
+    source: "seaport",
+    indexer: "core",
+    eventSources: [],
+    address: null,
+    firstBlock: null,
+  };
+  await addSources(db, 1, [{ ...source, addedBy: "configuration" }]);
+  await appendTrades(db, 7, 7);
+  await keepUp();
+  const { PATH, HOME } = process.env;
+  const environment = { ...environmentOf(database.url), PATH, HOME };
+  const logger = pino({ level: "silent" });
+  const operations = openOperations({ orphanGuard, sink: () => {}, logger }, environment);
+  const runOperation: RunOperation = (id, run) =>
+    new Promise((resolve) =>
+      operations.onMessage({ operation: { id, run } }, (answer) =>
+        resolve(OperationEnded.parse(answer).ended),
+      ),
+    );
+  console = await openConsole(database, { runOperation });
+});
+afterAll(async () => {
+  await console?.close();
+  await database?.drop();
+});
+
+async function keepUp(): Promise<void> {
+  while ((await advance(database.db, targets)).outcome !== "idle");
+}
+
+async function op<Content>(...args: string[]): Promise<Content> {
+  return JSON.parse((await operate(database.url, ...args, "--json")).out) as Content;
+}
+
+const page = async (path: string) => (await console.get(path)).page;
+const cellsOf = (text: string, caption: string) => tableOf(text, caption).map(({ cells }) => cells);
+
+describe("figures", () => {
+  it("of chains and projections are those of op status at the same moment", async () => {
+    type Status = {
+      logHead: number;
+      chains: Record<string, unknown>[];
+      projections: { name: string; version: number; position: number; lag: number }[];
+    };
+    const status = await op<Status>("status");
+    const text = await page("/");
+
+    const columns = [
+      "chainId",
+      "head",
+      "indexed",
+      "recorded",
+      "finalized",
+      "lagBlocks",
+      "lagSeconds",
+    ];
+    expect(cellsOf(text, "Chains")).toEqual(
+      status.chains.map((chain) => columns.map((name) => String(chain[name] ?? "unknown"))),
+    );
+    expect(cellsOf(text, "Projections").map((cells) => cells.slice(0, 4))).toEqual(
+      status.projections.map(({ name, version, position, lag }) =>
+        [name, version, position, lag].map(String),
+      ),
+    );
+    expect(text).toContain(`<data id="log-head" value="${status.logHead}">`);
+    expect(status.projections.length).toBeGreaterThan(10);
+  });
+
+  it("of problems are those of op doctor, each with what to do", async () => {
+    type Doctor = { findings: { isFault: boolean; finding: string; advice: string }[] };
+    const { findings } = await op<Doctor>("doctor");
+    const text = decode(await page("/"));
+
+    expect(findings.length).toBeGreaterThan(0);
+    for (const { finding, advice } of findings) {
+      expect.soft(text).toContain(finding);
+      expect.soft(text).toContain(advice);
+    }
+    const faults = findings.filter(({ isFault }) => isFault).length;
+    expect(text).toContain(`<data id="faults" value="${faults}">`);
+  });
+
+  it("of sources and quarantined facts are those of op", async () => {
+    type Sources = { chains: { chainId: number; sources: { source: string; state: string }[] }[] };
+    const sources = await op<Sources>("sources");
+    expect(
+      cellsOf(await page("/chains"), "Sources").map(([chain, source]) => [chain, source]),
+    ).toEqual(
+      sources.chains.flatMap(({ chainId, sources: all }) =>
+        all.map(({ source }) => [`${chainId}`, source]),
+      ),
+    );
+    type Quarantine = {
+      quarantined: {
+        projection: string;
+        error: string;
+        fact: { position: number; kind: string };
+      }[];
+    };
+    const { quarantined } = await op<Quarantine>("quarantine", "list");
+    expect(quarantined.length).toBeGreaterThan(0);
+    expect(
+      cellsOf(await page("/projections"), "Quarantined facts").map((cells) => cells.slice(0, 4)),
+    ).toEqual(
+      quarantined.map(({ projection, error, fact }) => [
+        ...[projection, `${fact.position}`, fact.kind, error],
+      ]),
+    );
+  });
+
+  it("of the database are those of SQL", async () => {
+    const { rows } = await sql<{ name: string }>`
+      select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables
+      order by pg_total_relation_size(relid) desc limit 20`.execute(database.db);
+    const text = await page("/database");
+
+    expect(
+      cellsOf(text, "Largest tables")
+        .map(([name]) => name)
+        .toSorted(),
+    ).toEqual(rows.map(({ name }) => name).toSorted());
+    const connections = await sql<{ count: number }>`
+      select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and application_name = 'test'`.execute(database.db);
+    const shown = cellsOf(text, "Connections").filter(([application]) => application === "test");
+    const total = shown.reduce((sum, cells) => sum + Number(cells[3]), 0);
+    // The one that asked does not count itself.
+    expect(total).toBeGreaterThanOrEqual((connections.rows[0]?.count ?? 0) - 2);
+  });
+
+  it("of the log are its newest facts, by kind and chain, and how many of a kind come in a second", async () => {
+    const head = await readLogHead(database.db);
+    const newest = cellsOf(await page("/log"), "Facts, newest first");
+    expect(newest[0]?.[0]).toBe(`${head}`);
+    const transfers = cellsOf(
+      await page("/log?kind=erc721_transfer&chain=1"),
+      "Facts, newest first",
+    );
+    expect(new Set(transfers.map((cells) => cells[1]))).toEqual(new Set(["erc721_transfer"]));
+    expect(transfers.length).toBe(12);
+
+    await console.sample(new Date(Date.now() - 60_000));
+    await appendTrades(database.db, 8, 9);
+    const counted = cellsOf(await page("/log"), `Facts after position ${head} by kind`);
+    expect(counted.map((cells) => cells.slice(0, 2))).toEqual([
+      ["erc721_transfer", "4"],
+      ["order_fulfilled", "2"],
+    ]);
+    await keepUp();
+  });
+});
+
+describe("lives", () => {
+  it("of a row are the facts that op explain prints", async () => {
+    type Explained = {
+      total: number;
+      facts: { position: number; kind: string; counts: boolean }[];
+    };
+    const explained = await op<Explained>("explain", "token", `1:${apes}:5`);
+    const text = await page(`/log/row?what=token&id=1:${apes}:5`);
+
+    expect(cellsOf(text, "Facts of the row").map((cells) => cells.slice(0, 2))).toEqual(
+      explained.facts.map(({ position, kind }) => [`${position}`, kind]),
+    );
+    expect(text).toContain("retracted by ");
+    expect((await console.get("/log/row?what=token&id=nonsense")).status).toBe(404);
+    expect((await console.get("/log/row?what=__proto__&id=1")).status).toBe(404);
+  });
+
+  it("of a fact say what retracted it, and who excludes it", async () => {
+    const { rows } = await sql<{ fact: bigint; by: bigint }>`
+      select f.position as fact, s.position as by from log.fact f join log.fact s using (block_id)
+      where s.kind = 1 and f.kind = 10 order by 1 limit 1`.execute(database.db);
+    const [retracted] = rows;
+    const text = decode(await page(`/log/${retracted?.fact}`));
+    expect(text).toContain("its block was retracted by fact");
+    expect(text).toContain(`href="/log/${retracted?.by}"`);
+    const quarantined = await page("/log/7");
+    expect(decode(quarantined)).toContain("Cannot convert one to a BigInt");
+    expect(quarantined).toContain("excluded by sales");
+    expect((await console.get("/log/999999")).status).toBe(404);
+    expect((await console.get("/log/x")).status).toBe(404);
+  });
+
+  it("of blocks that left a chain are drawn as a branch, with a table", async () => {
+    const text = await page("/chains");
+    expect(text).toContain('aria-label="Chain 1: 2 blocks from 5 on left the chain"');
+    const { rows } = await sql<{ position: bigint }>`
+      select min(position) as position from log.fact where kind = 1`.execute(database.db);
+    const blocks = cellsOf(text, `Blocks of the reorg at position ${rows[0]?.position}`);
+    expect(blocks.map(([height, , state]) => [height, state])).toEqual([
+      ["5", "left the chain"],
+      ["6", "left the chain"],
+    ]);
+  });
+});
+
+/** The fields of the form on the page that asks for a confirmation. */
+async function confirmation(action: string, target: string): Promise<Record<string, string>> {
+  const text = await page(`/actions/new?${new URLSearchParams({ action, target })}`);
+  const hidden = [...text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)];
+  return {
+    ...Object.fromEntries(hidden.map(([, name = "", value = ""]) => [name, decode(value)])),
+    ...{ by: "Ada", reason: "a test" },
+  };
+}
+
+describe("actions", () => {
+  const recorded = () => readOperatorActions(database.db, 50);
+
+  it("start nothing from another origin, without a confirmation, or without a name and a reason", async () => {
+    const fields = () => confirmation("pause", "listings");
+    const { confirmation: ofOther = "" } = await confirmation("resume", "listings");
+    const { confirmation: token = "", ...unconfirmed } = await fields();
+    const refusals: [string, Promise<number>][] = [
+      ["no origin", console.post(await fields(), { origin: "" })],
+      ["another origin", console.post(await fields(), { origin: "https://evil.example" })],
+      ["null origin", console.post(await fields(), { origin: "null" })],
+      ["another port", console.post(await fields(), { origin: "http://127.0.0.1:1" })],
+      ["cross-site", console.post(await fields(), { "sec-fetch-site": "cross-site" })],
+      ["same site", console.post(await fields(), { "sec-fetch-site": "same-site" })],
+      ["no confirmation", console.post(unconfirmed)],
+      ["an empty one", console.post({ ...unconfirmed, confirmation: "" })],
+      ["one of another action", console.post({ ...unconfirmed, confirmation: ofOther })],
+      ["one of another target", console.post({ ...(await fields()), target: "offers" })],
+      ["a changed one", console.post({ ...unconfirmed, confirmation: `${token.slice(0, -1)}A` })],
+      ["no name", console.post({ ...(await fields()), by: " " })],
+      ["no reason", console.post({ ...(await fields()), reason: "" })],
+      ["JSON", console.post(await fields(), { "content-type": "application/json" })],
+    ];
+    for (const [what, status] of refusals) expect.soft(await status, what).toBe(403);
+    expect((await console.get("/actions?action=pause&target=listings")).status).toBe(200);
+    expect((await console.get("/actions/new?action=drop&target=log")).status).toBe(404);
+    expect(await readPaused(database.db)).toEqual([]);
+    expect(await recorded()).toEqual([]);
+  });
+
+  it("pause and resume as op does, each form once, and become facts that say who, what, when and why", async () => {
+    const before = Date.now();
+    const fields = await confirmation("pause", "listings");
+    expect(await console.post(fields)).toBe(303);
+    expect(await readPaused(database.db)).toEqual(["listings"]);
+    expect(await console.post(fields)).toBe(403);
+    expect(await console.post(await confirmation("resume", "listings"))).toBe(303);
+    expect(await readPaused(database.db)).toEqual([]);
+
+    const all = await recorded();
+    expect(all).toMatchObject([
+      { action: "resume", arguments: ["resume", "listings"], by: "Ada", reason: "a test" },
+      { action: "pause", arguments: ["pause", "listings"], address: "127.0.0.1" },
+    ]);
+    expect(all.map(({ ended }) => ended?.isDone)).toEqual([true, true]);
+    expect(all[1]?.startedAt.getTime()).toBeGreaterThanOrEqual(before);
+    const history = cellsOf(await page("/actions"), "Actions of operators");
+    expect(history.map((cells) => cells.slice(1, 4))).toEqual([
+      ["Ada", "op resume listings", "a test"],
+      ["Ada", "op pause listings", "a test"],
+    ]);
+  });
+
+  it("that need more rights are run by the supervisor: a projection is verified and rebuilt", async () => {
+    for (const action of ["verify", "rebuild"]) {
+      expect(await console.post(await confirmation(action, "floors"))).toBe(303);
+      await expect
+        .poll(async () => (await recorded())[0]?.ended ?? null, { timeout: 300_000 })
+        .not.toBeNull();
+      expect((await recorded())[0]).toMatchObject({ action, ended: { isDone: true } });
+    }
+    const [rebuilt, verified] = await recorded();
+    expect(verified?.ended?.output).toContain("no row differs");
+    expect(rebuilt?.ended?.output).toContain("floors rebuilt");
+    type Status = { projections: { name: string; previous: unknown }[] };
+    const { projections } = await op<Status>("status");
+    expect(projections.find(({ name }) => name === "floors")?.previous).not.toBeNull();
+  });
+
+  it("are a fixed list of commands with arguments of a fixed form", () => {
+    expect(argumentsOf({ command: "rebuild", projection: null })).toEqual(["rebuild"]);
+    const commands = [
+      ...["drop", "export", "keys"].map((command) => ({ command, projection: null })),
+      { command: "rebuild", projection: "--anew" },
+      { command: "release", position: "1 --projection", projection: null },
+    ];
+    for (const run of commands) {
+      let answered = false;
+      const operations = openOperations(
+        { orphanGuard, sink: () => {}, logger: pino({ level: "silent" }) },
+        {},
+      );
+      operations.onMessage({ operation: { id: "1", run } }, () => {
+        answered = true;
+      });
+      expect(answered).toBe(false);
+    }
+  });
+
+  it("cannot be started where no supervisor runs commands: the page names the command", async () => {
+    const alone = await openConsole(database);
+    const { page: text } = await alone.get("/actions/new?action=rebuild&target=sales");
+    expect(text).toContain("npm run op -- rebuild sales");
+    expect(text).not.toContain("<form");
+    await alone.close();
+  });
+});
+
+describe("access", () => {
+  it("is refused under another host's name, which a page of another site could give it", async () => {
+    const { port } = new URL(console.url);
+    const status = (host: string) =>
+      new Promise<number>((resolve, reject) => {
+        const sent = request(
+          { port, host: "127.0.0.1", path: "/", headers: { host } },
+          (answer) => {
+            answer.resume();
+            resolve(answer.statusCode ?? 0);
+          },
+        );
+        sent.once("error", reject).end();
+      });
+    expect(await status(`localhost:${port}`)).toBe(200);
+    expect(await status(`rebound.example:${port}`)).toBe(403);
+  });
+
+  it("with a password is for those who know it, and guessing ends", async () => {
+    const password = "a password of tests";
+    const settings = { OPERATOR_HOST: "0.0.0.0", OPERATOR_PASSWORD: password };
+    const closed = await openConsole(database, { settings });
+    const as = (text: string) => ({
+      authorization: `Basic ${Buffer.from(text).toString("base64")}`,
+    });
+    for (const path of ["/", "/actions", "/metrics", "/assets/console.js", "/nowhere"]) {
+      expect((await closed.get(path)).status).toBe(401);
+    }
+    expect((await closed.get("/", as(`Ada:${password}`))).status).toBe(200);
+    const form = await closed.get("/actions/new?action=pause&target=offers", as(`Ada:${password}`));
+    expect(form.page).toContain("You are Ada");
+    for (let tries = 0; tries < 25; tries += 1) await closed.get("/", as("Ada:wrong"));
+    expect((await closed.get("/", as("Ada:wrong"))).status).toBe(429);
+    await closed.close();
+  });
+
+  it("has a policy that lets only its own scripts, styles and forms work, and nothing is stored", async () => {
+    const response = await fetch(`${console.url}/`);
+    const policy = response.headers.get("content-security-policy") ?? "";
+    expect(policy.split(";").toSorted()).toEqual([
+      "base-uri 'none'",
+      "connect-src 'self'",
+      "default-src 'none'",
+      "form-action 'self'",
+      "frame-ancestors 'none'",
+      "img-src 'self'",
+      "script-src 'self'",
+      "style-src 'self'",
+    ]);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+    expect((await console.get("/metrics")).status).toBe(502);
+    expect((await console.get("/healthz")).status).toBe(200);
+  });
+});

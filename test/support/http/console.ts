@@ -1,0 +1,64 @@
+import { pino } from "pino";
+import { readConfig } from "../../../api/run/config/config.ts";
+import type { RunOperation } from "../../../api/run/console/actions/run-operation.ts";
+import { createConsole } from "../../../api/run/console/app.ts";
+import { openProblemReader } from "../../../api/run/console/reads/problems.ts";
+import { openRebuildMeter } from "../../../api/run/console/reads/rebuild-pace.ts";
+import { sample } from "../../../api/run/console/take-samples.ts";
+import { fetchChainHead } from "../../../api/run/inspection/fetch-chain-head.ts";
+import { listen } from "../../../api/serve/http/server.ts";
+import { environmentOf } from "../database/operator.ts";
+import type { TestDatabase } from "../database/postgres.ts";
+
+type Options = { settings?: Record<string, string>; runOperation?: RunOperation | null };
+
+export type TestConsole = {
+  url: string;
+  /** A page's status and text. */
+  get(path: string, headers?: Record<string, string>): Promise<{ status: number; page: string }>;
+  /** Sends a form as the console's own page does, unless headers say otherwise. */
+  post(fields: Record<string, string>, headers?: Record<string, string>): Promise<number>;
+  /** Takes the samples of a minute. */
+  sample(at: Date): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** The operator's console over a database, as its process serves it. */
+export async function openConsole(
+  { db, url: databaseUrl }: TestDatabase,
+  { settings = {}, runOperation = null }: Options = {},
+): Promise<TestConsole> {
+  const config = readConfig({ ...environmentOf(databaseUrl), ...settings });
+  const logger = pino({ level: "warn" });
+  const common = { db, config, fetchHead: fetchChainHead };
+  const now = () => new Date();
+  const app = createConsole({
+    context: {
+      ...{ ...common, logger, now, runOperation },
+      readProblems: openProblemReader({ ...common, now }),
+      measureRebuilds: openRebuildMeter(),
+    },
+    readStatus: () => Promise.reject(new Error("not read here")),
+    metricsUrl: "http://127.0.0.1:1/metrics",
+  });
+  const listening = await listen(app, "127.0.0.1", 0);
+  const url = `http://127.0.0.1:${listening.port}`;
+  return {
+    url,
+    async get(path, headers = {}) {
+      const response = await fetch(url + path, { headers });
+      return { status: response.status, page: await response.text() };
+    },
+    async post(fields, headers = {}) {
+      const body = new URLSearchParams(fields);
+      const response = await fetch(`${url}/actions`, {
+        ...{ method: "POST", body, redirect: "manual" },
+        headers: { origin: url, ...headers },
+      });
+      await response.text();
+      return response.status;
+    },
+    sample: (at) => sample({ ...common, now: () => at }),
+    close: () => listening.close(),
+  };
+}
