@@ -1,7 +1,7 @@
 import process from "node:process";
 import { type Operation, OperationEnded } from "./operation.ts";
 
-export type OperationOutcome = { code: number | null; output: string };
+type OperationOutcome = { code: number | null; output: string };
 
 /** Has the supervisor run an operator command. Resolves at its end. */
 export type RunOperation = (id: string, operation: Operation) => Promise<OperationOutcome>;

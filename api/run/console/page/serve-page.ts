@@ -32,7 +32,7 @@ export function sendPage(
     .end(text);
 }
 
-export function visitOf(context: ConsoleContext, request: Request): Visit {
+function visitOf(context: ConsoleContext, request: Request): Visit {
   return {
     ...context,
     parameter: (name) => textOf(request.params, name) || textOf(request.query, name),

@@ -18,10 +18,10 @@ export type KeyUsage = { keyId: number; today: bigint; yesterday: bigint };
 /** The keys with most requests of today and yesterday, UTC. */
 export async function readKeyUsage(db: Database, most: number): Promise<KeyUsage[]> {
   const { rows } = await sql<KeyUsage>`
-    select key_id as "keyId", coalesce(sum(requests) filter (where day = current.day), 0)::bigint as today,
-           coalesce(sum(requests) filter (where day = current.day - 1), 0)::bigint as yesterday
-    from access.usage cross join (select (now() at time zone 'utc')::date as day) current
-    where access.usage.day >= current.day - 1
+    select key_id as "keyId", coalesce(sum(requests) filter (where u.day = current.day), 0)::bigint as today,
+           coalesce(sum(requests) filter (where u.day = current.day - 1), 0)::bigint as yesterday
+    from access.usage u cross join (select (now() at time zone 'utc')::date as day) current
+    where u.day >= current.day - 1
     group by 1 order by sum(requests) desc, 1 limit ${most}`.execute(db);
   return rows;
 }

@@ -7,7 +7,7 @@ import type { InspectedConfig } from "../../inspection/inspected-config.ts";
 /** Milliseconds for which findings are shown: looking for them reads the whole catalog. */
 const maxAgeMs = 20_000;
 
-export type Problems = { at: Date; findings: Finding[] };
+type Problems = { at: Date; findings: Finding[] };
 export type ReadProblems = () => Promise<Problems>;
 
 type Options = {
