@@ -54,7 +54,7 @@ export async function actionsPage({ db, now }: Visit): Promise<PageContent> {
     panel({
       id: "whole",
       title: "All projections",
-      body: html`<p>${actionLink("Verify", "verify")} ${actionLink("Rebuild", "rebuild")} ${actionLink("Prune", "prune")}</p>`,
+      body: html`<p>${actionLink("Verify", "verify")} ${actionLink("Rebuild", "rebuild")} ${actionLink("Prune", "prune")} ${actionLink("Examine", "doctor")}</p>`,
       about: "One at a time: on the page of projections.",
     }),
     panel({

@@ -25,7 +25,11 @@ export function findAction(context: Context, name: string, target: string): Acti
   if (name === "pause" || name === "resume") return switchAction(context, name, target);
   if (name === "rebuild" || name === "verify") return projectionAction(context, name, target);
   if (name === "release") return releaseAction(context, target);
-  if (name !== "prune" || target !== "") return null;
+  if (target !== "") return null;
+  if (name === "doctor") {
+    return operationAction(context, { command: name }, "Examine everything", effects.doctor);
+  }
+  if (name !== "prune") return null;
   return operationAction(context, { command: "prune" }, "Drop unused schemas", effects.prune);
 }
 
@@ -37,6 +41,8 @@ const effects = {
   verify: "Derives the rows again and compares every one with what is served. Nothing is changed.",
   release:
     "Rebuilds the projections that exclude the fact, with the fact included. Where it fails again it stays quarantined.",
+  doctor:
+    "Checks database, nodes, tables and disk as the overview does, and compares the projections' tables with their definitions. Nothing is changed; a fault makes it end as failed.",
   prune:
     "Drops the schemas that no process uses, among them the tables that op rollback would restore. This cannot be undone.",
 };

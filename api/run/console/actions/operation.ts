@@ -11,7 +11,7 @@ export const Operation = z.discriminatedUnion("command", [
     position: z.string().regex(/^[1-9]\d{0,17}$/),
     projection: projection.nullable(),
   }),
-  z.object({ command: z.literal("prune") }),
+  z.object({ command: z.enum(["prune", "doctor"]) }),
 ]);
 export type Operation = z.output<typeof Operation>;
 
@@ -38,5 +38,7 @@ export function argumentsOf(operation: Operation): string[] {
       ];
     case "prune":
       return ["prune", "--yes"];
+    case "doctor":
+      return ["doctor"];
   }
 }
