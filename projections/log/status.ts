@@ -55,12 +55,35 @@ export async function readIndexedBlocks(
     from ops.indexer where chain_id = ${chainId} and name = ${name}`.execute(db);
   const indexer = rows[0];
   if (indexer === undefined || !indexer.exists) return null;
+  return await readSchemaBlocks(db, indexer.schema, chainId);
+}
+
+/** The same of one of Ponder's schemas, which must have its tables. Null before its first checkpoint. */
+async function readSchemaBlocks(
+  db: Database,
+  schema: string,
+  chainId: number,
+): Promise<IndexedBlocks | null> {
   const checkpoints = await sql<{ latest: string; finalized: string }>`
     select latest_checkpoint as latest, finalized_checkpoint as finalized
-    from ${sql.id(indexer.schema, "_ponder_checkpoint")} where chain_id = ${chainId}`.execute(db);
+    from ${sql.id(schema, "_ponder_checkpoint")} where chain_id = ${chainId}`.execute(db);
   const row = checkpoints.rows[0];
   if (row === undefined) return null;
   return { indexed: blockOf(row.latest), finalized: blockOf(row.finalized) };
+}
+
+/** The last block that Ponder has indexed into a schema; null before the first. */
+export async function readIndexedBlock(
+  db: Database,
+  schema: string,
+  chainId: number,
+): Promise<number | null> {
+  const { rows } = await sql<{ exists: boolean }>`
+    select to_regclass(format('%I._ponder_checkpoint', ${schema}::text)) is not null as exists`.execute(
+    db,
+  );
+  if (!rows[0]?.exists) return null;
+  return (await readSchemaBlocks(db, schema, chainId))?.indexed.number ?? null;
 }
 
 function blockOf(checkpoint: string): { number: number; timestamp: number } {

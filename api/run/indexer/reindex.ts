@@ -1,4 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { detachRemoved } from "../../../projections/log/sources.ts";
+import { readIndexedBlock } from "../../../projections/log/status.ts";
 import { readGeneration, startGeneration } from "./active-schema.ts";
 import { checkRpcs } from "./check-rpcs.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
@@ -9,12 +11,19 @@ import { ponderSettings } from "./ponder-settings.ts";
 import { lockSchema } from "./schema-lock.ts";
 import { schemaName } from "./schema-name.ts";
 
+const pollMs = 500;
+
+export type ReindexOptions = IndexingContext & {
+  /** Called with the last block that was indexed into the new schema, while it is indexed. */
+  onProgress: (block: number) => void;
+};
+
 /**
  * Indexes an indexer's sources again from Ponder's cache into a new schema while the active one is still used. When the
  * new one follows new blocks, the recorder and a running indexer switch to it; sources that were removed are not in it.
  * An interrupted reindex continues where it stopped. Returns the name of the new schema.
  */
-export async function reindexChain(options: IndexingContext): Promise<string> {
+export async function reindexChain(options: ReindexOptions): Promise<string> {
   const { chain, indexer, databaseUrl, db, logger, signal } = options;
   const id = { chainId: chain.chainId, indexer };
   const generation = (await readGeneration(db, id)) + 1;
@@ -35,7 +44,7 @@ export async function reindexChain(options: IndexingContext): Promise<string> {
 
 /** Runs Ponder until it follows new blocks. Throws when it exits before. */
 async function runUntilLive(
-  options: IndexingContext,
+  options: ReindexOptions,
   sources: IndexedSources,
   schema: string,
 ): Promise<void> {
@@ -53,8 +62,24 @@ async function runUntilLive(
   );
   const stop = () => void ponder.stop();
   signal.addEventListener("abort", stop, { once: true });
+  const reporting = new AbortController();
+  void reportProgress(options, schema, reporting.signal);
   const end = await Promise.race([live, ponder.exited]);
+  reporting.abort();
   signal.removeEventListener("abort", stop);
   await ponder.stop();
   if (end !== "live") throw new Error(`Ponder exited before it followed new blocks (${end})`);
+}
+
+async function reportProgress(
+  { db, chain, onProgress }: ReindexOptions,
+  schema: string,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    // Ponder makes its tables while it starts.
+    const block = await readIndexedBlock(db, schema, chain.chainId).catch(() => null);
+    if (block !== null && !signal.aborted) onProgress(block);
+    await delay(pollMs, undefined, { signal }).catch(() => {});
+  }
 }

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { barOf } from "../output/progress-bar.ts";
 import type { Progress } from "./read-progress.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 
 const checkEveryMs = 250;
 /** Between two readings: shown on one changing line of a terminal, or logged. */
-const showEveryMs = { terminal: 500, log: 5_000 };
+const showEveryMs = { terminal: 500, log: 10_000 };
 
 /** Shows how far recording is until the service is ready. */
 export async function showProgressUntil(
@@ -28,23 +29,43 @@ export async function showProgressUntil(
   progress.clear();
 }
 
-type RatedProgress = Progress & { factsPerSecond: number };
+type RatedProgress = Progress & {
+  factsPerSecond: number;
+  /** Of the chain that takes longest, at the pace since the first reading; null: not known. */
+  secondsLeft: number | null;
+};
 
-/** Adds the rate since the reading before. */
+/** Adds the rate since the reading before, and the time left. */
 function openRate(): (progress: Progress) => RatedProgress {
   let before: { facts: number; at: number } | undefined;
+  const first = new Map<number, { block: number; at: number }>();
+  const secondsLeftOf = ({ chainId, block, head }: Progress["chains"][number], at: number) => {
+    if (block === null || head === null) return null;
+    const known = first.get(chainId) ?? { block, at };
+    first.set(chainId, known);
+    const perSecond = ((block - known.block) * 1_000) / (at - known.at);
+    return perSecond > 0 ? Math.ceil((head - block) / perSecond) : null;
+  };
   return (progress) => {
     const now = performance.now();
     const seconds = before === undefined ? 0 : (now - before.at) / 1_000;
     const added = before === undefined ? 0 : progress.facts - before.facts;
     before = { facts: progress.facts, at: now };
-    return { ...progress, factsPerSecond: seconds > 0 ? Math.round(added / seconds) : 0 };
+    const left = progress.chains.map((chain) => secondsLeftOf(chain, now));
+    const known = left.filter((one) => one !== null);
+    return {
+      ...progress,
+      factsPerSecond: seconds > 0 ? Math.round(added / seconds) : 0,
+      secondsLeft: known.length === 0 ? null : Math.max(...known),
+    };
   };
 }
 
-function lineOf({ facts, factsPerSecond, chains }: RatedProgress): string {
+function lineOf({ facts, factsPerSecond, secondsLeft, chains }: RatedProgress): string {
   const blocks = chains.map(
-    ({ chainId, block, head }) => `chain ${chainId}: ${block ?? "-"}/${head ?? "-"}`,
+    ({ chainId, block, head }) =>
+      `chain ${chainId}: ${barOf((block ?? 0) / (head || 1))} ${block ?? "-"}/${head ?? "-"}`,
   );
-  return ["catching up, blocks", ...blocks, `${facts} facts (${factsPerSecond}/s)`].join("  ");
+  const left = secondsLeft === null ? [] : [`about ${secondsLeft} s left`];
+  return ["catching up", ...blocks, `${facts} facts (${factsPerSecond}/s)`, ...left].join("  ");
 }

@@ -1,4 +1,5 @@
 import { openLiveLine } from "../../output/live-line.ts";
+import { barOf } from "../../output/progress-bar.ts";
 
 /** Milliseconds between two displays: on one changing line of a terminal, or on lines of their own. */
 const showEveryMs = { terminal: 250, lines: 10_000 };
@@ -27,14 +28,22 @@ export type Progress = {
 
 type Reported = { first: TaskProgress; latest: TaskProgress; startedAt: number };
 
-/** Shows progress with rate and time left on the error output: one changing line on a terminal, else a line every 10 s. */
-export function openProgress(verb: string): Progress {
-  const output = openLiveLine(process.stderr);
+/**
+ * Shows progress with rate and time left on the error output: on a terminal one changing line with a bar for each task,
+ * else a line every 10 s.
+ */
+export function openProgress(
+  verb: string,
+  stream: Parameters<typeof openLiveLine>[0] = process.stderr,
+): Progress {
+  const output = openLiveLine(stream);
   const tasks = new Map<string, Reported>();
   let shown = "";
   const show = () => {
     const now = performance.now();
-    const parts = [...tasks.values()].map((one) => describe(one, (now - one.startedAt) / 1_000));
+    const parts = [...tasks.values()].map((one) =>
+      describe(one, (now - one.startedAt) / 1_000, output.isTerminal),
+    );
     const line = `${verb} ${parts.join("; ")}`;
     if (parts.length === 0 || line === shown) return;
     shown = line;
@@ -62,7 +71,7 @@ export function openProgress(verb: string): Progress {
   };
 }
 
-function describe({ first, latest }: Reported, seconds: number): string {
+function describe({ first, latest }: Reported, seconds: number, hasBar: boolean): string {
   const { task, done, total, unit, step, expectedPerSecond } = latest;
   if (step !== undefined) {
     const text = `${task}: ${total ?? done} ${unit}, ${step}, ${seconds.toFixed(0)} s`;
@@ -74,8 +83,14 @@ function describe({ first, latest }: Reported, seconds: number): string {
   const pace = rate > 0 ? `, ${Math.round(rate)} ${unit}/s` : "";
   if (total === null) return `${task}: ${done} ${unit}${pace}`;
   const percent = total === 0 ? 100 : Math.floor((done * 100) / total);
+  const bar = hasBar ? `${barOf(percent / 100)} ` : "";
   const left = rate > 0 ? `, ${timeLeft((total - done) / rate)}` : "";
-  return `${task}: ${done} of ${total} ${unit} (${percent} %)${pace}${left}`;
+  return `${task}: ${bar}${done} of ${total} ${unit} (${percent} %)${pace}${left}`;
 }
 
-const timeLeft = (seconds: number): string => `${Math.max(0, Math.ceil(seconds))} s left`;
+function timeLeft(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds));
+  if (whole < 120) return `${whole} s left`;
+  const minutes = Math.ceil(whole / 60);
+  return minutes < 120 ? `${minutes} min left` : `${(minutes / 60).toFixed(1)} h left`;
+}

@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 import { readIndexers } from "../../indexer/indexers.ts";
 import { reindexChain } from "../../indexer/reindex.ts";
+import { fetchChainHead } from "../../inspection/fetch-chain-head.ts";
 import { createLogger } from "../../output/logger.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
+import { openProgress } from "../cli/progress.ts";
 import { chosenChain } from "./chosen-chain.ts";
 
 export function addReindex(program: Command): void {
@@ -34,15 +36,26 @@ async function reindex({ chain: chainId, indexer: chosen, json }: Options): Prom
       const ending = new AbortController();
       const end = () => ending.abort();
       process.once("SIGINT", end).once("SIGTERM", end);
-      const done: { indexer: string; schema: string }[] = [];
-      for (const { name: indexer, recorded } of indexers) {
+      const { head } = await fetchChainHead(chain);
+      const progress = openProgress("indexing");
+      const reindexOne = async ({ name: indexer, recorded }: (typeof indexers)[number]) => {
+        const task = `chain ${chainId} ${indexer}`;
         const schema = await reindexChain({
           ...{ chain, indexer, databaseUrl: url, db },
           readSources: async () => recorded,
           logger: createLogger("op", config.log.level, sink),
           signal: ending.signal,
+          onProgress: (block) =>
+            progress.report({ task, done: block, total: head?.number ?? null, unit: "blocks" }),
         });
-        done.push({ indexer, schema });
+        progress.done(task);
+        return { indexer, schema };
+      };
+      const done: { indexer: string; schema: string }[] = [];
+      try {
+        for (const one of indexers) done.push(await reindexOne(one));
+      } finally {
+        progress.end();
       }
       print(json, { chainId: chain.chainId, indexers: done }, [
         ...done.map(
