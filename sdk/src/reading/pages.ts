@@ -1,3 +1,4 @@
+import { MarketError } from "../market-error.ts";
 import type { GetAnswer, GetParams, PagedPath, RowOf } from "../paths.ts";
 
 /** One page; `next` continues behind it, null: it is the last one. */
@@ -26,6 +27,16 @@ type Get = (
   options: { signal?: AbortSignal },
 ) => Promise<{ data: readonly unknown[]; meta: { next_cursor: string | null } }>;
 
+type Answer = Awaited<ReturnType<Get>>;
+
+/** A page that is none, or leads to itself, would be read for ever or fail somewhere else. */
+function checkPage(answer: Answer, cursor: string | null): Answer {
+  const next = answer.meta?.next_cursor;
+  const isPage = Array.isArray(answer.data) && (next === null || typeof next === "string");
+  if (isPage && (next === null || next !== cursor)) return answer;
+  throw new MarketError({ status: 200, code: "unexpected_answer", message: "No page of rows" });
+}
+
 /** The most rows that the API returns in a page. */
 const mostPerPage = 100;
 
@@ -47,7 +58,8 @@ export function openPages<Path extends PagedPath>(
         per_page: Math.min(perPage, left),
         ...(next === null ? {} : { cursor: next }),
       };
-      const { data, meta } = await get(path, asked, signal === undefined ? {} : { signal });
+      const answer = await get(path, asked, signal === undefined ? {} : { signal });
+      const { data, meta } = checkPage(answer, next);
       next = meta.next_cursor;
       left -= data.length;
       yield { rows: data as RowOf<Path>[], meta: meta as GetAnswer<Path>["meta"], next };
