@@ -6,7 +6,7 @@ import { createSignal } from "../../background/log-signal/signal.ts";
 import { type Clock, currentTime } from "./clock.ts";
 
 /** What a stream was opened with, by its id. */
-export type StreamCredential = { readonly kind: "token" | "key"; readonly id: number };
+type StreamCredential = { readonly kind: "token" | "key"; readonly id: number };
 
 /** Who opens a stream. `accountId` null: counted for the address. `credential` null: none that may end. */
 export type StreamCaller = {

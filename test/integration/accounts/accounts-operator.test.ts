@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { codeAt, stepAt } from "../../../api/serve/accounts/totp.ts";
 import { operate } from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import {
@@ -12,6 +13,7 @@ import {
   signUp,
   statusWith,
 } from "./accounts-fixture.ts";
+import { totpSecretIn } from "./totp-secret.ts";
 
 let database: TestDatabase;
 let desk: Desk;
@@ -89,6 +91,23 @@ it("op accounts lists accounts, shows one with its keys, and ends its sessions",
   }
   expect(ended.out).toBe(`1 sessions of ${owner.email} deleted\n`);
   expect((await owner.get("/developers")).status).toBe(303);
+});
+
+it("op accounts removes the second factor of an owner who has lost it", async () => {
+  const owner = await signUp(desk);
+  const path = "/developers/account/second-factor";
+  const secret = totpSecretIn((await owner.post(path)).text);
+  await owner.post(`${path}/confirm`, { code: codeAt(secret, stepAt(new Date())) });
+  const needsCode = await signIn(openBrowser(desk), owner.email);
+
+  const removed = await op("remove-second-factor", owner.email);
+  const again = await op("remove-second-factor", owner.email, "--json");
+
+  expect(needsCode.text).toContain("Your password is right. Now a code.");
+  expect(removed.out).toBe(`the second factor of ${owner.email} is removed\n`);
+  expect(removed.words).toMatch(/"Your second factor was changed".*mail not sent/);
+  expect(JSON.parse(again.out)).toMatchObject({ hasChanged: false });
+  expect((await signIn(openBrowser(desk), owner.email)).location).toBe("/developers");
 });
 
 it("op accounts says what it does not understand, and what is not there", async () => {

@@ -8,12 +8,12 @@ import {
   linkOf,
   openBrowser,
   openDesk,
-  type Page,
   password,
   secretIn,
   signIn,
   signUp,
 } from "./accounts-fixture.ts";
+import { totpSecretIn } from "./totp-secret.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const minuteMs = 60_000;
@@ -38,16 +38,6 @@ afterAll(async () => {
 });
 
 const path = "/developers/account/second-factor";
-const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-
-/** The secret that a page shows, as an authenticator program reads it. */
-function secretOn(page: Page): Buffer {
-  const text = /id="totp-secret">([A-Z2-7]+)</.exec(page.text)?.[1] ?? "";
-  const bits = [...text].map((one) => alphabet.indexOf(one).toString(2).padStart(5, "0")).join("");
-  const bytes = bits.match(/.{8}/g) ?? [];
-  return Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)));
-}
-
 const codeNow = (secret: Buffer, steps = 0) => codeAt(secret, stepAt(clock) + steps);
 
 /** The next code that was not used yet. */
@@ -60,7 +50,7 @@ type Owner = Browser & { email: string; secret: Buffer; recovery: string[] };
 
 async function withSecondFactor(): Promise<Owner> {
   const browser = await signUp(desk);
-  const secret = secretOn(await browser.post(path));
+  const secret = totpSecretIn((await browser.post(path)).text);
   const { text } = await browser.post(`${path}/confirm`, { code: codeNow(secret) });
   const codes = /id="recovery-codes">([^<]+)</.exec(text)?.[1] ?? "";
   return Object.assign(browser, { secret, recovery: codes.split("\n") });
@@ -79,7 +69,7 @@ describe("setting up a second factor", () => {
   it("takes a code of the secret that is shown, and mails the owner", async () => {
     const browser = await signUp(desk);
     const page = await browser.post(path);
-    const secret = secretOn(page);
+    const secret = totpSecretIn(page.text);
     const wrong = await browser.post(`${path}/confirm`, { code: codeNow(secret, 5) });
     const before = await signIn(openBrowser(desk), browser.email);
     const on = await browser.post(`${path}/confirm`, { code: codeNow(secret) });
@@ -87,7 +77,7 @@ describe("setting up a second factor", () => {
 
     expect(secret).toHaveLength(20);
     expect(page.text).toMatch(/<svg class="qr"[^>]*role="img"/);
-    expect([wrong.status, secretOn(wrong).equals(secret)]).toEqual([401, true]);
+    expect([wrong.status, totpSecretIn(wrong.text).equals(secret)]).toEqual([401, true]);
     expect(wrong.text).toMatch(/name="code".*id="code-error" role="alert"/s);
     expect(before.location).toBe("/developers");
     expect(on.text.match(/\b[a-z2-7]{4}(-[a-z2-7]{4}){3}\b/g)).toHaveLength(10);

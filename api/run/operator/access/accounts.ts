@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { parseEmail } from "../../../serve/accounts/email.ts";
+import { openMailer } from "../../../serve/accounts/mailer.ts";
+import { endSecondFactor } from "../../../serve/accounts/second-factor.ts";
 import { endSessions } from "../../../serve/accounts/sessions.ts";
 import {
   type AccountSelector,
@@ -10,13 +12,14 @@ import {
   setSuspended,
 } from "../../../serve/accounts/stored-accounts.ts";
 import { readKeys } from "../../../serve/keys/stored-keys.ts";
+import { createLogger } from "../../output/logger.ts";
 import { type Opened, withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 import { keyLines } from "./keys.ts";
 
 type Json = { json?: boolean };
 
-/** `op accounts list`, `show`, `suspend`, `resume` and `delete-sessions` */
+/** `op accounts list`, `show`, `suspend`, `resume`, `delete-sessions` and `remove-second-factor` */
 export function addAccounts(program: Command): void {
   const accounts = program.command("accounts").description("accounts of the developer section");
   accounts
@@ -43,6 +46,11 @@ export function addAccounts(program: Command): void {
   );
   one("resume", "resume a suspended account: its keys and tokens work again", resume);
   one("delete-sessions", "end all sessions of an account", deleteSessions);
+  one(
+    "remove-second-factor",
+    "switch off the second factor of an owner who has lost it, and mail the owner",
+    removeSecondFactor,
+  );
 }
 
 async function list({ json }: Json): Promise<void> {
@@ -116,4 +124,15 @@ const resume: Work = async ({ db }, { id, email }, json) => {
 const deleteSessions: Work = async ({ db }, { id, email }, json) => {
   const ended = await endSessions(db, id);
   print(json, { id, ended }, [`${ended} sessions of ${email} deleted`]);
+};
+
+const removeSecondFactor: Work = async ({ db, config }, { id, email }, json) => {
+  const sink = (line: string) => void process.stderr.write(`${line}\n`);
+  const logger = createLogger("op", config.log.level, sink);
+  const mailer = openMailer({ smtp: config.mail, isLoopback: false, logger });
+  const context = { db, mailer, baseUrl: config.http.baseUrl };
+  const hasChanged = await endSecondFactor(context, { accountId: id, email });
+  await mailer.close();
+  const what = hasChanged ? "is removed" : "was not set up";
+  print(json, { id, hasChanged }, [`the second factor of ${email} ${what}`]);
 };
