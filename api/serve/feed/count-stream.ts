@@ -2,15 +2,13 @@ import type { Response } from "express";
 import { reject } from "../../../projections/domain/rejection.ts";
 import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
 import { sendRejection } from "../http/answer.ts";
-
-/** Codes of bounded streams, besides those of the feed. */
-export const callerStreamRefusals = { too_many_own_streams: 429 } as const;
+import { limitRefusals } from "../http/limit.ts";
 
 const retryAfterSeconds = 60;
 
 const tooMany = reject(
-  "too_many_own_streams",
-  "You have as many streams open as you may; close one",
+  "rate_limited",
+  "As many streams are open as an account, or a network address without one, may have; close one",
 );
 
 /**
@@ -26,7 +24,7 @@ export function countStreamOrRefuse(
   const stream = streams.open(caller, () => response.end());
   if (stream === null) {
     response.set("Retry-After", String(retryAfterSeconds));
-    sendRejection(response, callerStreamRefusals[tooMany.rejected], tooMany);
+    sendRejection(response, limitRefusals[tooMany.rejected], tooMany);
     return false;
   }
   response.once("close", stream.close);

@@ -1,6 +1,5 @@
 import { eventTypes } from "../../../projections/reads/feed/event.ts";
 import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
-import { callerStreamRefusals } from "../feed/count-stream.ts";
 import { flatEnvelope } from "../http/envelope.ts";
 import { describeRoutes, resumption, thisDocument } from "../http/openapi.ts";
 import { failures, sharedResponse } from "../http/openapi-responses.ts";
@@ -52,7 +51,7 @@ const stream = {
           "Comments keep the connection open.",
         content: { "text/event-stream": { schema: { type: "string" as const } } },
       },
-      ...failures({ ...streamRefusals, ...bearerRefusals, ...callerStreamRefusals }),
+      ...failures({ ...streamRefusals, ...bearerRefusals }),
       "405": sharedResponse("MethodNotAllowed"),
       default: sharedResponse("Unreadable"),
     },

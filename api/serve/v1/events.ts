@@ -47,7 +47,6 @@ export const events = route(
       ...chainRefusals,
       ...cursorRefusals,
       too_many_streams: 503,
-      too_many_own_streams: 429,
     },
     streams: true,
   },

@@ -42,10 +42,10 @@ async function tokenOf({ email, clientKey }: Client): Promise<string> {
   return issued.token;
 }
 
-type Asked = { path: string; headers?: Record<string, string>; at?: Desk };
+type StreamRequest = { path: string; headers?: Record<string, string>; at?: Desk };
 
 /** Opens a stream; `ended` resolves when the server ends it. */
-async function openStream({ path, headers = {}, at = other }: Asked) {
+async function openStream({ path, headers = {}, at = other }: StreamRequest) {
   const leaving = new AbortController();
   const response = await fetch(at.url + path, {
     headers: { accept: "text/event-stream", "x-forwarded-for": "10.4.0.1", ...headers },
