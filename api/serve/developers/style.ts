@@ -62,6 +62,7 @@ button.quiet:hover { color: var(--ink); }
 .inline .field { flex: 1 1 16rem; margin: 0; }
 .inline button { margin-top: 1.75rem; }
 .inline details { flex: 1 1 100%; }
+.inline details .field { margin: 1.25rem 0 0; }
 fieldset { margin: 0 0 1.25rem; padding: 0; border: 0; }
 legend { padding: 0; font-weight: 550; }
 .check { display: flex; align-items: baseline; gap: .5rem; margin: .375rem 0; font-weight: 400; }
@@ -79,6 +80,7 @@ table { width: 100%; border-collapse: collapse; margin: 0 0 1rem; }
 th, td { padding: .75rem .75rem .75rem 0; text-align: left; vertical-align: top; border-top: 1px solid var(--line); font-weight: 400; }
 thead th { padding-top: 0; border: 0; font-size: .875rem; color: var(--quiet); }
 tbody th { font-weight: 550; overflow-wrap: anywhere; }
+tbody td code { overflow-wrap: anywhere; }
 td { font-variant-numeric: tabular-nums; }
 th.number, td.number { text-align: right; }
 time { white-space: nowrap; }
