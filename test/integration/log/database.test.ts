@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pendingMigrations } from "../../../projections/log/migrate.ts";
+import { migrate, pendingMigrations } from "../../../projections/log/migrate.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
 describe("a connection pool", () => {
@@ -28,6 +28,16 @@ describe("a connection pool", () => {
 
     await expect(cut).rejects.toThrow();
     expect((await sql`select 1 as one`.execute(database.db)).rows).toEqual([{ one: 1 }]);
+  });
+
+  it("gets a migration that was added later with a lower number", async () => {
+    const { db } = database;
+    await sql`alter table access.key_request rename column path to route`.execute(db);
+    await sql`delete from ops.kysely_migration where name = '0036-request-paths'`.execute(db);
+    const before = await pendingMigrations(db);
+    await migrate(db);
+
+    expect([before, await pendingMigrations(db)]).toEqual([["0036-request-paths"], []]);
   });
 
   it("tells the migrations it lacks while rebuilds rename and drop schemas", async () => {
