@@ -4255,7 +4255,6 @@ export type ErrorCode =
     | "token_required"
     | "token_standard_mismatch"
     | "too_many_open_orders"
-    | "too_many_own_streams"
     | "too_many_streams"
     | "transfer_restricted"
     | "unavailable"
