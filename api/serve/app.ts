@@ -30,6 +30,7 @@ import { answerHome } from "./pages/home.ts";
 import { mountReference } from "./reference/mount-reference.ts";
 import { answerUnknownPages, mountSite } from "./site/page/mount-site.ts";
 import { pages as sitePages } from "./site/pages.ts";
+import { gaugeDoubts } from "./status/doubt-gauges.ts";
 import { gaugeCallerStreams, gaugeFeed } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
 import { gaugeMarket } from "./status/market-gauges.ts";
@@ -103,6 +104,7 @@ export function createApp(options: AppOptions): Express {
   const metrics = operatorMetrics ?? openMetrics();
   gaugeStatus(metrics, context.readStatus);
   gaugePartners(metrics, context.db);
+  gaugeDoubts(metrics, context.db);
   gaugeMarket(metrics, context.market);
   if (feed !== undefined) gaugeFeed(metrics, feed);
   if (streams !== undefined) gaugeCallerStreams(metrics, streams);

@@ -5,7 +5,7 @@ import type { FactWindow, Parts, Step } from "../engine/projection.ts";
 import { exchanges } from "../exchanges/exchanges.ts";
 import { simpleSaleColumns } from "../exchanges/model/exchange.ts";
 import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
-import { insertDoubts } from "./doubts.ts";
+import { fillDoubtTotals, insertDoubts } from "./doubts.ts";
 import { type LocatedTransaction, readTransactions } from "./read-transactions.ts";
 import { type TransactionRows, transactionRows } from "./row.ts";
 import { fillCounters, insertSales } from "./store.ts";
@@ -116,5 +116,6 @@ async function readChunk(
 async function finish(session: Session, schema: string): Promise<void> {
   await fillWashTrades(session, schema);
   await fillCounters(session, schema);
+  await fillDoubtTotals(session, schema);
   await sql`drop table ${factChunks(schema)}`.execute(session);
 }

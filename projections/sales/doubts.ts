@@ -1,34 +1,75 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
 import type { DoubtRow } from "./row.ts";
 
-/** Deletes the doubts of the window's transactions. */
+/** Deletes the doubts of the window's transactions and takes them out of the totals. */
 export async function deleteDoubts(
   session: Session,
   schema: string,
   window: FactWindow,
 ): Promise<void> {
-  await sql`
-    delete from ${sql.id(schema, "doubt")} doubt using (
-      select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
-    ) changed
-    where doubt.block_id = changed.block_id and doubt.transaction_index = changed.transaction_index`.execute(
-    session,
-  );
+  const { numAffectedRows } = await sql`
+    with counted as (
+      delete from ${sql.id(schema, "doubt")} doubt using (
+        select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
+      ) changed
+      where doubt.block_id = changed.block_id and doubt.transaction_index = changed.transaction_index
+      returning doubt.block_id, doubt.protocol, doubt.reason
+    )
+    ${addToTotals(schema, -1)}`.execute(session);
+  if ((numAffectedRows ?? 0n) === 0n) return;
+  await sql`delete from ${sql.id(schema, "doubt_total")} where doubts = 0`.execute(session);
 }
 
-export async function insertDoubts(
+/** Inserts doubts and adds them to the totals. */
+export async function addDoubts(
   session: Session,
   schema: string,
   rows: readonly DoubtRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
   await sql`
+    with counted as (${inserted(schema, rows)} returning block_id, protocol, reason)
+    ${addToTotals(schema, 1)}`.execute(session);
+}
+
+/** Inserts doubts; `fillDoubtTotals` follows when all are there. */
+export async function insertDoubts(
+  session: Session,
+  schema: string,
+  rows: readonly DoubtRow[],
+): Promise<void> {
+  if (rows.length > 0) await inserted(schema, rows).execute(session);
+}
+
+/** Fills the empty totals. */
+export async function fillDoubtTotals(session: Session, schema: string): Promise<void> {
+  await sql`
+    insert into ${sql.id(schema, "doubt_total")} (chain_id, protocol, reason, doubts)
+    ${totalsOf(sql.id(schema, "doubt"), 1)}`.execute(session);
+}
+
+function inserted(schema: string, rows: readonly DoubtRow[]): RawBuilder<unknown> {
+  return sql`
     insert into ${sql.id(schema, "doubt")} (block_id, transaction_index, place, log_index, protocol, reason)
     select block_id, transaction_index, place, log_index, protocol, reason
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (
       block_id bigint, transaction_index integer, place integer, log_index integer, protocol text, reason text
-    )`.execute(session);
+    )`;
+}
+
+function totalsOf(doubts: RawBuilder<unknown>, sign: 1 | -1): RawBuilder<unknown> {
+  return sql`
+    select block.chain_id, protocol, reason, ${sql.raw(String(sign))} * count(*)
+    from ${doubts} join log.block using (block_id) group by 1, 2, 3`;
+}
+
+/** SQL: adds or subtracts the rows of the statement's `counted`. */
+function addToTotals(schema: string, sign: 1 | -1): RawBuilder<unknown> {
+  return sql`
+    insert into ${sql.id(schema, "doubt_total")} as total (chain_id, protocol, reason, doubts)
+    ${totalsOf(sql`counted`, sign)}
+    on conflict (chain_id, protocol, reason) do update set doubts = total.doubts + excluded.doubts`;
 }

@@ -3,7 +3,7 @@ import type { Address } from "viem";
 import type { Projection } from "../engine/projection.ts";
 import { saleFactKinds, saleKinds } from "../exchanges/sale-fact-kinds.ts";
 import { salesSteps } from "./derive-all.ts";
-import { deleteDoubts, insertDoubts } from "./doubts.ts";
+import { addDoubts, deleteDoubts } from "./doubts.ts";
 import { readChangedTransactions } from "./read-transactions.ts";
 import { transactionRows } from "./row.ts";
 import { addSales, deleteSales } from "./store.ts";
@@ -14,7 +14,7 @@ import { updateWashTrades } from "./wash-trades.ts";
 export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Projection {
   return {
     name: "sales",
-    version: 11,
+    version: 12,
     handles: saleFactKinds,
     parameters: feeRecipient,
     sample: {
@@ -32,7 +32,7 @@ export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Pr
       const added = await addSales(session, schema, sales);
       await updateWashTrades(session, schema, window, added);
       await deleteDoubts(session, schema, window);
-      await insertDoubts(session, schema, doubts);
+      await addDoubts(session, schema, doubts);
     },
     deriveAll: salesSteps(feeRecipient),
   };

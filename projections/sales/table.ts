@@ -68,6 +68,15 @@ export function tables(schema: string): readonly string[] {
      )`,
     `comment on table ${schema}.doubt is 'Events that announce a trade and make no sale'`,
 
+    `create table ${schema}.doubt_total (
+       chain_id integer not null,
+       protocol text    not null,
+       reason   text    not null,
+       doubts   bigint  not null,
+       primary key (chain_id, protocol, reason)
+     )`,
+    `comment on table ${schema}.doubt_total is 'Rows of doubt'`,
+
     `create table ${schema}.wash_trade (
        block_id          bigint        not null,
        transaction_index integer       not null,

@@ -9,6 +9,7 @@ import { orderId } from "../../background/orders/market/order-id.ts";
 import { displayPrice } from "../../background/prices/parse-price.ts";
 import type { OrderViewContext } from "./book-order.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
+import { Sale } from "./sale.ts";
 import {
   presentBidUrl,
   presentCollectionUrls,
@@ -44,6 +45,9 @@ export const ActivityItem = z
       .nullable()
       .meta({ description: "Of a sale: `price` at the coin's last price before it." }),
     marketplace: z.string().nullable(),
+    protocol: Sale.shape.protocol.nullable().meta({ description: "Of a sale: the exchange." }),
+    via: Sale.shape.via,
+    washTrade: Sale.shape.washTrade,
     saleId: hash.nullable(),
     orderId: z.string().nullable().meta({ description: "Of a listing or an offer taken in here." }),
     orderHash: hash.nullable().meta({ description: "null for a cancel of all of a maker's." }),
@@ -85,6 +89,9 @@ function presentEvent(row: EventRow, site: ActivityContext): Item {
     currency: paid === null ? null : presentCurrency(site.chainId, paid),
     usd: row.priceUsdE8 === null ? null : displayPrice(row.priceUsdE8),
     marketplace: row.marketplace,
+    protocol: presentProtocol(row),
+    via: row.via,
+    washTrade: row.washRule && { rule: row.washRule },
     saleId: saleId,
     orderId: null,
     orderHash: row.orderHash,
@@ -99,6 +106,11 @@ function presentEvent(row: EventRow, site: ActivityContext): Item {
       ...(saleId !== null && { sale: presentSaleUrl(site, saleId) }),
     },
   };
+}
+
+function presentProtocol({ protocol: name, protocolVersion: version, exchange }: EventRow) {
+  if (name === null || version === null || exchange === null) return null;
+  return { name, version, address: exchange };
 }
 
 function presentOrder(row: OrderRow, site: ActivityContext): Item {
@@ -116,6 +128,7 @@ function presentOrder(row: OrderRow, site: ActivityContext): Item {
     currency: presentCurrency(site.chainId, row.currency ?? zeroAddress),
     usd: null,
     marketplace: "native",
+    ...{ protocol: null, via: null, washTrade: null },
     saleId: null,
     orderId: id,
     orderHash: row.orderHash,

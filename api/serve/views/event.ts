@@ -7,6 +7,7 @@ import {
 } from "../../../projections/reads/feed/event.ts";
 import type { ReadEvent } from "../../../projections/reads/feed/read-feed.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
+import { Sale } from "./sale.ts";
 import { address, chainIdValue, currency, hash, time, uint256Text } from "./wire.ts";
 
 /** Something that happened to a token or an order, or that did not happen after all. */
@@ -60,6 +61,11 @@ export const Event = z
     marketplace: z.string().nullable().meta({
       description: "Of sales, listings and offers. `unknown` if it cannot be attributed.",
     }),
+    protocol: Sale.shape.protocol.nullable().meta({
+      description:
+        "Of a sale: the exchange. Whether a sale looks like a wash trade is not part of its event, as later sales decide: `GET /v1/sales/{saleId}`.",
+    }),
+    via: Sale.shape.via,
     bundleSize: z.int().nullable().meta({ description: "NFTs that were sold for one price." }),
     startsAt: time.nullable(),
     expiresAt: time.nullable(),
@@ -110,7 +116,7 @@ export function presentEvent(event: ReadEvent, now: Date): z.output<typeof Event
 function presentSold({ type, sale }: EventContent) {
   if (sale !== null) return sale;
   const marketplace = type === "listing" || type === "offer" ? "native" : null;
-  return { saleId: null, side: null, marketplace, bundleSize: null };
+  return { saleId: null, side: null, marketplace, protocol: null, via: null, bundleSize: null };
 }
 
 function textOf(value: bigint | null): string | null {

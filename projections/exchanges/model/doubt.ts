@@ -1,25 +1,16 @@
-/**
- * Why an event that announces a trade makes no sale:
- * - `undecodable`: its arguments are not what the exchange emits;
- * - `unknown_type`: a packed word, an order type or an asset class has a value without a meaning;
- * - `unknown_pool`: the contract is none of the exchange's pools;
- * - `price_unknown`: no log tells what was paid;
- * - `zero_price`: nothing was paid;
- * - `price_out_of_range`: above 10^27 wei, or less than its fees;
- * - `transfer_missing`: the transaction moved no such token as the event says;
- * - `transfer_mismatch`: the token moved between other parties than the event names;
- * - `duplicate`: another event told the same trade.
- */
-export type DoubtReason =
-  | "undecodable"
-  | "unknown_type"
-  | "unknown_pool"
-  | "price_unknown"
-  | "zero_price"
-  | "price_out_of_range"
-  | "transfer_missing"
-  | "transfer_mismatch"
-  | "duplicate";
+/** Why an event that announces a trade makes no sale, in words for an operator. */
+export const doubtReasons = {
+  undecodable: "its arguments are not what the exchange emits",
+  unknown_type: "a packed word, an order type or an asset class has a value without a meaning",
+  unknown_pool: "the contract is none of the exchange's pools",
+  price_unknown: "no log tells what was paid",
+  zero_price: "nothing was paid",
+  price_out_of_range: "the price is above 10^27 wei, or less than its fees",
+  transfer_missing: "the transaction moved no such token as the event says",
+  transfer_mismatch: "the token moved between other parties than the event names",
+  duplicate: "another event told the same trade",
+} as const;
+export type DoubtReason = keyof typeof doubtReasons;
 
 /** An event that announces a trade and makes no sale. */
 export type Doubt = { readonly doubt: DoubtReason; readonly logIndex: number };

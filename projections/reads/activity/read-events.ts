@@ -5,6 +5,7 @@ import { blockIdRange } from "../../log/block-id.ts";
 import { bytea } from "../../sql/bytea.ts";
 import { saleUsdE8 } from "../../sql/usd.ts";
 import { collectionJoins } from "../orders/order-columns.ts";
+import { type WashRule, washTradeOfSale } from "../sales/sale-columns.ts";
 import {
   type ActivityFilter,
   cutAtStop,
@@ -37,6 +38,12 @@ export type EventRow = EventKey & {
   currency: Hex | null;
   priceUsdE8: bigint | null;
   marketplace: string | null;
+  /** Of a sale, as the next five. */
+  protocol: string | null;
+  protocolVersion: string | null;
+  exchange: Hex | null;
+  via: Hex | null;
+  washRule: WashRule | null;
   saleId: Hex | null;
   orderHash: Hex | null;
   transactionHash: Hex;
@@ -72,6 +79,7 @@ export const eventColumns = sql`
   o.quantity,
   o.from_address as "from", o.to_address as "to", o.price_wei as "priceWei", o.currency,
   ${saleUsdE8} as "priceUsdE8", s.marketplace,
+  s.protocol, s.protocol_version as "protocolVersion", s.exchange, s.via, wash.rule as "washRule",
   s.sale_id as "saleId", o.order_hash as "orderHash", t.hash as "transactionHash",
   b.number as "blockNumber", b.hash as "blockHash"`;
 
@@ -81,7 +89,8 @@ export const eventJoins = sql`
     join log.block b on b.block_id = o.block_id
     join log.transaction t on t.block_id = o.block_id and t.transaction_index = o.transaction_index
     left join sales.sale s on o.type = 'sale' and s.block_id = o.block_id
-      and s.transaction_index = o.transaction_index and s.ordinal = o.sub_index`;
+      and s.transaction_index = o.transaction_index and s.ordinal = o.sub_index
+    ${washTradeOfSale}`;
 
 const newestFirst = sql`order by e.block_id desc, e.log_index desc, e.sub_index desc`;
 

@@ -41,7 +41,8 @@ function exchangeFact({ contract, logIndex, ...fact }: FeedFact): ExchangeFact {
 }
 
 function describeSale(sale: Sale, fact: FeedFact, { standsFor }: SalesRules): EventContent {
-  const { saleId, side, marketplace, bundle } = sale;
+  const { saleId, side, marketplace, via, bundle } = sale;
+  const protocol = { name: sale.protocol, version: sale.protocolVersion, address: sale.exchange };
   return {
     ...commonContent(fact),
     type: "sale",
@@ -54,7 +55,7 @@ function describeSale(sale: Sale, fact: FeedFact, { standsFor }: SalesRules): Ev
     totalWei: sale.totalWei,
     currency: sale.currency,
     orderHash: sale.orderHash,
-    sale: { saleId, side, marketplace, bundleSize: bundle?.size ?? null },
+    sale: { saleId, side, marketplace, protocol, via, bundleSize: bundle?.size ?? null },
     logIndex: sale.logIndex,
   };
 }

@@ -46,6 +46,8 @@ type SaleContent = {
   readonly saleId: Hex;
   readonly side: "ask" | "bid";
   readonly marketplace: string;
+  readonly protocol: { readonly name: string; readonly version: string; readonly address: Address };
+  readonly via: Address | null;
   readonly bundleSize: number | null;
 };
 

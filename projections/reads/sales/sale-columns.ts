@@ -4,7 +4,7 @@ import { saleUsdE8 } from "../../sql/usd.ts";
 
 /** Why a sale looks like a wash trade: `projections/sales/README.md`. */
 export const washRules = ["same_owner", "back_and_forth", "repeated_purchase"] as const;
-type WashRule = (typeof washRules)[number];
+export type WashRule = (typeof washRules)[number];
 
 /** A sale and the names of its collection. Wei of `price` per unit, of `total` for the row. */
 export type SaleRow = {
@@ -57,11 +57,15 @@ export const saleColumns = sql`
   traded.address as contract, coalesce(main.address, traded.address) as "collectionAddress",
   c.slug as "collectionSlug", c.name as "collectionName"`;
 
+/** SQL: joins the wash trade of row `s`. */
+export const washTradeOfSale = sql`
+  left join sales.wash_trade wash on wash.block_id = s.block_id
+    and wash.transaction_index = s.transaction_index and wash.ordinal = s.ordinal`;
+
 /** SQL: joins the contract, the collection and the wash trade of row `s`. */
 export const saleNames = sql`
   left join log.contract traded on traded.contract_id = s.contract_id
   left join collections.contract m on m.contract_id = s.contract_id
   left join collections.collection c on c.collection_id = coalesce(m.collection_id, s.contract_id)
   left join log.contract main on main.contract_id = c.collection_id
-  left join sales.wash_trade wash on wash.block_id = s.block_id
-    and wash.transaction_index = s.transaction_index and wash.ordinal = s.ordinal`;
+  ${washTradeOfSale}`;

@@ -38,7 +38,12 @@ export type TokenSaleRow = Pick<
   | "priceUsdE8"
   | "seller"
   | "buyer"
+  | "via"
+  | "washRule"
   | "marketplace"
+  | "protocol"
+  | "protocolVersion"
+  | "exchange"
   | "transactionHash"
   | "timestamp"
 >;
@@ -90,7 +95,15 @@ const saleColumns: Columns<TokenSaleRow> = {
   priceUsdE8: saleUsdE8,
   seller: sql`s.seller`,
   buyer: sql`s.buyer`,
+  via: sql`s.via`,
+  washRule: sql`(
+    select w.rule from sales.wash_trade w
+    where w.block_id = s.block_id and w.transaction_index = s.transaction_index and w.ordinal = s.ordinal
+  )`,
   marketplace: sql`s.marketplace`,
+  protocol: sql`s.protocol`,
+  protocolVersion: sql`s.protocol_version`,
+  exchange: sql`s.exchange`,
   transactionHash: sql`s.transaction_hash`,
   timestamp: sql`s.timestamp`,
 };

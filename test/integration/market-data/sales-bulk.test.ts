@@ -150,7 +150,7 @@ function eventsOf(made: Fill, nth: number): ChainEvent[] {
 const fills = fc.array(fill, { minLength: 20, maxLength: 40 });
 const tables = [
   ...["sale", "total", "token_total", "volume", "day", "sale_count_bits"],
-  ...["doubt", "wash_trade"],
+  ...["doubt", "doubt_total", "wash_trade"],
 ];
 
 type Side = "ask" | "bid";

@@ -1,4 +1,5 @@
 import { type Address, encodeAbiParameters, type Hex, keccak256, stringToHex } from "viem";
+import { blur } from "../../../projections/exchanges/blur/exchange.ts";
 import { looksrare } from "../../../projections/exchanges/looksrare/exchange.ts";
 import { x2y2 } from "../../../projections/exchanges/x2y2/exchange.ts";
 import type { ExchangeEvent } from "../../../projections/facts/exchange-event.ts";
@@ -18,6 +19,10 @@ export type GivenSale = {
   via?: Address;
   /** Who is paid 2 % of the price. */
   feeRecipient?: Address;
+  /** To whom the token went instead of the buyer. */
+  movedTo?: Address;
+  /** Arguments of the event that are others. */
+  args?: Record<string, unknown>;
 };
 
 type Position = { at: Block; log: number };
@@ -60,6 +65,16 @@ const pairs = [
   },
 ] as const;
 
+/** A packed event of Blur's second version. `type` is 0 for a listing, 1 for a bid. */
+export function soldOnBlur(sale: GivenSale, type: bigint, position: Position): ChainEvent {
+  const { contract, tokenId, seller, priceWei } = sale;
+  return exchangeEvent(sale, position, sourceOf(blur, "BlurV2"), "Execution721Packed", {
+    orderHash: hashOf(position),
+    tokenIdListingIndexTrader: String((tokenId << 168n) | BigInt(seller)),
+    collectionPriceSide: String((type << 248n) | (priceWei << 160n) | BigInt(contract)),
+  });
+}
+
 function sourceOf({ sources }: typeof x2y2, name: string): { source: string; address: Address } {
   const address = sources.find((one) => one.name === name)?.chains[1]?.addresses?.[0];
   if (address === undefined) throw new Error(`no source ${name}`);
@@ -70,20 +85,20 @@ const hashOf = ({ at, log }: Position): Hex => keccak256(stringToHex(`${at.hash}
 
 /** An event of an exchange, stored with the transfers that deliver the token. */
 function exchangeEvent(
-  { contract, tokenId, seller, buyer, via }: GivenSale,
+  { contract, tokenId, seller, buyer, via, movedTo = buyer, args: given }: GivenSale,
   { at, log }: Position,
   { source, address }: ReturnType<typeof sourceOf>,
   event: string,
   args: Record<string, unknown>,
 ): ChainEvent {
-  const hands = via === undefined ? [seller, buyer] : [seller, via, buyer];
+  const hands = via === undefined ? [seller, movedTo] : [seller, via, movedTo];
   const transfers = hands.slice(1).map((to, index): TokenTransfer => {
     const parties = { from: hands[index] ?? zeroAddress, to };
     const token = { standard: "erc721" as const, contract, tokenId: String(tokenId), amount: "1" };
     return { logIndex: log + 1 + index, ...token, ...parties };
   });
   const payload: ExchangeEvent = {
-    ...{ source, event, args, transfers },
+    ...{ source, event, args: { ...args, ...given }, transfers },
     ...{ sender: buyer, target: via ?? address, calldataTail: null },
   };
   return { kind: "exchange_event", block: at, logIndex: log, contract: address, payload };

@@ -15,6 +15,7 @@ import { type ChainSources, readChainSources } from "../../inspection/read-sourc
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 import { chosenChain } from "./chosen-chain.ts";
+import { addDoubts } from "./doubts.ts";
 
 type Options = { chain: string; json?: boolean };
 
@@ -26,6 +27,7 @@ export function addSourceCommands(program: Command): void {
     .option("--json", "print JSON")
     .exitOverride()
     .action(list);
+  addDoubts(sources);
   sources
     .command("add")
     .description(

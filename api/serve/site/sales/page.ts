@@ -59,6 +59,12 @@ ${figures([
 ])}`;
 }
 
+const washRuleText = {
+  same_owner: "seller and buyer are one wallet",
+  back_and_forth: "the two wallets also sold the token the other way",
+  repeated_purchase: "one of three purchases of the token by one wallet within a day",
+} as const;
+
 function termsPanel(row: SaleRow): Html {
   const {
     chainId,
@@ -83,6 +89,8 @@ function termsPanel(row: SaleRow): Html {
         "Exchange",
         html`${protocol.name} ${protocol.version} <span class="hex" title="${protocol.address}">${protocol.address.slice(0, 10)}…</span>`,
       ],
+      row.via !== null && ["Bought through", toWallet(chainId, row.via)],
+      row.washTrade !== null && ["Looks like a wash trade", washRuleText[row.washTrade.rule]],
       ["Filled order", side === "ask" ? "the seller's listing" : "the buyer's offer"],
       orderHash !== null && [
         "Order hash",
