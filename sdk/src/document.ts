@@ -236,6 +236,12 @@ export interface components {
             price: number | null;
             /** @description Per unit. */
             priceWei: string | null;
+            /** @description Of a sale: the exchange. */
+            protocol: {
+                address: string;
+                name: string;
+                version: string;
+            } | null;
             /** @description Units; ids of a range. */
             quantity: string | null;
             saleId: string | null;
@@ -265,6 +271,13 @@ export interface components {
             };
             /** @description Of a sale: `price` at the coin's last price before it. */
             usd: number | null;
+            /** @description The router or aggregator that took the trade for the buyer. */
+            via: string | null;
+            /** @description Set if it looks like a wash trade, with the rule that says so. */
+            washTrade: {
+                /** @enum {string} */
+                rule: "same_owner" | "back_and_forth" | "repeated_purchase";
+            } | null;
         };
         AdvancedOrder: {
             denominator: string;
@@ -750,6 +763,12 @@ export interface components {
             price: number | null;
             /** @description Per unit. */
             priceWei: string | null;
+            /** @description Of a sale: the exchange. Whether a sale looks like a wash trade is not part of its event, as later sales decide: `GET /v1/sales/{saleId}`. */
+            protocol: {
+                address: string;
+                name: string;
+                version: string;
+            } | null;
             quantity: string | null;
             /** @description Of a `retracted` event: the event that is retracted; all other fields repeat it. `reorg`: its block left the chain. `correction`: its transaction turned out to be a different sale. */
             retracts: {
@@ -772,6 +791,8 @@ export interface components {
             txHash: string | null;
             /** @enum {string} */
             type: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "retracted";
+            /** @description The router or aggregator that took the trade for the buyer. */
+            via: string | null;
         };
         EventMeta: {
             chainId: number;
@@ -1059,6 +1080,11 @@ export interface components {
             price: number;
             /** @description Per unit. */
             priceWei: string;
+            protocol: {
+                address: string;
+                name: string;
+                version: string;
+            };
             quantity: number;
             /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
             quantityExact: string;
@@ -1071,6 +1097,13 @@ export interface components {
             txHash: string;
             /** @description `price` at the coin's last price before the sale. */
             usd: number | null;
+            /** @description The router or aggregator that took the trade for the buyer. */
+            via: string | null;
+            /** @description Set if it looks like a wash trade, with the rule that says so. */
+            washTrade: {
+                /** @enum {string} */
+                rule: "same_owner" | "back_and_forth" | "repeated_purchase";
+            } | null;
         };
         LinkedCollection: {
             address: string;

@@ -9,7 +9,8 @@ export type FoundSale = { row: Record<string, unknown>; blockId: bigint; transac
 
 export async function findSales(db: Database, saleId: Hex): Promise<FoundSale[]> {
   const { rows } = await sql<FoundSale>`
-    select to_jsonb(s) || jsonb_build_object('wash_trade', wash.rule) as row, s.block_id as "blockId", s.transaction_index as "transactionIndex"
+    select to_jsonb(s) || jsonb_build_object('wash_trade', wash.rule) as row,
+           s.block_id as "blockId", s.transaction_index as "transactionIndex"
     from sales.sale s ${washTradeOfSale}
     where s.sale_id = ${bytea(saleId)} order by s.block_id`.execute(db);
   return rows;

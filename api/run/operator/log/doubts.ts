@@ -7,9 +7,9 @@ import {
   readDoubtTotals,
 } from "../../../../projections/reads/sales/read-doubts.ts";
 import type { Config } from "../../config/config.ts";
+import { linksOf } from "../../inspection/explorers.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
-import { linksOf } from "../inspect/explorers.ts";
 
 type Options = {
   chain?: string;
