@@ -84,21 +84,37 @@ const transfers = (window: FactWindow) => sql`
   from ${window.changes}
   where weight > 0 and kind in ${transferKinds}`;
 
-/**
- * With the token of the order, where the log held the order before. A raised counter cancels all of the maker's orders: a
- * cancel without an order hash.
- */
+/** The token of a cancelled order, where the log holds the order, whenever it came; of `c`, a cancel. */
+const cancelledToken = (window: FactWindow) => sql`
+  select f.contract_id, f.token_id
+  from ${window.facts} f join log.contract k using (contract_id) join log.block b on b.block_id = c.block_id
+  where f.order_hash = c.order_hash and f.kind in ${orderKinds} and f.position <= ${window.upTo}
+    and k.chain_id = b.chain_id
+  order by k.address, f.token_id limit 1`;
+
+/** Gives cancels the tokens of orders that came later. */
+export async function nameCancelled(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<void> {
+  await sql`
+    update ${eventTable(schema)} e set contract_id = token.contract_id, token_id = token.token_id
+    from (
+      select distinct order_hash from ${window.changes} where kind in ${orderKinds}
+    ) named
+    join ${window.facts} c on c.order_hash = named.order_hash and c.kind in ${cancelKinds}
+    cross join lateral (${cancelledToken(window)}) token
+    where e.block_id = c.block_id and e.log_index = c.log_index and e.sub_index = coalesce(c.sub_index, 0)
+      and e.type = 'cancel'`.execute(session);
+}
+
+/** A raised counter cancels all of the maker's orders: a cancel without an order hash. */
 const cancels = (window: FactWindow) => sql`
   select c.block_id, c.log_index, coalesce(c.sub_index, 0), c.transaction_index, cancelled.contract_id, 'cancel',
          cancelled.token_id, null::numeric, null::numeric, null::numeric, c.from_address, null::bytea, null::bytea, c.order_hash
   from ${window.changes} c
-  left join lateral (
-    select f.contract_id, f.token_id
-    from log.fact f join log.contract k using (contract_id) join log.block b on b.block_id = c.block_id
-    where f.order_hash = c.order_hash and f.kind in ${orderKinds} and f.position < c.position
-      and k.chain_id = b.chain_id
-    order by f.position limit 1
-  ) cancelled on true
+  left join lateral (${cancelledToken(window)}) cancelled on true
   where c.weight > 0 and c.kind in ${cancelKinds}`;
 
 /** Copies of all current sales; `sub_index` is the sale's ordinal in its transaction. */

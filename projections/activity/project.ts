@@ -6,6 +6,7 @@ import {
   addAllSales,
   addAllTransfers,
   addNewEvents,
+  nameCancelled,
   removeEvents,
 } from "./derive.ts";
 import { tables } from "./tables.ts";
@@ -17,7 +18,7 @@ import { tables } from "./tables.ts";
 export function activityProjection(sales: Projection): Projection {
   return {
     name: "activity",
-    version: 3,
+    version: 4,
     handles: [
       "erc721_transfer",
       "erc721_consecutive_transfer",
@@ -25,6 +26,8 @@ export function activityProjection(sales: Projection): Projection {
       ...saleFactKinds,
       "order_cancelled",
       "counter_incremented",
+      "order_submitted",
+      "partner_listing_seen",
     ],
     parameters: `sales ${sales.version} ${sales.parameters ?? ""}`,
     reads: ["sales"],
@@ -37,6 +40,7 @@ export function activityProjection(sales: Projection): Projection {
     async apply(session, schema, window) {
       await removeEvents(session, schema, window);
       await addNewEvents(session, schema, window);
+      await nameCancelled(session, schema, window);
     },
     deriveAll: [
       { name: "sales", derive: addAllSales },

@@ -101,7 +101,7 @@ function cancel(where: ChainEvent["block"], logIndex: number): ChainEvent {
 }
 
 describe("activity", () => {
-  it("puts a cancel beside the token of its order, taken in or shown by a partner before", async () => {
+  it("puts a cancel beside the token of its order, taken in or shown by a partner, also later", async () => {
     const terms = { maker: alice, contract: collection, unitPriceWei: 5_000n } as const;
     const [own, shown, late] = [1n, 2n, 3n].map((tokenId) => givenListing({ ...terms, tokenId }));
     if (own === undefined || shown === undefined || late === undefined) throw new Error("no order");
@@ -111,16 +111,19 @@ describe("activity", () => {
     const at = block(1, 10);
     const cancels = [own, shown, bid, late].map((order, log) => cancelled(order, { at, log }));
     await appendEvents(database.db, cancels);
+    await project(database.db, [await createProjection(database.db, sales)]);
+    const live = await createProjection(database.db, activity);
+    await project(database.db, [live]);
     await appendObservations(database.db, sightings.slice(1));
+    await project(database.db, [live]);
     const expected = [
       { type: "cancel", contract: collection, tokenId: 1n },
       { type: "cancel", contract: collection, tokenId: 2n },
       { type: "cancel", contract: collection, tokenId: null },
-      { type: "cancel", contract: null, tokenId: null },
+      { type: "cancel", contract: collection, tokenId: 3n },
     ];
-    await project(database.db, [await createProjection(database.db, sales)]);
+    await project(database.db, [await createProjection(database.db, activity, "activity_shadow")]);
     for (const schema of ["activity", "activity_shadow"]) {
-      await project(database.db, [await createProjection(database.db, activity, schema)]);
       const { rows } = await sql`
         select e.type, k.address as contract, e.token_id as "tokenId"
         from ${sql.table(`${schema}.event`)} e left join log.contract k using (contract_id)
