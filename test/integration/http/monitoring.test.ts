@@ -1,0 +1,150 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pino } from "pino";
+import type { Registry } from "prom-client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createApp } from "../../../api/serve/app.ts";
+import { openFeed } from "../../../api/serve/feed/open-feed.ts";
+import { openConcurrencyLimiter } from "../../../api/serve/http/concurrency/concurrency-limiter.ts";
+import { openMetrics } from "../../../api/serve/http/metrics.ts";
+import { listen } from "../../../api/serve/http/server.ts";
+import { maxLagSeconds } from "../../../api/serve/status/limits.ts";
+import { createOperatorApp } from "../../../api/serve/status/operator-app.ts";
+import { openStatusReader } from "../../../api/serve/status/status-reader.ts";
+import { prepare } from "../../support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { openTestMarket, testFee } from "../../support/orders/test-market.ts";
+
+const folder = join(import.meta.dirname, "../../../docs/monitoring");
+const read = (name: string) => readFileSync(join(folder, name), "utf8");
+const logger = pino({ level: "silent" });
+
+let database: TestDatabase;
+let registry: Registry;
+let text: string;
+beforeAll(async () => {
+  database = await createDatabase();
+  const { db } = database;
+  await prepare(db);
+  registry = openMetrics();
+  const now = () => new Date();
+  const readStatus = openStatusReader({
+    ...{ db, chains: [], projections: [], now, logger },
+    ...{ lateSeconds: maxLagSeconds, maxAgeMs: 0 },
+  });
+  const market = openTestMarket(db);
+  const source = { db, chainIds: [1], feeRecipient: testFee.recipient };
+  const feed = openFeed({ source, logger });
+  const app = createApp({
+    context: { db, siteUrl: "https://site.example.test", chains: [1], readStatus, market, now },
+    ...{ baseUrl: "https://api.example.test", logger, operatorMetrics: registry, feed },
+    concurrency: openConcurrencyLimiter({ total: 10, perCaller: 10 }),
+  });
+  const api = await listen(app, "127.0.0.1", 0);
+  await (await fetch(`http://127.0.0.1:${api.port}/healthz`)).text();
+  const operatorApp = createOperatorApp({ metrics: registry, readStatus, logger });
+  const operators = await listen(operatorApp, "127.0.0.1", 0);
+  text = await (await fetch(`http://127.0.0.1:${operators.port}/metrics`)).text();
+  await operators.close();
+  await api.close();
+  await feed.stop();
+});
+afterAll(() => database?.drop());
+
+const Dashboard = z.object({
+  panels: z.array(
+    z.object({
+      targets: z.array(z.object({ expr: z.string(), legendFormat: z.string() })).default([]),
+    }),
+  ),
+});
+
+/** Every expression, with the labels that its legend or its annotations show. */
+function expressions(): { expr: string; shown: string[] }[] {
+  const { panels } = Dashboard.parse(JSON.parse(read("grafana-dashboard.json")));
+  const ofPanels = panels.flatMap(({ targets }) =>
+    targets.map(({ expr, legendFormat }) => ({
+      expr,
+      shown: [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label),
+    })),
+  );
+  const rules = read("alert-rules.yml")
+    .split(/\n\s+- alert: /)
+    .slice(1);
+  const ofRules = rules.map((rule) => ({
+    expr: /^ +expr: (.+)$/m.exec(rule)?.[1] ?? "",
+    shown: [...rule.matchAll(/\$labels\.(\w+)/g)].map(([, label = ""]) => label),
+  }));
+  return [...ofPanels, ...ofRules];
+}
+
+const functions =
+  /\b(sum|max|min|avg|rate|increase|deriv|changes|absent|topk|histogram_quantile|vector|by|or|and|le)\b/g;
+const ofScraping = ["instance", "job"];
+
+const groupedBy = (expr: string): string[] =>
+  [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(/,\s*/));
+
+/** The metrics of an expression, and the labels by which it groups or filters. */
+function namesOf(expr: string): { metrics: string[]; labels: string[] } {
+  const filtered = [...expr.matchAll(/(\w+)(?==~|!=|="|!~)/g)].map(([, label = ""]) => label);
+  const rest = expr
+    .replaceAll(/\bby \([^)]*\)/g, "")
+    .replaceAll(/\{[^}]*\}|\[[^\]]*\]/g, "")
+    .replaceAll(functions, "");
+  return {
+    metrics: rest.match(/[a-z][a-z0-9_]{2,}/g) ?? [],
+    labels: [...groupedBy(expr), ...filtered],
+  };
+}
+
+const familyOf = (metric: string) => metric.replace(/_seconds_(bucket|count|sum)$/, "_seconds");
+const Labelled = z.object({ labelNames: z.array(z.string()) });
+
+/** Labels of a metric that /metrics has; a test fails for one that it has not. */
+function labelsOf(metric: string, expr: string): string[] {
+  const family = familyOf(metric);
+  expect.soft(text, expr).toMatch(new RegExp(`^# TYPE ${family} (gauge|counter|histogram)$`, "m"));
+  return Labelled.parse(registry.getSingleMetric(family)).labelNames;
+}
+
+function checkExpression({ expr, shown }: { expr: string; shown: string[] }): void {
+  const { metrics, labels } = namesOf(expr);
+  expect.soft(metrics.length, expr).toBeGreaterThan(0);
+  const known = [...ofScraping, "le", ...metrics.flatMap((metric) => labelsOf(metric, expr))];
+  for (const label of [...labels, ...shown]) expect.soft(known, expr).toContain(label);
+  // What is shown must be left by the grouping.
+  for (const label of shown) expect.soft(groupedBy(expr), expr).toContain(label);
+}
+
+describe("the dashboard and the alert rules", () => {
+  it("name only metrics and labels that /metrics has", () => {
+    const all = expressions();
+    expect(all.length).toBeGreaterThan(40);
+    for (const one of all) checkExpression(one);
+  });
+
+  it("show every metric of the service's own", () => {
+    const named = new Set(expressions().flatMap(({ expr }) => namesOf(expr).metrics.map(familyOf)));
+    const own = [...text.matchAll(/^# TYPE (\w+) /gm)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !/^(process|nodejs)_/.test(name));
+    expect(own.filter((name) => !named.has(name))).toEqual([]);
+  });
+});
+
+describe("metrics", () => {
+  it("have names after Prometheus' conventions: counters end with _total, times are in seconds", () => {
+    const families = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].filter(
+      ([, name = ""]) => !/^(process|nodejs)_/.test(name),
+    );
+    expect(families.length).toBeGreaterThan(15);
+    for (const [, name = "", type] of families) {
+      expect.soft(name).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
+      expect.soft(name.endsWith("_total"), `${name} is a ${type}`).toBe(type === "counter");
+      expect.soft(name).not.toMatch(/_(ms|milliseconds|minutes|hours|kb|mb|percent)(_|$)/);
+      expect.soft(text).toMatch(new RegExp(`^# HELP ${name} \\S`, "m"));
+    }
+  });
+});
