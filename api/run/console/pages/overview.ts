@@ -1,4 +1,3 @@
-import { describeExcludedFacts } from "../../../../projections/engine/quarantine.ts";
 import { type Html, html } from "../../../serve/html/html.ts";
 import { moment } from "../../../serve/site/parts/moment.ts";
 import { formatCount } from "../../../serve/site/parts/number.ts";
@@ -61,25 +60,12 @@ export async function overviewPage(visit: Visit): Promise<PageContent> {
 /** Warnings, each with what to do. */
 function problemsPanel(
   findings: readonly Finding[],
-  { leftOut, paused, chains }: ServiceProgress,
+  { paused }: ServiceProgress,
   asOf: Html,
 ): Html {
   const items = [
     ...paused.map((name) =>
       problem(false, name, "is paused", html`<a href="/actions">Actions</a>: resume it`),
-    ),
-    ...chains.flatMap(({ chainId, faults }) =>
-      faults.map((message) =>
-        problem(false, `chain ${chainId}`, message, html`check RPC_URL_${chainId}`),
-      ),
-    ),
-    ...leftOut.map((one) =>
-      problem(
-        true,
-        one.projection,
-        describeExcludedFacts(one),
-        html`<a href="/projections#quarantine">Quarantine</a> shows the errors`,
-      ),
     ),
     ...findings.map(({ isFault, about, finding, advice }) =>
       problem(isFault, about, finding, html`${advice}`),

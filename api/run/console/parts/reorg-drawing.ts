@@ -25,7 +25,7 @@ export function reorgDrawing(reorg: Reorg, now: Date): Html {
   const label = `Chain ${chainId}: ${retracted.length} blocks from ${first} on left the chain`;
   const key = `${chainId}-${position}`;
   return html`<h3>Chain ${chainId}, ${moment(at.toISOString(), now)}: ${retracted.length} ${retracted.length === 1 ? "block" : "blocks"} from ${first} on</h3>
-<svg class="reorg" viewBox="0 0 ${end} 150" role="img" aria-label="${label}">
+<svg class="reorg" width="${end}" height="150" viewBox="0 0 ${end} 150" role="img" aria-label="${label}">
 <path d="M60 ${upper}H${end}"/><path class="left" d="M60 ${upper}L${x(0)} ${lower}H${x(drawn.length - 1)}"/>
 <rect x="46" y="${upper - 12}" width="28" height="24" rx="4"/><text x="60" y="20">${first - 1}</text>
 ${drawn.map((number, index) => html`<rect class="${has(replacedBy, number) ? "stays" : "empty"}" x="${x(index) - 14}" y="${upper - 12}" width="28" height="24" rx="4"/><text x="${x(index)}" y="20">${number}</text>${has(retracted, number) && html`<rect class="left" x="${x(index) - 14}" y="${lower - 12}" width="28" height="24" rx="4"/>`}`)}
