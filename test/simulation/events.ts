@@ -1,11 +1,9 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { seaport, wrappedNative } from "../../abis/deployments.ts";
-import { addressOf, type ChainEvent, zeroAddress } from "../support/database/given.ts";
+import { addressOf, zeroAddress } from "../support/database/given.ts";
 import { exchangeSales } from "./exchange-events.ts";
+import type { Happening } from "./happening.ts";
 import type { Random } from "./random.ts";
-
-/** An event without its place. */
-export type Happening = Omit<ChainEvent, "block" | "logIndex" | "transactionIndex">;
 
 export const feeRecipient: Address = addressOf(99);
 

@@ -5,7 +5,7 @@ import { factories } from "../../projections/exchanges/sudoswap/trades.ts";
 import type { ExchangeEvent } from "../../projections/facts/exchange-event.ts";
 import type { TokenTransfer } from "../../projections/facts/token-transfer.ts";
 import { addressOf, zeroAddress } from "../support/database/given.ts";
-import type { Happening } from "./events.ts";
+import type { Happening } from "./happening.ts";
 import type { Random } from "./random.ts";
 
 type Trade = {

@@ -13,7 +13,7 @@ import {
   receivedAt,
   transferred,
 } from "../support/orders/order-facts.ts";
-import type { Happening } from "./events.ts";
+import type { Happening } from "./happening.ts";
 import { someElsewhere } from "./partners.ts";
 import type { Random } from "./random.ts";
 
