@@ -6,6 +6,7 @@ import {
 } from "../../support/orders/test-chains.ts";
 import { describeAlteredAnswers } from "./altered.ts";
 import { describeInterruptions } from "./interruptions.ts";
+import { describeRecipes } from "./recipes.ts";
 import { describeTrading } from "./trading.ts";
 
 const chainId = 33139;
@@ -22,3 +23,4 @@ const openChain = (): TestChain => testChains.chain(chainId);
 describeTrading(openChain);
 describeInterruptions(openChain);
 describeAlteredAnswers(openChain);
+describeRecipes(openChain);
