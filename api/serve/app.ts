@@ -27,6 +27,7 @@ import { openSlowRequests, type SlowRequests } from "./http/slow-requests.ts";
 import { maskKeys } from "./keys/key-text.ts";
 import { mountNftData, type NftDataApi } from "./nft-data/mount.ts";
 import { answerHome } from "./pages/home.ts";
+import { llmsDocument } from "./reference/llms.ts";
 import { mountReference } from "./reference/mount-reference.ts";
 import { answerUnknownPages, mountSite } from "./site/page/mount-site.ts";
 import { pages as sitePages } from "./site/pages.ts";
@@ -118,8 +119,9 @@ export function createApp(options: AppOptions): Express {
   app.use(measureRequests(metrics), logRequests(logger), dataHeaders, openCors);
   app.use(compression({ filter: skipPrepared }));
 
-  const document = jsonDocument(describeV1(baseUrl, routes), {});
-  servePath(app, "/v1/openapi.json", { get: [sendFixed(document)] });
+  const document = describeV1(baseUrl, routes);
+  servePath(app, "/v1/openapi.json", { get: [sendFixed(jsonDocument(document, {}))] });
+  servePath(app, "/llms.txt", { get: [sendFixed(llmsDocument(document, baseUrl))] });
   if (limiter !== undefined) app.use("/v1", limitRequests(limiter, mediaPaths(routes)));
   if (feedOf !== undefined) app.get("/v1/events", streamEvents(feedOf, streams));
   const media = { baseUrl, ...publicGateways };

@@ -87,3 +87,23 @@ describe("the OpenAPI document", () => {
     for (const name of names) expect(name).toMatch(/^[a-z]+(?:[A-Z][a-z]*)*$/);
   });
 });
+
+describe("/llms.txt", () => {
+  it("names every operation of the document, and links to what opens", async () => {
+    const response = await fetch(`${api.url}/llms.txt`);
+    expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    const text = await response.text();
+    const lines = text.split("\n").filter((line) => line.startsWith("- `"));
+    expect(lines).toHaveLength(operations.length);
+    for (const { name, operation } of operations) {
+      const [method = "", path = ""] = name.split(" ");
+      expect(lines).toContain(
+        `- \`${operation.operationId}\`: ${method.toUpperCase()} ${path} — ${operation.summary}`,
+      );
+    }
+    const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link = ""]) => new URL(link));
+    expect(links).toHaveLength(3);
+    for (const { pathname } of links)
+      expect((await fetch(`${api.url}${pathname}`)).status).toBe(200);
+  });
+});
