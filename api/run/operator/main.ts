@@ -30,7 +30,11 @@ import { addPause } from "./service/pause.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 usage error, 78 configuration error. */
 async function run(): Promise<number> {
-  const program = new Command("op").description("operator commands").exitOverride();
+  const program = new Command("op")
+    .description("operator commands")
+    // Options after a command are that command's, and not those of the one above it.
+    .enablePositionalOptions()
+    .exitOverride();
   program
     .command("config")
     .description("print the settings in effect, with keys and passwords masked")

@@ -138,10 +138,7 @@ const textOf = ({ content }: FeedEvent): string =>
       content.logIndex,
       content.timestamp.getTime(),
     ],
-    ...[
-      content.type === "cancel" ? null : content.contract,
-      content.type === "cancel" ? null : content.tokenId,
-    ],
+    ...[content.contract, content.tokenId],
     ...[
       content.quantity,
       content.from,

@@ -38,9 +38,7 @@ function parseLimit(text: string): number {
   return Number(text);
 }
 
-async function list({ chain, protocol, reason, limit }: Options, command: Command): Promise<void> {
-  // The command above takes it too.
-  const { json } = command.optsWithGlobals<Options>();
+async function list({ chain, protocol, reason, limit, json }: Options): Promise<void> {
   await withDatabase("sources doubts", async ({ db, config }) => {
     const filter = {
       chainId: chain === undefined ? null : Number(chain),

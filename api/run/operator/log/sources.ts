@@ -25,6 +25,7 @@ export function addSourceCommands(program: Command): void {
     .command("sources")
     .description("exchanges and collections that are indexed, and how far")
     .option("--json", "print JSON")
+    .enablePositionalOptions()
     .exitOverride()
     .action(list);
   addDoubts(sources);
