@@ -204,6 +204,10 @@ export interface paths {
         /** What one transaction did to tokens and orders */
         get: operations["getTransaction"];
     };
+    "/v1/wallets/{wallet}/exposure": {
+        /** What others could use of a wallet: inactive orders that become fillable when a token, money or an approval comes back, then open approvals to the exchange and the conduit, each with the transaction that ends it */
+        get: operations["listWalletExposure"];
+    };
     "/v1/wallets/{wallet}/tokens": {
         /** Tokens that a wallet holds, of both standards, by contract and id */
         get: operations["listWalletTokens"];
@@ -801,6 +805,34 @@ export interface components {
             /** @description `after` of the next request; also set on an empty page. */
             next: string;
             per_page: number;
+        };
+        Exposure: {
+            approval: {
+                /** @description Of money, as last approved or read; what was spent since may be included. */
+                amountWei: string | null;
+                contract: string;
+                /**
+                 * @description `tokens`: all of the contract's. `money`: up to an amount of the currency.
+                 * @enum {string}
+                 */
+                of: "tokens" | "money";
+                /** @description Who may move them: the marketplaces' common conduit, or the exchange. */
+                operator: string;
+            } | null;
+            bid: components["schemas"]["Bid"] | null;
+            /** @description The transaction that ends it, sent by the wallet. */
+            end: {
+                /** @enum {string} */
+                action: "cancel" | "revoke";
+                data: string;
+                to: string;
+                value: string;
+            };
+            /** @description Of an order: what it lacks first. When the maker has it again, and whatever else it lacks, anybody can fill it. */
+            fillableWith: ("token" | "token_approval" | "balance" | "allowance") | null;
+            /** @enum {string} */
+            kind: "listing" | "bid" | "approval";
+            listing: components["schemas"]["Listing"] | null;
         };
         Floor: {
             askId: string;
@@ -4159,6 +4191,41 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Transaction"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listWalletExposure: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                /** @description Rows per page. */
+                per_page?: number;
+            };
+            header?: never;
+            path: {
+                /** @description 0x address. */
+                wallet: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Exposure"][];
+                        meta: components["schemas"]["UncountedMeta"];
                         /** @constant */
                         success: true;
                     };

@@ -149,6 +149,12 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   },
   {
     method: "get",
+    path: "/v1/wallets/{wallet}/exposure",
+    parameters: ["wallet", "chainId", "cursor", "per_page"],
+    codes: { ...chain, invalid_cursor: 422 },
+  },
+  {
+    method: "get",
     path: "/v1/activity",
     parameters: ["chainId", "type", "collection", "wallet", "since", "cursor", "per_page"],
     codes: { not_found: 404, ...chain, invalid_cursor: 422 },

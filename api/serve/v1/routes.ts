@@ -45,6 +45,7 @@ import { sale } from "./sales/sale.ts";
 import { search } from "./search/search.ts";
 import { status } from "./status.ts";
 import { transaction } from "./transactions/transaction.ts";
+import { walletExposure } from "./wallets/exposure.ts";
 import { walletTokens } from "./wallets/tokens.ts";
 
 /** Every endpoint, in the order they are documented. */
@@ -76,6 +77,7 @@ export const routes: readonly V1Route[] = [
   transaction,
   listActivity,
   walletTokens,
+  walletExposure,
   events,
   listListings,
   listing,

@@ -84,6 +84,11 @@ const lists: List[] = [
     digits: [9, 78, 4],
   },
   {
+    path: `/v1/wallets/${wallet}/exposure?`,
+    scope: { list: "exposure", chainId, maker: wallet },
+    digits: [1, 18, 18],
+  },
+  {
     path: "/v1/sales?",
     scope: {
       ...{ list: "sales", chainId, tokenId: null, contractIds: null, traits: "[]" },

@@ -71,6 +71,7 @@ export function v1Requests({ ids }: ServedMarket): OperationRequests {
     "get /v1/transactions/{hash}": { path: { hash: ids.txHash }, ...onChain },
     "get /v1/activity": list({ collection: punks }),
     "get /v1/wallets/{wallet}/tokens": { path: { wallet: alice ?? "" }, ...list() },
+    "get /v1/wallets/{wallet}/exposure": { path: { wallet: alice ?? "" }, ...list() },
     "get /v1/events": list({ after: "0-0", type: "sale" }),
     "get /v1/listings": list({ collection: punks, sort: "price_asc" }),
     "get /v1/listings/{askId}": ask,

@@ -9,6 +9,7 @@ import { chainNames } from "../parts/chain.ts";
 import { bidsTable, listingsTable } from "../parts/orders-table.ts";
 import { nextPage, panel, tabs } from "../parts/panel.ts";
 import { shortHex } from "../parts/text.ts";
+import { exposureView } from "./exposure.ts";
 import { walletView } from "./links.ts";
 import { tokensView } from "./tokens.ts";
 
@@ -17,6 +18,7 @@ const views = {
   listings: "Listings",
   offers: "Offers",
   activity: "Activity",
+  exposure: "Exposure",
 } as const;
 type View = keyof typeof views;
 
@@ -25,6 +27,7 @@ const bodies: Record<View, (visit: Visit, wallet: string) => Promise<Html>> = {
   listings: listingsView,
   offers: offersView,
   activity: activityView,
+  exposure: exposureView,
 };
 
 /** An account: what it holds, offers and did. Every address has this page. */
