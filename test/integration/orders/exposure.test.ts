@@ -42,7 +42,7 @@ async function exposureOf(wallet: string, perPage = 100): Promise<Item[]> {
 
 const idOf = ({ listing, bid }: Item) => listing?.askId ?? bid?.bidId;
 
-/** The orders told, with what each lacks. */
+/** The orders listed, with what each lacks. */
 async function ordersOf(wallet: string): Promise<Record<string, string | null>> {
   const items = await exposureOf(wallet);
   return Object.fromEntries(
@@ -63,11 +63,11 @@ const statuses = (side: "listings" | "bids", ids: readonly string[]) =>
 
 async function itemOf(wallet: string, id: string): Promise<Item> {
   const item = (await exposureOf(wallet)).find((one) => idOf(one) === id);
-  if (item === undefined) throw new Error(`${id} is not told`);
+  if (item === undefined) throw new Error(`${id} is not listed`);
   return item;
 }
 
-it("listings are told while their token or approval is away, become active when it is back, and no others do", async () => {
+it("listings are listed while their token or approval is away, become active when it is back, and no others do", async () => {
   const { alice: maker, bob } = book.actors;
   const lists = async (tokenId: bigint) => {
     const order = await maker.lists(punk(tokenId), { priceWei: ether });
@@ -98,7 +98,7 @@ it("listings are told while their token or approval is away, become active when 
   expect(await ordersOf(alice)).toEqual({});
 });
 
-it("the cancellation that is told ends a listing for good", async () => {
+it("the cancellation that is given ends a listing for good", async () => {
   const { alice: maker, bob } = book.actors;
   const id = await book.submit(await maker.lists(punk(4n), { priceWei: ether }));
   await maker.transfers(punk(4n), bob);
@@ -113,7 +113,7 @@ it("the cancellation that is told ends a listing for good", async () => {
   expect(await ordersOf(alice)).toEqual({});
 });
 
-it("bids are told while money or the allowance is away, and become active when it is back", async () => {
+it("bids are listed while money or the allowance is away, and become active when it is back", async () => {
   const { frank: bidder } = book.actors;
   await bidder.wraps(3n * ether);
   await bidder.allows(3n * ether);
@@ -140,7 +140,7 @@ it("bids are told while money or the allowance is away, and become active when i
   expect(await ordersOf(frank)).toEqual({});
 });
 
-it("approvals are told until they are revoked by the transaction that is told", async () => {
+it("approvals are listed until they are revoked by the transaction that is given", async () => {
   const { frank: owner } = book.actors;
   const approvalsOf = async () =>
     (await exposureOf(frank)).flatMap(({ approval, end }) =>

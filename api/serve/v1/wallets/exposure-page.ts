@@ -2,11 +2,9 @@ import type { Address } from "viem";
 import { z } from "zod";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
-import {
-  exposedCursor,
-  readExposedBids,
-  readExposedListings,
-} from "../../../../projections/reads/orders/read-exposed-orders.ts";
+import { readExposedBids } from "../../../../projections/reads/bids/read-exposed-bids.ts";
+import { readExposedListings } from "../../../../projections/reads/listings/read-exposed-listings.ts";
+import { exposedCursor } from "../../../../projections/reads/orders/exposed-orders.ts";
 import { readOpenApprovals } from "../../../../projections/reads/orders/read-open-approvals.ts";
 import { readMarketplaceOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
 import { cursorInteger, cursorTime } from "../../http/page.ts";
