@@ -11,6 +11,7 @@ import { type ChainId, chainIds } from "../../abis/deployments.ts";
 import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
 import { getJson, until } from "../support/database/pipeline.ts";
+import { tableOf } from "../support/http/page-tables.ts";
 import {
   readInstallation,
   type StartedService,
@@ -213,6 +214,11 @@ describe("the operator's console", () => {
     }
     expect(await (await fetch(`${url}/metrics`)).text()).toContain("\nindexer_block{");
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    const processes = tableOf(await (await fetch(`${url}/work`)).text(), "Processes");
+    expect(processes.map(({ key }) => key)).toEqual(
+      expect.arrayContaining(["indexer-1", "projector", "jobs", "api", "console"]),
+    );
+    for (const { cells } of processes) expect.soft(cells[2]).toMatch(/^[1-9]\d+\.\d MB$/);
     const { status } = await getJson(service.baseUrl, "/actions");
     expect(status).toBe(404);
   });

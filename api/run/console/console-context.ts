@@ -4,6 +4,7 @@ import type { FetchChainHead } from "../inspection/fetch-chain-head.ts";
 import type { InspectedConfig } from "../inspection/inspected-config.ts";
 import type { RunOperation } from "./actions/run-operation.ts";
 import type { ReadProblems } from "./reads/problems.ts";
+import type { ReadProcesses } from "./reads/processes.ts";
 import type { MeasureRebuilds } from "./reads/rebuild-pace.ts";
 
 /** What pages and actions of the console work with. */
@@ -17,4 +18,6 @@ export type ConsoleContext = {
   readonly now: () => Date;
   /** Null where no supervisor runs commands for this process. */
   readonly runOperation: RunOperation | null;
+  /** Null likewise. */
+  readonly readProcesses: ReadProcesses | null;
 };

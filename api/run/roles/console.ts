@@ -10,6 +10,7 @@ import { listeningUrl } from "../config/listening-url.ts";
 import { openOperationRunner } from "../console/actions/run-operation.ts";
 import { createConsole } from "../console/app.ts";
 import { openProblemReader } from "../console/reads/problems.ts";
+import { openProcessReader } from "../console/reads/processes.ts";
 import { openRebuildMeter } from "../console/reads/rebuild-pace.ts";
 import { takeSamples } from "../console/take-samples.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
@@ -46,6 +47,7 @@ export async function runRole({ config, logger, signal }: RoleContext): Promise<
       readProblems: openProblemReader({ db, config, fetchHead, now }),
       measureRebuilds: openRebuildMeter(),
       runOperation: openOperationRunner(),
+      readProcesses: openProcessReader(),
     },
     readStatus,
     metricsUrl: `${hasOwnMetrics ? `http://127.0.0.1:${http.metricsPort}` : listeningUrl(http)}/metrics`,

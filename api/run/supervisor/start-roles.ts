@@ -2,6 +2,7 @@ import { launch } from "../programs/program.ts";
 import { type StartedChild, startChild } from "./child.ts";
 import { keepRunning, type RestartedProcess } from "./keep-running.ts";
 import { withOneChain } from "./local-chains.ts";
+import { openProcessList } from "./process-list.ts";
 import type { RoleName } from "./role-modules.ts";
 import { openOperations } from "./run-operations.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
@@ -23,14 +24,19 @@ export async function startRoles(
   context.logger.info({ processes: processes.map(({ name }) => name) }, "starting processes");
   const operations = openOperations(context, environment);
   backgroundStage.push(operations);
+  const list = openProcessList();
   for (const each of processes) {
     if (context.signal.aborted) break;
     const stage = each.role === "api" ? apiStage : backgroundStage;
     const onMessage = (message: unknown, child: StartedChild) => {
       if (isReadyMessage(message)) ready.add(each.name);
-      else if (each.role === "console") operations.onMessage(message, child.send);
+      else if (each.role === "console") {
+        operations.onMessage(message, child.send);
+        list.onMessage(message, child.send);
+      }
     };
-    stage.push(await startRole(each, context, onMessage));
+    const onStart = (pid: number | undefined) => list.onStart(each.name, pid);
+    stage.push(await startRole(each, context, { onMessage, onStart }));
   }
   return () => processes.every(({ name }) => ready.has(name));
 }
@@ -58,10 +64,15 @@ function withOneUser(given: Variables, role: RoleName): Variables {
   return { ...given, ...removed, DATABASE_URL: own };
 }
 
+type RoleEvents = {
+  onMessage: (message: unknown, child: StartedChild) => void;
+  onStart: (pid: number | undefined) => void;
+};
+
 function startRole(
   { name, role, environment }: RoleProcess,
   { logger, orphanGuard, sink, onConfigurationError }: SupervisorContext,
-  onMessage: (message: unknown, child: StartedChild) => void,
+  { onMessage, onStart }: RoleEvents,
 ): Promise<RestartedProcess> {
   const start = async () => {
     const child = startChild({
@@ -72,6 +83,7 @@ function startRole(
       sink,
       onMessage: (message) => onMessage(message, child),
     });
+    onStart(child.pid);
     return child;
   };
   return keepRunning({ name, start, logger, onConfigurationError });

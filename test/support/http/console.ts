@@ -3,6 +3,7 @@ import { readConfig } from "../../../api/run/config/config.ts";
 import type { RunOperation } from "../../../api/run/console/actions/run-operation.ts";
 import { createConsole } from "../../../api/run/console/app.ts";
 import { openProblemReader } from "../../../api/run/console/reads/problems.ts";
+import type { ReadProcesses } from "../../../api/run/console/reads/processes.ts";
 import { openRebuildMeter } from "../../../api/run/console/reads/rebuild-pace.ts";
 import { sample } from "../../../api/run/console/take-samples.ts";
 import { fetchChainHead } from "../../../api/run/inspection/fetch-chain-head.ts";
@@ -10,7 +11,11 @@ import { listen } from "../../../api/serve/http/server.ts";
 import { environmentOf } from "../database/operator.ts";
 import type { TestDatabase } from "../database/postgres.ts";
 
-type Options = { settings?: Record<string, string>; runOperation?: RunOperation | null };
+type Options = {
+  settings?: Record<string, string>;
+  runOperation?: RunOperation | null;
+  readProcesses?: ReadProcesses | null;
+};
 
 export type TestConsole = {
   url: string;
@@ -26,7 +31,7 @@ export type TestConsole = {
 /** The operator's console over a database, as its process serves it. */
 export async function openConsole(
   { db, url: databaseUrl }: TestDatabase,
-  { settings = {}, runOperation = null }: Options = {},
+  { settings = {}, runOperation = null, readProcesses = null }: Options = {},
 ): Promise<TestConsole> {
   const config = readConfig({ ...environmentOf(databaseUrl), ...settings });
   const logger = pino({ level: "warn" });
@@ -34,7 +39,7 @@ export async function openConsole(
   const now = () => new Date();
   const app = createConsole({
     context: {
-      ...{ ...common, logger, now, runOperation },
+      ...{ ...common, logger, now, runOperation, readProcesses },
       readProblems: openProblemReader({ ...common, now }),
       measureRebuilds: openRebuildMeter(),
     },

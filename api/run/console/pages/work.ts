@@ -1,25 +1,28 @@
 import { countFacts } from "../../../../projections/log/fact-counts.ts";
 import { factKind } from "../../../../projections/log/fact-kind.ts";
-import { html } from "../../../serve/html/html.ts";
+import { type Html, html } from "../../../serve/html/html.ts";
 import { moment } from "../../../serve/site/parts/moment.ts";
 import { formatCount } from "../../../serve/site/parts/number.ts";
 import { panel } from "../../../serve/site/parts/panel.ts";
 import { table } from "../../../serve/site/parts/table.ts";
 import { foreignText } from "../../../serve/site/parts/text.ts";
+import { megabytes } from "../../inspection/megabytes.ts";
 import { kindNameOf } from "../../inspection/present-fact.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { readLeases } from "../reads/leases.ts";
 import { readPartnerPasses, readPartnerSkips } from "../reads/partners.ts";
+import type { RunningProcess } from "../reads/processes.ts";
 import { readRate } from "../reads/rate.ts";
 
 /** Minutes over which readings of the chains are counted. */
 const readingMinutes = 60;
 const isReading = (kind: number) => kind > factKind.order_submitted && kind < factKind.clock_ticked;
 
-/** Who works, partners' listings, and what the sweeps of orders found. */
-export async function workPage({ db, now }: Visit): Promise<PageContent> {
+/** Processes and who works, partners' listings, and what the sweeps of orders found. */
+export async function workPage({ db, now, readProcesses }: Visit): Promise<PageContent> {
   const time = now();
-  const [leases, passes, skips, rate] = await Promise.all([
+  const [processes, leases, passes, skips, rate] = await Promise.all([
+    readProcesses?.() ?? null,
     readLeases(db),
     readPartnerPasses(db),
     readPartnerSkips(db),
@@ -29,6 +32,7 @@ export async function workPage({ db, now }: Visit): Promise<PageContent> {
   const readings = counted?.counts.filter(({ kind }) => isReading(kind)) ?? [];
   const body = [
     html`<h1>Work</h1>`,
+    panel({ id: "processes", title: "Processes", body: processTable(processes, time) }),
     panel({
       id: "leases",
       title: "Leases",
@@ -118,4 +122,25 @@ export async function workPage({ db, now }: Visit): Promise<PageContent> {
     }),
   ];
   return { title: "Work", body };
+}
+
+function processTable(processes: readonly RunningProcess[] | null, now: Date): Html {
+  if (processes === null) {
+    return html`<p class="empty">This console was started without a supervisor, which knows them.</p>`;
+  }
+  return table(
+    processes,
+    [
+      { head: "Process", cell: ({ name }) => name, isHead: true },
+      { head: "Id", cell: ({ pid }) => pid, isNumber: true },
+      {
+        head: "Memory",
+        cell: ({ bytes }) => (bytes === null ? "not known" : megabytes(bytes)),
+        isNumber: true,
+      },
+      { head: "Started", cell: ({ startedAt }) => moment(startedAt, now) },
+      { head: "Starts", cell: ({ starts }) => starts, isNumber: true },
+    ],
+    { caption: "Processes", keyOf: ({ name }) => name },
+  );
 }
