@@ -169,7 +169,13 @@ describe.each(chainIds)("soon after the first start, chain %i shows", (chainId) 
   });
 });
 
+/** The address of the operator's console, as the first screen names it. */
+const consoleUrl = (): string =>
+  /operator's console\s+(http:\S+)/.exec(service.output.join("\n"))?.[1] ?? "";
+
 it("each process uses the database as a user of its own, who lacks no right", async () => {
+  // Its connections end while nobody looks.
+  expect((await fetch(consoleUrl())).status).toBe(200);
   const client = new pg.Client(readInstallation(directory).DATABASE_URL_ADMIN);
   await client.connect();
   const { rows } = await client.query<{ name: string; role: string }>(
@@ -207,7 +213,7 @@ describe("the first screen", () => {
 
 describe("the operator's console", () => {
   it("is on a listener of its own, has every page, and passes the API's metrics on", async () => {
-    const [, url = ""] = /operator's console\s+(http:\S+)/.exec(service.output.join("\n")) ?? [];
+    const url = consoleUrl();
     expect(new URL(url).origin).not.toBe(new URL(service.baseUrl).origin);
     for (const path of ["", "/chains", "/log", "/projections", "/work", "/callers", "/database"]) {
       expect.soft([path, (await fetch(url + path)).status]).toEqual([path, 200]);
