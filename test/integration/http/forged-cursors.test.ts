@@ -43,7 +43,14 @@ const orders = { chainId, contractIds: null, tokenId: null, maker: null, status:
 const listings = { ...orders, list: "listings", marketplace: null };
 const prices = { minPriceWei: null, maxPriceWei: null };
 const tokens = { list: "tokens", chainId, owner: null, listed: null, tokenIds: null };
-const trade = { buyer: null, seller: null, wallet: null, marketplace: null, currency: null };
+const trade = {
+  buyer: null,
+  seller: null,
+  wallet: null,
+  marketplace: null,
+  protocol: null,
+  currency: null,
+};
 const anyTime = { since: null, until: null };
 
 /** Digits are those of the key's parts, in order. */
@@ -64,7 +71,7 @@ const lists: List[] = [
     path: `/v1/collections?sort=${sort}`,
     scope: {
       ...{ list: "collections", chainId, search: null, verified: null },
-      ...{ sort, direction: "desc", period: "24h" },
+      ...{ sort, direction: "desc", period: "24h", excludesWash: false },
     },
     digits: [100, 9],
   })),
