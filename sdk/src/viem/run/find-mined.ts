@@ -23,19 +23,34 @@ export async function findMined(
   if (sent <= nonce) return "free";
   await untilMined(run, sent);
   for (let used = nonce; used < sent; used += 1) {
-    const mined = await minedWith(run, used, BigInt(transaction.sinceBlock));
-    const isIt = mined !== undefined && mined.to !== null && isSame(mined.to, transaction.to);
+    const mined = await untilFound(run, used, BigInt(transaction.sinceBlock));
+    const isIt = mined.to !== null && isSame(mined.to, transaction.to);
     if (isIt && isSame(mined.input, transaction.data)) return mined.hash;
   }
   return "foreign";
 }
 
 /** Until as many transactions of the account are mined; which they are cannot be known before. */
-async function untilMined({ reads, account, options }: Run, count: number): Promise<void> {
+function untilMined(run: Run, count: number): Promise<true> {
+  const { reads, account } = run;
+  return poll(run, async () => {
+    const mined = await reads.getTransactionCount({ address: account.address });
+    return mined >= count || undefined;
+  });
+}
+
+/** A node may count a transaction before it has its block: what is not found yet is not another one. */
+const untilFound = (run: Run, nonce: number, sinceBlock: bigint) =>
+  poll(run, () => minedWith(run, nonce, sinceBlock));
+
+async function poll<Value>(run: Run, read: () => Promise<Value | undefined>): Promise<Value> {
+  const { reads, account, options } = run;
   const { mineTimeoutMs = defaultMineTimeoutMs } = options;
   const deadline = Date.now() + mineTimeoutMs;
   const signal = options.signal ?? new AbortController().signal;
-  while ((await reads.getTransactionCount({ address: account.address })) < count) {
+  while (true) {
+    const value = await read();
+    if (value !== undefined) return value;
     if (Date.now() > deadline) {
       const message = `A transaction of ${account.address} is pending: run the plan again later`;
       throw new WalletError("not_mined", message);
