@@ -82,7 +82,7 @@ describe.each(["as watched", "out of order"] as const)("the feed of a history, %
         const position = (head * part) / 6n;
         await project(db, targets, 1_000, position);
         const told = standing(events.filter((event) => event.position <= position));
-        expect(told.map(textOf).toSorted()).toEqual(await readActivity());
+        expect(told.map(textOf).toSorted()).toEqual(await readActivity(withoutToken(told)));
       }
       expect(told(events, "listing") + told(events, "offer")).toBe(await countOrders());
     },
@@ -149,7 +149,15 @@ const textOf = ({ content }: FeedEvent): string =>
     ],
   ].join(" ");
 
-async function readActivity(): Promise<string[]> {
+/** Cancels of orders that came later: the feed cannot know their token any more, the activity takes it then. */
+const withoutToken = (events: readonly FeedEvent[]): ReadonlySet<string> =>
+  new Set(
+    events
+      .filter(({ content }) => content.type === "cancel" && content.contract === null)
+      .map(({ content }) => `${content.blockHash} ${content.logIndex}`),
+  );
+
+async function readActivity(untold: ReadonlySet<string>): Promise<string[]> {
   const { rows } = await sql<Record<string, unknown> & { timestamp: Date }>`
     select e.type, b.chain_id, b.hash as block, t.hash as tx, e.log_index, b.timestamp, c.address, e.token_id,
            e.quantity, e.from_address, e.to_address, e.price_wei, e.currency, e.order_hash
@@ -158,7 +166,11 @@ async function readActivity(): Promise<string[]> {
     left join log.transaction t using (block_id, transaction_index)
     left join log.contract c using (contract_id)`.execute(db);
   return rows
-    .map((row) => Object.values({ ...row, timestamp: row.timestamp.getTime() }).join(" "))
+    .map((row) => {
+      const isUntold = row.type === "cancel" && untold.has(`${row.block} ${row.log_index}`);
+      const token = isUntold ? { address: null, token_id: null } : {};
+      return Object.values({ ...row, ...token, timestamp: row.timestamp.getTime() }).join(" ");
+    })
     .toSorted();
 }
 
