@@ -4,6 +4,7 @@ import { pino } from "pino";
 import type { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { openCallerStreams } from "../../../api/serve/accounts/caller-streams.ts";
 import { createApp } from "../../../api/serve/app.ts";
 import { openFeed } from "../../../api/serve/feed/open-feed.ts";
 import { openConcurrencyLimiter } from "../../../api/serve/http/concurrency/concurrency-limiter.ts";
@@ -36,9 +37,10 @@ beforeAll(async () => {
   const market = openTestMarket(db);
   const source = { db, chainIds: [1], feeRecipient: testFee.recipient };
   const feed = openFeed({ source, logger });
+  const streams = openCallerStreams({ db, logger, limits: { account: 1, address: 1 } });
   const app = createApp({
     context: { db, siteUrl: "https://site.example.test", chains: [1], readStatus, market, now },
-    ...{ baseUrl: "https://api.example.test", logger, operatorMetrics: registry, feed },
+    ...{ baseUrl: "https://api.example.test", logger, operatorMetrics: registry, feed, streams },
     concurrency: openConcurrencyLimiter({ total: 10, perCaller: 10 }),
   });
   const api = await listen(app, "127.0.0.1", 0);
@@ -48,7 +50,7 @@ beforeAll(async () => {
   text = await (await fetch(`http://127.0.0.1:${operators.port}/metrics`)).text();
   await operators.close();
   await api.close();
-  await feed.stop();
+  await Promise.all([feed.stop(), streams.stop()]);
 });
 afterAll(() => database?.drop());
 

@@ -12,7 +12,8 @@ let directory: string;
 /** A project of somebody else, without network: what is packed is installed from its file, and viem is linked. */
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "order-book-caller-"));
-  const pack = ["pack", "--silent", "--pack-destination", directory];
+  // The build is a script of the package, which an installation without scripts would leave out.
+  const pack = ["pack", "--silent", "--ignore-scripts=false", "--pack-destination", directory];
   const { stdout } = await run("npm", pack, { cwd: join(root, "sdk") });
   const file = stdout.trim().split("\n").at(-1) ?? "";
   await writeFile(join(directory, "package.json"), '{ "private": true, "type": "module" }');
