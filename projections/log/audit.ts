@@ -3,9 +3,9 @@ import type { Database } from "../database.ts";
 import { firstBlockId } from "./block-id.ts";
 import { appendBlockStates } from "./block-states.ts";
 import { coreIndexer } from "./indexer-id.ts";
-import { type DecodedEvent, stageDecoded } from "./ponder-events.ts";
-import { blockNumberIn } from "./ponder-id.ts";
 import { logHead } from "./read-log-head.ts";
+import { type DecodedEvent, stageDecoded } from "./recording/ponder-events.ts";
+import { blockNumberIn } from "./recording/ponder-id.ts";
 import { appendStaged, openStage } from "./stage.ts";
 
 /** A block of the log, with the places of its events. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import { coreIndexer, type IndexerId } from "./indexer-id.ts";
-import { blockNumberOf } from "./ponder-id.ts";
+import { blockNumberOf } from "./recording/ponder-id.ts";
 import { readSources } from "./sources.ts";
 import { readIndexedBlocks } from "./status.ts";
 

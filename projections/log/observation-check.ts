@@ -4,9 +4,9 @@ import { firstBlockId } from "./block-id.ts";
 import { appendBlockStates } from "./block-states.ts";
 import { kindList } from "./fact-kind-sql.ts";
 import { logHead } from "./read-log-head.ts";
-import type { RecordedBlock } from "./reconcile.ts";
-import { orphans } from "./reconcile.ts";
-import type { Recording } from "./recorder.ts";
+import type { RecordedBlock } from "./recording/reconcile.ts";
+import { orphans } from "./recording/reconcile.ts";
+import type { Recording } from "./recording/recorder.ts";
 import { readIndexerNames } from "./sources.ts";
 import { readIndexedBlocks } from "./status.ts";
 

@@ -3,9 +3,9 @@ import type { Hex } from "viem";
 import type { Database } from "../database.ts";
 import { blockIdRange, firstBlockId } from "./block-id.ts";
 import { coreIndexer } from "./indexer-id.ts";
-import { isFact } from "./ponder-events.ts";
-import { blockNumberOf, timestampOf } from "./ponder-id.ts";
 import { logHead } from "./read-log-head.ts";
+import { isFact } from "./recording/ponder-events.ts";
+import { blockNumberOf, timestampOf } from "./recording/ponder-id.ts";
 
 /** How far a projection has read, and when the first fact it has not read was recorded. */
 export type ProjectionProgress = {

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { codeAt, stepAt } from "../../api/serve/accounts/totp.ts";
+import { codeAt, stepAt } from "../../api/serve/accounts/sign-in/totp.ts";
 import {
   type Desk,
   newEmail,

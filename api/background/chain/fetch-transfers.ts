@@ -1,5 +1,8 @@
 import type { TokenTransfer } from "../../../projections/facts/token-transfer.ts";
-import type { TransactionRef, TransferReader } from "../../../projections/log/missing-transfers.ts";
+import type {
+  TransactionRef,
+  TransferReader,
+} from "../../../projections/log/recording/missing-transfers.ts";
 import type { ChainClient } from "./clients.ts";
 import { parseTransfers, TransferReceipt } from "./receipt-transfers.ts";
 import { ResponseTooLarge, RpcFailure, requestBatch } from "./rpc-batch.ts";

@@ -5,7 +5,7 @@ import {
   type RecorderPass,
   type Recording,
   recordChain,
-} from "../../../projections/log/recorder.ts";
+} from "../../../projections/log/recording/recorder.ts";
 import { openSwitch } from "../../../projections/log/switches.ts";
 import type { Signal } from "../log-signal/signal.ts";
 

@@ -1,4 +1,4 @@
-import type { DecodedEvent } from "../../../projections/log/ponder-events.ts";
+import type { DecodedEvent } from "../../../projections/log/recording/ponder-events.ts";
 import type { ChainClient } from "../../background/chain/clients.ts";
 import {
   type ChainLog,

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import { projectionLock, shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
-import { readPonderSchema } from "../../../projections/log/recorder-reads.ts";
+import { readPonderSchema } from "../../../projections/log/recording/recorder-reads.ts";
 import { createLock, isLockHeld, takeLock } from "../../../projections/named-lock.ts";
 import { readGeneration } from "../indexer/active-schema.ts";
 import { readIndexers } from "../indexer/indexers.ts";

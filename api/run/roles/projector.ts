@@ -4,7 +4,7 @@ import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { eventsWithTransfers } from "../../../projections/exchanges/exchanges.ts";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
-import { readPonderSchema } from "../../../projections/log/recorder-reads.ts";
+import { readPonderSchema } from "../../../projections/log/recording/recorder-reads.ts";
 import { readIndexerNames } from "../../../projections/log/sources.ts";
 import { hasProjectionsWithin } from "../../../projections/log/status.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";

@@ -5,7 +5,7 @@ import type { Refused } from "../http/route.ts";
 import { hashKey, isSecret, lastCharacters, makeKey } from "../keys/key-text.ts";
 import { type Clock, currentTime } from "./clock.ts";
 import { parseEmail } from "./email.ts";
-import type { CredentialUse } from "./places.ts";
+import type { CredentialUse } from "./sign-in/places.ts";
 import { openThrottle } from "./throttle.ts";
 
 /** A token of the account API, shown only once: opaque, valid for 30 days, revocable. */

@@ -3,8 +3,8 @@ import { isRejection, type Rejection } from "../../../projections/domain/rejecti
 import type { AccountContext } from "./account-context.ts";
 import { changedMail } from "./mails.ts";
 import { type Busy, parsePassword } from "./passwords.ts";
-import { checkPassword, wrongCurrentPassword } from "./reauthenticate.ts";
 import { createSession, endSessions, type Session, type Visitor } from "./sessions.ts";
+import { checkPassword, wrongCurrentPassword } from "./sign-in/reauthenticate.ts";
 import type { TooMany } from "./throttle.ts";
 
 type Change = { readonly current: string; readonly password: string };

@@ -6,10 +6,10 @@ import { type Clock, currentTime } from "./clock.ts";
 import { consumeLink, readLink } from "./links.ts";
 import { changedMail } from "./mails.ts";
 import { type Busy, parsePassword } from "./passwords.ts";
-import { beginSession, type SignedIn } from "./pending-sign-in.ts";
-import { notePlaces } from "./places.ts";
 import { endSessions, type Visitor } from "./sessions.ts";
-import { suspended } from "./sign-in.ts";
+import { beginSession, type SignedIn } from "./sign-in/pending-sign-in.ts";
+import { notePlaces } from "./sign-in/places.ts";
+import { suspended } from "./sign-in/sign-in.ts";
 
 type Chosen = SignedIn & { readonly email: string; readonly isNew: boolean };
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
-import { placeDays } from "./places.ts";
 import { idleDays, maxAgeDays } from "./sessions.ts";
+import { placeDays } from "./sign-in/places.ts";
 
 /** Days that expired tokens are retained. */
 const retentionDays = 30;

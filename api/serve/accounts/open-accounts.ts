@@ -8,7 +8,7 @@ import type { Clock } from "./clock.ts";
 import { deleteExpiredAccounts } from "./delete-expired.ts";
 import { openMailer } from "./mailer.ts";
 import { openPasswords } from "./passwords.ts";
-import { openPlaces, type Places } from "./places.ts";
+import { openPlaces, type Places } from "./sign-in/places.ts";
 import { openThrottle } from "./throttle.ts";
 
 export type OpenedAccounts = {

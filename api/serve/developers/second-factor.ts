@@ -8,14 +8,14 @@ import {
   readSecondFactor,
   renewRecoveryCodes,
   type SecondFactor,
-} from "../accounts/second-factor.ts";
-import { base32, totpAddress } from "../accounts/totp.ts";
+} from "../accounts/sign-in/second-factor.ts";
+import { base32, totpAddress } from "../accounts/sign-in/totp.ts";
 import { type Html, html } from "../html/html.ts";
 import { alert, buttonForm, codeField, confirmForm } from "./form.ts";
+import { copied } from "./keys/secret-panel.ts";
 import { layout } from "./layout.ts";
 import type { Developers, SignedIn, SignedInHandler } from "./page-handler.ts";
 import { refusalReply } from "./refusal.ts";
-import { copied } from "./secret-panel.ts";
 
 const path = "/developers/account/second-factor";
 

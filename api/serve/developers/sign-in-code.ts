@@ -1,5 +1,5 @@
 import { isRejection } from "../../../projections/domain/rejection.ts";
-import { finishSignIn, type SignedIn } from "../accounts/pending-sign-in.ts";
+import { finishSignIn, type SignedIn } from "../accounts/sign-in/pending-sign-in.ts";
 import { type Html, html } from "../html/html.ts";
 import { alert, codeField } from "./form.ts";
 import { layout } from "./layout.ts";

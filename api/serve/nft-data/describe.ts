@@ -1,8 +1,8 @@
 import { eventTypes } from "../../../projections/reads/feed/event.ts";
 import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
 import { flatEnvelope } from "../http/envelope.ts";
-import { describeRoutes, resumption, thisDocument } from "../http/openapi.ts";
-import { failures, sharedResponse } from "../http/openapi-responses.ts";
+import { describeRoutes, resumption, thisDocument } from "../http/openapi/openapi.ts";
+import { failures, sharedResponse } from "../http/openapi/openapi-responses.ts";
 import { withExamples } from "../reference/examples.ts";
 import { bearerRefusals } from "./require-bearer.ts";
 import { nftDataRoutes } from "./routes.ts";

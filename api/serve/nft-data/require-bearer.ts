@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import { isRejection, type Rejection, reject } from "../../../projections/domain/rejection.ts";
 import type { BearerTokens } from "../accounts/bearer-tokens.ts";
-import type { CredentialUse } from "../accounts/places.ts";
+import type { CredentialUse } from "../accounts/sign-in/places.ts";
 import { sendRejection } from "../http/answer.ts";
 import { callerAddress } from "../http/caller-address.ts";
 import { admitOrRefuse, type Counter, type Limiter } from "../http/limit.ts";

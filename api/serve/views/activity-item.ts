@@ -7,8 +7,8 @@ import { activityTypes } from "../../../projections/reads/activity/read-filter.t
 import type { OrderRow } from "../../../projections/reads/activity/read-orders.ts";
 import { orderId } from "../../background/orders/market/order-id.ts";
 import { displayPrice } from "../../background/prices/parse-price.ts";
-import type { OrderViewContext } from "./book-order.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
+import type { OrderViewContext } from "./orders/book-order.ts";
 import { Sale } from "./sale.ts";
 import {
   presentBidUrl,

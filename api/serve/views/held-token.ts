@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { WalletTokenDetails } from "../../../projections/reads/tokens/read-wallet-tokens.ts";
-import type { OrderViewContext } from "./book-order.ts";
 import type { MediaLinks } from "./media.ts";
+import type { OrderViewContext } from "./orders/book-order.ts";
 import { presentToken, Token } from "./token.ts";
 import { uint256Text } from "./wire.ts";
 

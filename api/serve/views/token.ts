@@ -6,10 +6,10 @@ import type {
   DescribedToken,
   TokenDetails,
 } from "../../../projections/reads/tokens/token-details.ts";
-import { presentTokenBid, TokenBid } from "./bid.ts";
-import type { OrderViewContext } from "./book-order.ts";
-import { presentTokenListing, TokenListing } from "./listing.ts";
 import { type MediaView, mediaUri, mediaUrl, presentMedia, tokenPath } from "./media.ts";
+import { presentTokenBid, TokenBid } from "./orders/bid.ts";
+import type { OrderViewContext } from "./orders/book-order.ts";
+import { presentTokenListing, TokenListing } from "./orders/listing.ts";
 import { LastSale, presentTrade } from "./sale.ts";
 import { presentTokenUrls, tokenUrls } from "./urls.ts";
 import {

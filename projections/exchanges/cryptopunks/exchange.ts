@@ -2,7 +2,7 @@ import { cryptopunks as contract, cryptopunksEvents } from "../../../abis/crypto
 import type { Exchange } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 
-/** Assignments, transfers and bids are facts of other kinds; `projections/log/punk-events.ts` makes the rest of them. */
+/** Assignments, transfers and bids are facts of other kinds; `projections/log/recording/punk-events.ts` makes the rest of them. */
 export const cryptopunks: Exchange = {
   protocol: "cryptopunks",
   marketplace: "cryptopunks",

@@ -11,7 +11,7 @@ import { factories, tradesOf } from "./trades.ts";
 const { erc721, erc1155, erc721WithRoyalty, erc1155WithRoyalty } = sudoswapV2PoolEvents;
 const firstBlocks = { "1": 14_600_000, "2": 17_300_000 };
 
-/** Factories, and the pools that they create, which are known by `projections/log/pool-events.ts`. */
+/** Factories, and the pools that they create, which are known by `projections/log/recording/pool-events.ts`. */
 export const sudoswap: Exchange = {
   protocol: "sudoswap",
   marketplace: "sudoswap",

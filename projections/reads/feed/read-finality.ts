@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../database.ts";
 import { blockIdRange, firstBlockId } from "../../log/block-id.ts";
-import { blockNumberIn } from "../../log/ponder-id.ts";
+import { blockNumberIn } from "../../log/recording/ponder-id.ts";
 
 /** The highest block of each chain that is final and recorded to its end. Chains without one are left out. */
 export async function readFinalBlocks(

@@ -8,7 +8,7 @@ import {
 } from "../../../api/serve/accounts/caller-streams.ts";
 import type { Mail } from "../../../api/serve/accounts/mailer.ts";
 import { openPasswords, type Passwords } from "../../../api/serve/accounts/passwords.ts";
-import { openPlaces } from "../../../api/serve/accounts/places.ts";
+import { openPlaces } from "../../../api/serve/accounts/sign-in/places.ts";
 import { openThrottle } from "../../../api/serve/accounts/throttle.ts";
 import { createApp } from "../../../api/serve/app.ts";
 import { answerFeed } from "../../../api/serve/feed/answer-feed.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { codeAt, stepAt } from "../../../api/serve/accounts/totp.ts";
+import { codeAt, stepAt } from "../../../api/serve/accounts/sign-in/totp.ts";
 import { operate } from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { codeAt, stepAt, stepSeconds } from "../../../api/serve/accounts/totp.ts";
+import { codeAt, stepAt, stepSeconds } from "../../../api/serve/accounts/sign-in/totp.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import {
   type Browser,

@@ -3,7 +3,7 @@ import { pad, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cryptopunks } from "../../../abis/cryptopunks.ts";
 import { repairBlocks } from "../../../projections/log/audit.ts";
-import { recordChain } from "../../../projections/log/recorder.ts";
+import { recordChain } from "../../../projections/log/recording/recorder.ts";
 import { addressOf, block } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import {

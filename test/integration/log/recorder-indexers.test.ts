@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
-import { recordChain } from "../../../projections/log/recorder.ts";
+import { recordChain } from "../../../projections/log/recording/recorder.ts";
 import { addressOf, type Block, block, zeroAddress } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import {

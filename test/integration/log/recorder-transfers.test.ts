@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { TransactionRef } from "../../../projections/log/missing-transfers.ts";
-import { recordChain } from "../../../projections/log/recorder.ts";
+import type { TransactionRef } from "../../../projections/log/recording/missing-transfers.ts";
+import { recordChain } from "../../../projections/log/recording/recorder.ts";
 import { addressOf, block } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import {

@@ -5,7 +5,7 @@ import { appendObservations } from "../../../projections/log/append.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
-import { recordChain } from "../../../projections/log/recorder.ts";
+import { recordChain } from "../../../projections/log/recording/recorder.ts";
 import { addressOf, type Block, block, zeroAddress } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import {

@@ -15,7 +15,7 @@ import { exchanges } from "../../../projections/exchanges/exchanges.ts";
 import type { Exchange } from "../../../projections/exchanges/model/exchange.ts";
 import { appendBlockStates } from "../../../projections/log/block-states.ts";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
-import { recordChain } from "../../../projections/log/recorder.ts";
+import { recordChain } from "../../../projections/log/recording/recorder.ts";
 import { readActivity } from "../../../projections/reads/activity/read-activity.ts";
 import { addressOf, block, dumpTable, zeroAddress } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";

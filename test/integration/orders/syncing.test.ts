@@ -11,7 +11,7 @@ import {
 } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seaportEvents } from "../../../abis/seaport.ts";
-import { AskSync, BidSync } from "../../../api/serve/views/sync-record.ts";
+import { AskSync, BidSync } from "../../../api/serve/views/orders/sync-record.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";

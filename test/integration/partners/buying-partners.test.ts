@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { seaport, wrappedNative } from "../../../abis/deployments.ts";
 import { erc721Abi } from "../../../abis/tokens.ts";
-import { BuyData } from "../../../api/serve/views/buy-data.ts";
+import { BuyData } from "../../../api/serve/views/orders/buy-data.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import {

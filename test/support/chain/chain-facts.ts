@@ -6,7 +6,7 @@ import { completeEvents, fetchEvents } from "../../../api/run/indexer/chain-even
 import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
 import { sourceFilters } from "../../../api/run/indexer/source-filters.ts";
 import type { Database } from "../../../projections/database.ts";
-import { stageDecoded } from "../../../projections/log/ponder-events.ts";
+import { stageDecoded } from "../../../projections/log/recording/ponder-events.ts";
 import { type Appended, appendStaged, openStage } from "../../../projections/log/stage.ts";
 
 /** What configuration may leave out. */

@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { parseEmail } from "../../../serve/accounts/email.ts";
 import { openMailer } from "../../../serve/accounts/mailer.ts";
-import { endSecondFactor } from "../../../serve/accounts/second-factor.ts";
 import { endSessions } from "../../../serve/accounts/sessions.ts";
+import { endSecondFactor } from "../../../serve/accounts/sign-in/second-factor.ts";
 import {
   type AccountSelector,
   readAccount,

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import type { WalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
 import { ActivityItem, presentActivity } from "../../views/activity-item.ts";
-import type { OrderViewContext } from "../../views/book-order.ts";
 import { Collection, presentCollection } from "../../views/collection.ts";
 import { HeldToken, presentHeld } from "../../views/held-token.ts";
 import type { MediaLinks } from "../../views/media.ts";
+import type { OrderViewContext } from "../../views/orders/book-order.ts";
 import { presentToken, Token } from "../../views/token.ts";
 import { TraitTypes } from "../../views/trait.ts";
 import type { NftDataContext } from "../context.ts";

@@ -1,6 +1,6 @@
 import type { Html } from "../../html/html.ts";
 import { html } from "../../html/html.ts";
-import type { presentBookOrder } from "../../views/book-order.ts";
+import type { presentBookOrder } from "../../views/orders/book-order.ts";
 import { splitBar } from "../charts/share-bar.ts";
 import { amount } from "../parts/amount.ts";
 import { chainNames } from "../parts/chain.ts";

@@ -3,7 +3,7 @@ import type { Database } from "../../../../projections/database.ts";
 import { readBestBidsOf } from "../../../../projections/reads/bids/read-best-bids.ts";
 import type { CollectionRef } from "../../../../projections/reads/collections/find-collection.ts";
 import { readToken } from "../../../../projections/reads/ownership/read-token.ts";
-import { Bid, presentBid } from "../../views/bid.ts";
+import { Bid, presentBid } from "../../views/orders/bid.ts";
 import { chainIdValue, collectionRef, uint256Text } from "../../views/wire.ts";
 import { noCollection, referTo } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { readBidPage } from "../../../../projections/reads/bids/read-bid-page.ts";
 import { pageFields } from "../../http/page.ts";
-import { Bid, bidKind, presentBid } from "../../views/bid.ts";
+import { Bid, bidKind, presentBid } from "../../views/orders/bid.ts";
 import { listOrders, orderFilters, orderListShape } from "../orders/list-orders.ts";
 import { route } from "../routing/context.ts";
 import { bidSort } from "../routing/parameters.ts";

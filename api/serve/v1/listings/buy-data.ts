@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { buyListings } from "../../../background/orders/buying/buy-listings.ts";
-import { BuyData, presentBuyData } from "../../views/buy-data.ts";
+import { BuyData, presentBuyData } from "../../views/orders/buy-data.ts";
 import { route } from "../routing/context.ts";
 import { askId, bodyChainId } from "../routing/parameters.ts";
 import { buyAmount, buyer, buyRefusals, maxPrice, maxPriceWei } from "./buy-fields.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { readListingPage } from "../../../../projections/reads/listings/read-listing-page.ts";
 import { pageFields } from "../../http/page.ts";
-import { Listing, presentListing } from "../../views/listing.ts";
+import { Listing, presentListing } from "../../views/orders/listing.ts";
 import { listOrders, orderFilters, orderListShape } from "../orders/list-orders.ts";
 import { route } from "../routing/context.ts";
 import { nativeAmount } from "../routing/native-amount.ts";

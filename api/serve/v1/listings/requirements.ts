@@ -8,7 +8,7 @@ import {
 import {
   CrossListingRequirement,
   presentCrossListingRequirement,
-} from "../../views/cross-listing-requirement.ts";
+} from "../../views/orders/cross-listing-requirement.ts";
 import { address, chainIdValue, hash, uint256Text } from "../../views/wire.ts";
 import {
   itemsBodyLimits,

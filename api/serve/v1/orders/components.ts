@@ -4,7 +4,7 @@ import { readCrossListings } from "../../../../projections/reads/cross-listings/
 import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
 import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
 import { orderHashOf, orderId } from "../../../background/orders/market/order-id.ts";
-import { AskComponents, BidComponents, presentSignedOrder } from "../../views/components.ts";
+import { AskComponents, BidComponents, presentSignedOrder } from "../../views/orders/components.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals } from "../routing/parameters.ts";
 import { asks, bids, idIn, idParams, type Side } from "./sides.ts";

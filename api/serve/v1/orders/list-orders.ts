@@ -20,7 +20,7 @@ import {
   pageOf,
   pageRefusals,
 } from "../../http/page.ts";
-import type { OrderViewContext } from "../../views/book-order.ts";
+import type { OrderViewContext } from "../../views/orders/book-order.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import type { Context } from "../routing/context.ts";
 import {

@@ -14,7 +14,7 @@ import {
   readOrderParameters,
 } from "../../../background/orders/requirements/order-parameters.ts";
 import { presentCurrency } from "../../views/money.ts";
-import { presentPriced, pricedFields } from "../../views/order-terms.ts";
+import { presentPriced, pricedFields } from "../../views/orders/order-terms.ts";
 import { address, chainIdValue, currency, hash, uint256Text } from "../../views/wire.ts";
 import { type Context, route } from "../routing/context.ts";
 import { chainId, tokenId, wallet } from "../routing/parameters.ts";

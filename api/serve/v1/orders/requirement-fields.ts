@@ -6,7 +6,7 @@ import {
 import type { Rejection } from "../../../../projections/domain/rejection.ts";
 import type { PricedItem } from "../../../background/orders/requirements/price-item.ts";
 import type { BodyLimits } from "../../http/body/json-body.ts";
-import { presentPriced, pricedFields } from "../../views/order-terms.ts";
+import { presentPriced, pricedFields } from "../../views/orders/order-terms.ts";
 import { address, standardName, uint256Text } from "../../views/wire.ts";
 import { uint256 } from "../routing/parameters.ts";
 

@@ -4,16 +4,16 @@ import { isRejection } from "../../../../projections/domain/rejection.ts";
 import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
 import { orderHashOf } from "../../../background/orders/market/order-id.ts";
 import { syncOrder } from "../../../background/orders/syncing/sync-order.ts";
-import { presentBid } from "../../views/bid.ts";
-import type { OrderViewContext } from "../../views/book-order.ts";
-import { presentListing } from "../../views/listing.ts";
+import { presentBid } from "../../views/orders/bid.ts";
+import type { OrderViewContext } from "../../views/orders/book-order.ts";
+import { presentListing } from "../../views/orders/listing.ts";
 import {
   AskSync,
   BidSync,
   presentAskSync,
   presentBidSync,
   type SyncCheck,
-} from "../../views/sync-record.ts";
+} from "../../views/orders/sync-record.ts";
 import { route } from "../routing/context.ts";
 import { bodyChainId } from "../routing/parameters.ts";
 import { asks, bids, idIn, idParams, type Side } from "./sides.ts";

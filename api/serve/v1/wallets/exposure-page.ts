@@ -8,13 +8,13 @@ import { exposedCursor } from "../../../../projections/reads/orders/exposed-orde
 import { readOpenApprovals } from "../../../../projections/reads/orders/read-open-approvals.ts";
 import { readMarketplaceOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
 import { cursorInteger, cursorTime } from "../../http/page.ts";
-import type { OrderViewContext } from "../../views/book-order.ts";
+import type { OrderViewContext } from "../../views/orders/book-order.ts";
 import {
   type Exposure,
   presentExposedBid,
   presentExposedListing,
   presentOpenApproval,
-} from "../../views/exposure.ts";
+} from "../../views/orders/exposure.ts";
 
 /** A place in the list: the number of its part, and the last row's key there; an approval's second number is 0. */
 type Place = { part: number; value: bigint; position: bigint };

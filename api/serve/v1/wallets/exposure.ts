@@ -7,7 +7,7 @@ import {
   pageFields,
   uncountedMeta,
 } from "../../http/page.ts";
-import { Exposure } from "../../views/exposure.ts";
+import { Exposure } from "../../views/orders/exposure.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, wallet } from "../routing/parameters.ts";
 import { exposureKey, readExposure } from "./exposure-page.ts";

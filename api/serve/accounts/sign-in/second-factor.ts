@@ -1,0 +1,195 @@
+import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import type { Database, Session as DatabaseSession } from "../../../../projections/database.ts";
+import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import { hashKey } from "../../keys/key-text.ts";
+import type { AccountContext } from "../account-context.ts";
+import { currentTime } from "../clock.ts";
+import { secondFactorMail } from "../mails.ts";
+import type { Session } from "../sessions.ts";
+import type { TooMany } from "../throttle.ts";
+import { base32, makeTotpSecret, matchingStep } from "./totp.ts";
+
+const recoveryCodes = 10;
+
+export type SecondFactor = {
+  readonly isOn: boolean;
+  /** Recovery codes that were not used. */
+  readonly codesLeft: number;
+};
+
+export async function readSecondFactor(db: Database, accountId: number): Promise<SecondFactor> {
+  const { rows } = await sql<SecondFactor>`
+    select exists (select from access.second_factor
+                   where account_id = ${accountId} and confirmed_at is not null) as "isOn",
+           (select count(*)::int from access.recovery_code where account_id = ${accountId}) as "codesLeft"`.execute(
+    db,
+  );
+  return rows[0] ?? { isOn: false, codesLeft: 0 };
+}
+
+/** Makes a secret, which is in force once a code of it was given. Null: a second factor is on already. */
+export async function beginSecondFactor(
+  { db, clock }: Pick<AccountContext, "db" | "clock">,
+  accountId: number,
+): Promise<Buffer | null> {
+  const secret = makeTotpSecret();
+  const { rows } = await sql`
+    insert into access.second_factor as f (account_id, secret, created_at)
+    values (${accountId}, ${secret}, ${currentTime(clock)})
+    on conflict (account_id) do update set secret = excluded.secret, created_at = excluded.created_at
+    where f.confirmed_at is null
+    returning account_id`.execute(db);
+  return rows.length === 0 ? null : secret;
+}
+
+/** The secret that waits for its first code. */
+export async function readPendingSecret(db: Database, accountId: number): Promise<Buffer | null> {
+  const { rows } = await sql<{ secret: Hex }>`
+    select secret from access.second_factor
+    where account_id = ${accountId} and confirmed_at is null`.execute(db);
+  return rows[0] === undefined ? null : bytesOf(rows[0].secret);
+}
+
+type WrongCode = Rejection<"wrong_code"> | TooMany;
+
+/** Switches the second factor on by a first code. The recovery codes are stored as hashes only. */
+export async function confirmSecondFactor(
+  context: AccountContext,
+  { accountId, email }: Session,
+  code: string,
+): Promise<{ readonly codes: readonly string[] } | WrongCode> {
+  const { db, clock, throttle, mailer, baseUrl } = context;
+  const refused = await throttle.countAttempts(["code account", `${accountId}`]);
+  if (refused !== null) return refused;
+  const codes = await db.transaction().execute(async (transaction) => {
+    if (!(await consumeTotp(transaction, context, accountId, code, "pending"))) return null;
+    await sql`
+      update access.second_factor set confirmed_at = ${currentTime(clock)}
+      where account_id = ${accountId}`.execute(transaction);
+    return await makeRecoveryCodes(transaction, accountId);
+  });
+  if (codes === null) return wrongCode;
+  await throttle.refund(["code account", `${accountId}`]);
+  mailer.send(secondFactorMail({ to: email, baseUrl, what: "A second factor was switched on" }));
+  return { codes };
+}
+
+/** New recovery codes; the old ones no longer work. Null: there is no second factor. */
+export async function renewRecoveryCodes(
+  { db, mailer, baseUrl }: AccountContext,
+  { accountId, email }: Session,
+): Promise<readonly string[] | null> {
+  const codes = await db.transaction().execute(async (transaction) => {
+    const { rows } = await sql`
+      select from access.second_factor where account_id = ${accountId} and confirmed_at is not null
+      for update`.execute(transaction);
+    return rows.length === 0 ? null : await makeRecoveryCodes(transaction, accountId);
+  });
+  const what = "New recovery codes were made";
+  if (codes !== null) mailer.send(secondFactorMail({ to: email, baseUrl, what }));
+  return codes;
+}
+
+/** Switches the second factor off. Returns whether it was on. */
+export async function endSecondFactor(
+  { db, mailer, baseUrl }: Pick<AccountContext, "db" | "mailer" | "baseUrl">,
+  { accountId, email }: Pick<Session, "accountId" | "email">,
+): Promise<boolean> {
+  const wasOn = await deleteSecondFactor(db, accountId);
+  const what = "The second factor was switched off";
+  if (wasOn) mailer.send(secondFactorMail({ to: email, baseUrl, what }));
+  return wasOn;
+}
+
+/** Deletes the second factor of an account. Returns whether it was on. */
+async function deleteSecondFactor(db: Database, accountId: number): Promise<boolean> {
+  return await db.transaction().execute(async (transaction) => {
+    await sql`delete from access.recovery_code where account_id = ${accountId}`.execute(
+      transaction,
+    );
+    const { rows } = await sql<{ wasOn: boolean }>`
+      delete from access.second_factor where account_id = ${accountId}
+      returning confirmed_at is not null as "wasOn"`.execute(transaction);
+    return rows[0]?.wasOn ?? false;
+  });
+}
+
+/**
+ * Uses up a code of the second factor, or a recovery code: none is taken twice. Null: it was right. Attempts are bounded
+ * by account.
+ */
+export async function consumeCode(
+  context: AccountContext,
+  accountId: number,
+  text: string,
+): Promise<WrongCode | null> {
+  const { db, throttle } = context;
+  const refused = await throttle.countAttempts(["code account", `${accountId}`]);
+  if (refused !== null) return refused;
+  const isRight =
+    (await consumeTotp(db, context, accountId, text, "confirmed")) ||
+    (await consumeRecoveryCode(db, accountId, text));
+  if (!isRight) return wrongCode;
+  await throttle.refund(["code account", `${accountId}`]);
+  return null;
+}
+
+const wrongCode: Rejection<"wrong_code"> = reject(
+  "wrong_code",
+  "This code is wrong, or it was used already; wait for the next one",
+);
+
+async function consumeTotp(
+  session: DatabaseSession,
+  { clock }: Pick<AccountContext, "clock">,
+  accountId: number,
+  text: string,
+  state: "pending" | "confirmed",
+): Promise<boolean> {
+  const { rows } = await sql<{ secret: Hex; at: Date }>`
+    select secret, ${currentTime(clock)} as at from access.second_factor
+    where account_id = ${accountId} and (confirmed_at is not null) = ${state === "confirmed"}`.execute(
+    session,
+  );
+  const [row] = rows;
+  const step = row === undefined ? null : matchingStep(bytesOf(row.secret), text, row.at);
+  if (row === undefined || step === null) return false;
+  const { numAffectedRows } = await sql`
+    update access.second_factor set last_step = ${step}
+    where account_id = ${accountId} and secret = ${bytesOf(row.secret)} and last_step < ${step}`.execute(
+    session,
+  );
+  return numAffectedRows === 1n;
+}
+
+async function consumeRecoveryCode(
+  db: Database,
+  accountId: number,
+  text: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    delete from access.recovery_code
+    where account_id = ${accountId} and hash = ${hashKey(plainCode(text))}`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** 80 random bits each, in groups of four. */
+async function makeRecoveryCodes(
+  transaction: DatabaseSession,
+  accountId: number,
+): Promise<readonly string[]> {
+  const codes = Array.from({ length: recoveryCodes }, () => base32(randomBytes(10)));
+  await sql`delete from access.recovery_code where account_id = ${accountId}`.execute(transaction);
+  await sql`
+    insert into access.recovery_code (account_id, hash)
+    select ${accountId}, hash from unnest(${codes.map(hashKey)}::bytea[]) hash`.execute(
+    transaction,
+  );
+  return codes.map((code) => (code.match(/.{4}/g) ?? []).join("-").toLowerCase());
+}
+
+const plainCode = (text: string): string => text.replaceAll(/[\s-]/g, "").toUpperCase();
+
+const bytesOf = (hex: Hex): Buffer => Buffer.from(hex.slice(2), "hex");

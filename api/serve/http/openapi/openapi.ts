@@ -1,0 +1,156 @@
+import { z } from "zod";
+import {
+  createDocument,
+  type ZodOpenApiComponentsObject,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from "zod-openapi";
+import { bodyRefusals } from "../body/read-body.ts";
+import { overloadRefusals } from "../concurrency/limit-concurrency.ts";
+import { databaseRefusals } from "../database-refusals.ts";
+import { type Envelope, metaEnvelope } from "../envelope.ts";
+import { limitRefusals } from "../limit.ts";
+import type { Refusals, Route } from "../route.ts";
+import { header, headers, securitySchemes } from "./openapi-headers.ts";
+import { failures, sharedResponse, sharedResponses, successes } from "./openapi-responses.ts";
+
+type Description = { title: string; version: string; description: string; baseUrl: string };
+
+/** What applies to all endpoints of one API. */
+export type DocumentDefaults = {
+  readonly envelope: Envelope;
+  /** OpenAPI security schemes, and which of them are required. */
+  readonly securitySchemes: NonNullable<ZodOpenApiComponentsObject["securitySchemes"]>;
+  readonly security: NonNullable<ZodOpenApiObject["security"]>;
+  /** Codes added to each route's own: credentials and limits. Open routes only get those of limits. */
+  readonly refusals: Refusals;
+};
+
+/** A key is optional everywhere. */
+const apiKeyDefaults: DocumentDefaults = {
+  envelope: metaEnvelope,
+  securitySchemes,
+  security: [{}, { apiKey: [] }],
+  refusals: limitRefusals,
+};
+
+/** The OpenAPI 3.1 document of a list of routes. `extra` adds paths that are not in the list. */
+export function describeRoutes<Context>(
+  routes: readonly Route<Context>[],
+  { baseUrl, ...info }: Description,
+  extra: ZodOpenApiPathsObject,
+  terms: DocumentDefaults = apiKeyDefaults,
+) {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method]: operation(route, terms) };
+  }
+  const document = createDocument(
+    {
+      openapi: "3.1.1",
+      info,
+      servers: [{ url: baseUrl }],
+      security: terms.security,
+      paths: { ...paths, ...extra },
+      components: { headers, securitySchemes: terms.securitySchemes, responses: sharedResponses },
+    },
+    { override: ({ jsonSchema, io }) => loosen(jsonSchema, io) },
+  );
+  return { ...document, paths: withObjectParameters(document.paths ?? {}) };
+}
+
+type Paths = NonNullable<ReturnType<typeof createDocument>["paths"]>;
+
+/** Query parameters that are objects are written `name[key]=value`. */
+function withObjectParameters(paths: Paths): Paths {
+  const parameters = Object.values(paths).flatMap(({ get, post }) =>
+    [get, post].flatMap((one) => one?.parameters ?? []),
+  );
+  for (const parameter of parameters) {
+    if ("$ref" in parameter || !("schema" in parameter)) continue;
+    const { schema } = parameter;
+    const isObject = schema !== undefined && "type" in schema && schema.type === "object";
+    if (isObject) Object.assign(parameter, { style: "deepObject", explode: true });
+  }
+  return paths;
+}
+
+function operation<Context>(
+  route: Route<Context>,
+  { envelope, refusals }: DocumentDefaults,
+): ZodOpenApiOperationObject {
+  const { method, operationId, tag, summary, params, query, body, refuses, isOpen, streams } =
+    route;
+  const requestParams = {
+    ...(params && { path: params }),
+    ...(query && { query }),
+    ...(streams && { header: resumption }),
+  };
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(isOpen && { security: [] }),
+    requestParams,
+    ...(body && { requestBody: requestBody(body) }),
+    responses: {
+      ...successes(route, envelope),
+      ...failures({
+        ...refuses,
+        ...(body && bodyRefusals),
+        ...(isOpen ? { rate_limited: 429 } : refusals),
+        ...overloadRefusals,
+        ...databaseRefusals,
+        internal: 500,
+      }),
+      ...(method === "get" && { "304": sharedResponse("NotModified") }),
+      "405": sharedResponse("MethodNotAllowed"),
+      default: sharedResponse("Unreadable"),
+    },
+  };
+}
+
+/** Of streams: what a browser sends when it comes back. */
+export const resumption = z.object({
+  "Last-Event-ID": z.string().optional().meta({
+    description: "Resumes after this event without loss or repeat; takes precedence over `after`.",
+  }),
+});
+
+/** Required, unless the endpoint answers without one. */
+function requestBody(body: z.ZodType) {
+  const required = !body.safeParse(undefined).success;
+  return { required, content: { "application/json": { schema: body } } };
+}
+
+/**
+ * Clients must accept new fields of responses, so these stay open, while requests refuse unknown ones; JavaScript's
+ * integer bounds are not part of the contract.
+ */
+function loosen(schema: Record<string, unknown>, io: "input" | "output"): void {
+  if (io === "output" && schema.additionalProperties === false) delete schema.additionalProperties;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.pattern === undefined) delete schema.pattern;
+}
+
+/** The entry for the document itself, which needs no credentials. */
+export const thisDocument: ZodOpenApiPathsObject[string] = {
+  get: {
+    operationId: "getOpenApiDocument",
+    tags: ["Service"],
+    summary: "This document",
+    security: [],
+    responses: {
+      "200": {
+        description: "OpenAPI 3.1",
+        headers: { ETag: header("ETag"), "X-Request-Id": header("X-Request-Id") },
+        content: { "application/json": { schema: { type: "object" } } },
+      },
+      "304": sharedResponse("NotModified"),
+      "405": sharedResponse("MethodNotAllowed"),
+      default: sharedResponse("Unreadable"),
+    },
+  },
+};

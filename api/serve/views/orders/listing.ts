@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { listingMarketplaces } from "../../../../projections/domain/listing-marketplaces.ts";
+import { listingReasons } from "../../../../projections/domain/orders/order-status.ts";
+import type { ListingRow } from "../../../../projections/reads/listings/read-listing.ts";
+import type { TokenListingRow } from "../../../../projections/reads/tokens/trade-columns.ts";
+import { listingId } from "../../../background/orders/market/order-id.ts";
+import { listingUrls, presentListingUrl, presentMakerUrl, presentTokenUrls } from "../urls.ts";
+import { exactUnits, uint256Text } from "../wire.ts";
+import {
+  bookOrderFields,
+  type OrderViewContext,
+  presentBookOrder,
+  presentPrice,
+  timeOf,
+} from "./book-order.ts";
+
+/** Units of one token that their owner offers for a price. */
+export const Listing = z
+  .object({
+    askId: z.string(),
+    marketplace: z.enum(listingMarketplaces),
+    buyableViaApi: z.boolean().meta({ description: "Whether `buy-data` is available for it now." }),
+    ...bookOrderFields,
+    tokenId: uint256Text,
+    quantityFillable: z.int().min(0).meta({ description: "Remaining units that the maker holds." }),
+    quantityFillableExact: exactUnits,
+    invalidReason: z
+      .enum(listingReasons)
+      .nullable()
+      .meta({ description: "Why an inactive listing cannot be filled." }),
+    urls: listingUrls,
+  })
+  .meta({ id: "Listing" });
+
+/** The cheapest listing, as part of a token. */
+export const TokenListing = Listing.pick({
+  askId: true,
+  marketplace: true,
+  buyableViaApi: true,
+  maker: true,
+  price: true,
+  priceWei: true,
+  currency: true,
+  usd: true,
+  quantityRemaining: true,
+  quantityRemainingExact: true,
+  quantityFillable: true,
+  quantityFillableExact: true,
+  startsAt: true,
+  expiresAt: true,
+}).meta({ id: "TokenListing" });
+
+export function presentListing(
+  row: ListingRow,
+  { siteUrl, prefix }: OrderViewContext,
+): z.output<typeof Listing> {
+  const site = { siteUrl, chainId: row.chainId };
+  const askId = listingId(prefix, row);
+  const collection = row.collectionSlug ?? row.collectionAddress;
+  return {
+    askId,
+    marketplace: row.marketplace,
+    buyableViaApi: row.status === "active" && row.isBuyable,
+    tokenId: String(row.tokenId),
+    quantityFillable: Number(row.fillable),
+    quantityFillableExact: String(row.fillable),
+    invalidReason: row.reason,
+    urls: {
+      listing: presentListingUrl(site, askId),
+      maker: presentMakerUrl(site, row.maker),
+      ...presentTokenUrls(site, collection, row.contract, row.tokenId),
+    },
+    ...presentBookOrder(row),
+  };
+}
+
+export function presentTokenListing(
+  row: TokenListingRow,
+  { prefix }: OrderViewContext,
+): z.output<typeof TokenListing> {
+  return {
+    askId: listingId(prefix, row),
+    marketplace: row.marketplace,
+    buyableViaApi: row.isBuyable,
+    quantityFillable: Number(row.fillable),
+    quantityFillableExact: String(row.fillable),
+    startsAt: timeOf(row.startTime),
+    ...presentPrice(row),
+  };
+}

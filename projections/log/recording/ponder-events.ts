@@ -1,0 +1,185 @@
+import { type RawBuilder, sql } from "kysely";
+import { zeroAddress } from "viem";
+import type { Session } from "../../database.ts";
+import { eventKindSql } from "../event-kinds.ts";
+import { kindList, kindLiteral } from "../fact-kind-sql.ts";
+import { createdPools, createsPool, poolFactory } from "./pool-events.ts";
+import { punkTransfer, takenBid } from "./punk-events.ts";
+
+/** Events of some blocks, with Ponder's event ids in (after, upTo]; no end when `upTo` is null. */
+export type EventSelection = {
+  after: string;
+  upTo: string | null;
+  blockHashes: readonly string[];
+  /** On Ponder's table `event`. */
+  condition: RawBuilder<boolean>;
+};
+
+/** The transfers that an event is stored with. */
+export type EventTransfers = {
+  readonly blockHash: string;
+  readonly logIndex: number;
+  readonly transfers: readonly unknown[];
+};
+
+/** Stages events of a Ponder schema as facts, without leaving the database. A batch becomes a fact per element. */
+export async function stageEvents(
+  session: Session,
+  schema: string,
+  { after, upTo, blockHashes, condition }: EventSelection,
+  transfers: readonly EventTransfers[],
+): Promise<void> {
+  const selected = sql`
+    event.id > ${after} ${upTo === null ? sql`` : sql`and event.id <= ${upTo}`}
+    and event.block_hash = any (${blockHashes}::text[]) and ${condition}`;
+  const table = sql.table(`${schema}.event`);
+  await stageRows(session, {
+    events: sql`
+      select event.*, event.args::jsonb as a, ${transfersOf(transfers)} as transfers
+      from ${table} event where ${selected} offset 0`,
+    creations: sql`
+      select event.address, event.args::jsonb as a
+      from ${table} event where ${createsPool(sql`event.source`)} and ${selected}`,
+  });
+}
+
+/** SQL: the transfers that the row of `event` is stored with, looked up by the event's place in the chain. */
+function transfersOf(found: readonly EventTransfers[]): RawBuilder<unknown> {
+  if (found.length === 0) return sql`null::jsonb`;
+  const byPlace = found.map(({ blockHash, logIndex, transfers }) => [
+    `${blockHash} ${logIndex}`,
+    transfers,
+  ]);
+  return sql`
+    ${JSON.stringify(Object.fromEntries(byPlace))}::jsonb -> (event.block_hash || ' ' || event.log_index)`;
+}
+
+/** An event as a row of Ponder's table holds it, fetched from the chain without Ponder. */
+export type DecodedEvent = {
+  chainId: number;
+  /** Name of the source that it matched, as in Ponder's table. */
+  source: string;
+  name: string;
+  address: string;
+  blockNumber: number;
+  blockHash: string;
+  /** Unix seconds. */
+  blockTimestamp: number;
+  transactionHash: string;
+  transactionIndex: number;
+  logIndex: number;
+  args: Record<string, unknown>;
+  sender: string | null;
+  target: string | null;
+  calldataTail: string | null;
+  /** Those of the transaction, on the first of its events that the source stores with transfers. */
+  transfers: readonly unknown[] | null;
+};
+
+/** Stages such events as the facts that Ponder's rows of them become. */
+export async function stageDecoded(
+  session: Session,
+  events: readonly DecodedEvent[],
+): Promise<void> {
+  const rows = events.map((event, index) => ({ ...event, id: String(index).padStart(10, "0") }));
+  const decoded = sql`
+      select row.id, row."chainId" as chain_id, row.source, row.name, row.address, row."blockNumber" as block_number,
+             row."blockHash" as block_hash, row."blockTimestamp" as block_timestamp,
+             row."transactionHash" as transaction_hash, row."transactionIndex" as transaction_index,
+             row."logIndex" as log_index, row.args as a, row.sender, row.target,
+             row."calldataTail" as calldata_tail, row.transfers
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (
+        id text, "chainId" integer, source text, name text, address text, "blockNumber" bigint, "blockHash" text,
+        "blockTimestamp" bigint, "transactionHash" text, "transactionIndex" integer, "logIndex" integer,
+        args jsonb, sender text, target text, "calldataTail" text, transfers jsonb
+      )`;
+  await stageRows(session, {
+    events: decoded,
+    creations: sql`select address, a from (${decoded}) d where ${createsPool(sql`d.source`)}`,
+  });
+}
+
+type StagedRows = {
+  readonly events: RawBuilder<unknown>;
+  /** Of them those that create pools. */
+  readonly creations: RawBuilder<unknown>;
+};
+
+async function stageRows(session: Session, { events, creations }: StagedRows): Promise<void> {
+  await sql`
+    insert into staged (ord, kind, chain_id, block_number, block_hash, block_timestamp, transaction_index,
+                        transaction_hash, log_index, sub_index, contract, token_id, amount, from_address,
+                        to_address, order_hash, payload)
+    select row_number() over (order by e.id, element.sub_index), coalesce(element.kind, e.kind), e.chain_id, e.block_number,
+           ${bytes(sql`e.block_hash`)}, to_timestamp(e.block_timestamp), e.transaction_index,
+           ${bytes(sql`e.transaction_hash`)}, e.log_index, element.sub_index, ${bytes(sql`e.address`)},
+           element.token_id, element.amount, ${bytes(sql`coalesce(element.from_address, ${typed(from)})`)},
+           ${bytes(sql`coalesce(element.to_address, ${typed(to)})`)},
+           ${bytes(typed(sql`a ->> 'orderHash'`))}, case when element.kind is null then ${payload(events)} end
+    from (
+      select event.*, ${eventKindSql(sql`event.source`, sql`event.name`)} as kind from (${events}) event offset 0
+    ) e
+    left join (${createdPools(creations)}) created on created.pool = e.address
+    cross join lateral (${elements}) element`.execute(session);
+}
+
+const isBatch = sql`(source = 'Erc1155' and name = 'TransferBatch')`;
+
+/** Whether an event becomes a fact at all: a batch may be empty. */
+export const isFact = sql<boolean>`(
+  not ${isBatch} or (args -> 'ids' ->> 0 is not null and args -> 'values' ->> 0 is not null))`;
+
+function bytes(hex: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`decode(substr(${hex}, 3), 'hex')`;
+}
+
+/** A column of the kinds that have typed columns; the arguments of an `exchange_event` are in its payload alone. */
+function typed(value: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`case when e.kind <> ${kindLiteral("exchange_event")} then ${value} end`;
+}
+
+/** ERC-721, ERC-1155, WETH9, Seaport and CryptoPunks name the two parties differently. */
+const from = sql`coalesce(a ->> 'from', a ->> 'src', a ->> 'owner', a ->> 'offerer', a ->> 'fromAddress',
+  a -> 'orderParameters' ->> 'offerer', case when e.name = 'Assign' then ${sql.lit(zeroAddress)} end)`;
+const to = sql`coalesce(a ->> 'to', a ->> 'dst', a ->> 'spender', a ->> 'recipient', a ->> 'toAddress',
+  a ->> 'channel', a ->> 'operator', a ->> 'pool')`;
+
+/**
+ * One element for most events, one per entry of a batch. Entries beyond the shorter list of a batch are dropped. An
+ * element with a kind is a fact beside that of the event.
+ */
+const elements = sql`
+  select (batch.place - 1)::int as sub_index, batch.id::numeric as token_id, batch.value::numeric as amount,
+         null::smallint as kind, null::text as from_address, null::text as to_address
+  from unnest(
+    array(select jsonb_array_elements_text(a -> 'ids') where ${isBatch}),
+    array(select jsonb_array_elements_text(a -> 'values') where ${isBatch})
+  ) with ordinality as batch (id, value, place)
+  where batch.id is not null and batch.value is not null
+  union all
+  select 0, ${typed(sql`coalesce(a ->> 'tokenId', a ->> 'fromTokenId', a ->> 'id', a ->> 'punkIndex')::numeric`)},
+         ${typed(sql`case
+           when e.kind = ${kindLiteral("erc721_consecutive_transfer")} then
+             (a ->> 'toTokenId')::numeric - (a ->> 'fromTokenId')::numeric + 1
+           when e.kind in ${kindList("approval_for_all", "channel_updated")} then
+             coalesce(a ->> 'approved', a ->> 'open')::boolean::int::numeric
+           else coalesce(a ->> 'value', a ->> 'wad', a ->> 'newCounter')::numeric
+         end`)}, null, null, null
+  where not ${isBatch}
+  union all
+  select moved.sub_index, moved.token_id, null, moved.kind, moved.from_address, moved.to_address
+  from (${punkTransfer}) moved (sub_index, kind, token_id, from_address, to_address)`;
+
+const payload = (events: RawBuilder<unknown>) => sql`case e.kind
+  when ${kindLiteral("order_fulfilled")} then
+    jsonb_build_object('zone', a -> 'zone', 'offer', a -> 'offer', 'consideration', a -> 'consideration',
+                       'sender', e.sender, 'target', e.target, 'calldataTail', e.calldata_tail)
+  when ${kindLiteral("order_cancelled")} then jsonb_build_object('zone', a -> 'zone')
+  when ${kindLiteral("order_validated")} then jsonb_build_object('orderParameters', a -> 'orderParameters')
+  when ${kindLiteral("orders_matched")} then jsonb_build_object('orderHashes', a -> 'orderHashes')
+  when ${kindLiteral("exchange_event")} then
+    jsonb_build_object('source', e.source, 'event', e.name, 'args', a,
+                       'sender', e.sender, 'target', e.target, 'calldataTail', e.calldata_tail)
+      || case when e.transfers is null then '{}' else jsonb_build_object('transfers', e.transfers) end
+      || coalesce(${takenBid(events)}, ${poolFactory}, '{}')
+end`;

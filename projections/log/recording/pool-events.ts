@@ -1,0 +1,38 @@
+import { type RawBuilder, sql } from "kysely";
+import { kindLiteral } from "../fact-kind-sql.ts";
+import { logHead } from "../read-log-head.ts";
+
+/**
+ * Anyone can emit what a pool emits. An event of a pool is stored with the factory that created the pool, which the
+ * factory's own event told before.
+ */
+const poolSources = [
+  ...["SudoswapV1", "SudoswapV2", "SudoswapV2Erc1155", "SudoswapV2Royalty"],
+  ...["SudoswapV2Erc1155Royalty", "NftxV2", "NftxV3"],
+];
+
+const factorySources = [
+  ...["SudoswapV1Factory", "SudoswapV2Factory", "NftxV2Factory", "NftxV3Factory"],
+  "NftxV3NamedFactory",
+];
+
+/** SQL: whether an event creates a pool. */
+export const createsPool = (source: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`${source} = any (${factorySources}::text[])`;
+
+/** The pools that events to be staged create: `pool`, `factory`. Of rows of such events, with the arguments `a`. */
+export const createdPools = (creations: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  select distinct on (a ->> 'pool') a ->> 'pool' as pool, address as factory from (${creations}) creation`;
+
+/** SQL: `{"factory"}` of `e`, a row of events to be staged, and `created`, a row of `createdPools`; null for others. */
+export const poolFactory = sql`
+  case when e.source = any (${poolSources}::text[]) then
+    jsonb_build_object('factory', coalesce(created.factory, (
+      select '0x' || encode(c.address, 'hex')
+      from log.fact f join log.contract c using (contract_id)
+      where f.kind = ${kindLiteral("pool_created")} and f.to_address = decode(substr(e.address, 3), 'hex')
+        and c.chain_id = e.chain_id
+        and f.block_id not in (select r.block_id from log.retracted_blocks(${logHead}) r)
+      order by f.block_id limit 1
+    )))
+  end`;

@@ -1,0 +1,179 @@
+import { sql } from "kysely";
+import type { Database, Session } from "../../database.ts";
+import { firstBlockId } from "../block-id.ts";
+import { appendBlockStates } from "../block-states.ts";
+import type { IndexerId } from "../indexer-id.ts";
+import { appendStaged, openStage } from "../stage.ts";
+import { readMissingTransfers, type TransferReader } from "./missing-transfers.ts";
+import { stageEvents } from "./ponder-events.ts";
+import { blockNumberOf } from "./ponder-id.ts";
+import {
+  type CanonicalHashes,
+  type Plan,
+  type PonderBlock,
+  type RecordedBlock,
+  reconcile,
+} from "./reconcile.ts";
+import {
+  isRecorded,
+  type RecorderProgress,
+  readBlocksAbove,
+  readChunkEnd,
+  readPonderBlocks,
+  readRecordedBlocks,
+  readRecorderProgress,
+} from "./recorder-reads.ts";
+
+/** Finalized events that one transaction takes from Ponder's backlog. */
+const BACKLOG_EVENTS = 10_000;
+
+export type RecorderPass = {
+  /** Facts appended, retractions and re-adoptions included. */
+  appended: number;
+  /** More of the backlog waits: call again at once. */
+  more: boolean;
+  /** Blocks held back until Ponder and the chain agree about their heights. */
+  held: number;
+};
+
+export type Recording = IndexerId & {
+  canonicalHashes: CanonicalHashes;
+  /** Reads what some events are stored with; absent: none is. */
+  transfers?: TransferReader;
+  now: () => Date;
+  /** Asked before each commit; throws when another process records by now. */
+  fence: (session: Session) => Promise<void>;
+  /** Events of the backlog that one transaction takes; absent: 10,000. */
+  backlogEvents?: number;
+};
+
+/**
+ * Moves an indexer's events from Ponder's tables into the log, a chunk of the finalized ones or all of the others.
+ * The blocks of the range are compared with the log's, and what differs is appended, retracted and re-adopted in one
+ * transaction: readers see the old branch or the new one. Throws when the chain had to be asked and did not answer.
+ */
+export async function recordChain(db: Database, recording: Recording): Promise<RecorderPass> {
+  const { backlogEvents = BACKLOG_EVENTS, canonicalHashes } = recording;
+  const standing = await readRecorderProgress(db, recording);
+  if (standing === null) return { appended: 0, more: false, held: 0 };
+
+  const isBacklog = standing.settledId < standing.finalizedId;
+  const upTo = isBacklog ? await readChunkEnd(db, standing, backlogEvents) : null;
+  const inPonder = await readPonderBlocks(db, recording, standing, upTo);
+  const inLog = await recorded(db, recording, standing, { inPonder, upTo });
+  const plan = await reconcile(inPonder, inLog, canonicalHashes);
+  await retractAboveFork(db, recording, plan, { inPonder, inLog });
+  const settles = upTo !== null && plan.held === 0;
+  const appended = await executePlan(db, recording, standing, { plan, inPonder, upTo, settles });
+  return { appended, more: settles, held: plan.held };
+}
+
+type Range = { inPonder: readonly PonderBlock[]; upTo: string | null };
+
+/**
+ * The log's blocks of the range. What is settled is not looked at again, so it is taken in whole whatever the counts
+ * say: another configuration's schema may have other events of a block. Those that the log holds are skipped there.
+ */
+async function recorded(
+  db: Database,
+  id: IndexerId,
+  { settledNumber: after }: RecorderProgress,
+  { inPonder, upTo }: Range,
+): Promise<RecordedBlock[]> {
+  if (upTo === null) return await readRecordedBlocks(db, id, inPonder, { after, upTo });
+  const range = { after, upTo: blockNumberOf(upTo) };
+  const blocks = await readRecordedBlocks(db, id, inPonder, range);
+  return blocks.map((block) => ({ ...block, events: 0 }));
+}
+
+/**
+ * Where a branch is abandoned, adds to the plan the blocks of it that hold other indexers' events only: these may not
+ * have noticed yet.
+ */
+async function retractAboveFork(
+  db: Database,
+  { chainId, canonicalHashes }: Recording,
+  plan: Plan,
+  { inPonder, inLog }: { inPonder: readonly PonderBlock[]; inLog: readonly RecordedBlock[] },
+): Promise<void> {
+  const abandoned = inLog.filter(({ blockId }) => plan.retract.includes(blockId));
+  const [first] = abandoned.map(({ number }) => number).sort((a, b) => (a < b ? -1 : 1));
+  if (first === undefined) return;
+  const known = new Set([...inPonder, ...inLog].map(({ hash }) => hash));
+  const above = (await readBlocksAbove(db, chainId, first)).filter(({ hash }) => !known.has(hash));
+  if (above.length === 0) return;
+  const canonical = await canonicalHashes([...new Set(above.map(({ number }) => number))]);
+  // A height that the chain has not reached again is abandoned with the branch.
+  const gone = above.filter(({ number, hash }) => canonical.get(number) !== hash);
+  plan.retract.push(...gone.map(({ blockId }) => blockId));
+}
+
+type Step = { plan: Plan; inPonder: readonly PonderBlock[]; upTo: string | null; settles: boolean };
+
+async function executePlan(
+  db: Database,
+  recording: Recording,
+  progress: RecorderProgress,
+  { plan, inPonder, upTo, settles }: Step,
+): Promise<number> {
+  const { transfers, now, fence } = recording;
+  const { schema, settledId } = progress;
+  const changes = plan.retract.length + plan.readopt.length + plan.append.length;
+  if (changes === 0 && !settles) return 0;
+  const condition = isRecorded(recording, progress);
+  const selection = { after: settledId, upTo, blockHashes: plan.append, condition };
+  // Before the transaction: a slow node holds no lock.
+  const found = transfers ? await readMissingTransfers(db, schema, selection, transfers) : [];
+  return await db.transaction().execute(async (session) => {
+    let appended = 0;
+    appended += await appendBlockStates(session, "block_retracted", plan.retract, now());
+    appended += await appendBlockStates(session, "block_readopted", plan.readopt, now());
+    if (plan.append.length > 0) {
+      await openStage(session);
+      await stageEvents(session, schema, selection, found);
+      appended += (await appendStaged(session)).appended;
+    }
+    if (settles && upTo !== null) await settle(session, recording, schema, upTo);
+    else await storeRecordedBlocks(session, recording, plan, inPonder);
+    await fence(session);
+    return appended;
+  });
+}
+
+async function settle(
+  session: Session,
+  { chainId, indexer }: IndexerId,
+  schema: string,
+  id: string,
+): Promise<void> {
+  await sql`
+    insert into ops.recorder (chain_id, ponder_schema, settled_id, indexer)
+    values (${chainId}, ${schema}, ${id}, ${indexer})
+    on conflict (chain_id, ponder_schema) do update set settled_id = excluded.settled_id, updated_at = now()
+  `.execute(session);
+  await sql`
+    delete from ops.recorded_block
+    where chain_id = ${chainId} and indexer = ${indexer}
+      and block_id < ${firstBlockId(chainId, blockNumberOf(id) + 1n)}`.execute(session);
+}
+
+/** Remembers which blocks hold events of the indexer: it is suspected of a reorg when it drops one of them. */
+async function storeRecordedBlocks(
+  session: Session,
+  { chainId, indexer }: IndexerId,
+  { append }: Plan,
+  inPonder: readonly PonderBlock[],
+): Promise<void> {
+  const appended = new Set(append);
+  const blocks = inPonder.filter(({ hash, events }) => events > 0 && appended.has(hash));
+  if (blocks.length === 0) return;
+  await sql`
+    insert into ops.recorded_block (chain_id, indexer, block_id, events)
+    select ${chainId}, ${indexer}, b.block_id, recorded.events
+    from unnest(${blocks.map(({ hash }) => hash)}::text[], ${blocks.map(({ events }) => events)}::integer[])
+      recorded (hash, events)
+    join log.block b on b.chain_id = ${chainId} and b.hash = decode(substr(recorded.hash, 3), 'hex')
+    on conflict (chain_id, indexer, block_id) do update set events = excluded.events`.execute(
+    session,
+  );
+}
