@@ -26,11 +26,14 @@ const chains: Record<ChainId, Chain> = {
   }),
 };
 
+/** Mining thousands of blocks takes a busy machine longer than viem's ten seconds. */
+const timeout = 120_000;
+
 /** Reads, sends and drives one local chain. Never follows a contract's word to another server (EIP-3668). */
 export function connect(anvil: { chainId: ChainId; rpcUrl: string }) {
   return createClient({
     chain: chains[anvil.chainId],
-    transport: http(anvil.rpcUrl, { retryCount: 0 }),
+    transport: http(anvil.rpcUrl, { retryCount: 0, timeout }),
     pollingInterval: 20,
     cacheTime: 0,
     ccipRead: false,

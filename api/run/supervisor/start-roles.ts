@@ -12,7 +12,10 @@ type Variables = Record<string, string | undefined>;
 /** One process. The indexer runs once per chain, so that a failure of one chain does not affect another. */
 type RoleProcess = { name: string; role: RoleName; environment: Variables };
 
-/** Starts the processes of every role. Returns a check whether all of them have reported that they are ready. */
+/**
+ * Starts the processes of every role. Returns a check whether all of them have reported that they are ready, but for the
+ * console: the service does not wait for a tool of its operator, whose port another program may hold.
+ */
 export async function startRoles(
   context: SupervisorContext,
   environment: Variables,
@@ -38,7 +41,7 @@ export async function startRoles(
     const onStart = (pid: number | undefined) => list.onStart(each.name, pid);
     stage.push(await startRole(each, context, { onMessage, onStart }));
   }
-  return () => processes.every(({ name }) => ready.has(name));
+  return () => processes.every(({ name, role }) => role === "console" || ready.has(name));
 }
 
 function processesOf(
