@@ -23,8 +23,8 @@ import { type RpcProxy, startRpcProxy } from "../../support/chain/rpc-proxy.ts";
 import { pipelineConfig, pipelineSettings, until } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { runOp } from "../../support/processes/op.ts";
-import { bazaarEvents } from "../market-data/example-exchange/abi.ts";
-import { bazaar, bazaarAddress } from "../market-data/example-exchange/exchange.ts";
+import { bazaarEvents } from "../sales/example-exchange/abi.ts";
+import { bazaar, bazaarAddress } from "../sales/example-exchange/exchange.ts";
 
 const chainId = 33139;
 /** Ponder's for this chain. */

@@ -15,7 +15,7 @@ import {
 } from "../../../projections/log/sources.ts";
 import { addressOf } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { bazaar } from "../market-data/example-exchange/exchange.ts";
+import { bazaar } from "../sales/example-exchange/exchange.ts";
 
 const [punks, apes, cats] = [50, 51, 52].map(addressOf) as [
   `0x${string}`,
