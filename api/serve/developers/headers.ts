@@ -1,19 +1,9 @@
 import type { RequestHandler } from "express";
 import helmet from "helmet";
+import { pagePolicy } from "../http/security.ts";
 
 const secure = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      "default-src": ["'none'"],
-      "script-src": ["'self'"],
-      "style-src": ["'self'"],
-      "img-src": ["'self'"],
-      "base-uri": ["'none'"],
-      "form-action": ["'self'"],
-      "frame-ancestors": ["'none'"],
-    },
-  },
+  contentSecurityPolicy: pagePolicy({ "img-src": ["'self'"], "form-action": ["'self'"] }),
   // Without a referrer browsers send "null" as the origin of a form.
   referrerPolicy: { policy: "same-origin" },
 });

@@ -38,19 +38,26 @@ export const dataHeaders: RequestHandler = helmet({
   crossOriginResourcePolicy: { policy: "cross-origin" },
 });
 
-/** For our pages: scripts and styles from this host only. `data:` images are icons in style sheets. */
-export const pageHeaders: RequestHandler = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      "default-src": ["'none'"],
-      "script-src": ["'self'"],
-      "style-src": ["'self'"],
-      "img-src": ["'self'", "data:"],
-      "connect-src": ["'self'"],
-      "base-uri": ["'none'"],
-      "form-action": ["'none'"],
-      "frame-ancestors": ["'none'"],
-    },
+type Sources = Readonly<Record<string, readonly string[]>>;
+
+/** For pages of ours: scripts and styles of this host alone. `added` are sources of the page's own kinds of content. */
+export const pagePolicy = (added: Sources) => ({
+  useDefaults: false,
+  directives: {
+    "default-src": ["'none'"],
+    "script-src": ["'self'"],
+    "style-src": ["'self'"],
+    "base-uri": ["'none'"],
+    "frame-ancestors": ["'none'"],
+    ...added,
   },
+});
+
+/** For the pages of the reference. `data:` images are icons in style sheets. */
+export const pageHeaders: RequestHandler = helmet({
+  contentSecurityPolicy: pagePolicy({
+    "img-src": ["'self'", "data:"],
+    "connect-src": ["'self'"],
+    "form-action": ["'none'"],
+  }),
 });

@@ -1,37 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import {
   type Browser,
   type Desk,
   keyIdOf,
-  openDesk,
   type Page,
   secretIn,
   signUp,
 } from "./accounts-fixture.ts";
+import { useTwoDesks } from "./two-desks.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const dayMs = 86_400_000;
-
-let database: TestDatabase;
-let desk: Desk;
-let other: Desk;
-let clock = start;
-const later = (ms: number) => new Date(start.getTime() + ms);
-
-beforeAll(async () => {
-  database = await createDatabase();
-  const options = { databaseUrl: database.url, clock: () => clock };
-  [desk, other] = await Promise.all([openDesk(options), openDesk(options)]);
-});
-beforeEach(() => {
-  clock = start;
-});
-afterAll(async () => {
-  await Promise.all([desk?.close(), other?.close()]);
-  await database?.drop();
-});
+const desks = useTwoDesks(start);
 
 type Terms = { scopes?: string[]; expires?: string; networks?: string };
 
@@ -44,7 +25,7 @@ const submit = (browser: Browser, { scopes = ["read", "orders", "stream"], ...te
   });
 
 async function keyWith(terms: Terms): Promise<{ browser: Browser; key: string; page: Page }> {
-  const browser = await signUp(desk);
+  const browser = await signUp(desks.one);
   const page = await submit(browser, terms);
   return { browser, key: secretIn(page, "live"), page };
 }
@@ -62,7 +43,7 @@ type Call = {
 
 /** The status and the code of an answer: 422 for callers who may ask. */
 async function call(asked: Call) {
-  const { method = "get", path, key, address = "10.1.1.1", at = desk, accept = "*/*" } = asked;
+  const { method = "get", path, key, address = "10.1.1.1", at = desks.one, accept = "*/*" } = asked;
   const response = await fetch(at.url + path, {
     method,
     headers: {
@@ -103,7 +84,7 @@ describe("the scopes of a key", () => {
       await call({ path: reading, key }),
       await call({ path: paging, key }),
       await call({ path: selling, key, method: "post" }),
-      await call({ path: streaming, key, at: other, accept: "text/event-stream" }),
+      await call({ path: streaming, key, at: desks.other, accept: "text/event-stream" }),
     ];
     expect(answers.map(([status]) => status)).toEqual(expected);
     for (const [status, code] of answers) {
@@ -129,10 +110,10 @@ describe("the expiry of a key", () => {
     const { browser, key } = await keyWith({ expires: "2026-03-12" });
     const ends = Date.parse("2026-03-12T00:00:00Z") - start.getTime();
 
-    clock = later(ends - 1);
+    desks.clock = desks.later(ends - 1);
     const before = await call({ path: reading, key });
-    clock = later(ends);
-    const after = await call({ path: reading, key, at: other });
+    desks.clock = desks.later(ends);
+    const after = await call({ path: reading, key, at: desks.other });
 
     expect(before[0]).toBe(422);
     expect(after).toEqual([401, "expired_key"]);
@@ -144,9 +125,9 @@ describe("the expiry of a key", () => {
     const rotated = await browser.post(`/developers/keys/${keyIdOf(page, key)}/rotate`);
     const next = secretIn(rotated, "live");
 
-    clock = later(dayMs);
+    desks.clock = desks.later(dayMs);
     const during = await call({ path: selling, key: next, method: "post" });
-    clock = new Date("2026-03-12T00:00:00Z");
+    desks.clock = new Date("2026-03-12T00:00:00Z");
     const after = await call({ path: reading, key: next });
 
     expect([during[1], after[1]]).toEqual(["insufficient_scope", "expired_key"]);
@@ -177,8 +158,8 @@ describe("the networks of a key", () => {
     const { key } = await keyWith({ networks });
     const answers = [
       await call({ path: reading, key, address: inside }),
-      await call({ path: reading, key, address: outside, at: other }),
-      await call({ path: reading, key, address: inside, at: other }),
+      await call({ path: reading, key, address: outside, at: desks.other }),
+      await call({ path: reading, key, address: inside, at: desks.other }),
     ];
     expect(answers).toEqual([
       [422, "unsupported_chain"],
@@ -218,13 +199,13 @@ describe("the networks of a key", () => {
 
 describe("the limit of an account", () => {
   it("is shared by its keys, over processes, and exact", async () => {
-    const browser = await signUp(desk);
+    const browser = await signUp(desks.one);
     const keys: string[] = [];
     for (let time = 0; time < 3; time += 1) keys.push(secretIn(await submit(browser, {}), "live"));
     const statuses = await Promise.all(
       Array.from({ length: 150 }, async (_, time) => {
         const key = keys[time % 3] ?? "";
-        const at = time % 2 === 0 ? desk : other;
+        const at = time % 2 === 0 ? desks.one : desks.other;
         return (await call({ path: reading, key, at, address: `10.2.0.${time}` }))[0];
       }),
     );
@@ -238,10 +219,10 @@ describe("the request log of a key", () => {
   it("has the method, the path, the status and the time of each request", async () => {
     const { browser, key, page } = await keyWith({ scopes: ["read"] });
     await call({ path: reading, key });
-    await call({ path: "/v1/collections/some-slug?chainId=5", key, at: other });
+    await call({ path: "/v1/collections/some-slug?chainId=5", key, at: desks.other });
     await call({ path: selling, key, method: "post" });
     await call({ path: "/v1/nothing", key });
-    await Promise.all([desk.flushUsage(), other.flushUsage()]);
+    await Promise.all([desks.one.flushUsage(), desks.other.flushUsage()]);
 
     const { text } = await browser.get(`/developers/keys/${keyIdOf(page, key)}`);
     const rows = [...text.matchAll(/<code>([^<]+)<\/code><\/td>\n<td[^>]*>(\d+)</g)].map(
@@ -258,7 +239,7 @@ describe("the request log of a key", () => {
 
   it("is its owner's", async () => {
     const { key, page } = await keyWith({});
-    const stranger = await signUp(desk);
+    const stranger = await signUp(desks.one);
     const id = keyIdOf(page, key);
     expect((await stranger.get(`/developers/keys/${id}`)).status).toBe(404);
   });
@@ -267,7 +248,7 @@ describe("the request log of a key", () => {
 describe("GET /v1/auth/key", () => {
   const own = async (path: string, key?: string) => {
     const headers = { "x-forwarded-for": "203.0.113.7", ...(key && { "x-api-key": key }) };
-    const response = await fetch(`${desk.url}/v1/auth/key${path}`, { headers });
+    const response = await fetch(`${desks.one.url}/v1/auth/key${path}`, { headers });
     return { status: response.status, body: (await response.json()) as unknown, response };
   };
 
@@ -295,7 +276,7 @@ describe("GET /v1/auth/key", () => {
     const { key: stranger } = await keyWith({});
     for (let time = 0; time < 5; time += 1) await call({ path: `${reading}&n=${time}`, key });
     await call({ path: paging, key });
-    await desk.flushUsage();
+    await desks.one.flushUsage();
 
     const Page = z.object({
       data: z.array(z.object({ method: z.string(), path: z.string(), status: z.int() })),

@@ -1,39 +1,19 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { describe, expect, it } from "vitest";
 import {
   type Browser,
-  type Desk,
   keyIdOf,
-  openDesk,
   type Page,
   password,
   secretIn,
   signUp,
   statusWith,
 } from "./accounts-fixture.ts";
+import { useTwoDesks } from "./two-desks.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const dayMs = 86_400_000;
-
-let database: TestDatabase;
-let desk: Desk;
-let other: Desk;
-let clock = start;
-const later = (ms: number) => new Date(start.getTime() + ms);
-
-beforeAll(async () => {
-  database = await createDatabase();
-  const options = { databaseUrl: database.url, clock: () => clock };
-  [desk, other] = await Promise.all([openDesk(options), openDesk(options)]);
-});
-beforeEach(() => {
-  clock = start;
-});
-afterAll(async () => {
-  await Promise.all([desk?.close(), other?.close()]);
-  await database?.drop();
-});
+const desks = useTwoDesks(start);
 
 /** With the password, which a session of a day needs. */
 const create = (browser: Browser, name = "bot") =>
@@ -50,29 +30,31 @@ const revoke = (browser: Browser, id: string) => browser.post(`/developers/keys/
 
 describe("a permanent key of an account", () => {
   it("is shown once, works at once in every process, and only its hash is kept", async () => {
-    const browser = await signUp(desk);
+    const browser = await signUp(desks.one);
     const made = await create(browser, "price <b>bot</b>");
     const key = secretIn(made, "live");
     const page = await browser.get("/developers");
 
     expect(made.status).toBe(200);
     expect(made.text).toContain("price &#60;b&#62;bot");
-    expect([await statusWith(desk, key), await statusWith(other, key)]).toEqual([422, 422]);
+    expect([await statusWith(desks.one, key), await statusWith(desks.other, key)]).toEqual([
+      422, 422,
+    ]);
     expect(page.text).not.toContain(key);
     expect(page.text).toContain(`…${key.slice(-4)}`);
     const { rows } = await sql<{ text: string }>`select k::text as text from access.key k`.execute(
-      database.db,
+      desks.database.db,
     );
     expect(rows.map(({ text }) => text).join()).not.toContain(key.slice(8, 51));
   });
 
   it("fails on the next request of another process once it is revoked", async () => {
-    const browser = await signUp(desk);
+    const browser = await signUp(desks.one);
     const { key, id } = await createKey(browser);
-    const before = await statusWith(other, key);
+    const before = await statusWith(desks.other, key);
     const { location } = await revoke(browser, id);
 
-    expect([before, location, await statusWith(other, key)]).toEqual([
+    expect([before, location, await statusWith(desks.other, key)]).toEqual([
       422,
       "/developers?done=key-revoked",
       401,
@@ -84,15 +66,15 @@ describe("a permanent key of an account", () => {
   });
 
   it("stays valid for exactly 24 hours after it was replaced", async () => {
-    const browser = await signUp(desk);
+    const browser = await signUp(desks.one);
     const { key: old, id } = await createKey(browser, "rotated");
     const made = await rotate(browser, id);
     const key = secretIn(made, "live");
 
-    clock = later(dayMs - 1);
-    const during = [await statusWith(desk, old), await statusWith(desk, key)];
-    clock = later(dayMs);
-    const after = [await statusWith(desk, old), await statusWith(desk, key)];
+    desks.clock = desks.later(dayMs - 1);
+    const during = [await statusWith(desks.one, old), await statusWith(desks.one, key)];
+    desks.clock = desks.later(dayMs);
+    const after = [await statusWith(desks.one, old), await statusWith(desks.one, key)];
 
     expect(made.text).toMatch(/The key “rotated”.*stays valid for 24 hours/s);
     expect([during, after]).toEqual([
@@ -102,7 +84,7 @@ describe("a permanent key of an account", () => {
   });
 
   it("has one beside it at most: a second rotation ends the first of three", async () => {
-    const browser = await signUp(desk);
+    const browser = await signUp(desks.one);
     const { key: first, id } = await createKey(browser);
     const page = await rotate(browser, id);
     const second = secretIn(page, "live");
@@ -110,13 +92,15 @@ describe("a permanent key of an account", () => {
     const third = secretIn(await rotate(browser, keyIdOf(page, second)), "live");
 
     expect(again.status).toBe(404);
-    const statuses = await Promise.all([first, second, third].map((key) => statusWith(desk, key)));
+    const statuses = await Promise.all(
+      [first, second, third].map((key) => statusWith(desks.one, key)),
+    );
     expect(statuses).toEqual([401, 422, 422]);
   });
 
   it("is one of ten at most, also when many are asked for at once", async () => {
-    const browser = await signUp(desk);
-    const copies = Array.from({ length: 14 }, () => browser.at(desk));
+    const browser = await signUp(desks.one);
+    const copies = Array.from({ length: 14 }, () => browser.at(desks.one));
     for (const copy of copies) await copy.get("/developers");
     const pages = await Promise.all(copies.map((copy) => create(copy)));
     const keys = pages.filter(({ status }) => status === 200).map((page) => secretIn(page, "live"));
@@ -130,7 +114,7 @@ describe("a permanent key of an account", () => {
   });
 
   it("is one of thirty a day at most: a new key is no new limit without end", async () => {
-    const browser = await signUp(desk);
+    const browser = await signUp(desks.one);
     const madeAndRevoked = async (): Promise<Page> => {
       const page = await create(browser);
       await revoke(browser, keyIdOf(page, secretIn(page, "live")));
@@ -139,7 +123,7 @@ describe("a permanent key of an account", () => {
     const statuses: number[] = [];
     for (let time = 0; time < 30; time += 1) statuses.push((await madeAndRevoked()).status);
     const refused = await create(browser);
-    clock = later(dayMs);
+    desks.clock = desks.later(dayMs);
 
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "86400"]);
@@ -147,13 +131,13 @@ describe("a permanent key of an account", () => {
   });
 
   it("belongs to its account: nobody else rotates or revokes it", async () => {
-    const [owner, stranger] = [await signUp(desk), await signUp(desk)];
+    const [owner, stranger] = [await signUp(desks.one), await signUp(desks.one)];
     const { key, id } = await createKey(owner);
 
     const refused = [await rotate(stranger, id), await revoke(stranger, id)];
 
     expect(refused.map(({ status }) => status)).toEqual([404, 404]);
-    expect(await statusWith(desk, key)).toBe(422);
+    expect(await statusWith(desks.one, key)).toBe(422);
     expect((await stranger.get("/developers")).text).toContain("no keys yet");
   });
 
@@ -163,7 +147,7 @@ describe("a permanent key of an account", () => {
     ["a name of two lines", "a\nb"],
     ["a name with NUL", "a\0b"],
   ])("is not made with %s, and the page says so beside the field", async (_how, name) => {
-    const refused = await create(await signUp(desk), name);
+    const refused = await create(await signUp(desks.one), name);
 
     expect(refused.status).toBe(422);
     expect(refused.text).toMatch(/name="name".*aria-invalid="true".*id="name-error" role="alert"/s);
@@ -172,14 +156,14 @@ describe("a permanent key of an account", () => {
 
 describe("the use of an account's keys", () => {
   it("is drawn by day, over keys that have ended too, and is nobody else's", async () => {
-    const [owner, stranger] = [await signUp(desk), await signUp(desk)];
+    const [owner, stranger] = [await signUp(desks.one), await signUp(desks.one)];
     const { key, id } = await createKey(owner);
-    await statusWith(desk, key);
+    await statusWith(desks.one, key);
     await revoke(owner, id);
-    clock = later(dayMs);
+    desks.clock = desks.later(dayMs);
     const { key: next } = await createKey(owner);
-    for (let time = 0; time < 3; time += 1) await statusWith(other, next);
-    await Promise.all([desk.flushUsage(), other.flushUsage()]);
+    for (let time = 0; time < 3; time += 1) await statusWith(desks.other, next);
+    await Promise.all([desks.one.flushUsage(), desks.other.flushUsage()]);
 
     const { text } = await owner.get("/developers");
     expect(text).toContain("<title>2026-03-10: 1</title>");

@@ -1,55 +1,35 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { codeAt, stepAt, stepSeconds } from "../../../api/serve/accounts/sign-in/totp.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import {
   type Browser,
-  type Desk,
   linkOf,
   openBrowser,
-  openDesk,
   password,
   secretIn,
   signIn,
   signUp,
 } from "./accounts-fixture.ts";
 import { totpSecretIn } from "./totp-secret.ts";
+import { useTwoDesks } from "./two-desks.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const minuteMs = 60_000;
-const later = (ms: number) => new Date(start.getTime() + ms);
-
-let database: TestDatabase;
-let desk: Desk;
-let other: Desk;
-let clock = start;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  const options = { databaseUrl: database.url, clock: () => clock };
-  [desk, other] = await Promise.all([openDesk(options), openDesk(options)]);
-});
-beforeEach(() => {
-  clock = start;
-});
-afterAll(async () => {
-  await Promise.all([desk?.close(), other?.close()]);
-  await database?.drop();
-});
+const desks = useTwoDesks(start);
 
 const path = "/developers/account/second-factor";
-const codeNow = (secret: Buffer, steps = 0) => codeAt(secret, stepAt(clock) + steps);
+const codeNow = (secret: Buffer, steps = 0) => codeAt(secret, stepAt(desks.clock) + steps);
 
 /** The next code that was not used yet. */
 function nextCode(secret: Buffer): string {
-  clock = new Date(clock.getTime() + stepSeconds * 1000);
+  desks.clock = new Date(desks.clock.getTime() + stepSeconds * 1000);
   return codeNow(secret);
 }
 
 type Owner = Browser & { email: string; secret: Buffer; recovery: string[] };
 
 async function withSecondFactor(): Promise<Owner> {
-  const browser = await signUp(desk);
+  const browser = await signUp(desks.one);
   const secret = totpSecretIn((await browser.post(path)).text);
   const { text } = await browser.post(`${path}/confirm`, { code: codeNow(secret) });
   const codes = /id="recovery-codes">([^<]+)</.exec(text)?.[1] ?? "";
@@ -57,7 +37,7 @@ async function withSecondFactor(): Promise<Owner> {
 }
 
 /** The answer to the right password. */
-async function passwordFirst({ email }: Owner, at = desk) {
+async function passwordFirst({ email }: Owner, at = desks.one) {
   const browser = openBrowser(at);
   const page = await signIn(browser, email);
   const pending = /name="pending" value="([^"]+)"/.exec(page.text)?.[1] ?? "";
@@ -67,11 +47,11 @@ async function passwordFirst({ email }: Owner, at = desk) {
 
 describe("setting up a second factor", () => {
   it("takes a code of the secret that is shown, and mails the owner", async () => {
-    const browser = await signUp(desk);
+    const browser = await signUp(desks.one);
     const page = await browser.post(path);
     const secret = totpSecretIn(page.text);
     const wrong = await browser.post(`${path}/confirm`, { code: codeNow(secret, 5) });
-    const before = await signIn(openBrowser(desk), browser.email);
+    const before = await signIn(openBrowser(desks.one), browser.email);
     const on = await browser.post(`${path}/confirm`, { code: codeNow(secret) });
     const account = await browser.get("/developers/account");
 
@@ -82,7 +62,7 @@ describe("setting up a second factor", () => {
     expect(before.location).toBe("/developers");
     expect(on.text.match(/\b[a-z2-7]{4}(-[a-z2-7]{4}){3}\b/g)).toHaveLength(10);
     expect(account.text).toContain("It is on. 10 recovery codes are left.");
-    expect(desk.mails.at(-1)).toMatchObject({
+    expect(desks.one.mails.at(-1)).toMatchObject({
       to: browser.email,
       subject: "Your second factor was changed",
     });
@@ -91,7 +71,9 @@ describe("setting up a second factor", () => {
   it("keeps recovery codes as hashes only", async () => {
     const { recovery } = await withSecondFactor();
     const { rows } = await sql<{ text: string }>`
-      select string_agg(r::text, '') as text from access.recovery_code r`.execute(database.db);
+      select string_agg(r::text, '') as text from access.recovery_code r`.execute(
+      desks.database.db,
+    );
     for (const code of recovery) {
       expect(rows[0]?.text.toLowerCase()).not.toContain(code.replaceAll("-", ""));
     }
@@ -101,7 +83,7 @@ describe("setting up a second factor", () => {
 describe("signing in with a second factor", () => {
   it("needs a code after the password, at any process, and gives no session before", async () => {
     const owner = await withSecondFactor();
-    const { browser, page, enter } = await passwordFirst(owner, other);
+    const { browser, page, enter } = await passwordFirst(owner, desks.other);
     const early = await browser.get("/developers");
     const done = await enter(nextCode(owner.secret));
 
@@ -114,7 +96,7 @@ describe("signing in with a second factor", () => {
   it("takes no code twice, not even at once", async () => {
     const owner = await withSecondFactor();
     const code = nextCode(owner.secret);
-    const tries = [await passwordFirst(owner), await passwordFirst(owner, other)];
+    const tries = [await passwordFirst(owner), await passwordFirst(owner, desks.other)];
     const answers = await Promise.all(tries.map(({ enter }) => enter(code)));
     const again = await (await passwordFirst(owner)).enter(code);
     const old = await (await passwordFirst(owner)).enter(codeNow(owner.secret, -1));
@@ -127,11 +109,11 @@ describe("signing in with a second factor", () => {
     const owner = await withSecondFactor();
     const statuses: number[] = [];
     for (let time = 0; time < 6; time += 1) {
-      const { enter } = await passwordFirst(owner, time % 2 === 0 ? desk : other);
+      const { enter } = await passwordFirst(owner, time % 2 === 0 ? desks.one : desks.other);
       statuses.push((await enter("000000x")).status);
     }
     const refused = await (await passwordFirst(owner)).enter(nextCode(owner.secret));
-    clock = later(16 * minuteMs);
+    desks.clock = desks.later(16 * minuteMs);
     const after = await (await passwordFirst(owner)).enter(nextCode(owner.secret));
 
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
@@ -153,7 +135,7 @@ describe("signing in with a second factor", () => {
   it("expires ten minutes after the password, and ends with its use", async () => {
     const owner = await withSecondFactor();
     const late = await passwordFirst(owner);
-    clock = later(10 * minuteMs);
+    desks.clock = desks.later(10 * minuteMs);
     const expired = await late.enter(codeNow(owner.secret));
     const { enter } = await passwordFirst(owner);
     const done = await enter(nextCode(owner.secret));
@@ -164,9 +146,9 @@ describe("signing in with a second factor", () => {
 
   it("is needed after a forgotten password too", async () => {
     const owner = await withSecondFactor();
-    const browser = openBrowser(desk);
+    const browser = openBrowser(desks.one);
     await browser.post("/developers/forgot", { email: owner.email });
-    const link = linkOf(desk, owner.email);
+    const link = linkOf(desks.one, owner.email);
     const chosen = await browser.post("/developers/confirm", {
       link,
       password: "another password",
@@ -190,10 +172,10 @@ describe("what needs a recent proof", () => {
   it.each(forms)(
     "%s asks for the password after 15 minutes, and then goes on",
     async (form, fields) => {
-      const browser = await signUp(desk);
-      clock = later(15 * minuteMs - 1);
+      const browser = await signUp(desks.one);
+      desks.clock = desks.later(15 * minuteMs - 1);
       const recent = await browser.post(form, fields);
-      clock = later(15 * minuteMs);
+      desks.clock = desks.later(15 * minuteMs);
       const asked = await browser.post(form, fields);
       const wrong = await browser.post(form, {
         ...fields,
@@ -214,7 +196,7 @@ describe("what needs a recent proof", () => {
 
   it("asks for a code where there is a second factor; the password does not do", async () => {
     const owner = await withSecondFactor();
-    clock = later(20 * minuteMs);
+    desks.clock = desks.later(20 * minuteMs);
     const asked = await owner.post("/developers/keys", { name: "bot" });
     const wrong = await owner.post("/developers/keys", { name: "bot", "proof-password": password });
     const right = await owner.post("/developers/keys", {
@@ -229,7 +211,7 @@ describe("what needs a recent proof", () => {
 
   it("is the same for renewing recovery codes and switching the second factor off", async () => {
     const owner = await withSecondFactor();
-    clock = later(20 * minuteMs);
+    desks.clock = desks.later(20 * minuteMs);
     const asked = [await owner.post(`${path}/recovery-codes`), await owner.post(`${path}/end`)];
     const renewed = await owner.post(`${path}/recovery-codes`, {
       "proof-code": nextCode(owner.secret),
@@ -243,6 +225,6 @@ describe("what needs a recent proof", () => {
       401,
       "/developers/account?done=second-factor-off",
     ]);
-    expect((await signIn(openBrowser(desk), owner.email)).location).toBe("/developers");
+    expect((await signIn(openBrowser(desks.one), owner.email)).location).toBe("/developers");
   });
 });

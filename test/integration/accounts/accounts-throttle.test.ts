@@ -1,39 +1,14 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { deleteExpiredAccounts } from "../../../api/serve/accounts/delete-expired.ts";
 import { openPasswords } from "../../../api/serve/accounts/passwords.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  type Desk,
-  newEmail,
-  openBrowser,
-  openDesk,
-  password,
-  signIn,
-  signUp,
-} from "./accounts-fixture.ts";
+import { createDatabase } from "../../support/database/postgres.ts";
+import { newEmail, openBrowser, openDesk, password, signIn, signUp } from "./accounts-fixture.ts";
+import { useTwoDesks } from "./two-desks.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const [minuteMs, hourMs] = [60_000, 3_600_000];
-
-let database: TestDatabase;
-let desk: Desk;
-let other: Desk;
-let clock = start;
-const later = (ms: number) => new Date(start.getTime() + ms);
-
-beforeAll(async () => {
-  database = await createDatabase();
-  const options = { databaseUrl: database.url, clock: () => clock };
-  [desk, other] = await Promise.all([openDesk(options), openDesk(options)]);
-});
-beforeEach(() => {
-  clock = start;
-});
-afterAll(async () => {
-  await Promise.all([desk?.close(), other?.close()]);
-  await database?.drop();
-});
+const desks = useTwoDesks(start);
 
 const wrong = "some wrong password";
 
@@ -41,17 +16,17 @@ describe("signing in", () => {
   it.each(["an account", "no account"])(
     "is refused after ten wrong passwords for an address with %s, across processes, for 15 minutes",
     async (which) => {
-      const email = which === "an account" ? (await signUp(desk)).email : newEmail();
+      const email = which === "an account" ? (await signUp(desks.one)).email : newEmail();
       const statuses: number[] = [];
       for (let time = 0; time < 10; time += 1) {
-        const browser = openBrowser(time % 2 ? desk : other);
+        const browser = openBrowser(time % 2 ? desks.one : desks.other);
         statuses.push((await signIn(browser, email, wrong)).status);
       }
-      const eleventh = await signIn(openBrowser(desk), email);
-      clock = later(15 * minuteMs - 1);
-      const early = await signIn(openBrowser(desk), email);
-      clock = later(15 * minuteMs);
-      const again = await signIn(openBrowser(desk), email);
+      const eleventh = await signIn(openBrowser(desks.one), email);
+      desks.clock = desks.later(15 * minuteMs - 1);
+      const early = await signIn(openBrowser(desks.one), email);
+      desks.clock = desks.later(15 * minuteMs);
+      const again = await signIn(openBrowser(desks.one), email);
 
       expect(new Set(statuses)).toEqual(new Set([401]));
       expect([eleventh.status, eleventh.headers.get("retry-after")]).toEqual([429, "900"]);
@@ -62,10 +37,10 @@ describe("signing in", () => {
   );
 
   it("lets exactly ten of many through that come at once", async () => {
-    const { email } = await signUp(desk);
+    const { email } = await signUp(desks.one);
     const answers = await Promise.all(
       Array.from({ length: 25 }, (_, time) =>
-        signIn(openBrowser(time % 2 ? desk : other), email, wrong),
+        signIn(openBrowser(time % 2 ? desks.one : desks.other), email, wrong),
       ),
     );
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
@@ -73,31 +48,31 @@ describe("signing in", () => {
   });
 
   it("is refused after thirty tries of one network address, whoever's account is tried", async () => {
-    const { email } = await signUp(desk);
+    const { email } = await signUp(desks.one);
     const address = "203.0.113.7";
     for (let time = 0; time < 30; time += 1) {
-      const { status } = await signIn(openBrowser(desk, address), newEmail(), wrong);
+      const { status } = await signIn(openBrowser(desks.one, address), newEmail(), wrong);
       expect(status).toBe(401);
     }
-    expect((await signIn(openBrowser(other, address), email)).status).toBe(429);
-    expect((await signIn(openBrowser(desk), email)).status).toBe(303);
+    expect((await signIn(openBrowser(desks.other, address), email)).status).toBe(429);
+    expect((await signIn(openBrowser(desks.one), email)).status).toBe(303);
   });
 
   it("counts no right password, and a right one makes none of the wrong ones undone", async () => {
-    const { email } = await signUp(desk);
+    const { email } = await signUp(desks.one);
     for (let time = 0; time < 15; time += 1) {
-      expect((await signIn(openBrowser(desk), email)).status).toBe(303);
+      expect((await signIn(openBrowser(desks.one), email)).status).toBe(303);
     }
-    for (let time = 0; time < 10; time += 1) await signIn(openBrowser(desk), email, wrong);
-    expect((await signIn(openBrowser(desk), email)).status).toBe(429);
+    for (let time = 0; time < 10; time += 1) await signIn(openBrowser(desks.one), email, wrong);
+    expect((await signIn(openBrowser(desks.one), email)).status).toBe(429);
   });
 
   it("is open by mail to an owner whom somebody else has locked out", async () => {
-    const { email } = await signUp(desk);
-    for (let time = 0; time < 10; time += 1) await signIn(openBrowser(desk), email, wrong);
-    const browser = openBrowser(desk);
+    const { email } = await signUp(desks.one);
+    for (let time = 0; time < 10; time += 1) await signIn(openBrowser(desks.one), email, wrong);
+    const browser = openBrowser(desks.one);
     await browser.post("/developers/forgot", { email });
-    const link = new URL(desk.mails.at(-1)?.link ?? "").searchParams.get("link") ?? "";
+    const link = new URL(desks.one.mails.at(-1)?.link ?? "").searchParams.get("link") ?? "";
 
     expect((await browser.post("/developers/confirm", { link, password })).status).toBe(303);
     expect((await browser.get("/developers")).status).toBe(200);
@@ -105,8 +80,8 @@ describe("signing in", () => {
 
   it("is still refused after a restart", async () => {
     const email = newEmail();
-    for (let time = 0; time < 10; time += 1) await signIn(openBrowser(desk), email, wrong);
-    const restarted = await openDesk({ databaseUrl: database.url, clock: () => clock });
+    for (let time = 0; time < 10; time += 1) await signIn(openBrowser(desks.one), email, wrong);
+    const restarted = await openDesk({ databaseUrl: desks.database.url, clock: () => desks.clock });
     const { status } = await signIn(openBrowser(restarted), email);
     await restarted.close();
 
@@ -118,27 +93,27 @@ describe("asking for mail", () => {
   it.each(["an account", "no account"])(
     "is refused after three an hour to an address with %s",
     async (which) => {
-      const email = which === "an account" ? (await signUp(desk)).email : newEmail();
-      clock = later(hourMs);
-      const before = desk.mails.length;
-      const ask = async (path: string) => openBrowser(desk).post(path, { email });
+      const email = which === "an account" ? (await signUp(desks.one)).email : newEmail();
+      desks.clock = desks.later(hourMs);
+      const before = desks.one.mails.length;
+      const ask = async (path: string) => openBrowser(desks.one).post(path, { email });
       const statuses = [];
       for (const path of ["sign-up", "forgot", "sign-up", "forgot"]) {
         statuses.push((await ask(`/developers/${path}`)).status);
       }
-      clock = later(2 * hourMs - 1);
+      desks.clock = desks.later(2 * hourMs - 1);
       const early = await ask("/developers/forgot");
-      clock = later(2 * hourMs);
+      desks.clock = desks.later(2 * hourMs);
 
       expect(statuses).toEqual([200, 200, 200, 429]);
       expect([early.status, early.headers.get("retry-after")]).toEqual([429, "1"]);
       expect((await ask("/developers/forgot")).status).toBe(200);
-      expect(desk.mails.length - before).toBe(4);
+      expect(desks.one.mails.length - before).toBe(4);
     },
   );
 
   it("is refused after ten an hour from one network address", async () => {
-    const browser = openBrowser(desk);
+    const browser = openBrowser(desks.one);
     for (let time = 0; time < 10; time += 1) {
       expect((await browser.post("/developers/sign-up", { email: newEmail() })).status).toBe(200);
     }
@@ -147,13 +122,13 @@ describe("asking for mail", () => {
 });
 
 it("the current password may be guessed ten times in 15 minutes by who has a session", async () => {
-  const owner = await signUp(desk);
+  const owner = await signUp(desks.one);
   const change = (current: string) =>
     owner.post("/developers/account/password", { current, password: "another password" });
   for (let time = 0; time < 10; time += 1) expect((await change(wrong)).status).toBe(401);
 
   expect((await change(password)).status).toBe(429);
-  clock = later(15 * minuteMs);
+  desks.clock = desks.later(15 * minuteMs);
   expect((await change(password)).status).toBe(303);
 });
 

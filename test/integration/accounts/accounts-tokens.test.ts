@@ -1,38 +1,14 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeKey } from "../../../api/serve/keys/key-text.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  type Browser,
-  type Desk,
-  newEmail,
-  openDesk,
-  secretIn,
-  signUp,
-} from "./accounts-fixture.ts";
+import { type Browser, newEmail, secretIn, signUp } from "./accounts-fixture.ts";
+import { useTwoDesks } from "./two-desks.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const [minuteMs, dayMs] = [60_000, 86_400_000];
+const desks = useTwoDesks(start);
 
-let database: TestDatabase;
-let desk: Desk;
-let other: Desk;
-let clock = start;
 let addresses = 0;
-const later = (ms: number) => new Date(start.getTime() + ms);
-
-beforeAll(async () => {
-  database = await createDatabase();
-  const options = { databaseUrl: database.url, clock: () => clock };
-  [desk, other] = await Promise.all([openDesk(options), openDesk(options)]);
-});
-beforeEach(() => {
-  clock = start;
-});
-afterAll(async () => {
-  await Promise.all([desk?.close(), other?.close()]);
-  await database?.drop();
-});
 
 const newAddress = () => {
   addresses += 1;
@@ -41,7 +17,7 @@ const newAddress = () => {
 
 /** An account with a client key. */
 async function client() {
-  const browser = await signUp(desk);
+  const browser = await signUp(desks.one);
   return { browser, email: browser.email, clientKey: await clientKeyOf(browser) };
 }
 
@@ -51,19 +27,19 @@ const clientKeyOf = async (browser: Browser) =>
 type Login = { email: string; clientKey: string };
 
 async function tokenFor({ email, clientKey }: Login): Promise<string> {
-  const issued = await desk.tokens.issue({ email, clientKey }, newAddress());
+  const issued = await desks.one.tokens.issue({ email, clientKey }, newAddress());
   if ("rejected" in issued) throw new Error(issued.message);
   return issued.token;
 }
 
-const codeOf = async (login: Login, address = newAddress(), at = desk) => {
+const codeOf = async (login: Login, address = newAddress(), at = desks.one) => {
   const issued = await at.tokens.issue(login, address);
   return "rejected" in issued ? issued.rejected : "issued";
 };
 
 describe("a client key", () => {
   it("is shown once with the call that exchanges it, and only its hash is kept", async () => {
-    const browser = await signUp(desk);
+    const browser = await signUp(desks.one);
     const made = await browser.post("/developers/client-key");
     const key = secretIn(made, "client");
     const page = await browser.get("/developers");
@@ -73,7 +49,7 @@ describe("a client key", () => {
     expect(page.text).not.toContain(key);
     expect(page.text).toContain(`…${key.slice(-4)}`);
     const { rows } = await sql<{ text: string }>`
-      select k::text as text from access.client_key k`.execute(database.db);
+      select k::text as text from access.client_key k`.execute(desks.database.db);
     expect(rows.map(({ text }) => text).join()).not.toContain(key.slice(10, 53));
   });
 
@@ -84,7 +60,7 @@ describe("a client key", () => {
 
     expect(await codeOf({ email, clientKey })).toBe("invalid_credentials");
     expect(await codeOf({ email, clientKey: next })).toBe("issued");
-    expect(await other.tokens.check(token)).not.toBeNull();
+    expect(await desks.other.tokens.check(token)).not.toBeNull();
   });
 
   it("ends with all its tokens when it is revoked, on the next request of another process", async () => {
@@ -94,7 +70,7 @@ describe("a client key", () => {
 
     expect(location).toBe("/developers?done=client-key-revoked");
     expect(await codeOf({ email, clientKey })).toBe("invalid_credentials");
-    for (const token of tokens) expect(await other.tokens.check(token)).toBeNull();
+    for (const token of tokens) expect(await desks.other.tokens.check(token)).toBeNull();
     expect((await browser.get("/developers")).text).toContain("no client key yet");
   });
 
@@ -102,11 +78,11 @@ describe("a client key", () => {
     for (let time = 0; time < 10; time += 1) {
       const { browser, email, clientKey } = await client();
       const [issued] = await Promise.all([
-        other.tokens.issue({ email, clientKey }, newAddress()),
+        desks.other.tokens.issue({ email, clientKey }, newAddress()),
         browser.post("/developers/client-key/revoke"),
       ]);
       const token = "token" in issued ? issued.token : makeKey("bearer");
-      expect(await desk.tokens.check(token)).toBeNull();
+      expect(await desks.one.tokens.check(token)).toBeNull();
     }
   });
 });
@@ -114,37 +90,40 @@ describe("a client key", () => {
 describe("a bearer token", () => {
   it("stands for its account for thirty days exactly", async () => {
     const { email, clientKey } = await client();
-    const issued = await desk.tokens.issue({ email: email.toUpperCase(), clientKey }, newAddress());
+    const issued = await desks.one.tokens.issue(
+      { email: email.toUpperCase(), clientKey },
+      newAddress(),
+    );
     const token = "token" in issued ? issued.token : "";
 
     expect(issued).toEqual({
       token: expect.stringMatching(/^mk_token_[0-9A-Za-z]{49}$/),
-      expiresAt: later(30 * dayMs),
+      expiresAt: desks.later(30 * dayMs),
     });
-    clock = later(30 * dayMs - 1);
-    expect(await other.tokens.check(token)).toEqual({
+    desks.clock = desks.later(30 * dayMs - 1);
+    expect(await desks.other.tokens.check(token)).toEqual({
       id: expect.any(Number),
       accountId: expect.any(Number),
     });
-    clock = later(30 * dayMs);
-    expect(await other.tokens.check(token)).toBeNull();
+    desks.clock = desks.later(30 * dayMs);
+    expect(await desks.other.tokens.check(token)).toBeNull();
   });
 
   it("is listed, and revoked by its owner alone", async () => {
     const { browser, email, clientKey } = await client();
-    const stranger = await signUp(desk);
+    const stranger = await signUp(desks.one);
     const token = await tokenFor({ email, clientKey });
     const { text } = await browser.get("/developers");
     const id = /tokens\/(\d+)\/revoke/.exec(text)?.[1];
 
     await stranger.post(`/developers/tokens/${id}/revoke`);
-    const kept = await desk.tokens.check(token);
+    const kept = await desks.one.tokens.check(token);
     await browser.post(`/developers/tokens/${id}/revoke`);
 
     expect(text).toContain(`…${token.slice(-4)}`);
     expect(text).not.toContain(token);
     expect(kept).not.toBeNull();
-    expect(await other.tokens.check(token)).toBeNull();
+    expect(await desks.other.tokens.check(token)).toBeNull();
   });
 
   it.each([
@@ -153,7 +132,7 @@ describe("a bearer token", () => {
     ["a key of another kind", makeKey("permanent")],
     ["hostile", "' or 1=1 --\0"],
   ])("that is %s stands for nobody", async (_how, token) => {
-    expect(await desk.tokens.check(token)).toBeNull();
+    expect(await desks.one.tokens.check(token)).toBeNull();
   });
 
   it("is given out a hundred times a day to one account", async () => {
@@ -162,7 +141,7 @@ describe("a bearer token", () => {
       expect(await codeOf({ email, clientKey })).toBe("issued");
     }
     expect(await codeOf({ email, clientKey })).toBe("rate_limited");
-    clock = later(dayMs);
+    desks.clock = desks.later(dayMs);
     expect(await codeOf({ email, clientKey })).toBe("issued");
   });
 });
@@ -179,7 +158,7 @@ describe("who logs in with what is wrong", () => {
       { email: "no address\0", clientKey },
     ];
     const answers = await Promise.all(
-      logins.map((login) => desk.tokens.issue(login, newAddress())),
+      logins.map((login) => desks.one.tokens.issue(login, newAddress())),
     );
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(answers[0]).toMatchObject({ rejected: "invalid_credentials" });
@@ -191,7 +170,7 @@ describe("who logs in with what is wrong", () => {
     const address = newAddress();
     const answers = [];
     for (let time = 0; time < 40; time += 1) {
-      answers.push(await codeOf(wrong, address, time % 2 ? desk : other));
+      answers.push(await codeOf(wrong, address, time % 2 ? desks.one : desks.other));
     }
 
     expect(answers.filter((code) => code === "invalid_credentials")).toHaveLength(30);
@@ -206,13 +185,13 @@ describe("who logs in with what is wrong", () => {
     for (let time = 0; time < 30; time += 1) {
       expect(await codeOf(wrong(), address)).toBe("invalid_credentials");
     }
-    expect(await desk.tokens.issue(wrong(), address)).toMatchObject({
+    expect(await desks.one.tokens.issue(wrong(), address)).toMatchObject({
       rejected: "rate_limited",
       retryAfterSeconds: 900,
     });
-    clock = later(15 * minuteMs - 1);
+    desks.clock = desks.later(15 * minuteMs - 1);
     expect(await codeOf(wrong(), address)).toBe("rate_limited");
-    clock = later(15 * minuteMs);
+    desks.clock = desks.later(15 * minuteMs);
     expect(await codeOf(wrong(), address)).toBe("invalid_credentials");
   });
 });

@@ -1,20 +1,13 @@
 import type { RequestHandler } from "express";
 import helmet from "helmet";
+import { pagePolicy } from "../../../serve/http/security.ts";
 
 const secure = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      "default-src": ["'none'"],
-      "script-src": ["'self'"],
-      "style-src": ["'self'"],
-      "img-src": ["'self'"],
-      "connect-src": ["'self'"],
-      "base-uri": ["'none'"],
-      "form-action": ["'self'"],
-      "frame-ancestors": ["'none'"],
-    },
-  },
+  contentSecurityPolicy: pagePolicy({
+    "img-src": ["'self'"],
+    "connect-src": ["'self'"],
+    "form-action": ["'self'"],
+  }),
   // Without a referrer browsers send "null" as the origin of a form.
   referrerPolicy: { policy: "same-origin" },
 });

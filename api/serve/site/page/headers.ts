@@ -1,5 +1,6 @@
 import type { RequestHandler } from "express";
 import helmet from "helmet";
+import { pagePolicy } from "../../http/security.ts";
 import type { MediaLinks } from "../../views/media.ts";
 
 /**
@@ -12,20 +13,12 @@ export function siteHeaders(
   const gateways = [media.ipfsGateway, media.arweaveGateway].map((url) => new URL(url).origin);
   const sources = ["'self'", "https:", ...new Set(gateways.filter((one) => !/^https:/.test(one)))];
   const secure = helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        "default-src": ["'none'"],
-        "script-src": ["'self'"],
-        "style-src": ["'self'"],
-        "img-src": sources,
-        "media-src": sources,
-        "connect-src": ["'self'"],
-        "base-uri": ["'none'"],
-        "form-action": ["'self'"],
-        "frame-ancestors": ["'none'"],
-      },
-    },
+    contentSecurityPolicy: pagePolicy({
+      "img-src": sources,
+      "media-src": sources,
+      "connect-src": ["'self'"],
+      "form-action": ["'self'"],
+    }),
     referrerPolicy: { policy: "no-referrer" },
   });
   return (request, response, next) => {
