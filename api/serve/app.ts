@@ -36,6 +36,7 @@ import { gaugeCallerStreams, gaugeFeed } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
 import { gaugeMarket } from "./status/market-gauges.ts";
 import { answerMetrics } from "./status/operator-app.ts";
+import { gaugeOutgoing } from "./status/outgoing-gauges.ts";
 import { gaugePartners } from "./status/partner-gauges.ts";
 import { answerHealth, answerReadiness } from "./status/readiness.ts";
 import type { StatusReader } from "./status/status-reader.ts";
@@ -106,6 +107,7 @@ export function createApp(options: AppOptions): Express {
   gaugeStatus(metrics, context.readStatus);
   gaugePartners(metrics, context.db);
   gaugeDoubts(metrics, context.db);
+  gaugeOutgoing(metrics, context.db, context.now);
   gaugeMarket(metrics, context.market);
   if (feed !== undefined) gaugeFeed(metrics, feed);
   if (streams !== undefined) gaugeCallerStreams(metrics, streams);

@@ -29,6 +29,7 @@ import { up as requestPaths } from "./migrations/0036-request-paths.ts";
 import { up as tokenSubmissions } from "./migrations/0040-token-submissions.ts";
 import { up as search } from "./migrations/0041-search.ts";
 import { up as sources } from "./migrations/0044-sources.ts";
+import { up as outgoingCalls } from "./migrations/0046-outgoing-calls.ts";
 import { up as exchangeContext } from "./migrations/0050-exchange-context.ts";
 import { up as pools } from "./migrations/0051-pools.ts";
 import { up as operatorConsole } from "./migrations/0058-console.ts";
@@ -63,6 +64,7 @@ const migrations: Record<string, Migration> = {
   "0040-token-submissions": { up: tokenSubmissions },
   "0041-search": { up: search },
   "0044-sources": { up: sources },
+  "0046-outgoing-calls": { up: outgoingCalls },
   "0050-exchange-context": { up: exchangeContext },
   "0051-pools": { up: pools },
   "0058-console": { up: operatorConsole },

@@ -53,6 +53,7 @@ const pages = {
   row: `/log/row?what=token&id=1:${apes}:5`,
   projections: "/projections",
   work: "/work",
+  upstream: "/upstream",
   callers: "/callers",
   database: "/database",
   actions: "/actions",

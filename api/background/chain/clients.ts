@@ -1,7 +1,8 @@
-import { createPublicClient, defineChain, fallback, type Hex, http, numberToHex } from "viem";
+import { createPublicClient, defineChain, fallback, type Hex, numberToHex } from "viem";
 import type { ChainId } from "../../../abis/deployments.ts";
 import { parseBlockHeader } from "./block-header.ts";
 import { createContractHealth } from "./calls/contract-health.ts";
+import { countedHttp } from "./count-calls.ts";
 import { requestBatch } from "./rpc-batch.ts";
 
 type ChainOptions = {
@@ -27,7 +28,7 @@ export function openChainClient({ chainId, rpcUrls, timeoutMs = 10_000 }: ChainO
       rpcUrls: { default: { http: rpcUrls } },
     }),
     transport: fallback(
-      rpcUrls.map((url) => http(url, { timeout: timeoutMs, retryCount: 0 })),
+      rpcUrls.map((url) => countedHttp({ chainId, url }, timeoutMs)),
       { retryCount: 2 },
     ),
     ccipRead: false,

@@ -9,6 +9,7 @@ import {
 import { multicall3 } from "../../../abis/deployments.ts";
 import { type BlockHeader, parseBlockHeader } from "./block-header.ts";
 import type { ChainClient } from "./clients.ts";
+import { isContractFault } from "./contract-fault.ts";
 import { encodeCall } from "./encode-call.ts";
 import {
   maxResponseBytes,
@@ -162,16 +163,8 @@ function ethCall(basis: ReadBasis, { to, data }: ContractCall, gas?: bigint): Rp
   return { method: "eth_call", params: [call, numberToHex(basis.number)] };
 }
 
-/** Errors inside a contract as nodes phrase them; any other error is the node's own. */
-const contractFault =
-  /revert|out ?of ?gas|opcode|stack|jump|invalid ?memory|EVM|execution (error|aborted|timeout)|returndata|too large/i;
-
 function contractResult(answer: RpcResponse): ContractResult {
   return "error" in answer && isContractFault(answer.error) ? null : resultOf(answer);
-}
-
-export function isContractFault({ code, message }: { code: number; message: string }): boolean {
-  return code === 3 || contractFault.test(message);
 }
 
 export function resultOf(answer: RpcResponse | undefined): Hex | undefined {

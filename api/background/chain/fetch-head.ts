@@ -1,4 +1,5 @@
-import { createPublicClient, type Hex, HttpRequestError, http } from "viem";
+import { createPublicClient, type Hex, HttpRequestError } from "viem";
+import { countedHttp } from "./count-calls.ts";
 
 export type Head = { readonly number: number; readonly hash: Hex; readonly timestamp: number };
 
@@ -63,7 +64,7 @@ function openEndpoint(
 ): () => Promise<EndpointReading> {
   const endpoint = URL.canParse(url) ? new URL(url).host : "unnamed";
   const client = createPublicClient({
-    transport: http(url, { timeout: timeoutMs, retryCount: 0 }),
+    transport: countedHttp({ chainId, url }, timeoutMs),
   });
   return async () => {
     try {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { hexToNumber, isHex } from "viem";
 import { z } from "zod";
+import { countAnswers, countUnanswered } from "./count-calls.ts";
 
 /** RPC endpoints of a chain, tried in order. */
 export type RpcTarget = {
@@ -75,10 +76,14 @@ async function requestFromAny(
 ): Promise<RpcResponse[] | null> {
   for (const url of target.rpcUrls) {
     target.signal?.throwIfAborted();
+    const node = { chainId: target.chainId, url };
     try {
-      return await post(target, url, calls, maxBytes);
+      const answers = await post(target, url, calls, maxBytes);
+      countAnswers(node, calls, answers);
+      return answers;
     } catch (error) {
       target.signal?.throwIfAborted();
+      countUnanswered(node, calls, reason(error));
       if (error instanceof ResponseTooLarge) throw error;
       failures.push(`${new URL(url).host}: ${reason(error)}`);
     }

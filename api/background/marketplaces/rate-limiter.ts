@@ -11,6 +11,8 @@ export type RateLimiter = {
   take(waitMs: number): Promise<boolean>;
   /** Milliseconds until the next slot. */
   waitMs(): number;
+  /** The limit, and in how many milliseconds the whole burst is possible again and a pause ends. */
+  state(): { perMinute: number; burst: number; restoredInMs: number; pausedForMs: number };
   /** Grants nothing for `ms`. */
   pauseFor(ms: number): void;
 };
@@ -41,6 +43,11 @@ export function createRateLimiter(
         await clock.sleep(until - clock.now());
       }
       return true;
+    },
+    state() {
+      const now = clock.now();
+      const restoredInMs = Math.max(0, nextSlot - now);
+      return { perMinute, burst, restoredInMs, pausedForMs: Math.max(0, pausedUntil - now) };
     },
     waitMs: () => Math.max(0, Math.max(pausedUntil, nextSlot - burstMs) - clock.now()),
     pauseFor(ms) {

@@ -1,6 +1,7 @@
 import { Agent } from "undici";
 import { reject } from "../../../projections/domain/rejection.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
+import { countRequest } from "./count-requests.ts";
 import type { PartnerFailure } from "./partner.ts";
 import { type Clock, createRateLimiter, systemClock } from "./rate-limiter.ts";
 import {
@@ -27,6 +28,8 @@ export const background: Timeouts = { timeoutMs: 20_000, waitMs: 60_000, attempt
 export type TransportOptions = {
   /** The partner's name in failure messages. */
   name: string;
+  /** Its name in counts of requests; `name` without it. */
+  marketplace?: string;
   url: string;
   /** Sent with every request, never logged. */
   headers: Readonly<Record<string, string>>;
@@ -56,6 +59,7 @@ const actBurst = 20;
  */
 export function openTransport(options: TransportOptions): Transport {
   const { name, requestsPerMinute, timeouts, clock = systemClock, random = Math.random } = options;
+  const { marketplace = name } = options;
   const { timeoutMs } = timeouts;
   const base = options.url.replace(/\/+$/, "");
   const dispatcher = new Agent({ connections: maxConnections, connect: { timeout: timeoutMs } });
@@ -96,6 +100,7 @@ export function openTransport(options: TransportOptions): Transport {
     if (!("fault" in outcome)) breaker.recordSuccess();
     else if (outcome.retryAfterMs === undefined) breaker.recordFailure();
     else coolDown(outcome.retryAfterMs);
+    countRequest({ marketplace, budget: request.budget, outcome, limiters });
     return outcome;
   }
 

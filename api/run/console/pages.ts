@@ -7,6 +7,7 @@ import { logPage } from "./pages/log.ts";
 import { overviewPage } from "./pages/overview.ts";
 import { projectionsPage } from "./pages/projections.ts";
 import { rowPage } from "./pages/row.ts";
+import { upstreamPage } from "./pages/upstream.ts";
 import { workPage } from "./pages/work.ts";
 
 /** The console's pages; `/actions` and its forms are in `actions/mount-actions.ts`. */
@@ -18,6 +19,7 @@ export const pages: readonly (readonly [path: string, handler: PageHandler])[] =
   ["/log/{position}", factPage],
   ["/projections", projectionsPage],
   ["/work", workPage],
+  ["/upstream", upstreamPage],
   ["/callers", callersPage],
   ["/database", databasePage],
 ];

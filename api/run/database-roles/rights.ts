@@ -26,6 +26,8 @@ const put: Privilege[] = ["SELECT", "INSERT", "UPDATE"];
 const edit: Privilege[] = ["SELECT", "INSERT", "UPDATE", "DELETE"];
 /** A lock is a view whose table lock is taken. */
 const lock: Privilege[] = ["UPDATE"];
+/** What each process counts of its calls to nodes and partners. */
+const outgoing = { "ops.outgoing_call": put, "ops.partner_budget": put };
 
 type Rights = {
   /** By schema or class of schemas, and by table where a table's differ. */
@@ -43,7 +45,11 @@ type Rights = {
 /** The least with which each process does its work. */
 export const rightsOf: Record<ProcessName, Rights> = {
   indexer: {
-    tables: { log: read, ops: read, "ops.indexer": put, "ops.source": edit, locks: lock },
+    tables: {
+      ...{ log: read, ops: read, locks: lock, ...outgoing },
+      "ops.indexer": put,
+      "ops.source": edit,
+    },
     functions: [],
     systemFunctions: ["pg_notify(text,text)"],
     database: ["CREATE", "TEMPORARY"],
@@ -52,6 +58,7 @@ export const rightsOf: Record<ProcessName, Rights> = {
   projector: {
     tables: {
       ...{ log: read, ops: read, ponder: read, derived: read, engine: read, locks: lock },
+      ...outgoing,
       "engine.checkpoint": edit,
       "ops.lease": put,
       "ops.recorder": put,
@@ -74,6 +81,7 @@ export const rightsOf: Record<ProcessName, Rights> = {
   jobs: {
     tables: {
       ...{ log: read, ops: read, ponder: read, derived: read, engine: read, rarity: edit },
+      ...outgoing,
       "ops.lease": put,
       "ops.partner_collection": put,
       "ops.partner_listing": edit,
@@ -89,6 +97,7 @@ export const rightsOf: Record<ProcessName, Rights> = {
   api: {
     tables: {
       ...{ log: read, ops: read, ponder: read, derived: read, engine: read, rarity: read },
+      ...outgoing,
       access: edit,
       "ops.order_budget": edit,
       "ops.royalty_reread": put,
@@ -102,6 +111,7 @@ export const rightsOf: Record<ProcessName, Rights> = {
   console: {
     tables: {
       ...{ log: read, ops: read, ponder: read, derived: read, engine: read },
+      ...outgoing,
       "access.minute": read,
       "access.usage": read,
       "ops.sample": edit,

@@ -31,12 +31,16 @@ const stopTimeoutMs = 4_000;
  */
 const killOnDisconnect = '(read -r _ <&3 || kill -KILL "$$") >/dev/null 2>&1 & exec "$@" 3<&-';
 
-/** Starts Ponder on a schema. Its own HTTP server, on a free loopback port, is not used. */
-export function startPonder(
-  schema: string,
-  settings: Record<string, string>,
-  onLine: (line: string) => void,
-): PonderProcess {
+type PonderStart = {
+  schema: string;
+  /** Of its own HTTP server, on loopback, which only its metrics are read from; it takes the next one if that is taken. */
+  port: number;
+  settings: Record<string, string>;
+  onLine: (line: string) => void;
+};
+
+/** Starts Ponder on a schema. */
+export function startPonder({ schema, port, settings, onLine }: PonderStart): PonderProcess {
   const command = [
     // Without the flag it logs a deprecation warning of its database driver at every start.
     ...[process.execPath, "--no-deprecation", join(ponderDirectory, "dist/esm/bin/ponder.js")],
@@ -51,7 +55,7 @@ export function startPonder(
       "--log-level",
       "info",
     ],
-    ...["--hostname", "127.0.0.1", "--port", "0"],
+    ...["--hostname", "127.0.0.1", "--port", `${port}`],
   ];
   const child = spawn("/bin/sh", ["-c", killOnDisconnect, "sh", ...command], {
     cwd: projectRoot,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { detachRemoved } from "../../../projections/log/sources.ts";
 import { readIndexedBlock } from "../../../projections/log/status.ts";
+import { findFreePort } from "../free-port.ts";
 import { readGeneration, startGeneration } from "./active-schema.ts";
 import { checkRpcs } from "./check-rpcs.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
@@ -55,11 +56,13 @@ async function runUntilLive(
   const live = new Promise<"live">((resolve) => {
     onLive = () => resolve("live");
   });
-  const ponder = startPonder(
+  const { chainId } = chain;
+  const ponder = startPonder({
     schema,
-    ponderSettings({ ...options, sources }, rpcs),
-    readPonderLog({ chainId: chain.chainId, indexer, logger, secrets: secretsOf(options), onLive }),
-  );
+    port: await findFreePort("127.0.0.1"),
+    settings: ponderSettings({ ...options, sources }, rpcs),
+    onLine: readPonderLog({ chainId, indexer, logger, secrets: secretsOf(options), onLive }),
+  });
   const stop = () => void ponder.stop();
   signal.addEventListener("abort", stop, { once: true });
   const reporting = new AbortController();

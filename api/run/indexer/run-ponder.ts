@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import { readIndexerProgress } from "../../../projections/log/indexer-progress.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
+import { findFreePort } from "../free-port.ts";
 import {
   activateFirstSchema,
   activateSchema,
@@ -11,6 +12,7 @@ import {
   waitForNewGeneration,
 } from "./active-schema.ts";
 import { type CheckedRpcs, checkRpcs } from "./check-rpcs.ts";
+import { countPonderCalls } from "./count-ponder-calls.ts";
 import { findMismatchedBlock } from "./find-mismatched-block.ts";
 import { type IndexingContext, secretsOf } from "./indexing.ts";
 import { openRepeatFilter, readPonderLog } from "./ponder-log.ts";
@@ -85,8 +87,11 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
     const live = new Promise<void>((resolve) => {
       onPonderLive = resolve;
     });
-    const onLine = logReader(options, schema, run, onPonderLive);
-    const ponder = startPonder(schema, ponderSettings({ ...options, sources }, rpcs), onLine);
+    const onPort = (port: number) => void countPonderCalls(chainId, port, ending.signal);
+    const onLine = logReader(options, schema, run, { onLive: onPonderLive, onPort });
+    const port = await findFreePort("127.0.0.1");
+    const settings = ponderSettings({ ...options, sources }, rpcs);
+    const ponder = startPonder({ schema, port, settings, onLine });
     run.reached = "started";
     await lowerPriority(options, ponder.pid);
     logger.info({ ...id, schema, ponderPid: ponder.pid }, "Ponder started");
@@ -129,7 +134,7 @@ function logReader(
   options: RunPonderOptions,
   schema: string,
   run: PonderRun,
-  onPonderLive: () => void,
+  { onLive: onPonderLive, onPort }: { onLive: () => void; onPort: (port: number) => void },
 ) {
   const { chain, indexer, db, logger, onLive } = options;
   const { chainId } = chain;
@@ -138,6 +143,7 @@ function logReader(
     indexer,
     logger,
     secrets: secretsOf(options),
+    onPort,
     onLive: () => {
       run.reached = "live";
       onPonderLive();

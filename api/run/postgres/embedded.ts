@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { findFreePort } from "../free-port.ts";
 import { locateBinaries } from "./binaries.ts";
 import {
   clusterPaths,
@@ -55,7 +55,7 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
     if (await stopProcessesIn(paths.cluster)) {
       options.logger.warn("leftover PostgreSQL server stopped");
     }
-    const port = options.port ?? (await freePort());
+    const port = options.port ?? (await findFreePort("127.0.0.1"));
     const log = await openServerLog(paths);
     const child = spawn(
       join(binaries.directory, "bin", "postgres"),
@@ -164,16 +164,4 @@ async function stopServer(
   if (await waitUntil(() => hasExited(child), timeoutMs)) return;
   child.kill("SIGQUIT");
   await exited;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("No free port");
-  return address.port;
 }

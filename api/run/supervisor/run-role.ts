@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { openCallMeter } from "../../background/outgoing/call-meter.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
 import type { RoleConfig } from "../roles/role.ts";
@@ -12,7 +13,9 @@ export async function runRole(
   signal: AbortSignal,
 ): Promise<number> {
   const run = await loadRole(name);
-  const running = await run({ config: roleConfig(config, name), logger, signal });
+  const context = { config: roleConfig(config, name), logger, signal };
+  const meter = openCallMeter({ url: context.config.database.url, role: name, logger });
+  const running = await run(context);
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve());
@@ -30,6 +33,7 @@ export async function runRole(
     return 1;
   } finally {
     await running.stop();
+    await meter.stop();
   }
 }
 

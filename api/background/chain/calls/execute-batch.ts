@@ -1,12 +1,12 @@
 import type { Hex } from "viem";
 import {
-  isContractFault,
   type ReadBasis,
   requestAt,
   responseLimit,
   resultOf,
   splitJoinedResult,
 } from "../contract-calls.ts";
+import { isContractFault } from "../contract-fault.ts";
 import { ResponseTooLarge, type RpcResponse, type RpcTarget } from "../rpc-batch.ts";
 import { type CallGroup, groupCalls, joinedWeight, toCallGroup } from "./call-group.ts";
 import type { CallOutcome, ChainCall } from "./chain-call.ts";

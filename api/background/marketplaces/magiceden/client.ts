@@ -8,7 +8,12 @@ type Options = Omit<TransportOptions, "name" | "headers"> & { key: string | null
 /** Magic Eden's API v3, which returns complete orders. They are filled without further data. */
 export function openMagiceden({ key, ...options }: Options): Partner {
   const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
-  const transport = openTransport({ ...options, name: "Magic Eden", headers });
+  const transport = openTransport({
+    ...options,
+    name: "Magic Eden",
+    marketplace: "magiceden",
+    headers,
+  });
   return {
     name: "magiceden",
     chainIds,

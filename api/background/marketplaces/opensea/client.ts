@@ -15,7 +15,7 @@ type Options = Omit<TransportOptions, "name" | "headers"> & {
 /** OpenSea's API v2 and, if configured, its Stream API. */
 export function openOpensea({ key, stream, ...options }: Options): Partner {
   const headers: Record<string, string> = key === null ? {} : { "x-api-key": key };
-  const transport = openTransport({ ...options, name: "OpenSea", headers });
+  const transport = openTransport({ ...options, name: "OpenSea", marketplace: "opensea", headers });
   return {
     name: "opensea",
     chainIds,

@@ -8,6 +8,7 @@ const menu = [
   ["/log", "Log"],
   ["/projections", "Projections"],
   ["/work", "Work"],
+  ["/upstream", "Nodes and partners"],
   ["/callers", "Callers"],
   ["/database", "Database"],
   ["/actions", "Actions"],

@@ -5,12 +5,10 @@ import { moment } from "../../../serve/site/parts/moment.ts";
 import { formatCount } from "../../../serve/site/parts/number.ts";
 import { panel } from "../../../serve/site/parts/panel.ts";
 import { table } from "../../../serve/site/parts/table.ts";
-import { foreignText } from "../../../serve/site/parts/text.ts";
 import { megabytes } from "../../inspection/megabytes.ts";
 import { kindNameOf } from "../../inspection/present-fact.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { readLeases } from "../reads/leases.ts";
-import { readPartnerPasses, readPartnerSkips } from "../reads/partners.ts";
 import type { RunningProcess } from "../reads/processes.ts";
 import { readRate } from "../reads/rate.ts";
 
@@ -18,14 +16,12 @@ import { readRate } from "../reads/rate.ts";
 const readingMinutes = 60;
 const isReading = (kind: number) => kind > factKind.order_submitted && kind < factKind.clock_ticked;
 
-/** Processes and who works, partners' listings, and what the sweeps of orders found. */
+/** Processes and who works, and what the sweeps of orders found. */
 export async function workPage({ db, now, readProcesses }: Visit): Promise<PageContent> {
   const time = now();
-  const [processes, leases, passes, skips, rate] = await Promise.all([
+  const [processes, leases, rate] = await Promise.all([
     readProcesses?.() ?? null,
     readLeases(db),
-    readPartnerPasses(db),
-    readPartnerSkips(db),
     readRate(db, time, readingMinutes),
   ]);
   const counted = rate === null ? null : await countFacts(db, rate);
@@ -53,53 +49,6 @@ export async function workPage({ db, now, readProcesses }: Visit): Promise<PageC
         ],
         { caption: "Leases", empty: "No process has worked yet." },
       ),
-    }),
-    panel({
-      id: "partners",
-      title: "Partners",
-      body: [
-        table(
-          passes,
-          [
-            { head: "Marketplace", cell: ({ marketplace }) => marketplace, isHead: true },
-            { head: "Chain", cell: ({ chainId }) => chainId },
-            { head: "Listings", cell: ({ listings }) => formatCount(listings), isNumber: true },
-            { head: "Contracts", cell: ({ contracts }) => contracts, isNumber: true },
-            { head: "Without a full pass", cell: ({ unread }) => unread, isNumber: true },
-            { head: "Due", cell: ({ due }) => due, isNumber: true },
-            {
-              head: "Newest pass",
-              cell: ({ newestPass }) => moment(newestPass?.toISOString(), time),
-            },
-            {
-              head: "Oldest pass",
-              cell: ({ oldestPass }) => moment(oldestPass?.toISOString(), time),
-            },
-          ],
-          {
-            caption: "Passes over partners' listings",
-            empty: "No partner is configured, or none was read yet.",
-          },
-        ),
-        table(
-          skips,
-          [
-            { head: "Marketplace", cell: ({ marketplace }) => marketplace, isHead: true },
-            { head: "Reason", cell: ({ reason }) => reason.replaceAll("_", " ") },
-            { head: "Entries", cell: ({ entries }) => entries.toString(), isNumber: true },
-            { head: "Last at", cell: ({ lastAt }) => moment(lastAt.toISOString(), time) },
-            {
-              head: "Last path",
-              cell: ({ lastPath }) => html`<code>${foreignText(lastPath, 120)}</code>`,
-            },
-          ],
-          {
-            caption: "Entries that were skipped",
-            isCaptionShown: true,
-            empty: "No entry of a partner was skipped.",
-          },
-        ),
-      ],
     }),
     panel({
       id: "truth",

@@ -1,0 +1,75 @@
+import type { Logger } from "pino";
+import { openDatabase } from "../../../projections/database.ts";
+import {
+  type CallCount,
+  type CallKey,
+  storeCalls,
+} from "../../../projections/log/outgoing/outgoing-calls.ts";
+import {
+  type PartnerBudget,
+  storeBudgets,
+} from "../../../projections/log/outgoing/partner-budgets.ts";
+import { listenToCalls } from "./call-channel.ts";
+
+const everyMs = 10_000;
+
+type Options = { url: string; role: string; logger: Logger; now?: () => Date };
+
+export type CallMeter = {
+  /** Stores what was counted since the last time. */
+  store(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+type Added = CallKey & { readonly calls?: number; readonly message?: string | null };
+
+/** Counts this process's calls to nodes and partners, and stores them every ten seconds on a connection of its own. */
+export function openCallMeter({ url, role, logger, now = () => new Date() }: Options): CallMeter {
+  const db = openDatabase({
+    ...{ url, applicationName: role, max: 1, statementTimeoutMs: 5_000 },
+    onIdleError: (error) => logger.debug({ err: error }, "database connection lost"),
+  });
+  let counts = new Map<string, CallCount>();
+  let budgets = new Map<string, PartnerBudget>();
+  const add = ({ calls = 1, message = null, ...key }: Added) => {
+    const id = [key.kind, key.target, key.host, key.method, key.outcome].join(" ");
+    const counted = counts.get(id);
+    if (counted === undefined) counts.set(id, { ...key, calls, message });
+    else {
+      counted.calls += calls;
+      counted.message = message ?? counted.message;
+    }
+  };
+  const unsubscribe = listenToCalls({
+    onCall: add,
+    onBudget: (one) => budgets.set(`${one.marketplace} ${one.budget}`, one),
+  });
+  async function store(): Promise<void> {
+    const [counted, used] = [counts, budgets];
+    [counts, budgets] = [new Map(), new Map()];
+    try {
+      await storeCalls(db, role, [...counted.values()], now());
+    } catch (error) {
+      for (const one of counted.values()) add(one);
+      throw error;
+    }
+    await storeBudgets(db, role, [...used.values()], now());
+  }
+  let storing = Promise.resolve();
+  const timer = setInterval(() => {
+    storing = storing.then(store).catch((error: unknown) => {
+      logger.debug({ err: error }, "counts of calls were not stored");
+    });
+  }, everyMs);
+  timer.unref();
+  return {
+    store,
+    async stop() {
+      clearInterval(timer);
+      unsubscribe();
+      await storing;
+      await store().catch(() => {});
+      await db.destroy();
+    },
+  };
+}
