@@ -49,9 +49,10 @@ const initialBackoffMs = 500;
 /** Wait after a rate limit response without `Retry-After`. */
 const defaultCooldownMs = 5_000;
 const maxCooldownMs = 3_600_000;
-const maxConnections = 8;
 /** A bulk call of the largest size for callers, at once, where the limit per minute allows it. */
 const actBurst = 20;
+/** None of a bulk call waits for another: the time that a request may take includes waiting for a connection. */
+const maxConnections = actBurst;
 
 /**
  * HTTP client of one partner: rate limited, with retries and a circuit breaker. Concurrent equal reads share one

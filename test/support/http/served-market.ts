@@ -14,6 +14,7 @@ import { maxLagSeconds } from "../../../api/serve/status/limits.ts";
 import { openStatusReader } from "../../../api/serve/status/status-reader.ts";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
+import type { openOrderBook } from "../orders/order-book-fixture.ts";
 import {
   openPartnerOrderBook,
   type PartnerOrderBook,
@@ -66,7 +67,7 @@ export async function openServedMarket({
     feed = openFeed({ source, logger: pino({ level: "silent" }) });
     return feed;
   };
-  const more: Parameters<typeof openPartnerOrderBook>[1] = (context, rpcUrl) => ({
+  const moreOf: Parameters<typeof openOrderBook>[2] = (context, rpcUrl) => ({
     context: {
       ...context,
       ...servicesOf(context, rpcUrl),
@@ -83,7 +84,10 @@ export async function openServedMarket({
       perMinute: 0,
     },
   });
-  const book = await openPartnerOrderBook(chainId, more, server);
+  const book = await openPartnerOrderBook(chainId, {
+    moreOf,
+    ...(server !== undefined && { server }),
+  });
   const v1 = book.api;
   await describeTokens(book);
   const sold = await trade(book);

@@ -1,7 +1,7 @@
 import type { ChainId } from "../../../abis/deployments.ts";
 import { openPartners } from "../../../api/background/marketplaces/open-partners.ts";
 import type { Partner } from "../../../api/background/marketplaces/partner.ts";
-import { interactive } from "../../../api/background/marketplaces/transport.ts";
+import { interactive, type Timeouts } from "../../../api/background/marketplaces/transport.ts";
 import type { StoredListing } from "../../../devnet/marketplaces/listing-store.ts";
 import { openPartnerB } from "../../../devnet/marketplaces/magiceden/magiceden.ts";
 import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";
@@ -23,13 +23,22 @@ export type PartnerOrderBook = OrderBookFixture & {
   shows(partner: StandIn, sale: Sale): Promise<{ askId: string; shown: StoredListing }>;
 };
 
+type Options = {
+  moreOf?: Parameters<typeof openOrderBook>[2];
+  server?: string;
+  /** How the API asks the partners. The default never makes a test wait. */
+  asked?: { requestsPerMinute: number; timeouts: Timeouts };
+};
+
+const unhurried = { ...interactive, timeoutMs: 1_000, waitMs: 200, attempts: 1 };
+
 export async function openPartnerOrderBook(
   chainId: ChainId,
-  moreOf?: Parameters<typeof openOrderBook>[2],
-  server?: string,
+  { moreOf, server, asked = { requestsPerMinute: 6_000, timeouts: unhurried } }: Options = {},
 ): Promise<PartnerOrderBook> {
   let standIns: { opensea: StandIn; magiceden: StandIn } | undefined;
   let adapters: Partner[] = [];
+  let ofApi: Partner[] = [];
   const book = await openOrderBook(
     chainId,
     async (chain) => {
@@ -37,17 +46,15 @@ export async function openPartnerOrderBook(
         opensea: await openPartnerA({ chains: [chain] }),
         magiceden: await openPartnerB({ chains: [chain] }),
       };
-      const at = ({ url }: StandIn) => ({ url, key: null, requestsPerMinute: 6_000 });
       const { opensea, magiceden } = standIns;
       const { streamUrl } = opensea;
-      const config = { opensea: { ...at(opensea), streamUrl }, magiceden: at(magiceden) };
-      adapters = openPartners(config, {
-        ...interactive,
-        timeoutMs: 1_000,
-        waitMs: 200,
-        attempts: 1,
-      });
-      return adapters;
+      const configs = (requestsPerMinute: number) => {
+        const at = ({ url }: StandIn) => ({ url, key: null, requestsPerMinute });
+        return { opensea: { ...at(opensea), streamUrl }, magiceden: at(magiceden) };
+      };
+      adapters = openPartners(configs(6_000), unhurried);
+      ofApi = openPartners(configs(asked.requestsPerMinute), asked.timeouts);
+      return ofApi;
     },
     moreOf,
     server,
@@ -74,7 +81,7 @@ export async function openPartnerOrderBook(
     },
     async close() {
       await book.close();
-      await Promise.all([...adapters, opensea, magiceden].map((one) => one.close()));
+      await Promise.all([...adapters, ...ofApi, opensea, magiceden].map((one) => one.close()));
     },
   };
 }
