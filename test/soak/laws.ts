@@ -63,7 +63,7 @@ async function compareChain(market: SoakMarket, chainId: ChainId): Promise<strin
   let wrong: Disagreement[] | undefined;
   for (const deadline = Date.now() + sweepsMs; ; await delay(pauseMs)) {
     const orders = await readOpenOrders(source);
-    const differing = await compareOrders(source, orders, now);
+    const { disagreements: differing } = await compareOrders(source, orders, now);
     const still = new Set(differing.map(({ order }) => order.id));
     wrong = wrong?.filter(({ order }) => still.has(order.id)) ?? differing;
     if (wrong.length === 0 && orders.length > 0) return [];

@@ -1,7 +1,7 @@
 import type { ChainId } from "../../abis/deployments.ts";
 import type { FillAttempt } from "./fill-calls.ts";
 import { type FillResult, simulateFills } from "./simulate-fills.ts";
-import { nftOf, readShown, type Shown, type StoredOrder } from "./stored-order.ts";
+import { nftOf, readListed, readShown, type Shown, type StoredOrder } from "./stored-order.ts";
 
 /** An order that the API shows differently from what the exchange would do. */
 export type Disagreement = {
@@ -11,9 +11,17 @@ export type Disagreement = {
   problem: string;
 };
 
+type Comparison = {
+  disagreements: Disagreement[];
+  /** Ids of the orders that are shown as neither active nor inactive. */
+  ended: ReadonlySet<string>;
+};
+
 type ApiAndNode = { baseUrl: string; chainId: ChainId; rpcUrl: string };
 
 const concurrentReads = 6;
+/** Number of orders from which on the lists are read. */
+const listsFrom = 50;
 
 /**
  * Compares what the API shows of every order with what the exchange would do, both now. `now` is unix seconds. Orders
@@ -23,7 +31,7 @@ export async function compareOrders(
   source: ApiAndNode,
   orders: readonly StoredOrder[],
   now: () => number,
-): Promise<Disagreement[]> {
+): Promise<Comparison> {
   const from = now();
   const shown = await readAll(source, orders);
   const to = now();
@@ -35,14 +43,16 @@ export async function compareOrders(
     return problem === null ? [] : [{ ...one, problem }];
   });
   const disagreements = [...findings, ...compareSuperseded(orders, shown)];
+  const ended = new Set(orders.flatMap(({ id }, index) => (isOpen(shown[index]) ? [] : id)));
   const moving = groupsWithBoundary(orders, from, to);
   const isMoving = (order: StoredOrder) => moving.has(groupOf(order));
-  if (!disagreements.some(({ order }) => isMoving(order))) return disagreements;
-  return [
-    ...disagreements.filter(({ order }) => !isMoving(order)),
-    ...(await compareOrders(source, orders.filter(isMoving), now)),
-  ];
+  if (!disagreements.some(({ order }) => isMoving(order))) return { disagreements, ended };
+  const again = await compareOrders(source, orders.filter(isMoving), now);
+  const others = disagreements.filter(({ order }) => !isMoving(order));
+  return { disagreements: [...others, ...again.disagreements], ended };
 }
+
+const isOpen = (shown?: Shown) => shown?.status === "active" || shown?.status === "inactive";
 
 /** The groups of which an order started or ended after `from` and up to `to` (unix seconds). */
 export function groupsWithBoundary(
@@ -57,11 +67,21 @@ export function groupsWithBoundary(
   return new Set(moving.map(groupOf));
 }
 
+/** Many are read from the lists of open orders, and those that these do not have one by one. */
 async function readAll(source: ApiAndNode, orders: readonly StoredOrder[]): Promise<Shown[]> {
+  const listed = new Map<string, Shown>();
+  if (orders.length > listsFrom) {
+    for (const side of ["listings", "bids"] as const) {
+      for (const status of ["active", "inactive"] as const) {
+        for (const [id, one] of await readListed(source, side, status)) listed.set(id, one);
+      }
+    }
+  }
   const shown: Shown[] = [];
   const queue = orders.entries();
   const work = async () => {
-    for (const [index, order] of queue) shown[index] = await readShown(source, order);
+    for (const [index, order] of queue)
+      shown[index] = listed.get(order.id) ?? (await readShown(source, order));
   };
   await Promise.all(Array.from({ length: concurrentReads }, work));
   return shown;

@@ -30,7 +30,7 @@ export type Fixture = {
   walletOf: ReturnType<typeof createPlayers>["walletOf"];
   walletOwner: "alice" | "bob";
   orders: StoredOrder[];
-  tokens: readonly [Nft, ...Nft[]];
+  tokens: [Nft, ...Nft[]];
   editions: readonly Nft[];
   /** Lower-case addresses of accounts that traded since the last comparison by an order that is not stored. */
   unknownTraders: Set<string>;
@@ -38,7 +38,7 @@ export type Fixture = {
   reorged: boolean;
   /** Time of the last comparison, unix seconds. */
   comparedAt: number;
-  /** Id of the next marker token. */
+  /** The highest id of tokens minted so far. */
   nextId: bigint;
   /** How often a role lost its lease and was restarted. */
   restarts(): number;
@@ -46,6 +46,13 @@ export type Fixture = {
 };
 
 const fundsWei = parseEther("1000");
+const quotas = [
+  "ORDER_QUOTA_MAKER",
+  "ORDER_QUOTA_CONTRACT",
+  "ORDER_BUDGET_UNTRADED",
+  "ORDER_BUDGET_NEWCOMERS",
+  "OFFER_EXPOSURE",
+];
 const tokenIds = (first: bigint, count: number) =>
   Array.from({ length: count }, (_, index) => first + BigInt(index));
 
@@ -66,6 +73,8 @@ export async function openFixture(options: {
     CHECK_INTERVAL_SECONDS: `${sweepSeconds}`,
     // As in a real installation: transfers of WETH on Ethereum are too many to be indexed.
     WRAPPED_NATIVE_EVENTS_1: "none",
+    // Four people hold the whole book.
+    ...Object.fromEntries(quotas.map((name) => [name, "1000000"])),
   };
   const service = { databaseUrl, chains: [anvil], settings };
   const pipeline = await startPipeline({ ...service, roles: ["indexer", "api"] });

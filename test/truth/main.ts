@@ -4,15 +4,18 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
 import { pino } from "pino";
+import { type ChainId, chainIds } from "../../abis/deployments.ts";
 import { startPostgres } from "../../api/run/postgres/embedded.ts";
 import { openDatabase } from "../../projections/database.ts";
 import { migrate } from "../../projections/log/migrate.ts";
-import { measureTruth } from "./run.ts";
-import { summarize } from "./summary.ts";
+import { measureTruth, type TruthReport } from "./run.ts";
+import { summarize, summarizeAll } from "./summary.ts";
 
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "100" },
+    judgements: { type: "string" },
+    orders: { type: "string" },
     seed: { type: "string", default: "1" },
     chain: { type: "string", default: "33139" },
     minutes: { type: "string", default: "1440" },
@@ -27,31 +30,43 @@ const server = await startPostgres({
   logger: pino({ level: "silent" }),
   durable: false,
 });
+const measured: TruthReport[] = [];
 try {
-  const startedAt = performance.now();
-  const truth = await measureTruth({
-    chainId: values.chain === "1" ? 1 : 33139,
-    seed: Number(values.seed),
-    rounds: Number(values.rounds),
-    minutes: Number(values.minutes),
-    sweepSeconds: Number(values.sweep),
-    databaseUrl: await makeDatabase(),
-    report: (line) => (values.quiet ? undefined : print(line)),
-  });
-  const seconds = Math.round((performance.now() - startedAt) / 1_000);
-  print(`seed ${values.seed}, ${seconds} s\n${summarize(truth)}`);
-  process.exitCode = truth.disagreements.length === 0 ? 0 : 1;
+  for (const chainId of chainsOf(values.chain)) {
+    const startedAt = performance.now();
+    const truth = await measureTruth({
+      chainId,
+      seed: Number(values.seed),
+      rounds: values.judgements === undefined ? Number(values.rounds) : Number.MAX_SAFE_INTEGER,
+      ...(values.judgements !== undefined && { judgements: Number(values.judgements) }),
+      ...(values.orders !== undefined && { orders: Number(values.orders) }),
+      minutes: Number(values.minutes),
+      sweepSeconds: Number(values.sweep),
+      databaseUrl: await makeDatabase(`truth_${chainId}`),
+      report: (line) => (values.quiet ? undefined : print(line)),
+    });
+    const seconds = Math.round((performance.now() - startedAt) / 1_000);
+    print(`chain ${chainId}, seed ${values.seed}, ${seconds} s\n${summarize(truth)}`);
+    measured.push(truth);
+  }
+  print(summarizeAll(measured));
+  process.exitCode = measured.some(({ disagreements }) => disagreements.length > 0) ? 1 : 0;
 } finally {
   await server.stop();
   await rm(directory, { recursive: true, force: true });
 }
 
-async function makeDatabase(): Promise<string> {
+function chainsOf(name: string): readonly ChainId[] {
+  if (name === "both") return chainIds;
+  return [name === "1" ? 1 : 33139];
+}
+
+async function makeDatabase(name: string): Promise<string> {
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
-  await client.query("create database truth");
+  await client.query(`create database ${name}`);
   await client.end();
-  const url = server.url.replace(/\/postgres$/, "/truth");
+  const url = server.url.replace(/\/postgres$/, `/${name}`);
   const db = openDatabase({ url, applicationName: "truth", onIdleError: () => {} });
   await migrate(db);
   await db.destroy();

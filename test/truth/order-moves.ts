@@ -1,37 +1,6 @@
-import type { Address } from "viem";
-import { z } from "zod";
-import { commonConduit, seaport, wrappedNative } from "../../abis/deployments.ts";
-import { erc20Abi, erc721Abi } from "../../abis/tokens.ts";
-import {
-  bulkOrderHash,
-  bulkOrderTree,
-  bulkSignature,
-} from "../../projections/domain/seaport/bulk-order.ts";
-import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
-import {
-  exchangeDomain,
-  orderHash,
-  signingDigest,
-} from "../../projections/domain/seaport/order-hash.ts";
-import type { Answer } from "../support/chain/trader.ts";
-import type { Fixture } from "./fixture.ts";
 import type { Move } from "./move.ts";
-import type { Player } from "./players.ts";
-import { parseComponents, readStoredOrder } from "./stored-order.ts";
-import {
-  drawFrom,
-  drawHeld,
-  drawOther,
-  drawOwned,
-  drawPlayer,
-  ownerOf,
-  wrappedOf,
-} from "./tokens.ts";
-
-/** One of eight prices, so that equal prices are frequent. */
-const drawPriceWei = ({ random }: Fixture) => BigInt(random.below(8) + 1) * 10n ** 16n;
-const daySeconds = 86_400;
-const shortestSeconds = 640;
+import { bid, compose, drawUnits, list, listInBulk } from "./place-orders.ts";
+import { drawFrom, drawHeld, drawOther, drawOwned, drawPlayer, ownerOf } from "./tokens.ts";
 
 export const listsToken: Move = async (fixture) => {
   const found = await drawOwned(fixture);
@@ -43,63 +12,19 @@ export const listsEdition: Move = async (fixture) => {
   return found && list(fixture, found.owner, found.nft, drawUnits(fixture, found.units));
 };
 
-const drawUnits = ({ random }: Fixture, most: bigint) => 1n + BigInt(random.below(Number(most)));
-
-async function list(fixture: Fixture, owner: Player, nft: Nft, quantity: bigint) {
-  const order = await compose(fixture, owner, nft, quantity);
-  if (order === undefined) return "not approved";
-  const seaport = await owner.trader.sign(order);
-  const { chainId } = fixture;
-  const answer = await owner.trader.post("/v1/orders/asks", { chainId, seaport });
-  return addIfStored(fixture, "listings", answer);
-}
-
-/** A listing of which some start or end soon. Undefined: the conduit is not approved. */
-async function compose(fixture: Fixture, owner: Player, nft: Nft, quantity: bigint) {
-  const { random, clock, marketContext } = fixture;
-  const approved = await marketContext.client.readContract({
-    address: nft.contract,
-    abi: erc721Abi,
-    functionName: "isApprovedForAll",
-    args: [owner.address, commonConduit.address],
-  });
-  if (!approved && random.below(3) > 0) await owner.actor.approves(nft.contract);
-  if (!approved && random.below(8) > 0) return undefined;
-  const input = { ...nft, unitPriceWei: drawPriceWei(fixture), quantity };
-  const order = await owner.trader.compose(input);
-  const startsAt = clock.now() + (random.below(6) === 0 ? random.below(50) : -1);
-  const seconds = random.below(4) === 0 ? shortestSeconds + random.below(600) : daySeconds;
-  order.components.startTime = `${startsAt}`;
-  order.components.endTime = `${startsAt + seconds}`;
-  return order;
-}
-
 /** One signature over several listings of one maker. */
 export const listsInBulk: Move = async (fixture) => {
-  const { random, chainId } = fixture;
+  const { random } = fixture;
   const owner = drawPlayer(fixture);
   const nfts = [];
-  for (const nft of fixture.tokens) {
-    if (random.below(3) === 0 && (await ownerOf(fixture, nft))?.name === owner.name) nfts.push(nft);
+  for (let drawn = 0; drawn < 5; drawn += 1) {
+    const nft = random.pick(fixture.tokens);
+    if ((await ownerOf(fixture, nft))?.name === owner.name) nfts.push(nft);
   }
   const found = await Promise.all(nfts.map((nft) => compose(fixture, owner, nft, 1n)));
   const orders = found.flatMap((order) => order ?? []);
   if (orders.length === 0) return undefined;
-  const hashes = orders.map(({ components }) => orderHash(parseComponents(components)));
-  const { root, height, proofs } = bulkOrderTree(hashes);
-  const base = await owner.sign(
-    signingDigest(bulkOrderHash(root, height), exchangeDomain(chainId)),
-  );
-  const listings = orders.map(({ components }, index) => ({
-    seaport: { parameters: components, signature: bulkSignature(base, index, proofs[index] ?? []) },
-  }));
-  const { body } = await owner.trader.post("/v1/orders/asks/bulk", { chainId, listings });
-  const { results } = z
-    .object({ results: z.array(z.looseObject({ askId: z.string().optional() })) })
-    .parse(body.data);
-  for (const { askId } of results)
-    if (askId !== undefined) await addStoredOrder(fixture, "listings", askId);
-  return `${results.filter(({ askId }) => askId !== undefined).length} of ${results.length}`;
+  return `${await listInBulk(fixture, owner, orders)} of ${orders.length}`;
 };
 
 export const bidsOnToken: Move = async (fixture) => {
@@ -118,50 +43,3 @@ export const bidsOnCollection: Move = async (fixture) => {
   const quantity = drawUnits(fixture, 4n);
   return nft && bid(fixture, drawPlayer(fixture), { contract: nft.contract, quantity });
 };
-
-type BidTarget = { contract: Address; tokenId?: bigint; quantity: bigint };
-
-async function bid(fixture: Fixture, bidder: Player, { quantity, ...target }: BidTarget) {
-  const { random } = fixture;
-  const unitPriceWei = drawPriceWei(fixture);
-  const neededWei = unitPriceWei * quantity;
-  if (random.below(3) > 0) await fundBid(fixture, bidder, neededWei);
-  const seconds = random.below(4) === 0 ? shortestSeconds + random.below(600) : daySeconds;
-  const answer = await bidder.trader.submitBid({ ...target, unitPriceWei, quantity, seconds });
-  return addIfStored(fixture, "bids", answer);
-}
-
-async function fundBid(fixture: Fixture, bidder: Player, neededWei: bigint): Promise<void> {
-  const { marketContext, chainId, random } = fixture;
-  const heldWei = await wrappedOf(fixture, bidder);
-  if (heldWei < neededWei) await bidder.actor.wraps(neededWei * BigInt(1 + random.below(3)));
-  const allowedWei = await marketContext.client.readContract({
-    address: wrappedNative[chainId],
-    abi: erc20Abi,
-    functionName: "allowance",
-    args: [bidder.address, seaport["1.6"]],
-  });
-  if (allowedWei < neededWei) await bidder.actor.allows(neededWei * BigInt(4 + random.below(6)));
-}
-
-const Created = z.object({ askId: z.string().optional(), bidId: z.string().optional() });
-
-async function addIfStored(
-  fixture: Fixture,
-  side: "listings" | "bids",
-  answer: Answer,
-): Promise<string> {
-  if (answer.status !== 201) return `refused ${answer.status} ${answer.body.code}`;
-  const { askId, bidId } = Created.parse(answer.body.data);
-  await addStoredOrder(fixture, side, askId ?? bidId ?? "");
-  return "stored";
-}
-
-async function addStoredOrder(
-  fixture: Fixture,
-  side: "listings" | "bids",
-  id: string,
-): Promise<void> {
-  const { chainId, pipeline, orders } = fixture;
-  orders.push(await readStoredOrder({ chainId, baseUrl: pipeline.baseUrl }, side, id));
-}

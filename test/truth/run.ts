@@ -4,6 +4,7 @@ import { compareOrders, type Disagreement, groupOf, groupsWithBoundary } from ".
 import { type Fixture, openFixture, waitUntilDerived } from "./fixture.ts";
 import { playMove } from "./moves.ts";
 import { reorganize } from "./reorg.ts";
+import { stockOrders } from "./stock-orders.ts";
 import { nftOf, type StoredOrder } from "./stored-order.ts";
 
 type TruthOptions = {
@@ -13,8 +14,12 @@ type TruthOptions = {
   databaseUrl: string;
   /** Number of comparisons. */
   rounds: number;
+  /** Judgements after which no round is started. */
+  judgements?: number;
   /** Minutes after which no round is started. */
   minutes?: number;
+  /** Number of orders that have not ended with which each round begins; without it the moves alone make orders. */
+  orders?: number;
   /** Seconds between two sweeps of all orders by the service. */
   sweepSeconds?: number;
   /** Called with each line of progress. */
@@ -25,10 +30,14 @@ export type TruthReport = {
   comparisons: number;
   /** Orders compared, counted once per comparison. */
   compared: number;
+  /** Different orders among them. */
+  orders: number;
   /** Of them those that agreed at the first comparison. */
   immediate: number;
   /** Those that agreed after the next check of the chain, by cause without an event; and how long the slowest took. */
   late: Record<string, { orders: number; slowestMs: number }>;
+  /** One line for each order that did not agree at once. */
+  lateOrders: string[];
   reorgs: number;
   /** How often a role was restarted. */
   restarts: number;
@@ -40,8 +49,11 @@ export type TruthReport = {
   disagreements: string[];
 };
 
-/** Time within which affected orders are rechecked, with a margin for a busy machine. */
-const sweepMs = 8_000;
+/** Time within which affected orders are rechecked, with a margin for a busy machine; less than until the next sweep. */
+const recheckMs = 25_000;
+
+/** Comparisons in which an ended order is still judged: a reorg may bring it back. */
+const judgedAfterEnd = 5;
 
 /** Runs a random market on the service and compares every stored order after each round. */
 export async function measureTruth(options: TruthOptions): Promise<TruthReport> {
@@ -50,8 +62,10 @@ export async function measureTruth(options: TruthOptions): Promise<TruthReport> 
     ...{
       comparisons: 0,
       compared: 0,
+      orders: 0,
       immediate: 0,
       late: {},
+      lateOrders: [],
       reorgs: 0,
       restarts: 0,
       slowestMs: 0,
@@ -61,12 +75,17 @@ export async function measureTruth(options: TruthOptions): Promise<TruthReport> 
   };
   try {
     const endsAt = performance.now() + (options.minutes ?? Infinity) * 60_000;
-    for (let round = 1; round <= options.rounds && performance.now() < endsAt; round += 1) {
+    const isOver = () =>
+      performance.now() > endsAt || truth.compared >= (options.judgements ?? Infinity);
+    for (let round = 1; round <= options.rounds && !isOver(); round += 1) {
+      if (options.orders !== undefined) await stockOrders(fixture, options.orders);
       const events = await playRound(fixture, truth);
       const ms = await waitUntilDerived(fixture);
       truth.slowestMs = Math.max(truth.slowestMs, Math.round(ms));
+      const comparedFrom = performance.now();
       const wrong = await compareRound(fixture, truth, options.report);
-      options.report(`${round}: ${events.join("; ")} — ${fixture.orders.length} orders`);
+      const took = `${Math.round(ms)} + ${Math.round(performance.now() - comparedFrom)} ms`;
+      options.report(`${round}: ${events.join("; ")} — ${fixture.orders.length} orders, ${took}`);
       for (const one of wrong) {
         const line = `round ${round}: ${describe(one)} (${events.join("; ")})`;
         truth.disagreements.push(line);
@@ -103,32 +122,52 @@ async function compareRound(
   const { chainId, pipeline, market, clock, orders } = fixture;
   const source = { chainId, baseUrl: pipeline.baseUrl, rpcUrl: market.anvil.rpcUrl };
   const compareSome = (some: readonly StoredOrder[]) => compareOrders(source, some, clock.now);
-  let wrong = await compareSome(orders);
+  const { disagreements, ended } = await compareSome(orders);
   truth.comparisons += 1;
   truth.compared += orders.length;
-  truth.immediate += orders.length - new Set(wrong.map(({ order }) => order.id)).size;
-  const lateReasons = new Map(wrong.map(({ order }) => [order.id, lateReason(fixture, order)]));
-  for (const one of wrong) report(`  late, ${lateReasons.get(one.order.id)}: ${describe(one)}`);
+  truth.orders += orders.filter(({ isJudged }) => isJudged !== true).length;
+  for (const order of orders) order.isJudged = true;
+  const reasonOf = new Map(disagreements.map(({ order }) => [order, lateReason(fixture, order)]));
+  truth.immediate += orders.length - reasonOf.size;
+  for (const one of disagreements) {
+    const line = `comparison ${truth.comparisons}, ${reasonOf.get(one.order)}: ${describe(one)}`;
+    truth.lateOrders.push(line);
+    report(`  late, ${line}`);
+  }
+  noteEnds(fixture, ended, truth.comparisons);
+  const isExplained = ({ order }: Disagreement) => reasonOf.get(order) !== undefined;
   const startedAt = performance.now();
-  const deadline = startedAt + sweepMs;
-  while (wrong.some(({ order }) => lateReasons.get(order.id)) && performance.now() < deadline) {
+  let wrong = disagreements.filter(isExplained);
+  while (wrong.length > 0 && performance.now() < startedAt + recheckMs) {
     await new Promise((resolve) => setTimeout(resolve, 100));
-    const before = wrong.filter(({ order }) => lateReasons.get(order.id));
-    const again = await compareSome(orders);
-    const still = new Set(again.map(({ order }) => order.id));
-    for (const id of new Set(before.map(({ order }) => order.id))) {
-      const reason = lateReasons.get(id);
-      if (!reason || still.has(id)) continue;
-      const { orders: known, slowestMs } = truth.late[reason] ?? { orders: 0, slowestMs: 0 };
-      const ms = Math.round(performance.now() - startedAt);
-      truth.late[reason] = { orders: known + 1, slowestMs: Math.max(slowestMs, ms) };
+    const groups = new Set(wrong.map(({ order }) => groupOf(order)));
+    const again = await compareSome(orders.filter((order) => groups.has(groupOf(order))));
+    const still = new Set(again.disagreements.map(({ order }) => order));
+    const ms = Math.round(performance.now() - startedAt);
+    for (const order of new Set(wrong.map(({ order }) => order))) {
+      if (!still.has(order)) addLate(truth, reasonOf.get(order) ?? "", ms);
     }
-    wrong = [...wrong.filter(({ order }) => !lateReasons.get(order.id) || still.has(order.id))];
+    wrong = wrong.filter(({ order }) => still.has(order));
   }
   fixture.unknownTraders.clear();
   fixture.reorged = false;
   fixture.comparedAt = clock.now();
-  return wrong;
+  return [...disagreements.filter((one) => !isExplained(one)), ...wrong];
+}
+
+function addLate({ late }: TruthReport, reason: string, ms: number): void {
+  const { orders: known, slowestMs } = late[reason] ?? { orders: 0, slowestMs: 0 };
+  late[reason] = { orders: known + 1, slowestMs: Math.max(slowestMs, ms) };
+}
+
+/** Orders that ended some comparisons ago are judged no more. */
+function noteEnds(fixture: Fixture, ended: ReadonlySet<string>, comparison: number): void {
+  for (const order of fixture.orders) {
+    order.endedAt = ended.has(order.id) ? (order.endedAt ?? comparison) : undefined;
+  }
+  fixture.orders = fixture.orders.filter(
+    ({ endedAt = comparison }) => comparison - endedAt < judgedAfterEnd,
+  );
 }
 
 /** What the chain emits no event for, so that the service may notice it later; undefined: events cover this order. */

@@ -11,6 +11,10 @@ export type StoredOrder = {
   orderHash: Hex;
   components: OrderComponents;
   signature: Hex;
+  /** Number of the comparison that first showed it as ended; absent: it may be filled, now or again. */
+  endedAt?: number | undefined;
+  /** Whether it was compared before. */
+  isJudged?: boolean;
 };
 
 /** What the API shows of an order. Units; `fillable` of listings only. */
@@ -81,7 +85,33 @@ export async function readShown(
   { side, id }: StoredOrder,
 ): Promise<Shown> {
   const { body } = await getJson(baseUrl, `/v1/${side}/${id}?chainId=${chainId}`);
-  const row = Row.parse(body.data);
+  return parseShown(Row.parse(body.data));
+}
+
+const Page = z.object({
+  data: z.array(Row.extend({ askId: z.string().optional(), bidId: z.string().optional() })),
+  meta: z.object({ next_cursor: z.string().nullable() }),
+});
+
+/** What the lists show, by id. Orders of other statuses are absent. */
+export async function readListed(
+  { baseUrl, chainId }: Source,
+  side: StoredOrder["side"],
+  status: "active" | "inactive",
+): Promise<Map<string, Shown>> {
+  const shown = new Map<string, Shown>();
+  let cursor: string | null = null;
+  do {
+    const from: string = cursor === null ? "" : `&cursor=${cursor}`;
+    const path = `/v1/${side}?chainId=${chainId}&status=${status}&per_page=100${from}`;
+    const { data, meta } = Page.parse((await getJson(baseUrl, path)).body);
+    for (const row of data) shown.set(row.askId ?? row.bidId ?? "", parseShown(row));
+    cursor = meta.next_cursor;
+  } while (cursor !== null);
+  return shown;
+}
+
+function parseShown(row: z.output<typeof Row>): Shown {
   return {
     status: row.status,
     reason: row.invalidReason ?? row.inactiveReason ?? null,

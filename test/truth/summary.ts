@@ -2,22 +2,42 @@ import type { TruthReport } from "./run.ts";
 
 /** The result of a run as text. */
 export function summarize(truth: TruthReport): string {
-  const { comparisons, compared, immediate, reorgs, restarts, slowestMs, disagreements } = truth;
+  const { comparisons, compared, orders, immediate, reorgs, restarts, slowestMs, disagreements } =
+    truth;
   const counted = (counts: Record<string, number>) =>
     Object.entries(counts)
       .sort(([a], [b]) => a.localeCompare(b))
       .map(([name, count]) => `  ${count} × ${name}`);
-  const percent = (part: number) => `${((100 * part) / Math.max(1, compared)).toFixed(3)} %`;
+  const percent = percentOf(compared);
   return [
-    `${comparisons} comparisons of ${compared} orders, ${reorgs} reorgs, ${restarts} lost leases, the chain derived within ${slowestMs} ms`,
+    `${comparisons} comparisons, ${compared} judgements of ${orders} orders, ${reorgs} reorgs, ${restarts} lost leases, the chain derived within ${slowestMs} ms`,
     `agreed at once: ${immediate} (${percent(immediate)})`,
     "agreed after the next check of the chain:",
     ...Object.entries(truth.late).map(
       ([reason, { orders, slowestMs }]) => `  ${orders} × ${reason}, within ${slowestMs} ms`,
     ),
+    ...truth.lateOrders.map((line) => `  ${line}`),
     `disagreements: ${disagreements.length} (truth rate ${percent(compared - disagreements.length)})`,
     ...disagreements.map((line) => `  ${line}`),
     "moves:",
     ...counted(truth.moves),
   ].join("\n");
 }
+
+/** One line for the chains together. */
+export function summarizeAll(truths: readonly TruthReport[]): string {
+  const sum = (count: (truth: TruthReport) => number) =>
+    truths.reduce((total, truth) => total + count(truth), 0);
+  const compared = sum((truth) => truth.compared);
+  const immediate = sum((truth) => truth.immediate);
+  const wrong = sum((truth) => truth.disagreements.length);
+  const percent = percentOf(compared);
+  return [
+    `${compared} judgements of ${sum((truth) => truth.orders)} orders`,
+    `at once ${percent(immediate)} (${compared - immediate} late)`,
+    `after the recheck ${percent(compared - wrong)} (${wrong} wrong)`,
+  ].join(", ");
+}
+
+const percentOf = (whole: number) => (part: number) =>
+  `${((100 * part) / Math.max(1, whole)).toFixed(3)} %`;
