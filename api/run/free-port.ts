@@ -1,22 +1,29 @@
+import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** A port that is free at the moment: the preferred one, or any where that is taken. */
-export async function findFreePort(host: string, preferred = 0): Promise<number> {
-  const isPort = preferred > 0 && preferred <= 65_535;
-  const port = (isPort ? await tryPort(host, preferred) : null) ?? (await tryPort(host, 0));
-  if (port === null) throw new Error(`no free port on ${host}`);
-  return port;
+/** Below the ports that systems give to outgoing connections (32,768 and up), above those of well-known servers. */
+const [lowest, highest] = [15_000, 32_767];
+const attempts = 200;
+
+/**
+ * A port of `host` that nothing listens on: the preferred one, or any where that is taken. No outgoing connection takes
+ * it by chance before its owner binds it, or while its owner restarts.
+ */
+export async function findFreePort(host = "127.0.0.1", preferred = 0): Promise<number> {
+  if (preferred > 0 && preferred <= 65_535 && (await isFree(host, preferred))) return preferred;
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const port = randomInt(lowest, highest + 1);
+    if (await isFree(host, port)) return port;
+  }
+  throw new Error(`No free port on ${host} between ${lowest} and ${highest}`);
 }
 
-async function tryPort(host: string, port: number): Promise<number | null> {
+async function isFree(host: string, port: number): Promise<boolean> {
   const server = createServer();
-  const found = await new Promise<number | null>((resolve) => {
-    server.once("error", () => resolve(null));
-    server.listen(port, host, () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : null);
-    });
+  const isListening = await new Promise<boolean>((resolve) => {
+    server.once("error", () => resolve(false));
+    server.listen(port, host, () => resolve(true));
   });
   await new Promise((resolve) => server.close(resolve));
-  return found;
+  return isListening;
 }

@@ -2,10 +2,10 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type ChainId, chainIds } from "../../abis/deployments.ts";
 import { readConfig } from "../../api/run/config/config.ts";
+import { findFreePort } from "../../api/run/free-port.ts";
 import { launch } from "../../api/run/programs/program.ts";
 import { localChainsEnvironment } from "../../api/run/supervisor/local-chains.ts";
 import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
-import { freePort } from "../support/database/pipeline.ts";
 import { type FaultyProxy, startFaultyProxy } from "./faulty-proxy.ts";
 import { type Running, start, stop, untilChainsReady } from "./processes.ts";
 
@@ -30,7 +30,7 @@ const checkSeconds = "10";
 
 export async function openSoakMarket(directory: string): Promise<SoakMarket> {
   const orphanGuard = startOrphanGuard();
-  const port = await freePort();
+  const port = await findFreePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const [chainsDir, dataDir] = [join(directory, "chains"), join(directory, "data")];
   await Promise.all([chainsDir, dataDir].map((one) => mkdir(one, { recursive: true })));

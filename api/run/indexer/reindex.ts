@@ -59,7 +59,7 @@ async function runUntilLive(
   const { chainId } = chain;
   const ponder = startPonder({
     schema,
-    port: await findFreePort("127.0.0.1"),
+    port: await findFreePort(),
     settings: ponderSettings({ ...options, sources }, rpcs),
     onLine: readPonderLog({ chainId, indexer, logger, secrets: secretsOf(options), onLive }),
   });

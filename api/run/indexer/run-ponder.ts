@@ -89,7 +89,7 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
     });
     const onPort = (port: number) => void countPonderCalls(chainId, port, ending.signal);
     const onLine = logReader(options, schema, run, { onLive: onPonderLive, onPort });
-    const port = await findFreePort("127.0.0.1");
+    const port = await findFreePort();
     const settings = ponderSettings({ ...options, sources }, rpcs);
     const ponder = startPonder({ schema, port, settings, onLine });
     run.reached = "started";

@@ -55,7 +55,7 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
     if (await stopProcessesIn(paths.cluster)) {
       options.logger.warn("leftover PostgreSQL server stopped");
     }
-    const port = options.port ?? (await findFreePort("127.0.0.1"));
+    const port = options.port ?? (await findFreePort());
     const log = await openServerLog(paths);
     const child = spawn(
       join(binaries.directory, "bin", "postgres"),

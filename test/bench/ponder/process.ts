@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { env, execPath } from "node:process";
 import { createInterface } from "node:readline";
 import { ponderDirectory } from "../../../api/run/indexer/schema-name.ts";
+import { findFreePort } from "../../../api/run/free-port.ts";
 import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { freePort } from "../../support/database/pipeline.ts";
 import { processorMs } from "./processor.ts";
 
 const root = join(import.meta.dirname, "../ponder-app");
@@ -42,7 +42,7 @@ export type RunningApp = {
 /** Starts Ponder with the handlers of `ponder-app`. */
 export async function startApp(app: App): Promise<RunningApp> {
   const { orphanGuard, postmaster } = app;
-  const port = await freePort();
+  const port = await findFreePort();
   // Ponder writes its GraphQL schema to its working directory.
   const directory = await mkdtemp(join(tmpdir(), "bench-ponder-"));
   const child = spawn(execPath, argumentsOf(app, port), {

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
 import { inject } from "vitest";
 import { readConfig } from "../../../api/run/config/config.ts";
+import { findFreePort } from "../../../api/run/free-port.ts";
 import type { LogSink } from "../../../api/run/output/logger.ts";
 import type { RoleConfig, RunningRole } from "../../../api/run/roles/role.ts";
 import { startChild } from "../../../api/run/supervisor/child.ts";
@@ -31,18 +30,10 @@ export type Pipeline = {
   stop(): Promise<void>;
 };
 
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
-}
-
 /** The environment of a pipeline over given chains and a given database. */
 export async function pipelineSettings(options: PipelineOptions): Promise<Record<string, string>> {
   const settings: Record<string, string> = {
-    PORT: String(await freePort()),
+    PORT: String(await findFreePort()),
     DATABASE_URL: options.databaseUrl,
     FEE_RECIPIENT: accounts.feeRecipient,
     COLLECTIONS_1: "*",
@@ -150,23 +141,28 @@ export async function keepRole(role: RoleName, options: KeepOptions): Promise<Ke
   return { ...part, pid: () => pid, ready };
 }
 
+/** Looking takes at most a fifth of the time, so that it does not delay what it waits for. */
+const pauseAfter = (tookMs: number) => Math.min(1_000, Math.max(25, 4 * tookMs));
+
 /** Polls until `condition` returns a value; a timeout's error names what was awaited. */
 export async function until<Value>(
   what: string,
   condition: () => Promise<Value | undefined | false | null>,
-  withinMs = 120_000,
+  withinMs = 300_000,
 ): Promise<Value> {
   const deadline = performance.now() + withinMs;
   for (;;) {
+    const startedAt = performance.now();
     const value = await condition();
     if (value !== undefined && value !== false && value !== null) return value;
-    if (performance.now() > deadline) throw new Error(`waited ${withinMs} ms for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    const now = performance.now();
+    if (now > deadline) throw new Error(`waited ${withinMs} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, pauseAfter(now - startedAt)));
   }
 }
 
 /** Waits until the API is ready; a timeout's error names the failed checks. */
-export async function untilReady(pipeline: Pipeline, withinMs = 120_000): Promise<void> {
+export async function untilReady(pipeline: Pipeline, withinMs = 300_000): Promise<void> {
   let last: unknown;
   await until(
     "readiness",

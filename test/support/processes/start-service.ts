@@ -3,11 +3,14 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { findFreePort } from "../../../api/run/free-port.ts";
 import { launch } from "../../../api/run/programs/program.ts";
 import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { freePort } from "../database/pipeline.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
+
+/** Before a set-up's own timeout, which could not say what the service waits for. */
+const readyWithinMs = 570_000;
 
 type StartOptions = {
   dataDir: string;
@@ -30,7 +33,7 @@ export type StartedService = {
 /** Starts the service as `npm start` does, and waits until it is ready. */
 export async function startService(options: StartOptions): Promise<StartedService> {
   const { dataDir, orphanGuard, args = [], settings = {} } = options;
-  const port = await freePort();
+  const port = await findFreePort();
   const child = spawn(process.execPath, launch("service", ...args), {
     cwd: root,
     env: {
@@ -61,16 +64,20 @@ export async function startService(options: StartOptions): Promise<StartedServic
   return { baseUrl, pid, output, exited, end };
 }
 
-/** The address that `ready` names; throws with the last lines of a failed start. */
+/** The address that `ready` names; throws with the last lines of a start that failed or hangs. */
 function readyLine(child: ChildProcess, output: string[]): Promise<string> {
   return new Promise((onReady, onFailure) => {
     if (child.stdout === null) return onFailure(new Error("there is no output"));
+    const fail = () => onFailure(new Error(`not ready:\n${output.slice(-20).join("\n")}`));
+    const timer = setTimeout(fail, readyWithinMs);
     createInterface({ input: child.stdout }).on("line", (line) => {
       output.push(line);
       const url = /^ready (\S+)$/.exec(line)?.[1];
-      if (url !== undefined) onReady(url);
+      if (url === undefined) return;
+      clearTimeout(timer);
+      onReady(url);
     });
-    child.once("exit", () => onFailure(new Error(output.slice(-20).join("\n"))));
+    child.once("exit", fail);
   });
 }
 
