@@ -6,9 +6,9 @@ const shared = { env: { TZ: "UTC" }, clearMocks: true, isolate: false };
 
 /** Ends what hangs; a machine at eight times its load must not reach it. */
 const timeouts = {
-  testTimeout: 240_000,
-  hookTimeout: 240_000,
-  expect: { poll: { timeout: 60_000 } },
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 300_000 } },
 };
 
 /** Files that wait for databases, chains and processes: two cores carry three at a time. */
@@ -18,14 +18,27 @@ const processes = {
     "test/support/database/postgres.setup.ts",
     "test/support/processes/programs.setup.ts",
   ],
+  provide: { isThorough: false },
   pool: "forks" as const,
   maxWorkers: 3,
   sequence: { groupOrder: 1 },
 };
 
+/** Laws that `npm test` checks on a few of their histories and `npm run test:scale` on all (`test/support/thoroughness.ts`). */
+const laws = [
+  "feed/{activity,feed-law}",
+  "http/{any-request,drawn-requests}",
+  "market-data/{coin-prices,collection-stats,collections,metadata-projection,ownership-law,tokens,traits}",
+  "nft-data/{nft-data-activity,nft-data-document}",
+  "orders/{bids,listings-law}",
+  "partners/marketplaces-job",
+  "sales/{sales,sales-bulk}",
+].map((files) => `test/integration/${files}.test.ts`);
+
 export default defineConfig({
   test: {
     sequence: { sequencer: SlowestFirst },
+    experimental: { fsModuleCache: true },
     projects: [
       {
         test: {
@@ -57,9 +70,9 @@ export default defineConfig({
         test: {
           ...processes,
           name: "scale",
-          include: ["test/scale/**/*.test.ts"],
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
+          include: ["test/scale/**/*.test.ts", ...laws],
+          provide: { isThorough: true },
+          ...timeouts,
         },
       },
     ],

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { advance } from "../../projections/engine/advance.ts";
 import { readOperatorActions } from "../../projections/log/operator-actions.ts";
@@ -14,6 +13,7 @@ import {
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import {
   findBarriers,
+  keepPicture,
   openPage,
   overflowOf,
   startBrowser,
@@ -77,10 +77,7 @@ it.each(looks)(
     for (const [name, path] of Object.entries(pages)) {
       const response = await page.goto(console.url + path);
       expect.soft(response?.status(), name).toBe(name === "unknown" ? 404 : 200);
-      await page.screenshot({
-        path: join(testBrowser.pictures, `console-${name}-${look}.png`),
-        fullPage: true,
-      });
+      await keepPicture(page, `console-${name}-${look}`);
       expect.soft(await findBarriers(page), name).toEqual([]);
       expect
         .soft(await overflowOf(page), `${name} is wider than its window`)

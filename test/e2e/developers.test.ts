@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { sql } from "kysely";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,6 +14,7 @@ import { totpSecretIn } from "../integration/accounts/totp-secret.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import {
   findBarriers,
+  keepPicture,
   openPage,
   overflowOf,
   startBrowser,
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 /** Requirements of every page: accessible, no horizontal overflow, no console output. */
 async function lookAt(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: join(testBrowser.pictures, `${name}.png`), fullPage: true });
+  await keepPicture(page, name);
   expect(await findBarriers(page), name).toEqual([]);
   expect(await overflowOf(page), `${name} is wider than its window`).toBeLessThanOrEqual(0);
 }

@@ -64,7 +64,7 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
       chains: [{ chainId: 1, rpcUrl: node.rpcUrl }],
       settings: { START_BLOCK_1: String((chain[0]?.number ?? 0) - 10) },
     });
-    await untilReady(pipeline, 120_000);
+    await untilReady(pipeline);
     served = await walkSales(pipeline);
     const recorded = new Set(blocks.flatMap(({ logs }) => logs.map((log) => log.transactionHash)));
     all = served.filter(({ txHash }) => recorded.has(txHash));

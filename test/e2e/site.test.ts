@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { BrowserContext, Page } from "playwright-core";
 import { type Hex, parseEther } from "viem";
@@ -9,6 +8,7 @@ import { appendObservations } from "../../projections/log/append.ts";
 import { block, setBlocks } from "../support/database/given.ts";
 import {
   findBarriers,
+  keepPicture,
   openPage,
   overflowOf,
   startBrowser,
@@ -39,7 +39,7 @@ const looks = [
 ] as const;
 
 async function lookAt(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: join(testBrowser.pictures, `${name}.png`), fullPage: true });
+  await keepPicture(page, name);
   expect.soft(await findBarriers(page), name).toEqual([]);
   expect.soft(await overflowOf(page), `${name} is wider than its window`).toBeLessThanOrEqual(0);
 }

@@ -95,7 +95,7 @@ async function stateOf(path: string): Promise<string> {
 }
 
 const untilIs = (path: string, state: string) =>
-  until(`${path} to be ${state}`, async () => (await stateOf(path)) === state, 20_000);
+  until(`${path} to be ${state}`, async () => (await stateOf(path)) === state);
 
 async function bids(): Promise<string> {
   nextId += 1n;

@@ -90,7 +90,7 @@ async function stateOf(path: string): Promise<string> {
 }
 
 const untilIs = (path: string, state: string) =>
-  until(`${path} to be ${state}`, async () => (await stateOf(path)) === state, 20_000);
+  until(`${path} to be ${state}`, async () => (await stateOf(path)) === state);
 
 async function isOwnedBy(to: typeof alice, from: typeof alice): Promise<void> {
   const { client } = stand.market;

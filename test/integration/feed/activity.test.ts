@@ -21,6 +21,7 @@ import {
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { cancelled, givenBid, givenListing } from "../../support/orders/order-facts.ts";
 import { partnerListingOf, seen } from "../../support/orders/partner-orders.ts";
+import { runsOf } from "../../support/thoroughness.ts";
 
 const sales = salesProjection({ feeRecipient: addressOf(99) });
 const activity = activityProjection(sales);
@@ -169,7 +170,7 @@ describe("activity", () => {
         expect(await dumpTable(database.db, "activity_shadow.event")).toEqual(rows);
         expect(await countEvents()).toEqual(await countFacts());
       }),
-      { numRuns: 8, endOnFailure: true },
+      { numRuns: runsOf(8, 2), endOnFailure: true },
     );
   });
 

@@ -20,13 +20,14 @@ import {
   setBlocks,
 } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { seedsOf } from "../../support/thoroughness.ts";
 
 let database: TestDatabase;
 let db: Database;
 let source: FeedSource;
 const sales = salesProjection({ feeRecipient });
 const activity = activityProjection(sales);
-const seeds = [1, 2, 3, 4];
+const seeds = seedsOf([1, 2, 3, 4]);
 
 beforeAll(async () => {
   database = await createDatabase();

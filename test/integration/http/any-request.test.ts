@@ -8,6 +8,7 @@ import {
   openPartnerOrderBook,
   type PartnerOrderBook,
 } from "../../support/orders/partner-order-book-fixture.ts";
+import { runsOf } from "../../support/thoroughness.ts";
 
 let book: PartnerOrderBook;
 /** Ids and values that mean something here. */
@@ -72,7 +73,7 @@ describe("any request", () => {
         const search = pairs.map(([key, text]) => `${key}=${encoded(text)}`).join("&");
         isAnswered(await book.get(`${filled(template, parts)}?${search}`));
       }),
-      { numRuns: 1_500 },
+      { numRuns: runsOf(1_500, 300) },
     );
   });
 
@@ -110,7 +111,7 @@ describe("any request", () => {
       fc.asyncProperty(path, body, places, async (template, sent, parts) => {
         isAnswered(await book.post(filled(template, parts), sent));
       }),
-      { numRuns: 1_500 },
+      { numRuns: runsOf(1_500, 300) },
     );
   });
 });

@@ -8,9 +8,10 @@ import { base } from "../../support/http/nft-data-fixture.ts";
 import { accountRequests, v1Requests } from "../../support/http/operation-requests.ts";
 import type { Known } from "../../support/http/plausible-requests.ts";
 import { openServedMarket, type ServedMarket } from "../../support/http/served-market.ts";
+import { runsOf } from "../../support/thoroughness.ts";
 
 /** 100,000 for a whole run: `DRAWN_REQUESTS=100000 npx vitest run --project integration drawn-requests`. */
-const runs = Number(process.env.DRAWN_REQUESTS ?? 800);
+const runs = Number(process.env.DRAWN_REQUESTS ?? runsOf(800, 200));
 /** Drawn and sent at a time; drawing is not the server's work. */
 const batch = 40;
 

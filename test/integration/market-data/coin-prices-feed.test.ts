@@ -12,8 +12,8 @@ import { priceAt } from "../../../devnet/price-feed-walk.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { until } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { type Exchanges, openExchanges } from "../../support/market-data/coin-prices-exchanges.ts";
 import { runOp } from "../../support/processes/op.ts";
-import { type Exchanges, openExchanges } from "./coin-prices-exchanges.ts";
 
 let database: TestDatabase;
 let exchanges: Exchanges;

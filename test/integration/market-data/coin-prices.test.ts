@@ -16,6 +16,7 @@ import { createProjection, dumpTable, project } from "../../support/database/giv
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
 import { openTestMarket } from "../../support/orders/test-market.ts";
+import { runsOf } from "../../support/thoroughness.ts";
 
 let database: TestDatabase;
 let target: Target;
@@ -90,7 +91,7 @@ describe("the projection of prices", () => {
           await sql`update log.head set position = 0`.execute(db);
           target = await createProjection(db, coinPricesProjection);
         }),
-      { numRuns: 12 },
+      { numRuns: runsOf(12, 3) },
     );
   });
 

@@ -13,6 +13,7 @@ import {
   tellStory,
 } from "../../support/market-data/stats-scenario.ts";
 import { type Fact, openProjectedLog } from "../../support/orders/projected-log.ts";
+import { runsOf } from "../../support/thoroughness.ts";
 
 const tables = [
   "token",
@@ -66,7 +67,7 @@ describe("figures of collections", () => {
           expect(rows.map(({ stats }) => stats)).toEqual(await computeExpectedStats(book.db));
         });
       }),
-      { numRuns: 4, endOnFailure: true },
+      { numRuns: runsOf(4, 1), endOnFailure: true },
     );
   });
 
@@ -82,7 +83,7 @@ describe("figures of collections", () => {
         expect(states[1]).toEqual(states[0]);
         expect(states[2]).toEqual(states[0]);
       }),
-      { numRuns: 4, endOnFailure: true },
+      { numRuns: runsOf(4, 1), endOnFailure: true },
     );
   });
 
@@ -109,7 +110,7 @@ describe("figures of collections", () => {
         await project(book.db, targets);
         expect(await dump()).toEqual(before);
       }),
-      { numRuns: 4, endOnFailure: true },
+      { numRuns: runsOf(4, 1), endOnFailure: true },
     );
   });
 });

@@ -18,6 +18,7 @@ import {
   zeroAddress,
 } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { runsOf } from "../../support/thoroughness.ts";
 
 const tables = [
   "collection",
@@ -219,7 +220,7 @@ describe("collections", () => {
         await project(database.db, [whole]);
         expect(await dump("collections_shadow")).toEqual(live);
       }),
-      { numRuns: 15 },
+      { numRuns: runsOf(15, 4) },
     );
   });
 
@@ -250,7 +251,7 @@ describe("collections", () => {
         }
         expect(states[1]).toEqual(states[0]);
       }),
-      { numRuns: 10 },
+      { numRuns: runsOf(10, 3) },
     );
   });
 });

@@ -10,6 +10,7 @@ import {
   type TokenReads,
   type TokenRow,
 } from "../../support/market-data/token-reads.ts";
+import { seedsOf } from "../../support/thoroughness.ts";
 
 let reads: TokenReads;
 beforeAll(async () => {
@@ -114,7 +115,7 @@ function listsOf(known: readonly Known[], sort: string): { path: string; tokens:
   );
 }
 
-describe.each([11, 12])("the tokens of market %i", (seed) => {
+describe.each(seedsOf([11, 12]))("the tokens of market %i", (seed) => {
   let now = 0n;
   beforeAll(async () => {
     const market = await reads.playMarket(seed, 30);

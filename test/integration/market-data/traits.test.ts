@@ -21,6 +21,7 @@ import {
   traitsAmong,
 } from "../../support/market-data/token-market.ts";
 import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { seedsOf } from "../../support/thoroughness.ts";
 
 const traits = traitsProjection({
   metadata: metadataProjection,
@@ -111,7 +112,7 @@ async function readCounted(db: Database): Promise<string[]> {
 }
 
 describe("traits", () => {
-  it.each([1, 2, 3])(
+  it.each(seedsOf([1, 2, 3]))(
     "are what one token after the other makes them, in market %i",
     async (seed) => {
       await playMarket(seed, 40, async () => {
@@ -124,7 +125,7 @@ describe("traits", () => {
     },
   );
 
-  it.each([4, 5])("are the same in one window and in bulk, in market %i", async (seed) => {
+  it.each(seedsOf([4, 5]))("are the same in one window and in bulk, in market %i", async (seed) => {
     await playMarket(seed, 50, async () => {});
     const live = await dump("traits");
     expect(live.listed_token_trait?.length).toBeGreaterThan(0);

@@ -6,6 +6,7 @@ import { block } from "../../support/database/given.ts";
 import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
 import { dead, holders, nfts } from "../../support/market-data/token-market.ts";
 import { counterRaised, transferred } from "../../support/orders/order-facts.ts";
+import { seedsOf } from "../../support/thoroughness.ts";
 
 let stage: NftDataFixture;
 beforeAll(async () => {
@@ -147,7 +148,7 @@ const lists: [string, (one: Known) => boolean][] = [
   ],
 ];
 
-describe.each([21, 22])("the activity of market %i", (seed) => {
+describe.each(seedsOf([21, 22]))("the activity of market %i", (seed) => {
   let all: Known[] = [];
   beforeAll(async () => {
     await stage.playMarket(seed, 40);

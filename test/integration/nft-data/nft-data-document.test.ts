@@ -8,6 +8,7 @@ import {
   openNftDataFixture,
 } from "../../support/http/nft-data-fixture.ts";
 import { holders, nfts } from "../../support/market-data/token-market.ts";
+import { runsOf } from "../../support/thoroughness.ts";
 
 let stage: NftDataFixture;
 beforeAll(async () => {
@@ -118,7 +119,7 @@ describe("any request", () => {
         const search = pairs.map(([key, value]) => `${key}=${word(value)}`).join("&");
         answersInItsEnvelope(await stage.get(`${asked}?${search}`));
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300, 60) },
     );
   });
 
@@ -144,7 +145,7 @@ describe("any request", () => {
       fc.asyncProperty(path, body, async (asked, text) => {
         answersInItsEnvelope(await stage.post(asked, text || " "));
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200, 40) },
     );
   });
 

@@ -36,6 +36,7 @@ import {
   receivedAt,
   ticked,
 } from "../../support/orders/order-facts.ts";
+import { seedsOf } from "../../support/thoroughness.ts";
 
 const database = await createDatabase();
 const { db } = database;
@@ -452,7 +453,7 @@ describe("a reorg", () => {
 });
 
 describe("bids of equal logs", () => {
-  it.each([8, 14])(
+  it.each(seedsOf([8, 14]))(
     "are equal at any position, in any windows and in bulk, seed %i",
     async (seed) => {
       const head = await play(randomFrom(seed), 150);

@@ -30,6 +30,7 @@ import {
   transferred,
 } from "../../support/orders/order-facts.ts";
 import { type Fact, openProjectedLog } from "../../support/orders/projected-log.ts";
+import { seedsOf } from "../../support/thoroughness.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection]);
 const { db } = book;
@@ -200,7 +201,7 @@ async function derivedInBulk(): Promise<string[][]> {
 }
 
 describe("listings of equal logs", () => {
-  it.each([1, 2, 3, 4])(
+  it.each(seedsOf([1, 2, 3, 4]))(
     "are equal at every position, in any windows (history %i)",
     async (seed) => {
       let most = 0;

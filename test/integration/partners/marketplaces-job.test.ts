@@ -36,6 +36,7 @@ import {
   readShown,
   readTold,
 } from "../../support/orders/partner-sync.ts";
+import { runsOf } from "../../support/thoroughness.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -221,15 +222,16 @@ describe("the job", () => {
   });
 
   it("killed in the middle again and again, loses and repeats nothing", async () => {
-    await standIn.showMany({ chainId, contract: apes, count: 2_400 });
+    const all = runsOf(2_400, 1_200);
+    await standIn.showMany({ chainId, contract: apes, count: all });
     await openSync(database.db, partner).enroll(apes);
     standIn.fail({ slowMs: 40 });
     const facts = async () => (await readTold(database.db, "opensea")).length;
     let kills = 0;
-    for (let before = 0; before < 2_400; before = await facts()) {
+    for (let before = 0; before < all; before = await facts()) {
       const child = startSyncing();
       const exited = once(child, "exit");
-      const enough = Math.min(before + 500, 2_400);
+      const enough = Math.min(before + 500, all);
       await until(`${enough} facts`, async () => (await facts()) >= enough).finally(() =>
         child.kill("SIGKILL"),
       );
@@ -242,10 +244,10 @@ describe("the job", () => {
     await last.run();
 
     expect(kills).toBeGreaterThan(2);
-    expect(await facts()).toBe(2_400);
+    expect(await facts()).toBe(all);
     expect(await shown()).toEqual(shownBy(standIn));
     // A page that was read and not committed is read again, and the partner may be asked what is new.
-    expect(standIn.requests().length).toBeLessThanOrEqual(2_400 / 200 + 2 + kills + 1);
+    expect(standIn.requests().length).toBeLessThanOrEqual(all / 200 + 2 + kills + 1);
   });
 });
 

@@ -19,6 +19,7 @@ import {
   zeroAddress,
 } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { runsOf } from "../../support/thoroughness.ts";
 
 const [apes, alice, bob, carol, house] = [1, 3, 4, 5, 6].map(addressOf) as [
   Address,
@@ -198,7 +199,7 @@ describe("sales derived in bulk", () => {
           sold += derived[0]?.length ?? 0;
         })
         .beforeEach(startOver),
-      { numRuns: 60 },
+      { numRuns: runsOf(60, 12) },
     );
     for (const side of ["ask", "bid"]) {
       expect(plain.filter((one) => one === side).length).toBeGreaterThan(sold / 20);

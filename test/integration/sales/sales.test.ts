@@ -18,6 +18,7 @@ import {
   zeroAddress,
 } from "../../support/database/given.ts";
 import { createDatabase } from "../../support/database/postgres.ts";
+import { runsOf } from "../../support/thoroughness.ts";
 
 const tables = [
   ...["sale", "total", "token_total", "volume", "day", "sale_count_bits"],
@@ -399,7 +400,7 @@ describe("sales", () => {
           await startOver();
           target = await createProjection(database.db, projection);
         }),
-      { numRuns: 25 },
+      { numRuns: runsOf(25, 5) },
     );
   });
 });

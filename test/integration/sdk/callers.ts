@@ -35,7 +35,11 @@ export function openCaller(
   const signed: Signed = { orders: 0, transactions: 0 };
   const account = counting(accounts[person], signed);
   const { chain } = client;
-  const wallet = createWalletClient({ account, chain, transport: http(rpcUrl) });
+  const wallet = createWalletClient({
+    account,
+    chain,
+    transport: http(rpcUrl, { timeout: 120_000 }),
+  });
   const reads = client as unknown as PublicClient;
   return { api, trader: trader(api, { wallet, reads, ...options }), account, wallet, signed };
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env } from "node:process";
@@ -9,15 +9,11 @@ import { z } from "zod";
 
 export type TestBrowser = {
   browser: Browser;
-  /** Directory for screenshots; they are kept where `PICTURES_DIR` names one. */
-  pictures: string;
   close(): Promise<void>;
 };
 
 export async function startBrowser(): Promise<TestBrowser> {
   const scratch = await mkdtemp(join(tmpdir(), "browser-"));
-  const pictures = env.PICTURES_DIR ?? join(scratch, "pictures");
-  await mkdir(pictures, { recursive: true });
   // Where the browser is unpacked; restored for the files that share this worker.
   const { TMPDIR } = env;
   env.TMPDIR = scratch;
@@ -30,7 +26,6 @@ export async function startBrowser(): Promise<TestBrowser> {
   else env.TMPDIR = TMPDIR;
   return {
     browser,
-    pictures,
     async close() {
       await browser.close();
       await rm(scratch, { recursive: true, force: true });
@@ -49,6 +44,12 @@ export async function openPage(
   });
   page.on("pageerror", (error) => complaints.push(error.message));
   return { page, complaints };
+}
+
+/** Keeps a screenshot of the whole page where `PICTURES_DIR` names a folder: drawing one takes a second. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  if (env.PICTURES_DIR === undefined) return;
+  await page.screenshot({ path: join(env.PICTURES_DIR, `${name}.png`), fullPage: true });
 }
 
 const Findings = z.array(

@@ -40,9 +40,7 @@ export async function serve(
 
 /** A client of an API that is served at `url`; closing it leaves the API. */
 export async function documentedAt(url: string, { base, path }: Place): Promise<ApiClient> {
-  const json: unknown = await (await fetch(url + base + path)).json();
-  const document = Document.parse(json);
-  const check = answerChecker(document, base);
+  const { document, check } = readDocument(await (await fetch(url + base + path)).text(), base);
   const ask = async (pathAndQuery: string, request: RequestInit): Promise<ApiAnswer> => {
     const response = await fetch(url + pathAndQuery, request);
     const text = await response.text();
@@ -60,6 +58,20 @@ export async function documentedAt(url: string, { base, path }: Place): Promise<
     },
     close: async () => {},
   };
+}
+
+type Documented = { document: z.output<typeof Document>; check: ReturnType<typeof answerChecker> };
+
+/** By their texts: the files of a worker share compiled validators, which cost more than the requests. */
+const documents = new Map<string, Documented>();
+
+function readDocument(text: string, base: string): Documented {
+  const known = documents.get(text);
+  if (known !== undefined) return known;
+  const document = Document.parse(JSON.parse(text));
+  const documented = { document, check: answerChecker(document, base) };
+  documents.set(text, documented);
+  return documented;
 }
 
 function answerChecker(document: z.output<typeof Document>, base: string) {

@@ -41,7 +41,7 @@ const exchange = seaport["1.6"];
 
 /** All of a chain, from receipts alone. Throws when a buyer sent too little. */
 export async function readListingFills(rpcUrl: string, chainId: ChainId): Promise<ListingFill[]> {
-  const client = createPublicClient({ transport: http(rpcUrl) });
+  const client = createPublicClient({ transport: http(rpcUrl, { timeout: 120_000 }) });
   if ((await client.getChainId()) !== chainId) throw new Error(`${rpcUrl} is another chain`);
   const logs = await client.getLogs({ address: exchange, event: fulfilled, fromBlock: 0n });
   const fills: ListingFill[] = [];

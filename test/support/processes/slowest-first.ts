@@ -2,22 +2,22 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The files of most CPU time, e2e aside. One that starts last would be waited for with one core idle. */
 const slowest = [
-  "log/indexer",
-  "operator/operator-backfill",
+  "sdk/wallet",
   "operator/operator-verify",
-  "operator/operator-rebuild",
-  "engine/rebuild-resume",
-  "http/any-request",
-  "market-data/tokens",
-  "market-data/collection-stats",
-  "feed/feed-law",
-  "orders/bids",
-  "operator/operator-collections",
+  "orders/order-book-reads-listings",
+  "orders/ended-orders",
+  "log/postgres-embedded",
+  "nft-data/nft-data-reads",
+  "operator/analytics-role",
+  "http/generated-clients",
+  "market-data/coin-prices-feed",
   "operator/quarantine-operator",
-  "market-data/traits",
+  "operator/operator-rebuild",
+  "operator/operator-collections",
   "partners/marketplaces-sync",
-  "partners/cross-listings",
-  "market-data/metadata-projection",
+  "partners/marketplaces-job",
+  "feed/feed-stream",
+  "market/market",
 ];
 
 /** End-to-end tests first, as they wait the most, then the slowest files, then the others as Vitest sorts them. */

@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { type OwnServer, openOwnServer } from "../../support/database/own-server.ts";
-import { until } from "../../support/database/pipeline.ts";
-import { base } from "../../support/http/nft-data-fixture.ts";
+import { type Database, openDatabase } from "../../projections/database.ts";
+import { type OwnServer, openOwnServer } from "../support/database/own-server.ts";
+import { until } from "../support/database/pipeline.ts";
+import { base } from "../support/http/nft-data-fixture.ts";
 import {
   accountRequests,
   type OperationRequests,
   v1Requests,
-} from "../../support/http/operation-requests.ts";
-import { openServedMarket, type ServedMarket } from "../../support/http/served-market.ts";
-import { sitePagesOf } from "../../support/http/site-pages.ts";
+} from "../support/http/operation-requests.ts";
+import { openServedMarket, type ServedMarket } from "../support/http/served-market.ts";
+import { sitePagesOf } from "../support/http/site-pages.ts";
 
 type Answered = { status: number; retryAfter: string | null };
 /** A request, by its method and path. */

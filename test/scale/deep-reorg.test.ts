@@ -188,8 +188,8 @@ describe("a reorg below what Ponder holds for final", () => {
     expect(recovery.fork).toBeGreaterThanOrEqual(fork);
     expect(recovery.retracted).toBeGreaterThan(0);
 
-    await untilCanonical(database.db, [market], 120_000);
-    await untilReady(pipeline, 120_000);
+    await untilCanonical(database.db, [market]);
+    await untilReady(pipeline);
     expect(await count(sql`kind = ${kindLiteral("block_retracted")}`)).toBe(
       retractedBefore + recovery.retracted,
     );
