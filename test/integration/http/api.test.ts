@@ -431,6 +431,7 @@ describe("GET /v1/collections/{collection}/tokens/{tokenId}", () => {
       contract: kin,
       isBurned: true,
       owner: null,
+      metadata: { status: "failed", updatedAt: null },
     });
     expect(await one("/v1/collections/kin/tokens/8")).toMatchObject({
       contract: kin,

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Random, randomFrom } from "../../simulation/random.ts";
+import {
+  active,
+  bidSorts,
+  by,
+  every,
+  expected,
+  hashOf,
+  inactive,
+  type OrderPredicate,
+  type OrderReadsFixture,
+  of,
+  ofChain,
+  ofToken,
+  on,
+  openOrderReads,
+  priced,
+  sorts,
+} from "../../support/orders/order-reads-fixture.ts";
+import { bids, listings, makers, nfts, openedAt } from "../../support/orders/seeded-orders.ts";
+
+let reads: OrderReadsFixture;
+beforeAll(async () => {
+  reads = await openOrderReads();
+  reads.at(openedAt);
+});
+afterAll(() => reads?.close());
+
+type Filter = readonly [query: string, OrderPredicate];
+
+const { punks, kin, kinSecond, editions } = nfts;
+const tenthWei = 10n ** 17n;
+const most = 10n ** 40n;
+
+/** For each parameter some values; the first is that of a request without it. */
+const ofBoth: Filter[][] = [
+  [
+    ["", active],
+    ["status=inactive", inactive],
+  ],
+  [
+    ["", ofChain(1)],
+    ["collection=punks", on(punks.address)],
+    ["collection=kin", on(kin.address, kinSecond.address)],
+    ["collection=editions", on(editions.address)],
+    ["chainId=33139", ofChain(33139)],
+  ],
+  [["", () => true], ...[0n, 1n, 2n, 3n, 5n].map((id): Filter => [`token_id=${id}`, ofToken(id)])],
+  [
+    ["", () => true],
+    ...[0, 1, 2, 4].map((index): Filter => [`maker=${makers.of(index)}`, by(makers.of(index))]),
+  ],
+];
+const ofListings: Filter[][] = [
+  [
+    ["", () => true],
+    ["min_price=0.1", priced(tenthWei, most)],
+    ["min_price=.25", priced((tenthWei * 5n) / 2n, most)],
+  ],
+  [
+    ["", () => true],
+    ["max_price=0.3", priced(0n, tenthWei * 3n)],
+    ["max_price=4e-1", priced(0n, tenthWei * 4n)],
+  ],
+  [
+    ["", () => true],
+    ["marketplace=native", of("native")],
+    ["marketplace=partner_a", of("opensea")],
+    ["marketplace=magiceden", of("magiceden")],
+  ],
+];
+const ofBids: Filter[][] = [
+  [
+    ["", () => true],
+    ["kind=single-token", ({ tokenId }) => tokenId !== null],
+    ["kind=collection", ({ tokenId }) => tokenId === null],
+  ],
+];
+
+const drawFilters = (random: Random, parameters: readonly Filter[][]) =>
+  parameters.map((values) => (random.chance(0.4) ? random.pick(values) : values[0])) as Filter[];
+
+const lists = [
+  ["/v1/listings", listings, [...ofBoth, ...ofListings], Object.keys(sorts)],
+  ["/v1/bids", bids, [...ofBoth, ...ofBids], [...Object.keys(sorts), ...Object.keys(bidSorts)]],
+] as const;
+
+describe.each(lists)("GET %s", (path, from, parameters, sortNames) => {
+  it("with any parameters together lists what each of them selects, with the exact total", async () => {
+    const random = randomFrom(16);
+    let found = 0;
+    for (let draw = 0; draw < 150; draw += 1) {
+      const drawn = drawFilters(random, parameters);
+      const sort = random.pick(sortNames);
+      const query = drawn.map(([query]) => query).filter(Boolean);
+      const url = `${path}?${[...query, `sort=${sort}`, "per_page=30"].join("&")}`;
+      const hashes = expected(from, every(...drawn.map(([, selects]) => selects)), sort, openedAt);
+      const walked = await reads.readAllByCursor(url);
+      expect(walked.rows.map(hashOf), url).toEqual(hashes);
+      expect(walked.total, url).toBe(hashes.length);
+      found += hashes.length > 0 ? 1 : 0;
+    }
+    expect(found).toBeGreaterThan(40);
+  });
+});
