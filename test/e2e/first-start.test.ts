@@ -28,11 +28,13 @@ const plainSignatureBytes = 65;
 let directory: string;
 let orphanGuard: OrphanGuard;
 let service: StartedService;
+let startedAt = 0;
 
 /** The service as a newcomer starts it, on a terminal; only this test's own requests are not limited. */
 beforeAll(async () => {
   orphanGuard = startOrphanGuard();
   directory = await mkdtemp(join(tmpdir(), "first-start-"));
+  startedAt = performance.now();
   service = await startService({
     dataDir: directory,
     orphanGuard,
@@ -151,6 +153,8 @@ describe.each(chainIds)("soon after the first start, chain %i shows", (chainId) 
   });
 
   it("an order book that goes on changing", { timeout: 2 * changeWithinMs }, async () => {
+    const seconds = Math.round((performance.now() - startedAt) / 1_000);
+    process.stdout.write(`chain ${chainId}: all of the above ${seconds} s after the first start\n`);
     const before = await readListings(chainId, "&marketplace=native");
     const known = new Set(before.map(({ askId }) => askId));
     let isOneNew = false;
