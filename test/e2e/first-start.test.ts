@@ -17,6 +17,7 @@ import {
   type StartedService,
   startService,
 } from "../support/processes/start-service.ts";
+import { describeRestart } from "./first-start/restart.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const minuteMs = 60_000;
@@ -272,6 +273,11 @@ describe("the minute's tour of the README", () => {
     expect(pathsOf(body)).toEqual(expect.arrayContaining(pathsOf(shown)));
   });
 });
+
+describeRestart(
+  () => ({ dataDir: directory, orphanGuard }),
+  () => service,
+);
 
 const millisecondsUntil = (time: string): number => Date.parse(time) - Date.now();
 
