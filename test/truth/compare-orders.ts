@@ -13,8 +13,8 @@ export type Disagreement = {
 
 type Comparison = {
   disagreements: Disagreement[];
-  /** Ids of the orders that are shown as neither active nor inactive. */
-  ended: ReadonlySet<string>;
+  /** What the API shows of each order, in their order. */
+  shown: readonly Shown[];
 };
 
 type ApiAndNode = { baseUrl: string; chainId: ChainId; rpcUrl: string };
@@ -43,16 +43,13 @@ export async function compareOrders(
     return problem === null ? [] : [{ ...one, problem }];
   });
   const disagreements = [...findings, ...compareSuperseded(orders, shown)];
-  const ended = new Set(orders.flatMap(({ id }, index) => (isOpen(shown[index]) ? [] : id)));
   const moving = groupsWithBoundary(orders, from, to);
   const isMoving = (order: StoredOrder) => moving.has(groupOf(order));
-  if (!disagreements.some(({ order }) => isMoving(order))) return { disagreements, ended };
+  if (!disagreements.some(({ order }) => isMoving(order))) return { disagreements, shown };
   const again = await compareOrders(source, orders.filter(isMoving), now);
   const others = disagreements.filter(({ order }) => !isMoving(order));
-  return { disagreements: [...others, ...again.disagreements], ended };
+  return { disagreements: [...others, ...again.disagreements], shown };
 }
-
-const isOpen = (shown?: Shown) => shown?.status === "active" || shown?.status === "inactive";
 
 /** The groups of which an order started or ended after `from` and up to `to` (unix seconds). */
 export function groupsWithBoundary(

@@ -8,8 +8,9 @@ import { type ChainId, chainIds } from "../../abis/deployments.ts";
 import { startPostgres } from "../../api/run/postgres/embedded.ts";
 import { openDatabase } from "../../projections/database.ts";
 import { migrate } from "../../projections/log/migrate.ts";
-import { measureTruth, type TruthReport } from "./run.ts";
+import { measureTruth } from "./run.ts";
 import { summarize, summarizeAll } from "./summary.ts";
+import type { TruthReport } from "./truth-report.ts";
 
 const { values } = parseArgs({
   options: {

@@ -13,8 +13,8 @@ export type StoredOrder = {
   signature: Hex;
   /** Number of the comparison that first showed it as ended; absent: it may be filled, now or again. */
   endedAt?: number | undefined;
-  /** Whether it was compared before. */
-  isJudged?: boolean;
+  /** What the last comparison showed of it. */
+  lastShown?: Shown;
 };
 
 /** What the API shows of an order. Units; `fillable` of listings only. */

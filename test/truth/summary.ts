@@ -1,17 +1,27 @@
-import type { TruthReport } from "./run.ts";
+import type { TruthReport } from "./truth-report.ts";
 
 /** The result of a run as text. */
 export function summarize(truth: TruthReport): string {
-  const { comparisons, compared, orders, immediate, reorgs, restarts, slowestMs, disagreements } =
-    truth;
+  const {
+    comparisons,
+    compared,
+    orders,
+    changes,
+    immediate,
+    reorgs,
+    restarts,
+    slowestMs,
+    disagreements,
+  } = truth;
   const counted = (counts: Record<string, number>) =>
     Object.entries(counts)
       .sort(([a], [b]) => a.localeCompare(b))
       .map(([name, count]) => `  ${count} × ${name}`);
   const percent = percentOf(compared);
   return [
-    `${comparisons} comparisons, ${compared} judgements of ${orders} orders, ${reorgs} reorgs, ${restarts} lost leases, the chain derived within ${slowestMs} ms`,
+    `${comparisons} comparisons, ${compared} judgements of ${orders} orders (${changes} changes), ${reorgs} reorgs, ${restarts} lost leases, the chain derived within ${slowestMs} ms`,
     `agreed at once: ${immediate} (${percent(immediate)})`,
+    `agreed within a second: ${immediate + truth.withinSecond} (${percent(immediate + truth.withinSecond)})`,
     "agreed after the next check of the chain:",
     ...Object.entries(truth.late).map(
       ([reason, { orders, slowestMs }]) => `  ${orders} × ${reason}, within ${slowestMs} ms`,
@@ -30,11 +40,13 @@ export function summarizeAll(truths: readonly TruthReport[]): string {
     truths.reduce((total, truth) => total + count(truth), 0);
   const compared = sum((truth) => truth.compared);
   const immediate = sum((truth) => truth.immediate);
+  const soon = immediate + sum((truth) => truth.withinSecond);
   const wrong = sum((truth) => truth.disagreements.length);
   const percent = percentOf(compared);
   return [
-    `${compared} judgements of ${sum((truth) => truth.orders)} orders`,
+    `${compared} judgements of ${sum((truth) => truth.orders)} orders with ${sum((truth) => truth.changes)} changes`,
     `at once ${percent(immediate)} (${compared - immediate} late)`,
+    `within a second ${percent(soon)}`,
     `after the recheck ${percent(compared - wrong)} (${wrong} wrong)`,
   ].join(", ");
 }
