@@ -519,6 +519,7 @@ export interface components {
                 /** @enum {string} */
                 code: "bad_request" | "not_found" | "inactive" | "unavailable" | "order_mismatch" | "price_above_max" | "buyer_required" | "bad_amount" | "unsupported_marketplace" | "unsupported_order" | "upstream_error" | "partner_rate_limited" | "buying_disabled";
                 error: string;
+                /** @description With `partner_rate_limited`: seconds after which to ask for this listing again. After the largest of a call there is a request for each of its listings. */
                 retryAfterSeconds?: number;
             }[];
             /** @description The calls that buy the listings, in the order of the request. */

@@ -87,9 +87,10 @@ export function openTransport(options: TransportOptions): Transport {
   type Rationed = { fault: string; isRetryable: false; retryAfterSeconds: number };
   async function tryOnce(request: PartnerRequest): Promise<RequestOutcome | Rationed> {
     if (!breaker.tryEnter()) return { fault: "circuit breaker is open", isRetryable: false };
-    if (!(await limiters[request.budget].take(timeouts.waitMs))) {
+    const slot = await limiters[request.budget].take(timeouts.waitMs);
+    if (!slot.granted) {
       breaker.cancel();
-      const seconds = Math.max(1, Math.ceil(limiters[request.budget].waitMs() / 1000));
+      const seconds = Math.max(1, Math.ceil(slot.retryInMs / 1000));
       return { fault: "rationed", isRetryable: false, retryAfterSeconds: seconds };
     }
     const outcome = await sendRequest(request, {

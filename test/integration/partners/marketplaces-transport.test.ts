@@ -79,6 +79,22 @@ describe("the way to a partner", () => {
     expect(isRejection(await transport.send(act("/later")))).toBe(false);
   });
 
+  it("tells a time of its own to each request of callers that it refuses, at which all are served", async () => {
+    const transport = open({ waitMs: 0 });
+    const act = (path: string) => ({ ...read(path), budget: "act" }) as const;
+    const sendAll = (paths: readonly string[]) =>
+      Promise.all(paths.map((path) => transport.send(act(path))));
+    await sendAll(Array.from({ length: 20 }, (_, index) => `/first/${index}`));
+    const paths = Array.from({ length: 12 }, (_, index) => `/second/${index}`);
+    const refused = await sendAll(paths);
+    const seconds = refused.map(
+      (one) => ("retryAfterSeconds" in one && one.retryAfterSeconds) || 0,
+    );
+    expect(seconds).toEqual([2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18]);
+    await clock.sleep(18_000);
+    expect((await sendAll(paths)).filter(isRejection)).toEqual([]);
+  });
+
   it("keeps to its budget when many ask at once", async () => {
     const transport = open();
     await Promise.all(Array.from({ length: 150 }, (_, index) => transport.send(read(`/${index}`))));

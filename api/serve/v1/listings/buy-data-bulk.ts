@@ -32,7 +32,10 @@ const BuyDataBulk = z
         askId: z.string(),
         code,
         error: z.string(),
-        retryAfterSeconds: z.int().min(1).optional(),
+        retryAfterSeconds: z.int().min(1).optional().meta({
+          description:
+            "With `partner_rate_limited`: seconds after which to ask for this listing again. After the largest of a call there is a request for each of its listings.",
+        }),
       }),
     ),
   })
