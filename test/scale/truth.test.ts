@@ -5,7 +5,7 @@ import { summarize } from "../truth/summary.ts";
 
 const seed = 7;
 const rounds = 20;
-/** A book that is there from the start: over a thousand judgements at the cost of a few seconds. */
+/** A book that is there from the start: over a thousand evaluations at the cost of a few seconds. */
 const orders = 60;
 
 it("every order's status equals what the exchange would do with it, throughout a random market", async () => {

@@ -8,8 +8,8 @@ import type { TruthReport } from "./truth-report.ts";
 /** Time within which affected orders are rechecked, with a margin for a busy machine; less than until the next sweep. */
 const recheckMs = 25_000;
 
-/** Comparisons in which an ended order is still judged: a reorg may bring it back. */
-const judgedAfterEnd = 5;
+/** Comparisons in which an ended order is still evaluated: a reorg may bring it back. */
+const evaluatedAfterEnd = 5;
 
 /**
  * Compares every order with the chain, and those that differ again until they agree. Returns those that still differ, and
@@ -61,7 +61,7 @@ function addLate(truth: TruthReport, reason: string, ms: number): void {
   late[reason] = { orders: known + 1, slowestMs: Math.max(slowestMs, ms) };
 }
 
-/** Orders that ended some comparisons ago are judged no more. */
+/** Orders that ended some comparisons ago are evaluated no more. */
 function noteShown(fixture: Fixture, truth: TruthReport, shown: readonly Shown[]): void {
   const { comparisons } = truth;
   for (const [index, order] of fixture.orders.entries()) {
@@ -74,7 +74,7 @@ function noteShown(fixture: Fixture, truth: TruthReport, shown: readonly Shown[]
     order.endedAt = isOpen ? undefined : (order.endedAt ?? comparisons);
   }
   fixture.orders = fixture.orders.filter(
-    ({ endedAt = comparisons }) => comparisons - endedAt < judgedAfterEnd,
+    ({ endedAt = comparisons }) => comparisons - endedAt < evaluatedAfterEnd,
   );
 }
 

@@ -15,7 +15,7 @@ import type { TruthReport } from "./truth-report.ts";
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "100" },
-    judgements: { type: "string" },
+    evaluations: { type: "string" },
     orders: { type: "string" },
     seed: { type: "string", default: "1" },
     chain: { type: "string", default: "33139" },
@@ -38,8 +38,8 @@ try {
     const truth = await measureTruth({
       chainId,
       seed: Number(values.seed),
-      rounds: values.judgements === undefined ? Number(values.rounds) : Number.MAX_SAFE_INTEGER,
-      ...(values.judgements !== undefined && { judgements: Number(values.judgements) }),
+      rounds: values.evaluations === undefined ? Number(values.rounds) : Number.MAX_SAFE_INTEGER,
+      ...(values.evaluations !== undefined && { evaluations: Number(values.evaluations) }),
       ...(values.orders !== undefined && { orders: Number(values.orders) }),
       minutes: Number(values.minutes),
       sweepSeconds: Number(values.sweep),

@@ -13,8 +13,8 @@ type TruthOptions = {
   databaseUrl: string;
   /** Number of comparisons. */
   rounds: number;
-  /** Judgements after which no round is started. */
-  judgements?: number;
+  /** Evaluations after which no round is started. */
+  evaluations?: number;
   /** Minutes after which no round is started. */
   minutes?: number;
   /** Number of orders that have not ended with which each round begins; without it the moves alone make orders. */
@@ -32,7 +32,7 @@ export async function measureTruth(options: TruthOptions): Promise<TruthReport> 
   try {
     const endsAt = performance.now() + (options.minutes ?? Infinity) * 60_000;
     const isOver = () =>
-      performance.now() > endsAt || truth.compared >= (options.judgements ?? Infinity);
+      performance.now() > endsAt || truth.compared >= (options.evaluations ?? Infinity);
     for (let round = 1; round <= options.rounds && !isOver(); round += 1) {
       if (options.orders !== undefined) await stockOrders(fixture, options.orders);
       const events = await playRound(fixture, truth);

@@ -19,7 +19,7 @@ export function summarize(truth: TruthReport): string {
       .map(([name, count]) => `  ${count} × ${name}`);
   const percent = percentOf(compared);
   return [
-    `${comparisons} comparisons, ${compared} judgements of ${orders} orders (${changes} changes), ${reorgs} reorgs, ${restarts} lost leases, the chain derived within ${slowestMs} ms`,
+    `${comparisons} comparisons, ${compared} evaluations of ${orders} orders (${changes} changes), ${reorgs} reorgs, ${restarts} lost leases, the chain derived within ${slowestMs} ms`,
     `agreed at once: ${immediate} (${percent(immediate)})`,
     `agreed within a second: ${immediate + truth.withinSecond} (${percent(immediate + truth.withinSecond)})`,
     "agreed after the next check of the chain:",
@@ -44,7 +44,7 @@ export function summarizeAll(truths: readonly TruthReport[]): string {
   const wrong = sum((truth) => truth.disagreements.length);
   const percent = percentOf(compared);
   return [
-    `${compared} judgements of ${sum((truth) => truth.orders)} orders with ${sum((truth) => truth.changes)} changes`,
+    `${compared} evaluations of ${sum((truth) => truth.orders)} orders with ${sum((truth) => truth.changes)} changes`,
     `at once ${percent(immediate)} (${compared - immediate} late)`,
     `within a second ${percent(soon)}`,
     `after the recheck ${percent(compared - wrong)} (${wrong} wrong)`,

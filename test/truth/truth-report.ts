@@ -5,9 +5,9 @@ export type TruthReport = {
   compared: number;
   /** Different orders among them. */
   orders: number;
-  /** Judgements of an order that the comparison before showed otherwise. */
+  /** Evaluations of an order that the comparison before showed otherwise. */
   changes: number;
-  /** Judgements that agreed at the first comparison. */
+  /** Evaluations that agreed at the first comparison. */
   immediate: number;
   /** Further ones that agreed within a second: state without an event is read with a new block, once a second. */
   withinSecond: number;

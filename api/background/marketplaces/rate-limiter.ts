@@ -31,7 +31,7 @@ export function createRateLimiter(
   const burstMs = (burst - 1) * stepMs;
   let nextSlot = Number.NEGATIVE_INFINITY;
   let pausedUntil = Number.NEGATIVE_INFINITY;
-  /** In a row. Each is told a slot of its own: all of a bulk call would come back for the first one. */
+  /** In a row. Each reports a slot of its own: all of a bulk call would come back for the first one. */
   let refusals = 0;
   const refuse = (waitMs: number) => {
     const retryInMs = waitMs + Math.min(refusals * stepMs, maxSpreadMs);
