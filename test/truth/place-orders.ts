@@ -22,7 +22,7 @@ import { wrappedOf } from "./tokens.ts";
 /** One of eight prices, so that equal prices are frequent. */
 export const drawPriceWei = ({ random }: Fixture) => BigInt(random.below(8) + 1) * 10n ** 16n;
 export const daySeconds = 86_400;
-export const shortestSeconds = 640;
+const shortestSeconds = 640;
 
 export const drawUnits = ({ random }: Fixture, most: bigint) =>
   1n + BigInt(random.below(Number(most)));
