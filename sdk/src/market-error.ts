@@ -57,7 +57,7 @@ export async function errorOf(response: Response): Promise<MarketError> {
   const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"));
   const body = parseObject(text);
   if (typeof body?.code !== "string") {
-    const message = `HTTP ${status} without a body of the API`;
+    const message = `HTTP ${status} without a body of the API: something before it answered`;
     return new MarketError({ status, code: "unexpected_answer", message, requestId, retryAfterMs });
   }
   return new MarketError({

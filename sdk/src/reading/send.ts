@@ -71,7 +71,7 @@ async function sendOnce(
   const text = await response.text();
   if (parseObject(text) === undefined) {
     const requestId = response.headers.get("x-request-id");
-    const message = `HTTP ${status} whose body is no JSON`;
+    const message = `HTTP ${status} whose body is no JSON: is ${new URL(url).origin} the API, or a proxy before it?`;
     throw new MarketError({ status, code: "unexpected_answer", message, requestId });
   }
   return { status, etag, text };
@@ -91,5 +91,9 @@ function asMarketError(thrown: unknown): MarketError {
 }
 
 function timedOut(timeoutMs: number, cause: unknown): MarketError {
-  return new MarketError({ code: "timeout", message: `No answer within ${timeoutMs} ms`, cause });
+  return new MarketError({
+    code: "timeout",
+    message: `No answer within ${timeoutMs} ms: try again, or allow more by timeoutMs`,
+    cause,
+  });
 }

@@ -19,6 +19,7 @@ export type { OfferItem } from "./plan/offer.ts";
 export {
   type ApproveStep,
   type ConfirmStep,
+  type Costs,
   type Plan,
   type Posted,
   type PostStep,

@@ -39,9 +39,11 @@ export class WalletError extends Error {
   }
 }
 
+const unsafe = "Unsafe answer of the API, for which nothing was signed or sent";
+
 /** Throws `unsafe_answer` unless it holds. */
 export function demand(holds: boolean, what: string): asserts holds {
-  if (!holds) throw new WalletError("unsafe_answer", `Unsafe answer of the API: ${what}`);
+  if (!holds) throw new WalletError("unsafe_answer", `${unsafe}: ${what}`);
 }
 
 /** Runs a check; an answer that cannot even be read is unsafe too. */
@@ -50,7 +52,7 @@ export function checked<Result>(check: () => Result): Result {
     return check();
   } catch (error) {
     if (error instanceof WalletError) throw error;
-    const message = "Unsafe answer of the API: it has not the documented form";
+    const message = `${unsafe}: it has not the documented form`;
     throw new WalletError("unsafe_answer", message, { cause: error });
   }
 }

@@ -64,7 +64,8 @@ function checkPrice(
   demand(totalWei * numerator === BigInt(plan.priceWei) * denominator, "it has another price");
 }
 
-function decodePurchase(data: Hex) {
+/** The arguments of a purchase; throws unless the data are one and nothing else. */
+export function decodePurchase(data: Hex) {
   const end = size(data) - tagBytes;
   demand(end > tagBytes, "it has no data");
   const call = slice(data, 0, end);

@@ -1,11 +1,12 @@
-import { type Address, zeroAddress } from "viem";
+import { type Address, type Hex, zeroAddress } from "viem";
 import type { components } from "../../document.ts";
+import { checkOrderId } from "../checks/check-order-id.ts";
 import { checkPurchase } from "../checks/check-purchase.ts";
 import { type Clients, callOptions } from "../clients.ts";
 import { bidCurrency, isSame } from "../exchange.ts";
 import { checked, demand, WalletError } from "../wallet-error.ts";
 import type { BuyAction } from "./actions.ts";
-import type { Plan, RefusedItem } from "./plan.ts";
+import type { Call, Plan, RefusedItem } from "./plan.ts";
 import { demandOwnAccount, planOf, Steps } from "./steps.ts";
 
 /** A listing, or whichever listing of a token is the cheapest. */
@@ -33,7 +34,7 @@ export async function planBuy(
   demandOwnAccount(clients);
   const refused: RefusedItem[] = [];
   const found = await Promise.all(items.map((item) => findListing(clients, item, options)));
-  const actions: BuyAction[] = [];
+  const purchases: Purchase[] = [];
   const askIds = found.filter((id) => id !== undefined);
   const quotes = await fetchQuotes(clients, askIds, options);
   for (const [index, item] of items.entries()) {
@@ -42,37 +43,48 @@ export async function planBuy(
     if (quote === undefined || "code" in quote) {
       const message = quote?.error ?? "The token is not listed";
       refused.push({ index, code: quote?.code ?? "not_found", message });
-    } else actions.push(checked(() => actionOf(clients, item, quote)));
+    } else purchases.push(await checkedPurchase(clients, item, quote));
   }
-  demandPrice(actions, options.maxPriceWei);
+  demandPrice(purchases, options.maxPriceWei);
   const steps = new Steps();
-  await addPurchases(clients, steps, actions);
+  await addPurchases(clients, steps, purchases);
   return planOf(clients, "buy", steps, refused);
+}
+
+/** What is bought, and the transaction as it would be now; of a part of a listing it is not known yet. */
+type Purchase = { readonly action: BuyAction; readonly call?: Call };
+
+async function checkedPurchase(clients: Clients, item: BuyItem, quote: BuyData): Promise<Purchase> {
+  const action = checked(() => actionOf(clients, item, quote));
+  await checkOrderId(clients, quote, action.askId);
+  if (action.quantity !== quote.quantityExact) return { action };
+  const { to, data, value } = quote;
+  return { action, call: { to: to as Address, data: data as Hex, valueWei: BigInt(value) } };
 }
 
 async function addPurchases(
   clients: Clients,
   steps: Steps,
-  actions: readonly BuyAction[],
+  purchases: readonly Purchase[],
 ): Promise<void> {
   const currency = bidCurrency[clients.api.chainId];
-  const wei = sumOf(actions.filter((action) => isSame(action.currency, currency)));
+  const wei = sumOf(purchases.filter(({ action }) => isSame(action.currency, currency)));
   if (wei > 0n) await steps.approveAmount(clients, currency, wei);
-  for (const action of actions) {
+  for (const { action, call } of purchases) {
     const { askId, contract, tokenId, quantity, priceWei } = action;
     const what = quantity === "1" ? `token ${tokenId}` : `${quantity} of token ${tokenId}`;
     const unit = isSame(action.currency, zeroAddress) ? "wei" : `wei of ${action.currency}`;
     const says = `Buy ${what} of ${contract} for ${priceWei} ${unit}`;
-    steps.send(action, says, [{ side: "ask", id: askId }]);
+    steps.send(action, says, [{ side: "ask", id: askId }], call);
   }
 }
 
-const sumOf = (actions: readonly BuyAction[]) =>
-  actions.reduce((sum, { priceWei }) => sum + BigInt(priceWei), 0n);
+const sumOf = (purchases: readonly Purchase[]) =>
+  purchases.reduce((sum, { action }) => sum + BigInt(action.priceWei), 0n);
 
 /** Currencies of the market are worth the same: 1 WETH is 1 ETH. */
-function demandPrice(actions: readonly BuyAction[], maxPriceWei: bigint | undefined): void {
-  const totalWei = sumOf(actions);
+function demandPrice(purchases: readonly Purchase[], maxPriceWei: bigint | undefined): void {
+  const totalWei = sumOf(purchases);
   if (maxPriceWei === undefined || totalWei <= maxPriceWei) return;
   const message = `It costs ${totalWei} wei, more than ${maxPriceWei}`;
   throw new WalletError("price_limit", message);

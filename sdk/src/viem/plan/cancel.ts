@@ -1,6 +1,9 @@
+import { encodeFunctionData } from "viem";
+import { exchangeAbi } from "../abis.ts";
 import { type Clients, callOptions } from "../clients.ts";
+import { exchange } from "../exchange.ts";
 import type { OrderRef } from "./actions.ts";
-import type { Plan } from "./plan.ts";
+import type { Call, Plan } from "./plan.ts";
 import { demandOwnAccount, planOf, Steps } from "./steps.ts";
 
 /** Named orders, or all of the account on every marketplace. */
@@ -9,6 +12,13 @@ export type CancelItems =
   | { readonly all: true };
 
 export type CallerOptions = { readonly signal?: AbortSignal };
+
+/** Raises the counter, which all of the account's signatures name. */
+export const cancelAllCall: Call = {
+  to: exchange,
+  data: encodeFunctionData({ abi: exchangeAbi, functionName: "incrementCounter" }),
+  valueWei: 0n,
+};
 
 export async function planCancel(
   clients: Clients,
@@ -19,7 +29,8 @@ export async function planCancel(
   const steps = new Steps();
   if ("all" in items) {
     const says = "Cancel all your orders on every marketplace by raising your counter";
-    steps.send({ name: "cancelAll" }, says, await listOpenOrders(clients, options));
+    const orders = await listOpenOrders(clients, options);
+    steps.send({ name: "cancelAll" }, says, orders, cancelAllCall);
   } else addCancellations(steps, refsOf(items));
   return planOf(clients, "cancel", steps);
 }

@@ -1,6 +1,9 @@
 import type { Address, Hex } from "viem";
 import type { OrderRef, PlannedAction, PlannedOrder, Wei } from "./actions.ts";
 
+/** What a transaction would do. */
+export type Call = { readonly to: Address; readonly data: Hex; readonly valueWei: bigint };
+
 /** A transaction that is about to be sent or was. Its nonce is fixed before, so that it is mined once at most. */
 export type Transaction = {
   readonly to: Address;
@@ -24,12 +27,20 @@ export type Posted = {
   readonly message: string;
 };
 
+export type Costs = {
+  /** What leaves the wallet when the step is carried out, without gas. */
+  readonly wei: Wei;
+  /** The zero address: native currency. */
+  readonly currency: Address;
+  /** In native currency, an estimate by the gas price of when the plan was made; "0": no transaction is needed. */
+  readonly gasWei: Wei;
+};
+
 type Base = {
   readonly id: string;
   /** In words, for people. */
   readonly says: string;
-  /** What leaves the wallet when it is carried out, without gas; the zero address: native currency. */
-  readonly costs: { readonly wei: Wei; readonly currency: Address };
+  readonly costs: Costs;
   /** Whether a transaction is paid for. */
   readonly paysGas: boolean;
   /** `begun`: in progress or interrupted. `skipped`: there was nothing to do. */

@@ -4,14 +4,17 @@ import { conduit, exchange, isSame } from "../exchange.ts";
 import { readAllowance, readIsApproved } from "../read-approvals.ts";
 import { WalletError } from "../wallet-error.ts";
 import type { OrderRef, PlannedAction, PlannedOrder } from "./actions.ts";
-import type { ApproveStep, Plan, RefusedItem, Step, Verb } from "./plan.ts";
+import { estimateGas } from "./estimate-gas.ts";
+import type { ApproveStep, Call, Plan, RefusedItem, Step, Verb } from "./plan.ts";
 
-const free = { costs: { wei: "0", currency: zeroAddress }, paysGas: false } as const;
+const free = { costs: { wei: "0", currency: zeroAddress, gasWei: "0" }, paysGas: false } as const;
 const gasOnly = { ...free, paysGas: true } as const;
 
 /** Steps of a plan in the making; ids are `<index>-<kind>`. */
 export class Steps {
   readonly list: Step[] = [];
+  /** Transactions by step, as far as they are known already. */
+  readonly calls = new Map<string, Call>();
 
   #id = (kind: Step["kind"]) => `${this.list.length}-${kind}`;
 
@@ -67,10 +70,13 @@ export class Steps {
     this.list.push({ id: this.#id("post"), ...post, of: id, results: [] });
   }
 
-  send(action: PlannedAction, says: string, touched: readonly OrderRef[]): void {
+  /** `call`: as the transaction would be now, to estimate its gas. */
+  send(action: PlannedAction, says: string, touched: readonly OrderRef[], call?: Call): void {
     const id = this.#id("send");
-    const costs =
-      action.name === "buy" ? { wei: action.priceWei, currency: action.currency } : gasOnly.costs;
+    const { name } = action;
+    const paid = name === "buy" ? { wei: action.priceWei, currency: action.currency } : {};
+    const costs = { ...gasOnly.costs, ...paid };
+    if (call !== undefined) this.calls.set(id, call);
     this.list.push({ id, kind: "send", says, costs, paysGas: true, state: "waiting", action });
     this.#confirm(id);
     if (touched.length === 0) return;
@@ -81,17 +87,19 @@ export class Steps {
 }
 
 /** A plan of these steps; throws when everything that was requested is refused. */
-export function planOf(
-  { api, account, maker }: Clients,
+export async function planOf(
+  clients: Clients,
   verb: Verb,
-  { list: steps }: Steps,
+  { list, calls }: Steps,
   refused: readonly RefusedItem[] = [],
-): Plan {
+): Promise<Plan> {
   const [first] = refused;
-  const does = steps.some(({ kind }) => kind !== "approve" && kind !== "confirm");
+  const does = list.some(({ kind }) => kind !== "approve" && kind !== "confirm");
   if (first !== undefined && !does)
     throw new WalletError("blocked", first.message, { reason: first.code });
+  const { api, account, maker } = clients;
   const { address } = account;
+  const steps = await estimateGas(clients, list, calls);
   const head = { version: 1, verb, chainId: api.chainId, account: address, maker } as const;
   return { ...head, refused, steps };
 }

@@ -1,11 +1,9 @@
-import type { Address, Hex } from "viem";
-import type { Transaction } from "../plan/plan.ts";
+import type { Hex } from "viem";
+import type { Call, Transaction } from "../plan/plan.ts";
 import { WalletError } from "../wallet-error.ts";
 import type { Run } from "./context.ts";
 import { findMined } from "./find-mined.ts";
 import { isRefusal, revertOf } from "./revert.ts";
-
-export type Call = { readonly to: Address; readonly data: Hex; readonly valueWei: bigint };
 
 /** A step that sends one transaction. */
 type Sending = { transaction?: Transaction };

@@ -1,6 +1,7 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import { exchangeAbi } from "../../abis.ts";
 import { encodeAcceptance } from "../../checks/check-acceptance.ts";
+import { checkOrderId } from "../../checks/check-order-id.ts";
 import { checkPurchase } from "../../checks/check-purchase.ts";
 import { callOptions } from "../../clients.ts";
 import { exchange, isSame, type OrderComponents, orderHash } from "../../exchange.ts";
@@ -11,11 +12,12 @@ import type {
   OrderRef,
   PlannedAction,
 } from "../../plan/actions.ts";
+import { cancelAllCall } from "../../plan/cancel.ts";
 import { parseComponents } from "../../plan/components.ts";
-import type { SendStep } from "../../plan/plan.ts";
+import type { Call, SendStep } from "../../plan/plan.ts";
 import { checked, demand } from "../../wallet-error.ts";
 import type { Run } from "../context.ts";
-import { type Call, sendOnce } from "../transaction.ts";
+import { sendOnce } from "../transaction.ts";
 
 export async function runSend(run: Run, step: SendStep): Promise<"done"> {
   await sendOnce(run, step, () => callOf(run, step.action));
@@ -32,26 +34,24 @@ function callOf(run: Run, action: PlannedAction): Promise<Call> {
     case "cancel":
       return cancelCall(run, action);
     case "cancelAll":
-      return Promise.resolve(
-        toExchange(encodeFunctionData({ abi: exchangeAbi, functionName: "incrementCounter" })),
-      );
+      return Promise.resolve(cancelAllCall);
   }
 }
 
 const toExchange = (data: Hex): Call => ({ to: exchange, data, valueWei: 0n });
 
-async function buyCall({ api, plan, options }: Run, action: BuyAction): Promise<Call> {
+async function buyCall(run: Run, action: BuyAction): Promise<Call> {
+  const { api, plan, options } = run;
   const { askId, quantity, priceWei } = action;
   const { data: call } = await api.post(
     "/v1/listings/{askId}/buy-data",
     { askId, buyer: plan.account, amount: Number(quantity), maxPriceWei: priceWei },
     callOptions(options),
   );
-  return checked(() => {
-    checkPurchase(call, action, plan.account);
-    // As it came: it is checked, and not made anew.
-    return { to: call.to as Address, data: call.data as Hex, valueWei: BigInt(call.value) };
-  });
+  checked(() => checkPurchase(call, action, plan.account));
+  await checkOrderId(run, call, askId);
+  // As it came: it is checked, and not made anew.
+  return { to: call.to as Address, data: call.data as Hex, valueWei: BigInt(call.value) };
 }
 
 async function acceptCall({ api, plan, options }: Run, action: AcceptAction): Promise<Call> {

@@ -1,3 +1,4 @@
+import { MarketError } from "../../../market-error.ts";
 import { wait } from "../../../reading/wait.ts";
 import { callOptions } from "../../clients.ts";
 import type { OrderRef } from "../../plan/actions.ts";
@@ -26,11 +27,30 @@ export async function runSync(run: Run, step: SyncStep): Promise<"done"> {
   return "done";
 }
 
-async function syncOrder(
+type Seen = { readonly status: string; readonly block: number };
+
+async function syncOrder(run: Run, order: OrderRef, txHash: string | undefined): Promise<Seen> {
+  try {
+    return await requestSync(run, order, txHash);
+  } catch (error) {
+    // Partners' listings are not of the order book, which sees on the chain what became of them.
+    const isPartners = order.side === "ask" && error instanceof MarketError && error.status === 404;
+    if (!isPartners) throw error;
+    return readListing(run, order.id);
+  }
+}
+
+async function readListing({ api, options }: Run, askId: string): Promise<Seen> {
+  const { data } = await api.get("/v1/listings/{askId}", { askId }, callOptions(options));
+  const isSeen = data.status !== "active";
+  return { status: data.status, block: isSeen ? Number.POSITIVE_INFINITY : -1 };
+}
+
+async function requestSync(
   { api, options }: Run,
   { side, id }: OrderRef,
   txHash: string | undefined,
-): Promise<{ status: string; block: number }> {
+): Promise<Seen> {
   const body = txHash === undefined ? {} : { txHash };
   const { data } =
     side === "ask"

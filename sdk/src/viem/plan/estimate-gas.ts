@@ -1,0 +1,54 @@
+import type { Clients } from "../clients.ts";
+import type { PlannedAction } from "./actions.ts";
+import { callOfApproval } from "./approval.ts";
+import type { Call, Step } from "./plan.ts";
+
+/** What the exchange needs for common tokens, rounded up. */
+const typicalUnits: Readonly<Record<PlannedAction["name"], bigint>> = {
+  buy: 250_000n,
+  accept: 300_000n,
+  cancel: 35_000n,
+  cancelAll: 60_000n,
+};
+const typicalApproval = 60_000n;
+/** Of each order that is cancelled, beside the transaction. */
+const unitsPerCancel = 35_000n;
+
+/**
+ * The steps with what their transactions will cost: as the node estimates those that can be simulated already, and as is
+ * typical for those which need a step before them.
+ */
+export async function estimateGas(
+  { reads, account }: Clients,
+  steps: readonly Step[],
+  calls: ReadonlyMap<string, Call>,
+): Promise<Step[]> {
+  const isFree = (step: Step) => !step.paysGas || (step.kind === "approve" && step.isApproved);
+  if (steps.every(isFree)) return [...steps];
+  const priceWei = await reads.getGasPrice();
+  const needsApproval = steps.some((step) => step.kind === "approve" && !step.isApproved);
+
+  async function estimate(step: Step): Promise<bigint> {
+    const isSimulated = step.kind === "approve" || !needsApproval;
+    const call = step.kind === "approve" ? callOfApproval(step) : calls.get(step.id);
+    if (call === undefined || !isSimulated) return typicalOf(step);
+    const { to, data, valueWei: value } = call;
+    // It would fail as things are, for want of money or as it is sold: its own step says so.
+    return reads
+      .estimateGas({ account: account.address, to, data, value })
+      .catch(() => typicalOf(step));
+  }
+  const estimated = async (step: Step): Promise<Step> => {
+    if (isFree(step)) return step;
+    const gasWei = `${(await estimate(step)) * priceWei}`;
+    return { ...step, costs: { ...step.costs, gasWei } };
+  };
+  return Promise.all(steps.map(estimated));
+}
+
+function typicalOf(step: Step): bigint {
+  if (step.kind !== "send") return typicalApproval;
+  const { action } = step;
+  const orders = action.name === "cancel" ? action.orders.length : 0;
+  return typicalUnits[action.name] + BigInt(orders) * unitsPerCancel;
+}
