@@ -31,10 +31,12 @@ export function withExamples<Document extends { readonly paths: object }>(
   api: ApiName,
 ): Document {
   const examples = readExamples()[api];
+  // Operations without a JSON answer, as those of media, are of the same token.
+  const { path: token } = examples["get /v1/collections/{collection}/tokens/{tokenId}"] ?? {};
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods as Record<string, Operation>)) {
       const example = examples[`${method} ${path}`];
-      if (example !== undefined) addExample(operation, example);
+      addExample(operation, example ?? { path: token ?? {}, status: 0, answer: undefined });
     }
   }
   return document;

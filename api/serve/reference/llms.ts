@@ -1,6 +1,19 @@
 import { textDocument } from "../http/answer.ts";
 
-type Operation = { readonly summary?: string; readonly operationId?: string };
+type Response = {
+  readonly content?: {
+    readonly "application/json"?: {
+      readonly schema?: {
+        readonly properties?: { readonly code?: { readonly enum?: readonly string[] } };
+      };
+    };
+  };
+};
+type Operation = {
+  readonly summary?: string;
+  readonly operationId?: string;
+  readonly responses?: Readonly<Record<string, Response>>;
+};
 
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
@@ -13,14 +26,14 @@ type Document = {
 function llmsText({ info, paths }: Document, baseUrl: string): string {
   const operations = Object.entries(paths as Paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
-      ([method, { summary = "", operationId = "" }]) =>
-        `- \`${operationId}\`: ${method.toUpperCase()} ${path} — ${summary}`,
+      ([method, { summary = "", operationId = "", responses = {} }]) =>
+        `- \`${operationId}\`: ${method.toUpperCase()} ${path} — ${summary}${codesOf(responses)}`,
     ),
   );
   return [
     `# ${info.title}`,
     `> ${info.description ?? info.title}`,
-    "Answers are JSON: `{ success, data, meta }`, or `{ success, code, message, details }` with a code of the operation. Lists go on with `cursor` = `meta.next_cursor`. A key is sent as `X-API-Key`; without one a lower limit applies. Nothing is signed or sent by the API: it returns what a wallet signs and sends.",
+    "Answers are JSON: `{ success, data, meta }`, or `{ success, code, message, details }` with one of the operation's codes. Lists go on with `cursor` = `meta.next_cursor`. A key is sent as `X-API-Key`; without one a lower limit applies. Nothing is signed or sent by the API: it returns what a wallet signs and sends.",
     "## Documents",
     `- [OpenAPI](${baseUrl}/v1/openapi.json): every parameter, answer, example and error code`,
     `- [Reference](${baseUrl}/docs): the same to read and to try`,
@@ -29,6 +42,14 @@ function llmsText({ info, paths }: Document, baseUrl: string): string {
     operations.join("\n"),
     "",
   ].join("\n\n");
+}
+
+/** The codes of an operation's refusals, which answer with a status of their own. */
+function codesOf(responses: Readonly<Record<string, Response>>): string {
+  const codes = Object.values(responses).flatMap(
+    ({ content }) => content?.["application/json"]?.schema?.properties?.code?.enum ?? [],
+  );
+  return codes.length === 0 ? "" : `. Codes: ${[...new Set(codes)].join(", ")}`;
 }
 
 export function llmsDocument(document: Document, baseUrl: string) {

@@ -4,7 +4,19 @@ import { createDatabase, type TestDatabase } from "../../support/database/postgr
 import { type LimitedApi, openLimitedApi } from "../../support/http/limited-api.ts";
 
 const Reference = z.object({ $ref: z.string() });
+const Codes = z.looseObject({ enum: z.array(z.string()) });
+const Content = z.looseObject({
+  schema: z
+    .looseObject({ properties: z.looseObject({ code: Codes.optional() }).optional() })
+    .optional(),
+  example: z.unknown().optional(),
+});
+const Response = z.looseObject({
+  description: z.string().optional(),
+  content: z.record(z.string(), Content).optional(),
+});
 const Operation = z.looseObject({
+  summary: z.string(),
   parameters: z
     .array(
       z.looseObject({
@@ -12,16 +24,19 @@ const Operation = z.looseObject({
         name: z.string(),
         style: z.string().optional(),
         schema: z.looseObject({ type: z.unknown() }).optional(),
+        example: z.unknown().optional(),
       }),
     )
     .optional(),
   requestBody: z
     .looseObject({
       required: z.boolean(),
-      content: z.object({ "application/json": z.object({ schema: z.looseObject({}) }) }),
+      content: z.object({
+        "application/json": z.object({ schema: z.looseObject({}), example: z.unknown().optional() }),
+      }),
     })
     .optional(),
-  responses: z.record(z.string(), z.looseObject({})),
+  responses: z.record(z.string(), Response),
 });
 
 let database: TestDatabase;
@@ -43,6 +58,33 @@ afterAll(async () => {
   await api?.close();
   await database?.drop();
 });
+
+/** Descriptions of the refusals that only this operation has, with their codes. */
+const refusalsOf = ({ responses }: z.output<typeof Operation>) =>
+  Object.values(responses).flatMap(({ description = "", content = {} }): [string, string[]][] => {
+    const codes = content["application/json"]?.schema?.properties?.code?.enum;
+    return codes === undefined ? [] : [[description, codes]];
+  });
+
+/** What readers of the document would miss. */
+function missingOf(operation: z.output<typeof Operation>): string[] {
+  const { summary, parameters = [], requestBody: body, responses } = operation;
+  const paths = parameters.filter((one) => one.in === "path" && one.example === undefined);
+  // Of some operations the local market has refusals only.
+  const answers = Object.values(responses).flatMap(({ content = {} }) => Object.values(content));
+  const isAnswered = answers.some(({ example }) => example !== undefined);
+  return [
+    ...(summary.length > 5 ? [] : ["summary"]),
+    ...paths.map(({ name }) => name),
+    ...(body !== undefined && body.content["application/json"].example === undefined
+      ? ["body"]
+      : []),
+    ...(isAnswered ? [] : ["answer"]),
+    ...refusalsOf(operation).flatMap(([description, codes]) =>
+      codes.filter((code) => !description.includes(`\`${code}\``)),
+    ),
+  ];
+}
 
 const optionalBodies = [
   "post /v1/listings/{askId}/buy-data",
@@ -81,6 +123,15 @@ describe("the OpenAPI document", () => {
     );
   });
 
+  it("has of every operation a summary, a request, an answer of the local market, and its error codes", () => {
+    // Media, and the document itself.
+    const hasNoJson = /\/(?:image|banner|animation|metadata)$|openapi\.json$/;
+    for (const { name, operation } of operations) {
+      const missing = missingOf(operation);
+      expect([name, missing]).toEqual([name, hasNoJson.test(name) ? ["answer"] : []]);
+    }
+  });
+
   it("gives every operation a name of its own", () => {
     const names = operations.map(({ operation }) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);
@@ -97,8 +148,10 @@ describe("/llms.txt", () => {
     expect(lines).toHaveLength(operations.length);
     for (const { name, operation } of operations) {
       const [method = "", path = ""] = name.split(" ");
+      const codes = [...new Set(refusalsOf(operation).flatMap(([, codes]) => codes))];
+      const named = codes.length === 0 ? "" : `. Codes: ${codes.join(", ")}`;
       expect(lines).toContain(
-        `- \`${operation.operationId}\`: ${method.toUpperCase()} ${path} — ${operation.summary}`,
+        `- \`${operation.operationId}\`: ${method.toUpperCase()} ${path} — ${operation.summary}${named}`,
       );
     }
     const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link = ""]) => new URL(link));
