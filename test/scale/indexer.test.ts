@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type ChainId, commonConduit, seaport, wrappedNative } from "../../abis/deployments.ts";
 import { conduitAbi, seaportEvents } from "../../abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
-import { readConfig } from "../../api/run/config/config.ts";
+import { readConfig } from "../../api/run/config/read-config.ts";
 import { runRole } from "../../api/run/roles/indexer.ts";
 import type { RunningRole } from "../../api/run/roles/role.ts";
 import { type Anvil, startAnvil } from "../../devnet/anvil.ts";

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type ChainId, chainIds } from "../../abis/deployments.ts";
-import { readConfig } from "../../api/run/config/config.ts";
+import { readConfig } from "../../api/run/config/read-config.ts";
 import { findFreePort } from "../../api/run/free-port.ts";
 import { launch } from "../../api/run/programs/program.ts";
 import { localChainsEnvironment } from "../../api/run/supervisor/local-chains.ts";

@@ -7,17 +7,8 @@ import type { CuratedCollection } from "../../../projections/facts/collection-re
 import type { PartnerConfigs } from "../../background/marketplaces/open-partners.ts";
 import { type PriceFeed, publicFeeds } from "../../background/prices/feeds.ts";
 import { type ChainConfig, shapeChain } from "./chain-config.ts";
-import { ConfigurationError } from "./configuration-error.ts";
-import { readCurated } from "./curated.ts";
-import { Environment } from "./environment.ts";
+import type { Environment } from "./environment.ts";
 import { shapePartners } from "./partner-settings.ts";
-import {
-  badValue,
-  missingCompanions,
-  openConsole,
-  settingsOfUnknownChains,
-  sharedPorts,
-} from "./setting-problems.ts";
 
 export type Config = {
   http: {
@@ -64,7 +55,6 @@ export type Config = {
     limits: { keyless: number; instant: number; permanent: number; account: number };
     /** Requests at a time in one process. */
     concurrency: { total: number; perCaller: number };
-    /** Open streams of one account in one process. */
     /** Open streams of an account, and of an address without one, in one process. */
     streams: { account: number; address: number };
     /** Minutes for which a password or code counts for what needs one. */
@@ -94,48 +84,8 @@ export type Config = {
   log: { level: "trace" | "debug" | "info" | "warn" | "error"; format: "pretty" | "json" };
 };
 
-const defaultCuratedFile = resolve(import.meta.dirname, "../../../abis/curated-collections.json");
-
-/** The environment of the process, completed from `.env`. */
-export function readEnvironment(): Record<string, string | undefined> {
-  try {
-    process.loadEnvFile();
-  } catch {
-    // There is no .env.
-  }
-  return { ...process.env };
-}
-
-/** Validates the whole environment and groups it by topic. Throws all problems at once, with secrets masked. */
-export function readConfig(variables: Record<string, string | undefined>): Config {
-  const named = withoutBlanks(variables);
-  const parsed = Environment.safeParse(named);
-  const problems = settingsOfUnknownChains(named);
-  if (!parsed.success) {
-    const names = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
-    problems.push(...[...names].map((name) => badValue(name, named[name])));
-  }
-  problems.push(...missingCompanions(named), ...sharedPorts(named), ...openConsole(named));
-  const curatedFile = resolve(named.CURATED_FILE ?? defaultCuratedFile);
-  const curated = readCurated(curatedFile);
-  if ("fault" in curated)
-    problems.push(`${badValue("CURATED_FILE", named.CURATED_FILE)} (${curated.fault})`);
-  if (!parsed.success || "fault" in curated || problems.length > 0) {
-    throw new ConfigurationError(problems);
-  }
-  return shape(parsed.data, { file: curatedFile, collections: curated.collections });
-}
-
-function withoutBlanks(variables: Record<string, string | undefined>): Record<string, string> {
-  const named: Record<string, string> = {};
-  for (const [name, value] of Object.entries(variables)) {
-    const trimmed = value?.trim();
-    if (trimmed) named[name] = trimmed;
-  }
-  return named;
-}
-
-function shape(env: Environment, curated: Config["curated"]): Config {
+/** The settings by topic. */
+export function shapeConfig(env: Environment, curated: Config["curated"]): Config {
   const host = env.HOST.includes(":") ? `[${env.HOST}]` : env.HOST;
   const baseUrl = withoutSlash(env.BASE_URL ?? `http://${publicHost(host)}:${env.PORT}`);
   const localChains = chainIds.every((chainId) => env[`RPC_URL_${chainId}`] === undefined);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
-import { readEnvironment } from "../config/config.ts";
+import { readEnvironment } from "../config/read-config.ts";
 import { ponderDirectory, projectRoot } from "./schema-name.ts";
 
 export type PonderProcess = {

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { readConfig } from "../config/config.ts";
+import { readConfig } from "../config/read-config.ts";
 import { printReady } from "./print-ready.ts";
 
 const settings = {

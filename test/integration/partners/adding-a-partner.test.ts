@@ -36,7 +36,7 @@ const root = resolve(import.meta.dirname, "../../..");
 const guide = () => readFileSync(resolve(root, "docs/adding-a-partner.md"), "utf8");
 
 it("shows the listings of a partner added by a folder and two lines", async () => {
-  const { readConfig } = await import("../../../api/run/config/config.ts");
+  const { readConfig } = await import("../../../api/run/config/read-config.ts");
   const { openPartners } = await import("../../../api/background/marketplaces/open-partners.ts");
   const { background } = await import("../../../api/background/marketplaces/transport.ts");
   const { openOrderReads } = await import("../../support/orders/order-reads-fixture.ts");

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { pino } from "pino";
 import { inject } from "vitest";
-import { readConfig } from "../../../api/run/config/config.ts";
+import { readConfig } from "../../../api/run/config/read-config.ts";
 import { findFreePort } from "../../../api/run/free-port.ts";
 import type { LogSink } from "../../../api/run/output/logger.ts";
 import type { RoleConfig, RunningRole } from "../../../api/run/roles/role.ts";

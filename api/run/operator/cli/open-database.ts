@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { type Database, openDatabase } from "../../../../projections/database.ts";
 import { pendingMigrations } from "../../../../projections/log/migrate.ts";
-import { type Config, readConfig, readEnvironment } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
+import { readConfig, readEnvironment } from "../../config/read-config.ts";
 import { type DatabaseRoles, readDatabaseRoles } from "../../database-roles/database-roles.ts";
 import { createLogger } from "../../output/logger.ts";
 import { startPostgres } from "../../postgres/embedded.ts";

@@ -1,4 +1,4 @@
-import { readConfig, readEnvironment } from "../../config/config.ts";
+import { readConfig, readEnvironment } from "../../config/read-config.ts";
 import { renderDocument, renderExample, renderInEffect } from "../../config/render.ts";
 
 type Options = { json?: boolean; table?: boolean; example?: boolean };

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { type Html, html } from "../../html/html.ts";
 import { search } from "../../v1/search/search.ts";
-import type { SearchResult } from "../../views/search-result.ts";
+import type { SearchResult } from "../../views/search-schema.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { chainNames } from "../parts/chain.ts";
 import { transactionLink, walletLink } from "../parts/links.ts";

@@ -13,7 +13,8 @@ import {
   type TokenMatch,
 } from "../../../../projections/reads/search/read-token-matches.ts";
 import { RpcFailure } from "../../../background/chain/rpc-batch.ts";
-import { presentFound, SearchResult } from "../../views/search-result.ts";
+import { presentFound } from "../../views/search-result.ts";
+import { SearchResult } from "../../views/search-schema.ts";
 import { readEnsRecord } from "../ens.ts";
 import { type Context, route } from "../routing/context.ts";
 import { chainRefusals, optionalChainId, text } from "../routing/parameters.ts";

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readConfig } from "./config.ts";
 import { ConfigurationError } from "./configuration-error.ts";
+import { readConfig } from "./read-config.ts";
 import { renderDocument, renderExample, renderInEffect } from "./render.ts";
 
 const feeRecipient = "0x00000000000000000000000000000000000fee01";

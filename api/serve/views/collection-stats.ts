@@ -1,0 +1,143 @@
+import { zeroAddress } from "viem";
+import { z } from "zod";
+import type { ChainId } from "../../../abis/deployments.ts";
+import type { Period } from "../../../projections/collection-stats/periods.ts";
+import type {
+  BestOffer,
+  CollectionRow,
+  FloorListing,
+} from "../../../projections/reads/collections/collection-row.ts";
+import { listingId, orderId } from "../../background/orders/market/order-id.ts";
+import { displayPrice } from "../../background/prices/parse-price.ts";
+import type { MediaView } from "./media.ts";
+import { displayAmount, presentCurrency } from "./money.ts";
+import { exactUnits, uint256Text } from "./wire.ts";
+
+/** A value per period; the list contains only the requested period. */
+const byPeriod = <Value extends z.ZodType>(value: Value) =>
+  z.object({
+    "24h": value.optional(),
+    "7d": value.optional(),
+    "30d": value.optional(),
+    all: value.optional(),
+  });
+
+const floor = z
+  .object({
+    price: z.number(),
+    priceWei: uint256Text,
+    currency: z.string().meta({
+      description:
+        "The listing's own: the wrapped currency counts as the native one for the order.",
+    }),
+    usd: z.number().nullable(),
+    askId: z.string(),
+    tokenId: uint256Text,
+    marketplace: z.string(),
+    buyableViaApi: z.boolean(),
+  })
+  .meta({ id: "Floor" });
+
+export const stats = z.object({
+  floor: floor.nullable(),
+  floorBuyable: floor.nullable(),
+  bestOffer: z
+    .object({
+      price: z.number(),
+      priceWei: uint256Text,
+      sellerNetWei: uint256Text,
+      bidId: z.string(),
+    })
+    .nullable(),
+  listed: z.int().min(0).meta({ description: "Tokens with an active listing." }),
+  supply: z.int().min(0).meta({ description: "Tokens not burned; units for ERC-1155." }),
+  supplyExact: exactUnits,
+  holders: z.int().min(0),
+  volume: byPeriod(z.number()),
+  volumeWei: byPeriod(uint256Text),
+  volumeUsd: byPeriod(z.number().nullable()),
+  sales: byPeriod(z.int().min(0)),
+  washVolume: byPeriod(z.number()).meta({
+    description: "The part of `volume` that is of sales with `washTrade`.",
+  }),
+  washVolumeWei: byPeriod(uint256Text),
+  washSales: byPeriod(z.int().min(0)),
+  change: z
+    .object({
+      "24h": z.number().nullable(),
+      "7d": z.number().nullable(),
+      "30d": z.number().nullable(),
+    })
+    .meta({ description: "Of the floor, as a fraction." }),
+});
+
+/** What views of collections need in addition to the row. */
+export type CollectionViewContext = {
+  siteUrl: string;
+  prefix: string;
+  /** Price of the chain's coin, in 10⁻⁸ USD; null: unknown. */
+  coinPriceE8: bigint | null;
+  media: MediaView;
+};
+
+export type ShownPeriod = Period | "all";
+
+export function presentStats(
+  row: CollectionRow,
+  periods: readonly ShownPeriod[],
+  view: CollectionViewContext,
+): z.output<typeof stats> {
+  const each = <Value>(value: (traded: CollectionRow["salesFigures"]["all"]) => Value) =>
+    Object.fromEntries(periods.map((period) => [period, value(row.salesFigures[period])]));
+  return {
+    floor: row.floor && presentFloor(row.floor, row.chainId as ChainId, view),
+    floorBuyable: row.floorBuyable && presentFloor(row.floorBuyable, row.chainId as ChainId, view),
+    bestOffer: row.bestOffer && presentOffer(row.bestOffer, view),
+    listed: Number(row.listed),
+    supply: Number(row.supply),
+    supplyExact: String(row.supply),
+    holders: Number(row.holders),
+    volume: each(({ wei }) => displayAmount(wei)),
+    volumeWei: each(({ wei }) => String(wei)),
+    volumeUsd: each(({ usdE8 }) => (usdE8 === null ? null : displayPrice(usdE8))),
+    sales: each(({ sales }) => Number(sales)),
+    washVolume: each(({ washWei }) => displayAmount(washWei)),
+    washVolumeWei: each(({ washWei }) => String(washWei)),
+    washSales: each(({ washSales }) => Number(washSales)),
+    change: {
+      "24h": presentChange(row.change["24h"]),
+      "7d": presentChange(row.change["7d"]),
+      "30d": presentChange(row.change["30d"]),
+    },
+  };
+}
+
+function presentFloor(
+  { priceWei, orderHash, tokenId, marketplace, isBuyable, currency }: FloorListing,
+  chainId: ChainId,
+  { prefix, coinPriceE8 }: CollectionViewContext,
+): z.output<typeof floor> {
+  const wei = BigInt(priceWei);
+  return {
+    price: displayAmount(wei),
+    priceWei,
+    currency: presentCurrency(chainId, currency ?? zeroAddress).symbol ?? "",
+    usd: coinPriceE8 === null ? null : displayPrice((wei * coinPriceE8) / 10n ** 18n),
+    askId: listingId(prefix, { marketplace, orderHash }),
+    tokenId,
+    marketplace,
+    buyableViaApi: isBuyable,
+  };
+}
+
+function presentOffer(
+  { priceWei, sellerNetWei, orderHash }: BestOffer,
+  { prefix }: CollectionViewContext,
+) {
+  const bidId = orderId(prefix, orderHash);
+  return { price: displayAmount(BigInt(priceWei)), priceWei, sellerNetWei, bidId };
+}
+
+function presentChange(millionths: bigint | null): number | null {
+  return millionths === null ? null : Number(millionths) / 1_000_000;
+}
