@@ -57,7 +57,9 @@ async function measure(
   // A websocket announces new blocks only, so the head would not be reached without mining.
   await ethereum.client.setIntervalMining({ interval: 1 });
   return whileServing(chains, async (baseUrl) => {
-    const durationsMs = await timeSales(ethereum, baseUrl);
+    const agent = new Agent({ keepAlive: true });
+    const durationsMs = await timeSales(ethereum, (hash) => soldAt(baseUrl, agent, hash));
+    agent.destroy();
     const blocks = await ethereum.client.getBlockNumber();
     const { total } = (await readSales(baseUrl, new Agent({ keepAlive: true }))).meta;
     const size = `chain 1: ${blocks} blocks, ${total} sales; chain 33139 trades meanwhile`;
@@ -65,22 +67,26 @@ async function measure(
   });
 }
 
-/** One sale after the other, each in a block of its own. */
-async function timeSales({ client }: Market, baseUrl: string): Promise<number[]> {
+/**
+ * One sale after the other, each in a block of its own: milliseconds from just before the block is mined until the time
+ * (since 1970) at which it has arrived.
+ */
+export async function timeSales(
+  { client }: Market,
+  arrivedAt: (hash: Hex) => Promise<number>,
+): Promise<number[]> {
   await client.setIntervalMining({ interval: 0 });
   await client.setAutomine(false);
   const random = seededRandom(5);
-  const agent = new Agent({ keepAlive: true });
   const durationsMs: number[] = [];
   const sending: Sending = {
     now: async () => (await client.getBlock()).timestamp,
     async send(account, call) {
       const { chain } = client;
       const hash = await client.sendTransaction({ account, chain, ...call, gas: 1_500_000n });
-      const minedAt = performance.now();
+      const minedAt = nowMs();
       await client.mine({ blocks: 1 });
-      await untilSold(baseUrl, agent, hash);
-      durationsMs.push(performance.now() - minedAt);
+      durationsMs.push((await arrivedAt(hash)) - minedAt);
       return client.getTransactionReceipt({ hash });
     },
   };
@@ -90,15 +96,17 @@ async function timeSales({ client }: Market, baseUrl: string): Promise<number[]>
     await delay(pauseMs.least + random.below(pauseMs.span));
     await sellsToken(marketContext, actors);
   }
-  agent.destroy();
   return durationsMs.slice(warmUps);
 }
 
-async function untilSold(baseUrl: string, agent: Agent, hash: Hex): Promise<void> {
+/** Since 1970, with fractions: the same clock in every process of the machine. */
+const nowMs = () => performance.timeOrigin + performance.now();
+
+async function soldAt(baseUrl: string, agent: Agent, hash: Hex): Promise<number> {
   const deadline = performance.now() + giveUpMs;
   for (;;) {
     const { data } = await readSales(baseUrl, agent);
-    if (data[0]?.txHash === hash) return;
+    if (data[0]?.txHash === hash) return nowMs();
     if (performance.now() > deadline) throw new Error(`the sale of ${hash} does not appear`);
     await delay(pollEveryMs);
   }

@@ -17,6 +17,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   reorg: () => import("./reorg.ts"),
   book: () => import("./book.ts"),
   latency: () => import("./latency.ts"),
+  "live-page": () => import("./live-page.ts"),
   feed: () => import("./feed/feed.ts"),
   limiter: () => import("./limiter.ts"),
   "order-status": () => import("./order-status.ts"),
@@ -24,6 +25,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "partner-sync": () => import("./partner-sync.ts"),
   "partner-sold": () => import("./partner-sold.ts"),
   market: () => import("./market/market.ts"),
+  pages: () => import("./market/pages.ts"),
   "market-graphql": () => import("./market/graphql.ts"),
   ponder: () => import("./ponder/ponder.ts"),
 };

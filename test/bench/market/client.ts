@@ -1,8 +1,10 @@
+import type { Market } from "../../../api/background/orders/market/market.ts";
 import { assembleMarket } from "../../../api/background/orders/open-market.ts";
 import { openBearerTokens } from "../../../api/serve/accounts/bearer-tokens.ts";
 import { nftDataRoutes } from "../../../api/serve/nft-data/routes.ts";
 import { routes as v1Routes } from "../../../api/serve/v1/routes.ts";
 import { defaultGateways } from "../../../api/serve/views/media.ts";
+import type { Database } from "../../../projections/database.ts";
 import { defaultQuotas } from "../../../projections/domain/orders/order-quotas.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { chainId } from "./collections.ts";
@@ -26,19 +28,7 @@ export function openRouteClient(url: string): RouteClient {
   const meter = openMeter(url);
   const media = { baseUrl: "http://127.0.0.1", ...defaultGateways };
   const shared = { siteUrl: "http://127.0.0.1", media, now: () => new Date() };
-  const assembled = assembleMarket(
-    {
-      fees: { bps: 100, recipient: "0x00000000000000000000000000000000000fee00" },
-      market: {
-        prefix: "mkt",
-        enabled: { listings: true, offers: true, buying: true },
-        quotas: defaultQuotas,
-      },
-      chains: [{ chainId, rpcUrls: [UNUSED_RPC_URL], collections: "all" }],
-    },
-    { writer: meter.open(), partners: [], waitUntilProjected: async () => true },
-  );
-  const market = { ...assembled, close: async () => {} };
+  const market = openBenchMarket(meter.open());
   const readStatus = () => Promise.reject(new Error("the status is not measured"));
   const answerOf = ({ path, params, query }: ListRequest) => {
     const db = meter.open();
@@ -63,5 +53,19 @@ export function openRouteClient(url: string): RouteClient {
   };
 }
 
-/** No chain is request by what is measured. */
-const UNUSED_RPC_URL = "http://127.0.0.1:9";
+/** What endpoints of orders need; nothing that is measured asks a chain. */
+export function openBenchMarket(writer: Database): Market {
+  const assembled = assembleMarket(
+    {
+      fees: { bps: 100, recipient: "0x00000000000000000000000000000000000fee00" },
+      market: {
+        prefix: "mkt",
+        enabled: { listings: true, offers: true, buying: true },
+        quotas: defaultQuotas,
+      },
+      chains: [{ chainId, rpcUrls: ["http://127.0.0.1:9"], collections: "all" }],
+    },
+    { writer, partners: [], waitUntilProjected: async () => true },
+  );
+  return { ...assembled, close: async () => {} };
+}

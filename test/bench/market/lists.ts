@@ -172,7 +172,7 @@ function twoOf(attributes: readonly Attribute[]): Record<string, string> {
   );
 }
 
-function rotate<Value>(values: readonly Value[]): Rotation<Value> {
+export function rotate<Value>(values: readonly Value[]): Rotation<Value> {
   let ordinal = 0;
   return () => {
     const value = values[ordinal++ % values.length];

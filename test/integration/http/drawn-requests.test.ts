@@ -1,12 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { drawRequests, type RequestDocument } from "../../support/http/document-requests.ts";
 import { watchEventLoop } from "../../support/http/event-loop-turns.ts";
+import { knownValues } from "../../support/http/known-values.ts";
 import { base } from "../../support/http/nft-data-fixture.ts";
 import { accountRequests, v1Requests } from "../../support/http/operation-requests.ts";
-import type { Known } from "../../support/http/plausible-requests.ts";
 import { openServedMarket, type ServedMarket } from "../../support/http/served-market.ts";
 import { runsOf } from "../../support/thoroughness.ts";
 
@@ -21,27 +19,6 @@ beforeAll(async () => {
 });
 afterAll(() => market?.close());
 
-/** Values that lead to rows, by the parameters' names. */
-function valuesOf({ ids }: ServedMarket): Known["values"] {
-  const { punks, editions } = contracts;
-  const wallets = [accounts.alice, accounts.bob, accounts.carol].map(({ address }) => address);
-  const tokens = ["1", "2", "3", "4", "7"];
-  return {
-    chainId: ["1"],
-    collection: [punks, editions, "punks", "EDITIONS"],
-    contract: [punks, editions],
-    address: [punks, editions],
-    ...{ tokenId: tokens, token_id: tokens },
-    ...{ maker: wallets, wallet: wallets, owner: wallets, buyer: wallets, seller: wallets },
-    askId: [ids.ask, ids.partnerAsk],
-    bidId: [ids.bid, ids.collectionBid],
-    saleId: [ids.saleId],
-    page: ["1", "2", "3"],
-    search: ["punk", "Edition", "%"],
-    name: ["alice.eth", "bob.eth"],
-  };
-}
-
 const apis = {
   "/v1": { api: () => market.v1, requestsOf: v1Requests, prefix: "" },
   "the account API": { api: () => market.account, requestsOf: accountRequests, prefix: base },
@@ -51,7 +28,7 @@ it.each(Object.entries(apis))(
   "%s: every request that can be drawn from the document is answered as documented, without a fault, and none holds the process",
   async (_, { api: apiOf, requestsOf, prefix }) => {
     const api = apiOf();
-    const known = { values: valuesOf(market), requests: requestsOf(market) };
+    const known = { values: knownValues(market), requests: requestsOf(market) };
     const requests = drawRequests(api.document as unknown as RequestDocument, known);
     const { seed = Date.now() } = fc.readConfigureGlobal() ?? {};
     const headers = prefix === "" ? {} : { authorization: `Bearer ${market.bearer}` };

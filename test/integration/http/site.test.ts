@@ -1,4 +1,5 @@
 import { gzipSync } from "node:zlib";
+import { parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
@@ -256,6 +257,25 @@ describe("the table beneath a chart", () => {
     ).toEqual(bids.levels.map((one) => [one.priceWei, one.bestSellerNetWei]));
   });
 
+  it("holds the distribution of the holders", async () => {
+    const { html } = await open(`/collections/punks?chainId=${chainId}&view=holders`);
+    const group = z.object({
+      ...{ from: z.number(), to: z.number().nullable() },
+      ...{ holders: z.number(), tokens: z.string() },
+    });
+    const { groups } = z
+      .object({ groups: z.array(group) })
+      .parse(await endpoint(`holders/distribution?chainId=${chainId}`));
+    const ranges = groups.map(({ from, to }) => {
+      if (to === null) return `${from} and more`;
+      return from === to ? `${from}` : `${from} to ${to}`;
+    });
+    expect(
+      tableOf(html, "Holders by token ids held").map(({ cells }) => [cells[0], cells[1], cells[3]]),
+    ).toEqual(groups.map((one, index) => [ranges[index], `${one.holders}`, one.tokens]));
+    expect(groups.some(({ holders }) => holders > 0)).toBe(true);
+  });
+
   it("holds a token's sales", async () => {
     const { html } = await open(`/collections/${contracts.punks}/tokens/1?chainId=${chainId}`);
     const row = z.object({ saleId: z.string(), price: z.number() });
@@ -263,6 +283,51 @@ describe("the table beneath a chart", () => {
     const sales = z.array(row).parse((await ask(path)).data);
     expect(tableOf(html, "Sales").map(({ key, cells }) => [key, cells[1]])).toEqual(
       sales.toReversed().map(({ saleId, price }) => [saleId, String(price)]),
+    );
+  });
+});
+
+describe("wash trades", () => {
+  it("are named beside what was traded, and may be left out of the order", async () => {
+    const { actors, catchUp } = market.book;
+    const { alice, bob } = actors;
+    const nft = { standard: "erc721", contract: contracts.punks, tokenId: 3n } as const;
+    await bob.buys(await alice.lists(nft, { priceWei: parseEther("5") }));
+    await alice.buys(await bob.lists(nft, { priceWei: parseEther("6") }));
+    await catchUp();
+    const stats = z.looseObject({
+      washVolumeWei: z.record(z.string(), z.string()),
+      washSales: z.record(z.string(), z.number()),
+    });
+    const row = z.looseObject({ stats });
+    const { stats: ofPunks } = row.parse(
+      (await ask(`/v1/collections/punks?chainId=${chainId}`)).data,
+    );
+    expect(ofPunks.washSales.all).toBe(2);
+
+    const { html } = await open(`/collections/punks?chainId=${chainId}`);
+    const rows = new Map(
+      tableOf(html, "Trading by period").map(({ cells }) => [cells[0], cells.slice(1)]),
+    );
+    const periods = ["24h", "7d", "30d", "all"];
+    expect(rows.get("Of the volume, wash trades")).toEqual(
+      periods.map((one) => ofPunks.washVolumeWei[one]),
+    );
+    expect(rows.get("Of the sales, wash trades")).toEqual(
+      periods.map((one) => `${ofPunks.washSales[one]}`),
+    );
+
+    const ranking = await open(`/?chainId=${chainId}`);
+    expect(tableOf(ranking.html, "Collections by volume")[0]?.cells[2]).toBe(
+      ofPunks.washVolumeWei["24h"],
+    );
+    const [, without = ""] = /<a href="([^"]*)"[^>]*>Without wash trades/.exec(ranking.html) ?? [];
+    const other = await open(decode(without));
+    expect(other.html).toContain("exclude_wash=true");
+    const asked = await ask(`/v1/collections?chainId=${chainId}&exclude_wash=true&sort=volume`);
+    const addresses = z.array(z.looseObject({ address: z.string() })).parse(asked.data);
+    expect(tableOf(other.html, "Collections by volume").map(({ key }) => key)).toEqual(
+      addresses.map(({ address }) => address),
     );
   });
 });

@@ -60,11 +60,17 @@ const Findings = z.array(
   }),
 );
 
-/** What axe finds on a page; needs scripts. */
-export async function findBarriers(page: Page): Promise<z.output<typeof Findings>> {
+/** What axe finds on a page, by all rules or the named ones; needs scripts. */
+export async function findBarriers(
+  page: Page,
+  rules?: readonly string[],
+): Promise<z.output<typeof Findings>> {
   // The page's own rules let no foreign script run; the driver may.
-  await page.evaluate(axe.source);
-  return Findings.parse(await page.evaluate("axe.run().then(({ violations }) => violations)"));
+  await page.evaluate(`if (!("axe" in window)) { ${axe.source} }`);
+  const options = rules === undefined ? "" : JSON.stringify({ runOnly: rules });
+  return Findings.parse(
+    await page.evaluate(`axe.run(${options}).then(({ violations }) => violations)`),
+  );
 }
 
 /** By how many pixels a page is wider than its window. */

@@ -59,6 +59,9 @@ export const attacks: Readonly<Record<string, Attack>> = {
       "width='31623' height='31623' viewBox",
     ),
   },
+  "a billion pixels in a PNG": {
+    image: `data:image/png;base64,${Buffer.from("89504e470d0a1a0a0000000d4948445200007b8700007b8708060000009d41a2a50000000a49444154789c63000100000500010d0a2db40000000049454e44ae426082", "hex").toString("base64")}`,
+  },
   "an image without a scheme": { image: "//evil.example/x.png" },
   "credentials in an image": { image: "https://user:password@evil.example/x.png" },
   "an image of the visitor's network": { image: "http://192.168.0.1/admin?reboot" },
@@ -76,6 +79,38 @@ export const attacks: Readonly<Record<string, Attack>> = {
     })),
   },
 };
+
+const chain = `chainId=${chainId}`;
+const sent = (text: string) => encodeURIComponent(text);
+const markup = sent(`"><script>${script}</script><img src=x onerror="${script}">`);
+const long = "W".repeat(3_000);
+
+/** What a link to a page may say, by what it tries. */
+export const hostileRequests: readonly (readonly [name: string, path: string])[] = [
+  ["markup in a search", `/search?${chain}&q=${markup}`],
+  ["marks of direction in a search", `/search?${chain}&q=${sent("\u202Eevil\u2067 name")}`],
+  ["a name of ENS with markup", `/search?${chain}&q=${sent(`<b>${script}</b>.eth`)}`],
+  ["a name of ENS that looks like another", `/search?${chain}&q=${sent("vit\u0430lik.eth")}`],
+  ["a word of 3,000 letters in a search", `/search?${chain}&q=${long}`],
+  ["a search that is a list", `/search?${chain}&q[]=a&q[]=b&q[x]=c`],
+  ["markup in a filter by trait", `/collections/punks?${chain}&traits[${markup}]=${markup}`],
+  ["a trait of every object", `/collections/punks?${chain}&traits[__proto__]=constructor`],
+  ["markup in a price", `/collections/punks?${chain}&min_price=${markup}&max_price=${long}`],
+  ["markup in a marketplace", `/collections/punks?${chain}&marketplace=${markup}`],
+  ["markup in a view", `/collections/punks?${chain}&view=${markup}&sort=${markup}`],
+  ["a view of every object", `/collections/punks?${chain}&view=__proto__`],
+  ["markup in a cursor", `/activity?${chain}&cursor=${markup}`],
+  ["markup in a kind of activity", `/activity?${chain}&type=${markup}`],
+  ["markup in a chain", `/?chainId=${markup}`],
+  ["markup in a period", `/?${chain}&period=${markup}&sort=${markup}&exclude_wash=${markup}`],
+  ["markup in a slug", `/collections/${markup}?${chain}`],
+  ["markup in a token id", `/collections/punks/tokens/${markup}?${chain}`],
+  ["a token id of 3,000 digits", `/collections/punks/tokens/${"9".repeat(3_000)}?${chain}`],
+  ["markup in a wallet", `/wallets/${markup}?${chain}`],
+  ["markup in a listing", `/listings/${markup}?${chain}`],
+  ["markup in a path", `/${markup}`],
+  ["a way out of the folder", `/assets/site/..%2f..%2f..%2fpackage.json`],
+];
 
 /** Tokens of `contract` from id 1 on, each with one attack, and a collection that tries some of them itself. */
 export function hostileCollection(firstId: number): Observation[] {

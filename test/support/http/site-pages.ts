@@ -9,6 +9,7 @@ export function sitePagesOf({ ids }: Pick<ServedMarket, "ids">): Record<string, 
   const collection = (view: string) => `/collections/punks?${chain}&view=${view}`;
   return {
     market: `/?${chain}`,
+    "market-without-wash": `/?${chain}&exclude_wash=true&period=7d`,
     items: collection("items"),
     "items-filtered": `${collection("items")}&marketplace=native&max_price=5&traits[Fur]=Brown`,
     prices: collection("prices"),

@@ -38,7 +38,7 @@ export function priceChart(sales: readonly SaleRow[], { id, now }: Options): Htm
       html`<path class="dots" d="${points.map(([x, y]) => `M${place(x)} ${place(y)}h0`).join("")}"/>`,
       ...points.map(([x]) => html`<g data-at="${place(x / width)}"/>`),
     ],
-    below: [from, (from + to) / 2, to].map((time) => new Date(time).toISOString().slice(0, 10)),
+    below: [from, (from + to) / 2, to].map((time) => axisTime(time, to - from)),
     table: table(
       priced,
       [
@@ -54,4 +54,12 @@ export function priceChart(sales: readonly SaleRow[], { id, now }: Options): Htm
       { caption: "Sales", isCaptionShown: true, keyOf: ({ saleId }) => saleId },
     ),
   });
+}
+
+const dayMs = 86_400_000;
+
+/** The day, and the minute where all of them are within three days. UTC. */
+function axisTime(time: number, rangeMs: number): string {
+  const text = new Date(time).toISOString();
+  return rangeMs > 3 * dayMs ? text.slice(0, 10) : text.slice(5, 16).replace("T", " ");
 }

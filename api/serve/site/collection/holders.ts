@@ -1,5 +1,10 @@
+import type { z } from "zod";
 import type { Html } from "../../html/html.ts";
 import { html } from "../../html/html.ts";
+import {
+  type HolderDistribution,
+  holderDistribution,
+} from "../../v1/collections/holder-distribution.ts";
 import { holders } from "../../v1/collections/holders.ts";
 import { shareBar } from "../charts/share-bar.ts";
 import type { Visit } from "../page/visit.ts";
@@ -13,15 +18,17 @@ import { type CollectionRow, filterLink } from "./head.ts";
 export async function holdersView(visit: Visit, row: CollectionRow): Promise<Html> {
   const { chainId, read, parameter } = visit;
   const cursor = parameter("cursor");
-  const { data, meta } = await read(holders, {
-    params: { collection: row.slug ?? row.address },
-    query: { chainId: String(chainId), cursor: cursor || undefined, per_page: "50" },
-  });
+  const params = { collection: row.slug ?? row.address };
+  const query = { chainId: String(chainId) };
+  const [{ data, meta }, distribution] = await Promise.all([
+    read(holders, { params, query: { ...query, cursor: cursor || undefined, per_page: "50" } }),
+    cursor === "" ? read(holderDistribution, { params, query }) : null,
+  ]);
   const supply = BigInt(row.stats.supplyExact);
   const shareOf = (units: string) =>
     supply > 0n ? Number((BigInt(units) * 1_000_000n) / supply) / 1_000_000 : 0;
   const next = meta?.next_cursor ?? null;
-  return panel({
+  return html`${distribution !== null && distributionPanel(distribution.data)}${panel({
     id: "holders",
     title: cursor === "" ? "Top holders" : "Holders",
     about: `${formatCount(meta?.total ?? 0)} holders, most token ids first; burn addresses are left out.`,
@@ -40,5 +47,43 @@ export async function holdersView(visit: Visit, row: CollectionRow): Promise<Htm
       ],
       { caption: "Top holders", empty: "Nobody holds a token." },
     )}${nextPage(next && filterLink(row, { view: "holders", cursor: next }))}`,
+  })}`;
+}
+
+type Distribution = z.output<typeof HolderDistribution>;
+
+/** How many hold how much, as bars. */
+function distributionPanel({ groups, holders: all, tokens }: Distribution): Html {
+  const ofHolders = (count: number) => (all === 0 ? 0 : count / all);
+  const ofTokens = (count: string) => (tokens === "0" ? 0 : Number(count) / Number(tokens));
+  return panel({
+    id: "distribution",
+    title: "Distribution",
+    body: table(
+      groups,
+      [
+        { head: "Token ids held", cell: ({ from, to }) => rangeOf(from, to), isHead: true },
+        { head: "Holders", cell: (one) => formatCount(one.holders), isNumber: true },
+        {
+          head: "Of the holders",
+          cell: (one) =>
+            html`${formatShare(ofHolders(one.holders))} ${shareBar(ofHolders(one.holders))}`,
+          isNumber: true,
+        },
+        { head: "Token ids", cell: (one) => formatCount(Number(one.tokens)), isNumber: true },
+        {
+          head: "Of the token ids",
+          cell: (one) =>
+            html`${formatShare(ofTokens(one.tokens))} ${shareBar(ofTokens(one.tokens))}`,
+          isNumber: true,
+        },
+      ],
+      { caption: "Holders by token ids held", keyOf: ({ from }) => `${from}` },
+    ),
   });
+}
+
+function rangeOf(from: number, to: number | null): string {
+  if (to === null) return `${from} and more`;
+  return from === to ? `${from}` : `${from} to ${to}`;
 }

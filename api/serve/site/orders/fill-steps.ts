@@ -91,7 +91,7 @@ export function cancelSteps(side: "asks" | "bids", chainId: ChainId, id: string)
   const path = `/v1/orders/${side}/${encodeURIComponent(id)}`;
   return steps("cancel", "How its maker ends it", [
     [
-      "Ask for the order as it was signed, and call the exchange's `cancel` with it from the maker's address.",
+      "Ask for the order as it was signed, and call the function cancel of the exchange with it from the maker's address.",
       `curl "$API${path}/components?chainId=${chainId}"`,
     ],
     ["Have its state read again from the chain.", post(`${path}/sync`, { chainId })],

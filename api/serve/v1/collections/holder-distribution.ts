@@ -18,7 +18,7 @@ const holdersAndTokens = {
   tokens: uint256Text.meta({ description: "Token ids that they hold." }),
 };
 
-const HolderDistribution = z
+export const HolderDistribution = z
   .object({
     collection: LinkedCollection,
     ...holdersAndTokens,

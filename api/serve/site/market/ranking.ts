@@ -1,0 +1,111 @@
+import type { z } from "zod";
+import { type Html, html } from "../../html/html.ts";
+import type { Collection } from "../../views/collection.ts";
+import { sparkline } from "../charts/sparkline.ts";
+import { amount } from "../parts/amount.ts";
+import { coinOf } from "../parts/chain.ts";
+import { picture } from "../parts/media.ts";
+import { change, formatCount, none } from "../parts/number.ts";
+import { tabs } from "../parts/panel.ts";
+import { table } from "../parts/table.ts";
+import { nameOr, shortHex } from "../parts/text.ts";
+
+export type CollectionRow = z.output<typeof Collection>;
+export type Line = readonly { readonly t: string; readonly c: number }[];
+
+export const windows = ["24h", "7d", "30d"] as const;
+export const sorts = ["volume", "floor", "sales", "listed", "supply", "holders", "change"] as const;
+type Sort = (typeof sorts)[number];
+
+type Link = (more: Record<string, string | undefined>) => string;
+
+type Ranking = {
+  readonly chainId: CollectionRow["chainId"];
+  readonly period: (typeof windows)[number];
+  readonly sort: Sort;
+  readonly link: Link;
+};
+
+/** Whether trades that look like those of one person with themselves count in the order. */
+export const washSwitch = (isExcluded: boolean, link: Link): Html =>
+  tabs("Trades that count in the order", [
+    { href: link({ exclude_wash: undefined }), text: "All trades", isCurrent: !isExcluded },
+    { href: link({ exclude_wash: "true" }), text: "Without wash trades", isCurrent: isExcluded },
+  ]);
+
+/** Collections with what was traded in the period, and how much of it looks like wash trades. */
+export function ranking(
+  rows: readonly CollectionRow[],
+  lines: readonly Line[],
+  options: Ranking,
+): Html {
+  const { chainId, period, link } = options;
+  const symbol = coinOf(chainId);
+  const head = (sort: Sort, text: string) =>
+    sort === options.sort
+      ? html`<a href="${link({ sort })}" aria-current="true">${text} <span aria-hidden="true">↓</span></a>`
+      : html`<a href="${link({ sort })}">${text}</a>`;
+  return table(
+    rows.map((row, index) => ({ ...row, line: lines[index] ?? [] })),
+    [
+      { head: "Collection", cell: nameCell, isHead: true },
+      {
+        head: head("volume", `Volume ${period}`),
+        isNumber: true,
+        cell: ({ stats }) =>
+          amount({ wei: stats.volumeWei[period], symbol, usd: stats.volumeUsd[period] ?? null }),
+      },
+      {
+        head: "Of it wash trades",
+        isNumber: true,
+        isMinor: true,
+        cell: ({ stats }) =>
+          (stats.washSales[period] ?? 0) === 0
+            ? none
+            : amount({ wei: stats.washVolumeWei[period], symbol }),
+      },
+      {
+        head: head("floor", "Floor"),
+        isNumber: true,
+        cell: ({ stats: { floor } }) =>
+          amount({ wei: floor?.priceWei, symbol: floor?.currency ?? symbol, usd: floor?.usd }),
+      },
+      {
+        head: head("change", "Change"),
+        isNumber: true,
+        cell: ({ stats }) => change(stats.change[period]),
+      },
+      {
+        head: head("sales", "Sales"),
+        isNumber: true,
+        cell: ({ stats }) => formatCount(stats.sales[period] ?? 0),
+      },
+      {
+        head: head("listed", "Listed"),
+        isNumber: true,
+        isMinor: true,
+        cell: ({ stats }) => formatCount(stats.listed),
+      },
+      {
+        head: head("holders", "Holders"),
+        isNumber: true,
+        isMinor: true,
+        cell: ({ stats }) => formatCount(stats.holders),
+      },
+      {
+        head: "Floor, last week",
+        isNumber: true,
+        cell: ({ line }) => sparkline(line, "Floor of the last week"),
+      },
+    ],
+    {
+      caption: `Collections by ${options.sort}`,
+      keyOf: ({ address }) => address,
+      empty: "No collection is known yet.",
+    },
+  );
+}
+
+function nameCell({ slug, address, name, media, verified, urls }: CollectionRow): Html {
+  return html`<span class="named">${picture(media.imageUrl, "", 36)}<span><a href="${urls.collection}">${nameOr(name, slug === null || slug === address ? shortHex(address) : slug)}</a>${verified && html` <span class="mark good" title="verified">✓<span class="unseen">verified</span></span>`}</span></span>`;
+}

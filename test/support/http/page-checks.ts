@@ -1,0 +1,98 @@
+import type { Page } from "playwright-core";
+import { z } from "zod";
+
+const Texts = z.array(z.string());
+
+/** Text that its box cuts off without saying so; what scrolls by itself and what is for screen readers alone is none. */
+export async function cutParts(page: Page): Promise<string[]> {
+  return Texts.parse(await page.evaluate(findCut));
+}
+
+const findCut = `[...document.querySelectorAll("body *")].filter((one) => {
+  if (one.closest(".unseen, svg, .skip, select, [hidden]") !== null || one.clientWidth === 0) return false;
+  const { overflowX, textOverflow } = getComputedStyle(one);
+  return ["hidden", "clip"].includes(overflowX) && textOverflow !== "ellipsis" && one.textContent.trim() !== "" && one.scrollWidth > one.clientWidth + 1;
+}).map((one) => one.outerHTML.slice(0, 160))`;
+
+/** What no page of ours has, whatever others wrote into its rows. */
+export async function strangeParts(page: Page): Promise<string[]> {
+  return Texts.parse(await page.evaluate(findStrange));
+}
+
+const findStrange = `(() => {
+  const found = window.attacked === undefined ? [] : ["a script of theirs ran"];
+  const add = (what, all) => { if (all.length > 0) found.push(what + " " + all[0].outerHTML.slice(0, 200)); };
+  const all = [...document.querySelectorAll("*")];
+  add("script", [...document.scripts].filter(({ src }) => !src.startsWith(location.origin + "/assets/site/")));
+  add("handler", all.filter((one) => [...one.attributes].some(({ name }) => name.startsWith("on") || name === "style")));
+  add("element", [...document.querySelectorAll("iframe, object, embed, base, meta[http-equiv], style, foreignObject")]);
+  add("svg", [...document.querySelectorAll("svg")].filter((one) => one.closest(".plot, .spark, .share, .split") === null));
+  add("link", [...document.links].filter(({ protocol }) => !/^https?:$/.test(protocol)));
+  add("form", [...document.forms].filter(({ action }) => !action.startsWith(location.origin)));
+  add("image", [...document.images].filter(({ src, referrerPolicy }) => referrerPolicy !== "no-referrer" || !/^https?:/.test(src)));
+  if (document.title.length > 200) found.push("title");
+  if (document.querySelectorAll("main").length !== 1) found.push("main");
+  if (document.querySelectorAll("footer").length !== 1) found.push("footer");
+  const tall = [...document.querySelectorAll("tbody tr, .card")].filter((one) => one.getBoundingClientRect().height > 900);
+  add("tall row", tall);
+  return found;
+})()`;
+
+/** Elements that move although their visitor asked for less motion. */
+export async function movingParts(page: Page): Promise<string[]> {
+  return Texts.parse(await page.evaluate(findMoving));
+}
+
+const findMoving = `[...document.querySelectorAll("body *")].filter((one) => {
+  const { animationName, transitionDuration, scrollBehavior } = getComputedStyle(one);
+  return animationName !== "none" || transitionDuration.split(", ").some((one) => one !== "0s") || scrollBehavior === "smooth";
+}).map((one) => one.outerHTML.slice(0, 160))`;
+
+/**
+ * Goes through a page by the Tab key. Returns the controls that it does not reach, those that are reached without being
+ * seen, and those that do not show that they have the focus.
+ */
+export async function keyboardFaults(page: Page): Promise<string[]> {
+  const count = z.number().parse(await page.evaluate(beginKeyboard));
+  const faults: string[] = [];
+  for (let step = 0; step < count + ownControls; step += 1) {
+    await page.keyboard.press("Tab");
+    const fault = z
+      .string()
+      .nullable()
+      .parse(await page.evaluate(lookAtFocus));
+    if (fault === null) break;
+    if (fault !== "") faults.push(fault);
+  }
+  return [
+    ...faults,
+    ...Texts.parse(
+      await page.evaluate(
+        "[...window.unreached].map((one) => 'not reached: ' + one.outerHTML.slice(0, 160))",
+      ),
+    ),
+  ];
+}
+
+/** Stops that a browser adds by itself, within a video. */
+const ownControls = 10;
+
+const beginKeyboard = `(() => {
+  const controls = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, summary, video[controls], [tabindex='0']")];
+  window.unreached = new Set(controls.filter((one) => one.checkVisibility({ visibilityProperty: true })));
+  document.activeElement?.blur();
+  return window.unreached.size;
+})()`;
+
+const lookAtFocus = `(() => {
+  const one = document.activeElement;
+  if (one === null || one === document.body) return window.unreached.size === 0 ? null : "the focus is lost";
+  // A video's own controls show their focus themselves.
+  if (!window.unreached.delete(one)) return window.unreached.size === 0 ? null : one.matches("video") ? "" : "again: " + one.outerHTML.slice(0, 160);
+  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(one);
+  const { width, height, top, bottom } = one.getBoundingClientRect();
+  const where = one.outerHTML.slice(0, 160);
+  if ((outlineStyle === "none" || outlineWidth === "0px") && boxShadow === "none") return "no focus ring: " + where;
+  if (width === 0 || height === 0 || bottom < 0 || top > innerHeight) return "not in sight: " + where;
+  return "";
+})()`;
