@@ -9,6 +9,14 @@ const percents = new Intl.NumberFormat("en-US", {
   maximumFractionDigits: 1,
   signDisplay: "exceptZero",
 });
+const usdOf = (digits: number) =>
+  new Intl.NumberFormat("en-US", {
+    style: "currency",
+    currency: "USD",
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+const [wholeUsd, cents] = [usdOf(0), usdOf(2)];
 const shares = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 2 });
 
 export const formatCount = (count: number): string => whole.format(count);
@@ -25,14 +33,8 @@ export function formatNumber(value: number): string {
 
 export function formatUsd(usd: number): string {
   if (Math.abs(usd) >= 1e15) return `$${usd.toExponential(3)}`;
-  const digits = Math.abs(usd) >= 1_000 ? 0 : 2;
   if (usd !== 0 && Math.abs(usd) < 0.01) return "< $0.01";
-  return usd.toLocaleString("en-US", {
-    style: "currency",
-    currency: "USD",
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
+  return (Math.abs(usd) >= 1_000 ? wholeUsd : cents).format(usd);
 }
 
 /** A part of a whole. */
