@@ -33,7 +33,8 @@ const namedOf = (url: string): Named => ({
 });
 
 /** What is answered; documents have none. */
-const dataOf = (body: unknown): unknown => z.looseObject({ data: z.unknown() }).parse(body).data;
+const dataOf = (body: unknown): unknown =>
+  z.looseObject({ data: z.unknown().optional() }).parse(body).data;
 
 /** What a page shows, without its links and what it asks for. */
 async function shownAt(url: string): Promise<{ status: number; text: string }> {
