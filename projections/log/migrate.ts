@@ -28,6 +28,7 @@ import { up as accountSecurity } from "./migrations/0035-account-security.ts";
 import { up as requestPaths } from "./migrations/0036-request-paths.ts";
 import { up as tokenSubmissions } from "./migrations/0040-token-submissions.ts";
 import { up as search } from "./migrations/0041-search.ts";
+import { up as instantKeyShares } from "./migrations/0042-instant-key-shares.ts";
 import { up as sources } from "./migrations/0044-sources.ts";
 import { up as outgoingCalls } from "./migrations/0046-outgoing-calls.ts";
 import { up as exchangeContext } from "./migrations/0050-exchange-context.ts";
@@ -63,6 +64,7 @@ const migrations: Record<string, Migration> = {
   "0036-request-paths": { up: requestPaths },
   "0040-token-submissions": { up: tokenSubmissions },
   "0041-search": { up: search },
+  "0042-instant-key-shares": { up: instantKeyShares },
   "0044-sources": { up: sources },
   "0046-outgoing-calls": { up: outgoingCalls },
   "0050-exchange-context": { up: exchangeContext },

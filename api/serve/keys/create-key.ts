@@ -16,6 +16,7 @@ export type CreatedInstantKey = { readonly key: string; readonly expiresAt: Date
 
 /**
  * An instant key for an address, or the seconds after which it may have one. Requests of one address are serialized.
+ * Keys of a day have limits of their own, which those of the days before share: collecting keys brings no more.
  * `at` is null for the database's clock.
  */
 export async function createInstantKey(
@@ -28,17 +29,18 @@ export async function createInstantKey(
     await sql`
       select from access.instant_key_turn
       where turn = hashtextextended(${address}, 0) & ${turns - 1} for update`.execute(transaction);
-    const { rows: given } = await sql<{ ageSeconds: number }>`
-      select extract(epoch from coalesce(${at}::timestamptz, now()) - created_at)::float8 as "ageSeconds"
+    const { rows: given } = await sql<{ ageSeconds: number; share: number | null }>`
+      select extract(epoch from coalesce(${at}::timestamptz, now()) - created_at)::float8 as "ageSeconds", share
       from access.key
-      where created_from = ${address} and created_at > coalesce(${at}::timestamptz, now()) - interval '1 day'
+      where created_from = ${address}
       order by created_at desc limit ${instantKeysPerDay}`.execute(transaction);
     const oldest = given[instantKeysPerDay - 1];
-    if (oldest !== undefined)
+    if (oldest !== undefined && oldest.ageSeconds < daySeconds)
       return { retryAfterSeconds: Math.ceil(daySeconds - oldest.ageSeconds) };
+    const share = ((given[0]?.share ?? -1) + 1) % instantKeysPerDay;
     const { rows } = await sql<{ expiresAt: Date }>`
-      insert into access.key (hash, type, ending, created_at, created_from, expires_at)
-      select ${hashKey(key)}, 'instant', ${lastCharacters(key)}, at, ${address},
+      insert into access.key (hash, type, ending, created_at, created_from, share, expires_at)
+      select ${hashKey(key)}, 'instant', ${lastCharacters(key)}, at, ${address}, ${share},
              at + make_interval(days => ${instantKeyDays})
       from (select coalesce(${at}::timestamptz, now()) as at) clock
       returning expires_at as "expiresAt"`.execute(transaction);

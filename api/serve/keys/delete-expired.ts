@@ -6,8 +6,8 @@ import { requestDays } from "./request-log.ts";
 const retentionDays = 30;
 
 /**
- * Deletes past minutes, the addresses of instant keys after a day, old requests of keys, and instant keys that expired
- * long ago. Any number of processes may run it at once; `skip locked` keeps them from waiting for each other.
+ * Deletes past minutes, the addresses of expired instant keys, old requests of keys, and instant keys that expired long
+ * ago. Any number of processes may run it at once; `skip locked` keeps them from waiting for each other.
  */
 export async function deleteExpiredAccess(db: Database): Promise<void> {
   await sql`
@@ -16,7 +16,7 @@ export async function deleteExpiredAccess(db: Database): Promise<void> {
       limit 20000 for update skip locked)`.execute(db);
   await sql`
     update access.key set created_from = null where id in (
-      select id from access.key where created_from is not null and created_at < now() - interval '25 hours'
+      select id from access.key where created_from is not null and expires_at < now()
       limit 20000 for update skip locked)`.execute(db);
   await sql`
     delete from access.key where id in (

@@ -130,6 +130,24 @@ describe("POST /v1/auth/keys", () => {
     expect(given.status).toBe(201);
   });
 
+  it("lets an address collect keys, but no more requests a minute than three keys have", async () => {
+    const address = newAddress();
+    const keys: string[] = [];
+    for (const day of [0, 1]) {
+      clock = later(day * dayMs);
+      for (const _ of [1, 2, 3]) keys.push(await instantKey(address));
+    }
+    const admittedWith = async (chosen: readonly string[]) => {
+      const sent = chosen.flatMap((key) => Array.from({ length: 65 }, () => statusWith(one, key)));
+      return (await Promise.all(sent)).filter((status) => status === 422).length;
+    };
+
+    expect(await admittedWith(keys.slice(3))).toBe(3 * 60);
+    expect(await admittedWith(keys.slice(0, 3))).toBe(0);
+    const stranger = await instantKey();
+    expect(await statusWith(one, stranger)).toBe(422);
+  });
+
   it("costs a request of the address", async () => {
     const address = newAddress();
     await askKey(one, address);
@@ -283,7 +301,7 @@ describe("a log", () => {
   });
 });
 
-it("what is over is swept: minutes, addresses of a day ago, instant keys of a month ago", async () => {
+it("what is over is swept: minutes, addresses of expired instant keys, instant keys of a month ago", async () => {
   const { db } = database;
   await sql`insert into access.minute (caller, began_at, per_minute, used, granted)
     values ('old', now() - interval '3 minutes', 1, 1, 1), ('new', now(), 1, 1, 1)`.execute(db);
@@ -293,6 +311,7 @@ it("what is over is swept: minutes, addresses of a day ago, instant keys of a mo
     values (sha256(${ending}::bytea), 'instant', ${ending}, now() - ${age}::interval, '192.0.2.1',
             now() - ${age}::interval + interval '7 days')`.execute(db);
   await row("hour", "1 hour");
+  await row("days", "6 days");
   await row("week", "8 days");
   await row("old", "38 days");
 
@@ -301,11 +320,12 @@ it("what is over is swept: minutes, addresses of a day ago, instant keys of a mo
   const minutes = await sql<{ caller: string }>`
     select caller from access.minute where caller in ('old', 'new')`.execute(db);
   const keys = await sql<{ ending: string; from: string | null }>`
-    select ending, created_from as from from access.key where ending in ('hour', 'week', 'old')
+    select ending, created_from as from from access.key where ending in ('hour', 'days', 'week', 'old')
     order by created_at`.execute(db);
   expect(minutes.rows).toEqual([{ caller: "new" }]);
   expect(keys.rows).toEqual([
     { ending: "week", from: null },
+    { ending: "days", from: "192.0.2.1" },
     { ending: "hour", from: "192.0.2.1" },
   ]);
 });
