@@ -1,7 +1,7 @@
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { ServedMarket } from "./served-market.ts";
-import { chainId } from "./served-market-data.ts";
+import type { MarketIds } from "./served-market-data.ts";
 
 /** One request of an operation, as its parts. */
 type OperationRequest = {
@@ -18,21 +18,25 @@ const [alice, bob, carol] = [accounts.alice, accounts.bob, accounts.carol].map(l
 const page = { per_page: 1 };
 const punk = { contract: punks, tokenId: "2" };
 
-const ofPunk = { path: { collection: punks, tokenId: "2" }, query: { chainId } };
-const ofPunks = { path: { collection: punks }, query: { chainId } };
-
 /** Media and documents that metadata holds in itself, which the local market's does not: not found there. */
-const mediaRequests: OperationRequests = {
-  "get /v1/collections/{collection}/tokens/{tokenId}/image": ofPunk,
-  "get /v1/collections/{collection}/tokens/{tokenId}/animation": ofPunk,
-  "get /v1/collections/{collection}/tokens/{tokenId}/metadata": ofPunk,
-  "get /v1/collections/{collection}/image": ofPunks,
-  "get /v1/collections/{collection}/banner": ofPunks,
-};
-export const isMedia = (name: string) => name in mediaRequests;
+function mediaRequests(chainId: number): OperationRequests {
+  const ofPunk = { path: { collection: punks, tokenId: "2" }, query: { chainId } };
+  const ofPunks = { path: { collection: punks }, query: { chainId } };
+  return {
+    "get /v1/collections/{collection}/tokens/{tokenId}/image": ofPunk,
+    "get /v1/collections/{collection}/tokens/{tokenId}/animation": ofPunk,
+    "get /v1/collections/{collection}/tokens/{tokenId}/metadata": ofPunk,
+    "get /v1/collections/{collection}/image": ofPunks,
+    "get /v1/collections/{collection}/banner": ofPunks,
+  };
+}
+export const isMedia = (name: string) => name in mediaRequests(1);
+
+/** A market whose first collection is the punks: its chain, and what its rows are called. */
+type KnownMarket = { readonly ids: MarketIds; readonly chainId?: number };
 
 /** A request of every operation of `/v1` that succeeds, except cancels, which are refused to everybody. */
-export function v1Requests({ ids }: ServedMarket): OperationRequests {
+export function v1Requests({ ids, chainId = 1 }: KnownMarket): OperationRequests {
   const onChain = { query: { chainId } };
   const ask = { path: { askId: ids.ask }, ...onChain };
   const bid = { path: { bidId: ids.bid }, ...onChain };
@@ -57,7 +61,7 @@ export function v1Requests({ ids }: ServedMarket): OperationRequests {
       path: { collection: punks, tokenId: "2" },
       ...list(),
     },
-    ...mediaRequests,
+    ...mediaRequests(chainId),
     "get /v1/collections/{collection}/traits": inPunks(),
     "get /v1/collections/{collection}/holders": inPunks(page),
     "get /v1/collections/{collection}/holders/distribution": inPunks(),
@@ -121,7 +125,7 @@ export function v1Requests({ ids }: ServedMarket): OperationRequests {
 }
 
 /** The same of the account API. */
-export function accountRequests({ login }: ServedMarket): OperationRequests {
+export function accountRequests({ login }: Pick<ServedMarket, "login">): OperationRequests {
   const inPunks = (query = {}) => ({ path: { address: punks }, query });
   const ofAlice = { path: { address: alice ?? "" }, query: { limit: 1 } };
   return {
