@@ -127,6 +127,17 @@ async function repeatable(client: DevnetClient, transaction: Transaction): Promi
   return { from, to, input, value: numberToHex(value), gas: numberToHex(gas) };
 }
 
+/** The disk that holds the database has no byte left, for as long as a host misbehaves. */
+const diskFull: Disturbance = {
+  name: "disk full",
+  takesDown: true,
+  async run({ market: { disk } }) {
+    await disk?.fill();
+    await delay(faultSeconds * 1_000);
+    await disk?.empty();
+  },
+};
+
 const disturbances: readonly Disturbance[] = [
   killed("indexer of chain 1", /--name indexer-1$/),
   killed("indexer of chain 33139", /--name indexer-33139$/),
@@ -142,9 +153,9 @@ const disturbances: readonly Disturbance[] = [
 ];
 
 /** All of them in another order each time round. */
-export function* shuffled(random: Random): Generator<Disturbance> {
+export function* shuffled(random: Random, hasDisk: boolean): Generator<Disturbance> {
   for (;;) {
-    const left = [...disturbances];
+    const left = hasDisk ? [...disturbances, diskFull] : [...disturbances];
     while (left.length > 0) {
       const [one] = left.splice(random.below(left.length), 1);
       if (one !== undefined) yield one;

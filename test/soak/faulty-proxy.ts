@@ -8,15 +8,17 @@ import type { AddressInfo } from "node:net";
 
 /**
  * How a host misbehaves: it never answers, answers with errors, cuts and garbles its bodies, or (a node) tells of a head
- * some blocks back.
+ * some blocks back, or lies: other addresses and numbers where a contract is asked, and no events.
  */
-export const faults = ["hang", "fail", "garble", "rewind"] as const;
+export const faults = ["hang", "fail", "garble", "rewind", "lie"] as const;
 type Fault = (typeof faults)[number];
 
 export type FaultyProxy = {
   url: string;
   /** Null: it passes everything on. */
   fault: Fault | null;
+  /** Calls so far: requests, or the JSON-RPC calls in them. */
+  calls: number;
   close(): Promise<void>;
 };
 
@@ -34,6 +36,7 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   const proxy: FaultyProxy = {
     url: `http://127.0.0.1:${port}`,
     fault: null,
+    calls: 0,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -51,6 +54,7 @@ async function answer(
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const sent = Buffer.concat(chunks);
+  proxy.calls += Math.max(1, sent.toString().split('"method"').length - 1);
   const { fault } = proxy;
   if (fault === "hang") return;
   if (fault === "fail") {
@@ -79,24 +83,54 @@ function endToEnd(headers: IncomingHttpHeaders): Record<string, string> {
 
 function changed(body: Buffer, sent: Buffer, fault: Fault | null): Buffer | string {
   if (fault === "garble") return `${body.subarray(0, body.length / 2)}\u0000{{`;
-  return fault === "rewind" ? rewound(body, sent) : body;
+  if (fault === "rewind") return rewound(body, sent);
+  return fault === "lie" ? lied(body, sent) : body;
 }
 
 type Message = { id?: number; method?: string; result?: unknown };
 
+type Change = (result: unknown) => unknown;
+
 /** The answers to a question for the height of the head are some blocks lower. */
-function rewound(body: Buffer, sent: Buffer): string {
+const rewound = (body: Buffer, sent: Buffer) =>
+  changeResults(body, sent, {
+    eth_blockNumber: (result) =>
+      typeof result === "string"
+        ? `0x${Math.max(0, Number(result) - rewoundBlocks).toString(16)}`
+        : result,
+  });
+
+/** A word with an address or a number, in what a contract answers. */
+const word = /0{24}[0-9a-f]{38}(?=[0-9a-f]{2})/g;
+
+/** Contracts answer other addresses and amounts, and blocks have no events. */
+const lied = (body: Buffer, sent: Buffer) =>
+  changeResults(body, sent, {
+    eth_call: (result) =>
+      typeof result === "string" && result.length >= 66
+        ? `0x${result.slice(2).replaceAll(word, (start) => `${start.slice(0, -2)}ff`)}`
+        : result,
+    eth_getLogs: () => [],
+  });
+
+/** Changes the results of some methods. */
+function changeResults(
+  body: Buffer,
+  sent: Buffer,
+  changes: Readonly<Record<string, Change>>,
+): string {
   const text = body.toString();
-  const asked = messagesOf(sent.toString());
-  const answers = messagesOf(text);
-  const heads = asked.filter(({ method }) => method === "eth_blockNumber").map(({ id }) => id);
-  if (heads.length === 0) return text;
-  const lower = answers.map((one) =>
-    heads.includes(one.id) && typeof one.result === "string"
-      ? { ...one, result: `0x${Math.max(0, Number(one.result) - rewoundBlocks).toString(16)}` }
-      : one,
+  const changeOf = new Map(
+    messagesOf(sent.toString()).map(({ id, method = "" }) => [id, changes[method]]),
   );
-  return JSON.stringify(Array.isArray(JSON.parse(text)) ? lower : lower[0]);
+  const answers = messagesOf(text).map((one) => {
+    const change = changeOf.get(one.id);
+    return change === undefined || one.result === undefined
+      ? one
+      : { ...one, result: change(one.result) };
+  });
+  if (![...changeOf.values()].some(Boolean)) return text;
+  return JSON.stringify(text.trimStart().startsWith("[") ? answers : answers[0]);
 }
 
 function messagesOf(text: string): Message[] {

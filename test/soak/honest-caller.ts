@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { quantile } from "../../devnet/zoo/honest-caller.ts";
+import { quantile } from "../zoo/samples.ts";
 
 export type Latencies = {
   ms: number[];
   statuses: Map<number, number>;
   /** Requests without an answer: the API or its machine was down. */
   unanswered: number;
-  /** 5xx other than 503 with `Retry-After`, while nothing of ours was down. */
+  /** Answers other than 2xx and 503 with `Retry-After`; no answer, while nothing of ours was down. */
   faults: string[];
 };
 
@@ -44,10 +44,9 @@ async function readOne(url: string, latencies: Latencies, isDown: () => boolean)
     await response.arrayBuffer();
     const { status, headers } = response;
     latencies.statuses.set(status, (latencies.statuses.get(status) ?? 0) + 1);
-    if (status === 200) latencies.ms.push(performance.now() - startedAt);
-    const isRefusal = status === 503 && headers.get("retry-after") !== null;
-    if (status >= 500 && !isRefusal && !wasDown && !isDown())
-      latencies.faults.push(`${status} ${new URL(url).pathname}`);
+    if (response.ok) latencies.ms.push(performance.now() - startedAt);
+    const isRefusal = status === 503 && Number(headers.get("retry-after")) > 0;
+    if (!response.ok && !isRefusal) latencies.faults.push(`${status} ${new URL(url).pathname}`);
   } catch {
     latencies.unanswered += 1;
     if (!wasDown && !isDown()) latencies.faults.push(`no answer ${new URL(url).pathname}`);

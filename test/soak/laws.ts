@@ -13,9 +13,11 @@ import type { SoakMarket } from "./market.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
+type LawfulMarket = Pick<SoakMarket, "baseUrl" | "rpcUrls" | "environment">;
+
 /** What must hold after all of it. One line for each law that does not. */
 export async function findBrokenLaws(
-  market: SoakMarket,
+  market: LawfulMarket,
   report: (line: string) => void,
 ): Promise<string[]> {
   const broken: string[] = [];
@@ -34,7 +36,7 @@ export async function findBrokenLaws(
 }
 
 /** What a command prints when it finds something; nothing where it exits with 0. */
-async function operate({ environment }: SoakMarket, ...args: string[]): Promise<string[]> {
+async function operate({ environment }: LawfulMarket, ...args: string[]): Promise<string[]> {
   const child = spawn(process.execPath, launch("op", ...args), {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
@@ -49,7 +51,7 @@ async function operate({ environment }: SoakMarket, ...args: string[]): Promise<
 const sweepsMs = 90_000;
 const pauseMs = 3_000;
 
-async function findWrongOrders(market: SoakMarket): Promise<string[]> {
+async function findWrongOrders(market: LawfulMarket): Promise<string[]> {
   const found = await Promise.all(chainIds.map((chainId) => compareChain(market, chainId)));
   return found.flat();
 }
@@ -57,7 +59,7 @@ async function findWrongOrders(market: SoakMarket): Promise<string[]> {
 const now = () => Math.floor(Date.now() / 1_000);
 
 /** People go on trading, so that an order may differ for a moment: wrong is what differs in each comparison. */
-async function compareChain(market: SoakMarket, chainId: ChainId): Promise<string[]> {
+async function compareChain(market: LawfulMarket, chainId: ChainId): Promise<string[]> {
   const { baseUrl, rpcUrls } = market;
   const source = { baseUrl, chainId, rpcUrl: rpcUrls[chainId] };
   let wrong: Disagreement[] | undefined;

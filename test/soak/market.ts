@@ -6,6 +6,7 @@ import { findFreePort } from "../../api/run/free-port.ts";
 import { launch } from "../../api/run/programs/program.ts";
 import { localChainsEnvironment } from "../../api/run/supervisor/local-chains.ts";
 import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
+import { type Disk, mountDisk } from "./disk.ts";
 import { type FaultyProxy, startFaultyProxy } from "./faulty-proxy.ts";
 import { type Running, start, stop, untilChainsReady } from "./processes.ts";
 
@@ -20,6 +21,8 @@ export type SoakMarket = {
   /** The service's settings. */
   environment: Record<string, string>;
   service(): Running;
+  /** That holds the database; null where nothing may be mounted. */
+  disk: Disk | null;
   /** Starts the service again after it was killed. */
   startService(): void;
   close(): Promise<void>;
@@ -28,7 +31,10 @@ export type SoakMarket = {
 /** In the background the service asks more often than it must, so that what has no event is noticed in the short form. */
 const checkSeconds = "10";
 
-export async function openSoakMarket(directory: string): Promise<SoakMarket> {
+export async function openSoakMarket(
+  directory: string,
+  { hasDisk }: { hasDisk: boolean },
+): Promise<SoakMarket> {
   const orphanGuard = startOrphanGuard();
   const port = await findFreePort();
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -42,6 +48,7 @@ export async function openSoakMarket(directory: string): Promise<SoakMarket> {
     orphanGuard,
   });
   const local = await untilChainsReady(chains);
+  const disk = hasDisk ? await mountDisk(dataDir) : null;
   const config = readConfig({ DATA_DIR: chainsDir });
   const given = localChainsEnvironment(config, {}, local);
   const proxied = await openProxies(given);
@@ -59,13 +66,16 @@ export async function openSoakMarket(directory: string): Promise<SoakMarket> {
   let service = startService();
   const { nodes, partners } = proxied;
   return {
-    ...{ baseUrl, dataDir, environment, nodes, partners },
+    ...{ baseUrl, dataDir, environment, nodes, partners, disk },
     rpcUrls: { 1: local.chains[1].rpcUrl, 33139: local.chains[33139].rpcUrl },
     service: () => service,
     startService() {
       service = startService();
     },
-    close: () => close({ service, chains, orphanGuard, proxies: Object.values(proxied.all) }),
+    async close() {
+      await close({ service, chains, orphanGuard, proxies: Object.values(proxied.all) });
+      await disk?.unmount();
+    },
   };
 }
 

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { type LocalChains, parseDevnetLine } from "../../api/run/supervisor/local-chains.ts";
 import type { OrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
-import { readMemory } from "../../devnet/zoo/process-memory.ts";
+import { readUsage } from "../zoo/process-usage.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -76,7 +76,7 @@ export async function untilReady(baseUrl: string, withinSeconds: number): Promis
 
 /** The id of a process that `pid` started, directly or not, whose command line matches. */
 export async function findProcess(pid: number, pattern: RegExp): Promise<number | null> {
-  for (const [entry] of await readMemory(pid)) {
+  for (const [entry] of await readUsage(pid)) {
     const [id = "", ...command] = entry.split(" ");
     if (pattern.test(command.join(" "))) return Number(id);
   }

@@ -40,8 +40,10 @@ const zooPauseMs = 3_000;
 /** Runs the market with one disturbance after the other, and the zoo; then checks every law. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { directory, minutes, report } = options;
-  const market = await openSoakMarket(directory);
+  const market = await openSoakMarket(directory, { hasDisk: true });
   try {
+    if (market.disk === null)
+      report("no disk of its own, which takes the right to mount: it is never full");
     report(`ready after ${await untilReady(market.baseUrl, firstStartSeconds)} s`);
     const aloneMs = Math.min(60_000, minutes * 6_000);
     const alone = await readUntil(market.baseUrl, AbortSignal.timeout(aloneMs), () => false);
@@ -80,7 +82,7 @@ async function disturb(
     await delay(noticedMs);
     return await untilReady(market.baseUrl, recoverySeconds);
   };
-  for (const one of shuffled(random)) {
+  for (const one of shuffled(random, market.disk !== null)) {
     if (Date.now() > endsAt && done.disturbances >= atLeast) return done;
     if (one.takesDown) changeDown(1);
     const seconds = await runOne(one);
