@@ -3,7 +3,7 @@ import type { DevnetClient } from "./client.ts";
 import { addressOf, creatorOf } from "./contracts/addresses.ts";
 import { type OwnName, type PlacedName, readArtifact } from "./contracts/artifacts.ts";
 
-type Transaction = { from: Address; to?: Address; data: Hex };
+type Transaction = { from: Address; to?: Address; data: Hex; gas?: Hex };
 
 type Receipt = { status: Hex; gasUsed: Hex };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.24;
 
+import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
+
 /// Contracts of hostile strangers: each shows one trick that an indexer must survive. None keeps a token.
 
 /// What makes the indexer aware of a contract: transfers, whatever they say.
@@ -134,11 +136,28 @@ contract ChangingProxy {
     }
 }
 
-/// Emits one transfer and is gone from everybody's mind.
+/// Each token has a hundred traits whose values no other token has.
+contract EndlessTraits is PlausibleStranger {
+    function tokenURI(uint256 id) public pure override returns (string memory) {
+        string memory traits = "";
+        for (uint256 i; i < 100; i++) {
+            traits = string.concat(
+                traits, i == 0 ? "" : ",", '{"trait_type":"', Strings.toString(i), '","value":"',
+                Strings.toString(uint256(keccak256(abi.encode(id, i)))), '"}'
+            );
+        }
+        return string.concat('data:application/json;utf8,{"name":"Endless","attributes":[', traits, "]}");
+    }
+}
+
+/// Emits one transfer and is gone from everybody's mind: its code is one STOP.
 contract Fledgling {
     event Transfer(address indexed from, address indexed to, uint256 indexed tokenId);
 
-    constructor(address to) { emit Transfer(address(0), to, 1); }
+    constructor(address to) {
+        emit Transfer(address(0), to, 1);
+        assembly { return(0, 1) }
+    }
 }
 
 /// Makes many contracts in one transaction.

@@ -26,6 +26,7 @@ export const ownSources = {
     "EventLiar",
     "Reentering",
     "ChangingProxy",
+    "EndlessTraits",
     "Nursery",
   ],
 } as const;

@@ -8,6 +8,8 @@ type Act = {
   readonly functionName: string;
   readonly args: readonly unknown[];
   readonly abiOf?: OwnName;
+  /** More than a block of the local chain holds: the block that has it may hold as much. */
+  readonly gas?: bigint;
 };
 
 type Member = {
@@ -56,6 +58,7 @@ export const members: Readonly<Record<string, Member>> = {
     contract: "EventLiar",
     acts: [{ functionName: "lie", args: [maxUint256, 100n] }],
   },
+  "endless-traits": stranger("EndlessTraits"),
   reentering: {
     contract: "Reentering",
     acts: [{ functionName: "transferFrom", args: [holder, other, 0n] }],
@@ -69,7 +72,7 @@ export const members: Readonly<Record<string, Member>> = {
   },
   "many-contracts": {
     contract: "Nursery",
-    acts: [{ functionName: "hatch", args: [holder, 100n] }],
+    acts: [{ functionName: "hatch", args: [holder, 10_000n], gas: 450_000_000n }],
   },
   imitator: imitator("Local Punks", "LPUNK"),
   "imitator-bidi": imitator("\u202esknuP lacoL", "LPUNK\u200b"),

@@ -1,4 +1,4 @@
-import { type Abi, type Address, encodeFunctionData } from "viem";
+import { type Abi, type Address, encodeFunctionData, numberToHex } from "viem";
 import type { DevnetClient } from "../client.ts";
 import { addressOf, creatorOf } from "../contracts/addresses.ts";
 import { type OwnName, readArtifact } from "../contracts/artifacts.ts";
@@ -21,12 +21,31 @@ export async function release(
   let gas = await create(client, fixture, member.contract, member.args ?? []);
   const address = addressOf(fixture);
   for (const act of member.acts) {
-    const { functionName, args, abiOf = member.contract } = act;
+    const { functionName, args, abiOf = member.contract, gas: limit } = act;
     const abi = readAbi(abiOf);
     const data = encodeFunctionData({ abi, functionName, args });
-    gas += await sendAs(client, { from: creatorOf(fixture), to: address, data });
+    const transaction = { from: creatorOf(fixture), to: address, data };
+    gas +=
+      limit === undefined
+        ? await sendAs(client, transaction)
+        : await sendLarge(client, transaction, limit);
   }
   return { address, gas };
+}
+
+/** A block of the local chain holds no more than before, once this one is mined. */
+async function sendLarge(
+  client: DevnetClient,
+  transaction: Parameters<typeof sendAs>[1],
+  gas: bigint,
+): Promise<bigint> {
+  const { gasLimit } = await client.getBlock();
+  await client.setBlockGasLimit({ gasLimit: 2n * gas });
+  try {
+    return await sendAs(client, { ...transaction, gas: numberToHex(gas) });
+  } finally {
+    await client.setBlockGasLimit({ gasLimit });
+  }
 }
 
 function readAbi(contract: OwnName): Abi {

@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { pino } from "pino";
 import type { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { Environment } from "../../../api/run/config/environment.ts";
 import { openCallerStreams } from "../../../api/serve/accounts/caller-streams.ts";
 import { createApp } from "../../../api/serve/app.ts";
 import { openFeed } from "../../../api/serve/feed/open-feed.ts";
@@ -133,6 +135,54 @@ describe("the dashboard and the alert rules", () => {
       .map(([, name = ""]) => name)
       .filter((name) => !/^(process|nodejs)_/.test(name));
     expect(own.filter((name) => !named.has(name))).toEqual([]);
+  });
+});
+
+type Budget = { budget: string; settings: string[]; gauges: string[]; tables: string[] };
+
+/** Rows of the table of budgets in docs/threat-model.md. */
+function budgets(): Budget[] {
+  const [, section = ""] = /\n## Budgets\n([\s\S]*?)\n## /.exec(read("../threat-model.md")) ?? [];
+  const rows = section.split("\n").filter((line) => line.startsWith("| "));
+  const quoted = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+  return rows.slice(1).map((row) => {
+    const [, , , budget = "", setting, gauge] = row.split(/ ?\| ?/);
+    const named = quoted(gauge);
+    return {
+      budget,
+      settings: quoted(setting).filter((name) => /^[A-Z0-9_]+$/.test(name)),
+      gauges: named.filter((name) => /^[a-z0-9_]+(\{.*\})?$/.test(name)),
+      tables: named.filter((name) => /^[a-z]+\.[a-z_]+$/.test(name)),
+    };
+  });
+}
+
+describe("the budgets of the threat model", () => {
+  it("name settings that exist, with their defaults", () => {
+    const settings: Record<string, z.ZodType> = Environment.shape;
+    const all = budgets();
+    expect(all.length).toBeGreaterThan(30);
+    expect(all.flatMap((one) => one.settings).length).toBeGreaterThan(15);
+    for (const { settings: named, budget } of all) {
+      const defaults = named.map((name) => {
+        expect.soft(Object.keys(settings)).toContain(name);
+        return settings[name]?.safeParse(undefined).data;
+      });
+      const [only] = defaults;
+      if (defaults.length === 1 && typeof only === "number")
+        expect.soft(budget, named.join()).toContain(`(${only.toLocaleString("en")}`);
+    }
+  });
+
+  it("name gauges and tables that exist", async () => {
+    for (const { gauges, tables } of budgets()) {
+      for (const gauge of gauges) checkExpression({ expr: gauge, shown: [] });
+      for (const table of tables) {
+        const { rows } = await sql<{ exists: boolean }>`
+          select to_regclass(${table}) is not null as exists`.execute(database.db);
+        expect.soft(rows, table).toEqual([{ exists: true }]);
+      }
+    }
   });
 });
 

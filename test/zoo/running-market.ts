@@ -5,13 +5,18 @@ import { z } from "zod";
 
 const Installation = z.object({
   owner: z.looseObject({ pid: z.int() }),
-  environment: z.looseObject({ RPC_URL_33139: z.string(), DATABASE_URL: z.string() }),
+  environment: z
+    .object({ RPC_URL_33139: z.string().optional(), DATABASE_URL: z.string() })
+    .catchall(z.string()),
 });
 
 /** The service that runs in a data directory with local chains. */
 type RunningMarket = {
-  readonly rpcUrl: string;
+  /** Of its local chain 33139; null where its chains are not its own. */
+  readonly rpcUrl: string | null;
   readonly pid: number;
+  /** Settings of its processes. */
+  readonly environment: Readonly<Record<string, string>> & { readonly DATABASE_URL: string };
   /** Bytes of its database. */
   readDatabaseBytes(): Promise<number>;
 };
@@ -23,8 +28,9 @@ export async function readRunningMarket(dataDir: string): Promise<RunningMarket>
   });
   const { owner, environment } = Installation.parse(JSON.parse(text));
   return {
-    rpcUrl: environment.RPC_URL_33139.split(",")[0] ?? "",
+    rpcUrl: environment.RPC_URL_33139?.split(",")[0] ?? null,
     pid: owner.pid,
+    environment,
     async readDatabaseBytes() {
       const client = new pg.Client(environment.DATABASE_URL);
       await client.connect();

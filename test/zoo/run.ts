@@ -1,0 +1,173 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { connect } from "../../devnet/client.ts";
+import { release } from "../../devnet/zoo/release.ts";
+import { coins } from "../../projections/facts/price-ticked.ts";
+import { findBrokenLaws } from "../soak/laws.ts";
+import { openSoakMarket, type SoakMarket } from "../soak/market.ts";
+import { untilReady } from "../soak/processes.ts";
+import { beyond, type Costs, costsBetween, readCosts, sumOf, watchMemory } from "./costs.ts";
+import { tradeHonestly } from "./honest-trading.ts";
+import { askAbout } from "./hostile-caller.ts";
+import { describeSamples, noSamples, quantile, type Samples } from "./samples.ts";
+
+export type ZooOptions = {
+  /** Empty; data and logs of the processes stay there. */
+  directory: string;
+  /** With all of them at once. */
+  minutes: number;
+  /** Seconds of each trick by itself, for its costs. */
+  eachSeconds: number;
+  names: readonly string[];
+  report: (line: string) => void;
+};
+
+/** What a trick cost the attacker and us, beyond what the same time costs alone. */
+export type TrickCosts = {
+  readonly name: string;
+  readonly times: number;
+  readonly gas: number;
+  readonly costs: Costs;
+  /** Of honest reads: how many, and how many took longer than 99 % do alone. */
+  readonly reads: number;
+  readonly delayed: number;
+};
+
+export type ZooReport = {
+  readonly alone: Samples;
+  readonly beside: Samples;
+  readonly tricks: readonly TrickCosts[];
+  /** Of the time with all of them. */
+  readonly mixed: { readonly gas: number; readonly costs: Costs };
+  readonly memory: ReadonlyMap<string, number>;
+  readonly readySeconds: number;
+  readonly brokenLaws: readonly string[];
+};
+
+const firstStartSeconds = 900;
+const recoverySeconds = 300;
+const warmUpMs = 15_000;
+const aloneMs = 20_000;
+/** Between two tricks by themselves. */
+const briefMs = 8_000;
+const mixedMs = 60_000;
+/** After a trick: what it left in queues is worked off. */
+const settleMs = 8_000;
+const pauseMs = 200;
+const memoryMs = 1_000;
+
+/** Makes ten thousand contracts: once in a while, or its gas hides what others cost. */
+const rare = new Set(["many-contracts"]);
+
+/** Runs the market of the soak with the zoo, in turn with times without it. */
+export async function runZoo(options: ZooOptions): Promise<ZooReport> {
+  const market = await openSoakMarket(options.directory, { hasDisk: false });
+  try {
+    options.report(`ready after ${await untilReady(market.baseUrl, firstStartSeconds)} s`);
+    return await measure(market, options);
+  } finally {
+    await market.close();
+  }
+}
+
+async function measure(market: SoakMarket, options: ZooOptions): Promise<ZooReport> {
+  const { minutes, eachSeconds, names, report } = options;
+  const ending = new AbortController();
+  let phase: Samples | null = null;
+  await untilPriceHistory(options.directory);
+  const honest = tradeHonestly({
+    ...{ baseUrl: market.baseUrl, rpcUrl: market.rpcUrls[33139] },
+    phase: () => phase,
+    signal: ending.signal,
+  });
+  const memory = watchMemory(market, () => delay(memoryMs), ending.signal);
+  const [alone, beside] = [noSamples(), noSamples()];
+  let aloneCosts: Costs = { at: 0, bytes: 0, cpuSeconds: 0, rpcCalls: 0 };
+
+  const rest = async (ms: number) => {
+    phase = alone;
+    const before = await readCosts(market);
+    await delay(ms);
+    phase = null;
+    aloneCosts = sumOf(aloneCosts, costsBetween(before, await readCosts(market)));
+  };
+  const attack = async (samples: Samples, attacking: readonly string[], ms: number) => {
+    const before = await readCosts(market);
+    phase = samples;
+    const released = await releaseFor(market, attacking, AbortSignal.timeout(ms));
+    phase = null;
+    await untilReady(market.baseUrl, recoverySeconds);
+    await delay(settleMs);
+    return { ...released, costs: costsBetween(before, await readCosts(market)) };
+  };
+
+  await delay(warmUpMs);
+  await rest(aloneMs);
+  const measured: (Omit<TrickCosts, "delayed"> & { samples: Samples })[] = [];
+  for (const name of eachSeconds > 0 ? names : []) {
+    await rest(briefMs);
+    const samples = noSamples();
+    const { gas, times, costs } = await attack(samples, [name], eachSeconds * 1_000);
+    beside.faults.push(...samples.faults);
+    measured.push({ name, times, gas, costs, reads: samples.reads.length, samples });
+    report(`${name}: ${times} times, ${gas} gas; ${describeSamples(samples)}`);
+  }
+  let mixed = { gas: 0, costs: { at: 0, bytes: 0, cpuSeconds: 0, rpcCalls: 0 } as Costs };
+  for (let done = 0; done < minutes * 60_000; done += mixedMs) {
+    await rest(aloneMs);
+    const { gas, costs } = await attack(beside, names, mixedMs);
+    mixed = { gas: mixed.gas + gas, costs: sumOf(mixed.costs, costs) };
+    report(`alone: ${describeSamples(alone)}`);
+    report(`with the zoo: ${describeSamples(beside)}`);
+  }
+  ending.abort();
+  await honest;
+  const readySeconds = await untilReady(market.baseUrl, recoverySeconds);
+  const late = quantile(alone.reads, 0.99);
+  return {
+    ...{ alone, beside, readySeconds },
+    tricks: measured.map(({ samples, ...trick }) => ({
+      ...trick,
+      costs: beyond(trick.costs, aloneCosts),
+      delayed: samples.reads.filter((ms) => ms > late).length,
+    })),
+    mixed: { ...mixed, costs: beyond(mixed.costs, aloneCosts) },
+    memory: await memory,
+    brokenLaws: await findBrokenLaws(market, report),
+  };
+}
+
+/** A new installation fetches a year of prices, which is no part of any figure. */
+async function untilPriceHistory(directory: string): Promise<void> {
+  const log = join(directory, "service.log");
+  for (const deadline = Date.now() + firstStartSeconds * 1_000; Date.now() < deadline; ) {
+    const recorded = (await readFile(log, "utf8")).split("price history recorded").length - 1;
+    if (recorded >= coins.length) return;
+    await delay(memoryMs);
+  }
+}
+
+/** Sets them free again and again, and asks the service about each. */
+async function releaseFor(
+  { baseUrl, rpcUrls }: SoakMarket,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<{ gas: number; times: number }> {
+  const client = connect({ chainId: 33139, rpcUrl: rpcUrls[33139] });
+  const spent = { gas: 0, times: 0 };
+  // The round is part of a contract's address: a run must not meet the contracts of the run before it.
+  for (let round = Date.now(), first = true; first || !signal.aborted; round += 1, first = false) {
+    const releases = names
+      .filter((name) => first || !rare.has(name))
+      .map(async (name) => {
+        const { gas, address } = await release(client, name, round);
+        spent.gas += Number(gas);
+        spent.times += 1;
+        await askAbout(baseUrl, address);
+      });
+    await Promise.all(releases);
+    await delay(pauseMs, undefined, { signal }).catch(() => {});
+  }
+  return spent;
+}
