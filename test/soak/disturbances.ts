@@ -152,10 +152,16 @@ const disturbances: readonly Disturbance[] = [
   ...partnersMisbehave,
 ];
 
-/** All of them in another order each time round. */
-export function* shuffled(random: Random, hasDisk: boolean): Generator<Disturbance> {
+/** All of them whose name matches, in another order each time round. */
+export function* shuffled(
+  random: Random,
+  { hasDisk, only }: { hasDisk: boolean; only: RegExp },
+): Generator<Disturbance> {
+  const all = hasDisk ? [...disturbances, diskFull] : disturbances;
+  const chosen = all.filter(({ name }) => only.test(name));
+  if (chosen.length === 0) throw new Error(`No disturbance is called ${only.source}`);
   for (;;) {
-    const left = hasDisk ? [...disturbances, diskFull] : [...disturbances];
+    const left = [...chosen];
     while (left.length > 0) {
       const [one] = left.splice(random.below(left.length), 1);
       if (one !== undefined) yield one;

@@ -9,6 +9,7 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "60" },
     seed: { type: "string", default: "1" },
     directory: { type: "string" },
+    only: { type: "string", default: "" },
   },
 });
 
@@ -21,6 +22,7 @@ const { disturbances, slowestSeconds, beside, brokenLaws } = await soak({
   minutes: Number(values.minutes),
   atLeast: 1,
   seed: Number(values.seed),
+  only: new RegExp(values.only),
   report: print,
 });
 print(`seed ${values.seed}: ${disturbances} disturbances, ready within ${slowestSeconds} s`);

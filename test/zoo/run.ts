@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "../../devnet/client.ts";
+import { largeMembers } from "../../devnet/zoo/members.ts";
 import { release } from "../../devnet/zoo/release.ts";
 import { coins } from "../../projections/facts/price-ticked.ts";
 import { findBrokenLaws } from "../soak/laws.ts";
@@ -56,9 +57,6 @@ const mixedMs = 60_000;
 const settleMs = 8_000;
 const pauseMs = 200;
 const memoryMs = 1_000;
-
-/** Makes ten thousand contracts: once in a while, or its gas hides what others cost. */
-const rare = new Set(["many-contracts"]);
 
 /** Runs the market of the soak with the zoo, in turn with times without it. */
 export async function runZoo(options: ZooOptions): Promise<ZooReport> {
@@ -159,7 +157,7 @@ async function releaseFor(
   // The round is part of a contract's address: a run must not meet the contracts of the run before it.
   for (let round = Date.now(), first = true; first || !signal.aborted; round += 1, first = false) {
     const releases = names
-      .filter((name) => first || !rare.has(name))
+      .filter((name) => first || !largeMembers.has(name))
       .map(async (name) => {
         const { gas, address } = await release(client, name, round);
         spent.gas += Number(gas);
