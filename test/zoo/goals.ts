@@ -66,7 +66,7 @@ const bytesPerGas = ({ gas, costs }: Pick<TrickCosts, "gas" | "costs">) =>
 export function tableOf(tricks: readonly TrickCosts[]): string {
   const rows = tricks.map((trick) => {
     const { name, times, gas, costs, reads, delayed } = trick;
-    const each = (amount: number, digits = 0) => (amount / times).toFixed(digits);
+    const each = (amount: number, digits = 0) => (amount / Math.max(1, times)).toFixed(digits);
     const cells = [
       ...[`\`${name}\``, each(gas), each(costs.bytes), bytesPerGas(trick).toFixed(3)],
       ...[each(costs.cpuSeconds, 2), each(costs.rpcCalls), `${delayed} of ${reads}`],
