@@ -109,7 +109,11 @@ async function measure(market: SoakMarket, options: ZooOptions): Promise<ZooRepo
     const { gas, times, costs } = await attack(samples, [name], eachSeconds * 1_000);
     beside.faults.push(...samples.faults);
     measured.push({ name, times, gas, costs, reads: samples.reads.length, samples });
-    report(`${name}: ${times} times, ${gas} gas; ${describeSamples(samples)}`);
+    const { bytes, cpuSeconds, rpcCalls } = beyond(costs, aloneCosts);
+    report(
+      `${name}: ${times} times, ${gas} gas, ${Math.round(bytes)} bytes, ${cpuSeconds.toFixed(1)} CPU s, ` +
+        `${Math.round(rpcCalls)} calls; ${describeSamples(samples)}`,
+    );
   }
   let mixed = { gas: 0, costs: { at: 0, bytes: 0, cpuSeconds: 0, rpcCalls: 0 } as Costs };
   for (let done = 0; done < minutes * 60_000; done += mixedMs) {
