@@ -176,7 +176,11 @@ describe("the budgets of the threat model", () => {
 
   it("name gauges and tables that exist", async () => {
     for (const { gauges, tables } of budgets()) {
-      for (const gauge of gauges) checkExpression({ expr: gauge, shown: [] });
+      for (const gauge of gauges) {
+        // A route has braces of its own.
+        const expr = gauge.replace(/\{(\w+)=.*\}$/, '{$1=""}');
+        checkExpression({ expr, shown: [] });
+      }
       for (const table of tables) {
         const { rows } = await sql<{ exists: boolean }>`
           select to_regclass(${table}) is not null as exists`.execute(database.db);
