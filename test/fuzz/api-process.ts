@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { launch } from "../../api/run/programs/program.ts";
-import { freePort } from "../support/database/pipeline.ts";
+import { findFreePort } from "../../api/run/free-port.ts";
 
 const root = join(import.meta.dirname, "../..");
 const probe = join(import.meta.dirname, "event-loop-probe.mjs");
@@ -35,7 +35,7 @@ export async function startApi(
   environment: Record<string, string>,
   logFile: string,
 ): Promise<ApiProcess> {
-  const [port, log] = [await freePort(), openSync(logFile, "a")];
+  const [port, log] = [await findFreePort(), openSync(logFile, "a")];
   const url = `http://127.0.0.1:${port}`;
   const settings = {
     ...{ PORT: `${port}`, RATE_LIMIT_KEYLESS: "0", RATE_LIMIT_ACCOUNT: "0", RATE_LIMIT_KEY: "0" },
