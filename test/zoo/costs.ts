@@ -54,8 +54,12 @@ export async function watchMemory(
 ): Promise<Map<string, number>> {
   const most = new Map<string, number>();
   while (!signal.aborted) {
-    for (const [entry, { megabytes }] of await readUsage(market.service().pid))
-      most.set(entry, Math.max(most.get(entry) ?? 0, megabytes));
+    for (const [entry, { megabytes }] of await readUsage(market.service().pid)) {
+      // PostgreSQL's processes change their titles.
+      const id = `${entry.split(" ")[0]} `;
+      const name = [...most.keys()].find((one) => one.startsWith(id)) ?? entry;
+      most.set(name, Math.max(most.get(name) ?? 0, megabytes));
+    }
     await look();
   }
   return most;
