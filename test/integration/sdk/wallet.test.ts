@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { contracts } from "../../../devnet/contracts/addresses.ts";
+import { openPartnerB } from "../../../devnet/marketplaces/magiceden/magiceden.ts";
+import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";
 import {
   openTestChains,
   type TestChain,
@@ -10,21 +13,37 @@ import { openNodeRunner } from "./consumers/node-runner.ts";
 import { describePackedClient } from "./consumers/packed.ts";
 import { type PackedClient, packClient } from "./consumers/packed-client.ts";
 import { describeReadingRecipes, describeWalletRecipes, recipes } from "./consumers/recipes.ts";
+import { describeReference } from "./consumers/reference.ts";
 import { describeReloads } from "./consumers/reloads.ts";
 import { describeGas } from "./gas.ts";
 import { describeInterruptions } from "./interruptions.ts";
+import { describePartnerTrading, type Partners } from "./partner-trading.ts";
 import { describeTrading } from "./trading.ts";
 
 const chainId = 33139;
 let testChains: TestChains;
 let client: PackedClient;
+let partners: Partners;
 
 beforeAll(async () => {
-  testChains = await openTestChains([chainId]);
+  testChains = await openTestChains([chainId], async (chains) => {
+    partners = {
+      opensea: await openPartnerA({ chains }),
+      magiceden: await openPartnerB({ chains }),
+    };
+    return {
+      PARTNER_A_URL: partners.opensea.url,
+      PARTNER_B_URL: partners.magiceden.url,
+      PARTNER_A_RATE_LIMIT: "6000",
+      PARTNER_B_RATE_LIMIT: "6000",
+      PARTNER_INTERVAL_SECONDS: "1",
+    };
+  });
   client = await packClient();
 });
 afterAll(async () => {
   await testChains?.close();
+  await Promise.all([partners?.opensea.close(), partners?.magiceden.close()]);
   await client?.close();
 });
 
@@ -35,20 +54,22 @@ const openBrowser = () => openBrowserRunner(client, openChain());
 // One service and one packed client for all of them.
 describeTrading(openChain);
 describeGas(openChain);
+describePartnerTrading(openChain, () => partners);
 describeInterruptions(openChain);
 describeAlteredAnswers(openChain);
 describePackedClient(openClient, openChain);
 describeWalletRecipes("Node", {
   openChain,
   openRunner: async () => openNodeRunner(client, openChain()),
-  cast: { lister: "grace", sweeper: "frank" },
+  cast: { lister: "grace", sweeper: "frank", maker: "dave", quiet: contracts.familyOne },
 });
 describeWalletRecipes("Chromium", {
   openChain,
   openRunner: openBrowser,
-  cast: { lister: "erin", sweeper: "bob" },
+  cast: { lister: "erin", sweeper: "bob", maker: "frank", quiet: contracts.burnable },
 });
 describeReloads(openChain, openBrowser);
+describeReference(openChain);
 describeReadingRecipes(openClient, openChain, openNodeRunner);
 
 it("every recipe of the documents is run", () => {

@@ -11,12 +11,12 @@ import {
   type Person,
   type TestChain,
 } from "../../../support/orders/test-chains.ts";
-import { openCaller } from "../callers.ts";
+import { openCaller, postedId } from "../callers.ts";
 import type { PackedClient } from "./packed-client.ts";
 import type { RecipeRunner } from "./recipe-runner.ts";
 
-/** Who trades. */
-type Cast = { lister: Person; sweeper: Person };
+/** Who trades, and on which collection the market maker has the floor for itself. */
+type Cast = { lister: Person; sweeper: Person; maker: Person; quiet: `0x${string}` };
 
 type Opening = {
   openChain: () => TestChain;
@@ -92,6 +92,47 @@ export function describeWalletRecipes(where: string, { openChain, openRunner, ca
       expect(bought.steps.at(-1)).toMatchObject({ statuses: ["filled"] });
       expect(await client.getBalance({ address: safe })).toBeGreaterThan(parseEther("0.8"));
     });
+
+    it("make-a-market follows the floor with its bid and its listings", async () => {
+      const { actors } = testChain;
+      const { maker, quiet: contract } = cast;
+      await actors[maker].wraps(parseEther("2"));
+      const holding = { standard: "erc721", contract, tokenId: 9_001n } as const;
+      await actors[maker].mints(holding);
+      await untilHeld(maker, contract, holding.tokenId);
+      const other = { standard: "erc721", contract, tokenId: 9_002n } as const;
+      await actors.alice.mints(other);
+      const alice = openCaller(testChain, "alice");
+      const askId = postedId(await alice.trader.list([orderRequest(other, "1")]));
+      const { api, trader } = openCaller(testChain, "carol");
+      /** One price, whatever the number of tokens that the maker holds. */
+      const priceOf = async (list: "/v1/listings" | "/v1/bids") => {
+        const query = { collection: contract, maker: accounts[maker].address };
+        const { data } = await api.get(list, query);
+        return [...new Set(data.map(({ priceWei }) => priceWei))].join();
+      };
+      const quotes = (bid: string, ask: string) =>
+        until(`quotes of ${bid} and ${ask}`, async () => {
+          const asked = [await priceOf("/v1/bids"), await priceOf("/v1/listings")];
+          return asked.join() === [parseEther(bid), parseEther(ask)].join();
+        });
+      const running = await runner.start("make-a-market", [maker], { COLLECTION: contract });
+      try {
+        await quotes("0.9", "1.1");
+        await alice.trader.relist([{ askId, unitPriceWei: parseEther("0.5") }]);
+        await quotes("0.45", "0.55");
+        const sold = { ...other, tokenId: 9_003n };
+        await actors.carol.mints(sold);
+        await trader.accept({ contract, tokenId: sold.tokenId }, { minNetWei: parseEther("0.3") });
+        await until("what was bought to be listed", async () =>
+          running.output().includes(`ask ${sold.tokenId} ${parseEther("0.55")}`),
+        );
+      } catch (error) {
+        throw new Error(`It printed:\n${running.output()}`, { cause: error });
+      } finally {
+        await running.stop();
+      }
+    });
   });
 }
 
@@ -147,6 +188,12 @@ export function describeReadingRecipes(
 /** Every document in `docs/recipes` is one of these. */
 export const recipes = {
   reading: ["first-sale", "follow-the-market"],
-  wallet: ["accept-the-best-bid", "list-a-wallet", "sign-with-a-safe", "sweep-a-floor"],
+  wallet: [
+    "accept-the-best-bid",
+    "list-a-wallet",
+    "make-a-market",
+    "sign-with-a-safe",
+    "sweep-a-floor",
+  ],
   page: ["survive-a-reload"],
 };
