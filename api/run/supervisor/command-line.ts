@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Config } from "../config/config.ts";
-import { readConfig, readEnvironment } from "../config/read-config.ts";
 import { ConfigurationError, configurationExitCode } from "../config/configuration-error.ts";
+import { readConfig, readEnvironment } from "../config/read-config.ts";
 import { openLiveLine } from "../output/live-line.ts";
 import { createLogger, openLogSink } from "../output/logger.ts";
 import { mergeInstallation } from "./installation.ts";

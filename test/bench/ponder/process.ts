@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env, execPath } from "node:process";
 import { createInterface } from "node:readline";
-import { ponderDirectory } from "../../../api/run/indexer/schema-name.ts";
 import { findFreePort } from "../../../api/run/free-port.ts";
+import { ponderDirectory } from "../../../api/run/indexer/schema-name.ts";
 import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import { processorMs } from "./processor.ts";
 

@@ -32,7 +32,10 @@ const Operation = z.looseObject({
     .looseObject({
       required: z.boolean(),
       content: z.object({
-        "application/json": z.object({ schema: z.looseObject({}), example: z.unknown().optional() }),
+        "application/json": z.object({
+          schema: z.looseObject({}),
+          example: z.unknown().optional(),
+        }),
       }),
     })
     .optional(),
