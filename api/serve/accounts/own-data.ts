@@ -12,7 +12,7 @@ const ownTables = {
   account: sql`select id, email, canonical_email, is_alias, created_at, suspended_at`,
   session: sql`select id, created_at, seen_at, authenticated_at, address, agent`,
   link: sql`select created_at, expires_at`,
-  key: sql`select id, type, name, ending, per_minute, created_at, created_from, expires_at, revoked_at, replaced_at,
+  key: sql`select id, type, name, ending, per_minute, created_at, created_from, share, expires_at, revoked_at, replaced_at,
                   replaces, scopes, networks::text[], last_used_at`,
   usage: sql`select key_id, day::text, requests::text`,
   key_request: sql`select id::text, key_id, at, method, path, status, duration_ms`,

@@ -222,16 +222,16 @@ describe("the job", () => {
   });
 
   it("killed in the middle again and again, loses and repeats nothing", async () => {
-    const all = runsOf(2_400, 1_200);
+    const all = runsOf(2_400, 1_600);
     await standIn.showMany({ chainId, contract: apes, count: all });
     await openSync(database.db, partner).enroll(apes);
-    standIn.fail({ slowMs: 40 });
+    standIn.fail({ slowMs: 250 });
     const facts = async () => (await readTold(database.db, "opensea")).length;
     let kills = 0;
     for (let before = 0; before < all; before = await facts()) {
       const child = startSyncing();
       const exited = once(child, "exit");
-      const enough = Math.min(before + 500, all);
+      const enough = Math.min(before + 200, all);
       await until(`${enough} facts`, async () => (await facts()) >= enough).finally(() =>
         child.kill("SIGKILL"),
       );
