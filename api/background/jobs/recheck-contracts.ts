@@ -16,8 +16,11 @@ import type { HeadWatch } from "../unindexed/head-watch.ts";
 import { createOrderScan, type OrderScan } from "./order-scan.ts";
 import { recheckOrders, type StateWithoutEvents } from "./recheck-orders.ts";
 
-/** Passes over contracts: one a second on average, and as many at once after a quiet time, so that none is late then. */
-const pace = { passMs: 1_000, atOnce: 4 };
+/**
+ * Passes over contracts: one with each new block, however fast blocks come at the least a quarter of a second after the
+ * one before; those that continue it, one a second on average, and as many at once after a quiet time.
+ */
+const pace = { passMs: 1_000, atOnce: 4, blockMs: 250 };
 
 /** Time after a new block in which orders that its events change are looked for, and between two looks. */
 const derivingMs = 3_000;
@@ -40,7 +43,7 @@ type RecheckState = {
   /** When the head was first seen, and the order book's position at the last pass. */
   headAt: number;
   position: bigint;
-  /** Time from which on a pass needs no wait. */
+  /** Time from which on a pass over the same block needs no wait. */
   freeAt: number;
   /** Whether the last block had nothing to recheck. */
   isIdle: boolean;
@@ -86,7 +89,7 @@ async function runPass(
   state: RecheckState,
   wait: ReturnType<HeadWatch["openWait"]>,
 ): Promise<void> {
-  const { db, client, head, logger, signal } = options;
+  const { db, client, head, logger } = options;
   const startedAt = Date.now();
   const { hash } = await head.latest();
   const position = await readOrderBookPosition(db);
@@ -115,8 +118,22 @@ async function runPass(
     return wait({ isIdle: state.isIdle, ...(isDeriving ? { atMostMs: derivingPollMs } : {}) });
   }
   const quietSince = startedAt - (pace.atOnce - 1) * pace.passMs;
-  state.freeAt = Math.max(state.freeAt, quietSince) + pace.passMs;
-  await sleep(Math.max(0, state.freeAt - startedAt), signal);
+  state.freeAt = Math.min(Math.max(state.freeAt, quietSince), startedAt) + pace.passMs;
+  if (state.freeAt > startedAt) await rest(options, state, wait);
+}
+
+/** Until the pace allows a pass over the same block, or there is another block. */
+async function rest(
+  { head, signal }: RecheckOptions,
+  state: RecheckState,
+  wait: ReturnType<HeadWatch["openWait"]>,
+): Promise<void> {
+  const leftMs = () => Math.max(0, state.freeAt - Date.now());
+  await sleep(Math.min(pace.blockMs, leftMs()), signal);
+  while (leftMs() > 0 && !signal.aborted) {
+    await wait({ atMostMs: leftMs() });
+    if ((await head.latest()).hash !== state.head) return;
+  }
 }
 
 function restartScans({ scans }: RecheckState): void {
