@@ -29,8 +29,8 @@ const laws = [
   "feed/{activity,feed-law}",
   "http/{any-request,drawn-requests}",
   "market-data/{coin-prices,collection-stats,collections,metadata-projection,ownership-law,tokens,traits}",
-  "nft-data/{nft-data-activity,nft-data-document}",
-  "orders/{bids,listings-law}",
+  "nft-data/{nft-data-activity,nft-data-document,nft-data-reads}",
+  "orders/{bids,ended-orders,listings-law,order-book-reads-bids,order-book-reads-listings}",
   "partners/marketplaces-job",
   "sales/{sales,sales-bulk}",
 ].map((files) => `test/integration/${files}.test.ts`);

@@ -26,7 +26,7 @@ let console: TestConsole;
 let testBrowser: TestBrowser;
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   const { db } = database;
   const targets = await prepare(db);
   await appendTrades(db, 1, 6);

@@ -7,8 +7,8 @@ declare module "vitest" {
   }
 }
 
-/** Seeds of a law's histories; without thoroughness the first `few` of them. */
-export const seedsOf = (all: readonly number[], few = 1): readonly number[] =>
+/** Seeds of a law's histories, or other cases of it; without thoroughness the first `few` of them. */
+export const seedsOf = <Case>(all: readonly Case[], few = 1): readonly Case[] =>
   inject("isThorough") ? all : all.slice(0, few);
 
 /** How often a property is tried. */

@@ -21,7 +21,7 @@ let database: TestDatabase;
 let api: ApiClient;
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   await seedOrders(database.db);
   const context = {
     db: database.db,

@@ -20,7 +20,7 @@ let url: string;
 const lines: string[] = [];
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   await seedRows(database.db);
   const context = {
     db: database.db,

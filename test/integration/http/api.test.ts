@@ -35,7 +35,7 @@ const idle: ServiceStatus = {
 };
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   await seedRows(database.db);
   const context = {
     db: database.db,

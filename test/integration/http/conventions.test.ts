@@ -15,7 +15,7 @@ let api: LimitedApi;
 let operations: { method: string; path: string }[] = [];
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   await seedRows(database.db);
   api = await openLimitedApi({ url: database.url, limits: { keyless: 0 } });
   operations = Object.entries(api.document.paths).flatMap(([path, methods]) =>

@@ -15,7 +15,7 @@ let database: TestDatabase;
 let listening: Listening;
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   await seedRows(database.db);
   const context = {
     db: database.db,

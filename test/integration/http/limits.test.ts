@@ -22,7 +22,7 @@ const now = () => clock;
 const later = (ms: number) => new Date(start.getTime() + ms);
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   await seedRows(database.db);
   const { url } = database;
   [one, other] = await Promise.all([openLimitedApi({ url, now }), openLimitedApi({ url, now })]);

@@ -27,7 +27,7 @@ let database: TestDatabase;
 let registry: Registry;
 let text: string;
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   const { db } = database;
   await prepare(db);
   registry = openMetrics();

@@ -21,7 +21,7 @@ const open = (limits: { keyless: number; account: number }) =>
   serve(openNftDataApp(database.db, { limits, now: () => clock }), { base, path: "/openapi.json" });
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   await seedRows(database.db);
   const limits = { keyless: 30, account: 120 };
   [one, other] = await Promise.all([open(limits), open(limits)]);

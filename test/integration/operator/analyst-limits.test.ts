@@ -21,7 +21,7 @@ const password = "correct-horse-battery";
 let database: TestDatabase;
 let folder: string;
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   folder = await mkdtemp(join(tmpdir(), "limits-"));
   await writeFile(join(folder, "password"), password);
   await appendTrades(database.db, 1, 5);

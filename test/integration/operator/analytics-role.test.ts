@@ -24,7 +24,7 @@ const password = "correct-horse-battery";
 let database: TestDatabase;
 let folder: string;
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   folder = await mkdtemp(join(tmpdir(), "analysts-"));
   await writeFile(join(folder, "password"), `${password}\n`);
   await appendTrades(database.db, 1, 40);

@@ -27,7 +27,7 @@ const root = resolve(import.meta.dirname, "../../..");
 let database: TestDatabase;
 let targets: Target[];
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   await appendTrades(database.db, 1, 40);
   await appendOrders(database.db, 30, 40);
   const minuteMs = 1_700_000_040_000;

@@ -30,7 +30,7 @@ let targets: Target[];
 let console: TestConsole;
 const orphanGuard = startOrphanGuard();
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   const { db } = database;
   targets = await prepare(db);
   await appendTrades(db, 1, 2);

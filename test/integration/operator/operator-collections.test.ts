@@ -24,7 +24,7 @@ let database: TestDatabase;
 let targets: Target[];
 let api: LimitedApi;
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   const mint = { kind: "erc721_transfer", from: zeroAddress, to: addressOf(7) } as const;
   const at = block(33139, 50);
   await appendEvents(database.db, [

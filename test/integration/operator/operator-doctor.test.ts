@@ -5,7 +5,7 @@ import { createDatabase, type TestDatabase } from "../../support/database/postgr
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   await appendTrades(database.db, 1, 3);
   await prepare(database.db);
 });

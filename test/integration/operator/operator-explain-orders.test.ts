@@ -29,7 +29,7 @@ const weth = wrappedNative[1];
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   const { db } = database;
   await appendObservations(db, [listing.submitted, other.submitted, bid.submitted]);
   await appendEvents(db, [

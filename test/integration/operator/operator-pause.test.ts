@@ -17,7 +17,7 @@ const ending = new AbortController();
 const work: Promise<void>[] = [];
 let passes = 0;
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   const { db } = database;
   targets = await prepare(db);
   const common = { db, logger, signal: ending.signal, holds: async () => true };

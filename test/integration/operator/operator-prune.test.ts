@@ -14,7 +14,7 @@ const [active, earlier, running] = [
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   const { db } = database;
   await appendTrades(db, 1, 3);
   await prepare(db);

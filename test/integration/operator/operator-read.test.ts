@@ -17,7 +17,7 @@ import { createDatabase, type TestDatabase } from "../../support/database/postgr
 let database: TestDatabase;
 const started: ReturnType<typeof startOperator>[] = [];
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   await appendTrades(database.db, 1, 3);
   await setBlocks(database.db, "block_retracted", [block(1, 2)]);
   await prepare(database.db);

@@ -1,11 +1,7 @@
 import { once } from "node:events";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import {
-  dropTarget,
-  readCheckpoints,
-  type Target,
-} from "../../../projections/engine/checkpoint.ts";
+import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
 import { block, setBlocks } from "../../support/database/given.ts";
 import {
   appendOrders,
@@ -21,21 +17,22 @@ import { createDatabase, type TestDatabase } from "../../support/database/postgr
 const names = projections.map(({ name }) => name);
 const sampled = projections.filter(({ sample }) => sample !== undefined).map(({ name }) => name);
 
+let derived: TestDatabase;
 let database: TestDatabase;
 let targets: Target[];
 beforeAll(async () => {
-  database = await createDatabase();
-  await appendTrades(database.db, 1, 300);
-  await appendOrders(database.db, 200, 300);
-  await setBlocks(database.db, "block_retracted", [block(1, 299), block(1, 300)]);
+  derived = await createDatabase({ template: "projected" });
+  await appendTrades(derived.db, 1, 300);
+  await appendOrders(derived.db, 200, 300);
+  await setBlocks(derived.db, "block_retracted", [block(1, 299), block(1, 300)]);
+  targets = await prepare(derived.db);
+  await derived.close();
 });
-afterAll(() => database.drop());
+afterAll(() => derived.drop());
 beforeEach(async () => {
-  targets = await prepare(database.db);
+  database = await createDatabase({ template: derived.name });
 });
-afterEach(async () => {
-  for (const name of names) await dropTarget(database.db, name);
-});
+afterEach(() => database.drop());
 
 /** Projections that the facts at hand tell something of. */
 const told = ["ownership", "collections", "sales", "activity", "listings", "bids"];

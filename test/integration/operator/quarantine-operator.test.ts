@@ -15,7 +15,7 @@ import { createDatabase, type TestDatabase } from "../../support/database/postgr
 let database: TestDatabase;
 let targets: Target[];
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   const { db } = database;
   targets = await prepare(db);
   await appendTrades(db, 1, 2);

@@ -23,6 +23,7 @@ import {
   pauper,
   type SeededOrder,
 } from "../../support/orders/seeded-orders.ts";
+import { seedsOf } from "../../support/thoroughness.ts";
 
 let reads: OrderReadsFixture;
 beforeAll(async () => {
@@ -50,6 +51,8 @@ const selections: [string, OrderPredicate][] = [
   ["collection=kin&token_id=1", every(on(kin.address, kinSecond.address), ofToken(1n))],
 ];
 
+const times = seedsOf([earlyEnd, openedAt, earlyEnd - 1n]);
+
 const lists = [
   ["/v1/listings", listings, Object.keys(sorts)],
   ["/v1/bids", bids, [...Object.keys(sorts), ...Object.keys(bidSorts)]],
@@ -60,7 +63,7 @@ describe.each(lists)("GET %s", (path, from, sortNames) => {
     "lists the orders of a maker or a token that are %s, the same by pages and by cursors",
     async (status) => {
       let found = 0;
-      for (const now of [openedAt, earlyEnd - 1n, earlyEnd]) {
+      for (const now of times) {
         reads.at(now);
         const isShown: OrderPredicate = (order) =>
           status === "all" || shownStatus(order, now) === status;

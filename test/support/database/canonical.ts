@@ -4,7 +4,7 @@ import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import { dumpFacts, dumpState, replayChain } from "../chain/chain-replay.ts";
 import type { Market } from "../chain/market.ts";
-import { createProjection, project } from "./given.ts";
+import { createProjections, project } from "./given.ts";
 import { until } from "./pipeline.ts";
 import { createDatabase } from "./postgres.ts";
 
@@ -12,13 +12,11 @@ type State = { facts: string[]; state: string[] };
 
 /** What a database would hold that had only ever seen the chains as they are now. */
 async function replayed(markets: readonly Market[]): Promise<State> {
-  const fresh = await createDatabase();
+  const fresh = await createDatabase({ template: "projected" });
   try {
     for (const { client, anvil } of markets) await replayChain(fresh.db, client, anvil.chainId);
-    const targets = [];
-    for (const projection of allProjections({ feeRecipient: accounts.feeRecipient })) {
-      targets.push(await createProjection(fresh.db, projection));
-    }
+    const projections = allProjections({ feeRecipient: accounts.feeRecipient });
+    const targets = await createProjections(fresh.db, projections);
     await project(fresh.db, targets);
     return { facts: await dumpFacts(fresh.db), state: await dumpState(fresh.db) };
   } finally {
@@ -30,7 +28,7 @@ async function replayed(markets: readonly Market[]): Promise<State> {
 export async function untilCanonical(
   db: Database,
   markets: readonly Market[],
-  withinMs = 60_000,
+  withinMs = 300_000,
 ): Promise<void> {
   const expected = await replayed(markets);
   const actual = async (): Promise<State> => ({

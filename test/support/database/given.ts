@@ -1,7 +1,11 @@
 import { sql } from "kysely";
 import { type Address, type Hex, keccak256, pad, stringToHex, toHex } from "viem";
 import type { Database, Session } from "../../../projections/database.ts";
-import { createTarget, type Target } from "../../../projections/engine/checkpoint.ts";
+import {
+  createTarget,
+  readCheckpoints,
+  type Target,
+} from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { appendBlockStates } from "../../../projections/log/block-states.ts";
@@ -115,6 +119,26 @@ export async function createProjection(
   const target = { projection, schema };
   await db.transaction().execute((session) => createTarget(session, target));
   return target;
+}
+
+/** Empty tables of the service's projections: those of a copy of the template `projected`, or new ones. */
+export async function createProjections(
+  db: Database,
+  projections: readonly Projection[],
+): Promise<Target[]> {
+  if ((await readCheckpoints(db)).size === 0) {
+    for (const projection of projections) await createProjection(db, projection);
+  } else await adoptTables(db, projections);
+  return projections.map((projection) => ({ projection, schema: projection.name }));
+}
+
+/** Makes tables that were created for other parameters those of these projections; they must be empty. */
+export async function adoptTables(db: Database, projections: readonly Projection[]): Promise<void> {
+  const parameters = projections.map((projection) => projection.parameters ?? "");
+  await sql`
+    update engine.checkpoint c set parameters = given.parameters
+    from unnest(${projections.map(({ name }) => name)}::text[], ${parameters}::text[]) given (name, parameters)
+    where c.projection = given.name and c.position = 0`.execute(db);
 }
 
 /** Ticks until the targets reach the log's head, or `limit`. */

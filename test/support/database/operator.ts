@@ -11,7 +11,14 @@ import { appendBlockStates } from "../../../projections/log/block-states.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
 import { givenBid, givenListing } from "../orders/order-facts.ts";
 import { runOp, startOp } from "../processes/op.ts";
-import { addressOf, appendEvents, block, type ChainEvent, zeroAddress } from "./given.ts";
+import {
+  addressOf,
+  adoptTables,
+  appendEvents,
+  block,
+  type ChainEvent,
+  zeroAddress,
+} from "./given.ts";
 
 const feeRecipient = addressOf(99);
 
@@ -140,6 +147,7 @@ export const projections = allProjections({ feeRecipient });
 
 /** Makes the tables of all projections and brings them to the log's end. */
 export async function prepare(db: Database): Promise<Target[]> {
+  await adoptTables(db, projections);
   await prepareProjections(db, projections, () => {}, bindViews);
   await db.transaction().execute(bindViewsIfStale);
   return projections.map((projection) => ({ projection, schema: projection.name }));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { startPostgres } from "../../../api/run/postgres/embedded.ts";
 import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { makeTemplate } from "./template.ts";
+import { makeTemplates } from "./template.ts";
 
 /** A PostgreSQL of a test's own, which it may stop and start. */
 export type OwnServer = {
@@ -30,7 +30,7 @@ export async function openOwnServer(): Promise<OwnServer> {
     });
   let server = await run();
   const { url, port } = server;
-  await makeTemplate(url);
+  await makeTemplates(url);
   const stop = async () => {
     await server.stop();
     orphanGuard.remove(server.pid);

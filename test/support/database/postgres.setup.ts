@@ -6,11 +6,11 @@ import type { TestProject } from "vitest/node";
 import { type EmbeddedPostgres, startPostgres } from "../../../api/run/postgres/embedded.ts";
 import { startTimeOf } from "../../../api/run/postgres/processes.ts";
 import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { makeTemplate } from "./template.ts";
+import { makeTemplates } from "./template.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Superuser URL of the run's server; its database `template` is migrated and empty. */
+    /** Superuser URL of the run's server; tests' databases are copies of its databases `template` and `projected`. */
     postgresUrl: string;
   }
 }
@@ -31,7 +31,7 @@ export async function setup(project: TestProject): Promise<void> {
     onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
   });
   void server.exited.then(() => orphanGuard.remove(server?.pid ?? 0));
-  await makeTemplate(server.url);
+  await makeTemplates(server.url);
   project.provide("postgresUrl", server.url);
 }
 

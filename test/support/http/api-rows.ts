@@ -7,7 +7,7 @@ import { collectionStatsProjection } from "../../../projections/collection-stats
 import type { Database } from "../../../projections/database.ts";
 import { openWindow } from "../../../projections/engine/fact-window.ts";
 import { firstBlockId } from "../../../projections/log/block-id.ts";
-import { addressOf, createProjection } from "../database/given.ts";
+import { addressOf, createProjections } from "../database/given.ts";
 
 /** The current time of the tests. */
 export const today = new Date("2026-03-10T12:34:56.000Z");
@@ -66,7 +66,7 @@ function seededSale(index: number): SeededSale {
 /** Creates the tables of every projection, with rows as derived. All sales of the kin are wash trades. */
 export async function seedRows(db: Database): Promise<void> {
   const feeRecipient = addressOf(99);
-  for (const projection of allProjections({ feeRecipient })) await createProjection(db, projection);
+  await createProjections(db, allProjections({ feeRecipient }));
   for (const contract of Object.values(contracts) as Contract[]) await seedContract(db, contract);
   await seedTokens(db);
   for (const sale of seededSales) await seedSale(db, sale);

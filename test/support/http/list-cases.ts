@@ -8,6 +8,7 @@ import {
   sorts,
 } from "../orders/order-reads-fixture.ts";
 import { earlyEnd, openedAt, type SeededOrder } from "../orders/seeded-orders.ts";
+import { seedsOf } from "../thoroughness.ts";
 
 /** Declares the tests of a list: each filter under each sort, before and after some orders end. */
 export function itLists(
@@ -18,7 +19,7 @@ export function itLists(
 ): void {
   describe.each(Object.keys(sorts))("sorted by %s", (sort) => {
     it.each(cases)("lists %s, the same by pages and by cursors", async (query, keep) => {
-      for (const timestamp of [openedAt, earlyEnd - 1n, earlyEnd]) {
+      for (const timestamp of seedsOf([earlyEnd, openedAt, earlyEnd - 1n])) {
         book().at(timestamp);
         const url = `${path}?${query}&sort=${sort}&per_page=17`;
         const walked = await book().readAllByCursor(url);

@@ -49,7 +49,7 @@ export type ServedMarket = {
 /** `hasPages`: the site that answers link to is the API's own. */
 type MarketOptions = {
   readonly hasPages?: boolean;
-  /** A PostgreSQL with a database `template`, by default the run's. */
+  /** A PostgreSQL with the templates of tests' databases, by default the run's. */
   readonly server?: string;
 };
 

@@ -20,7 +20,7 @@ import {
 import { type IndexedEvents, recordChain } from "../chain/chain-facts.ts";
 import { type Market, openMarket } from "../chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "../chain/rpc-proxy.ts";
-import { createProjection } from "../database/given.ts";
+import { createProjections } from "../database/given.ts";
 import { createDatabase } from "../database/postgres.ts";
 import { type ApiClient, serve } from "../http/openapi.ts";
 import { openTestMarket, testFee } from "./test-market.ts";
@@ -56,16 +56,14 @@ export async function openIntakeFixture(
   quotas: Partial<OrderQuotas> = {},
 ): Promise<IntakeFixture> {
   const [database, market] = await Promise.all([
-    createDatabase(),
+    createDatabase({ template: "projected" }),
     openMarket({ chainId, stocked: true }),
   ]);
   const { db, url } = database;
   const logger = pino({ level: "warn" });
   await recordChain(db, market.anvil, indexed);
-  const targets = [];
-  for (const projection of allProjections({ feeRecipient: testFee.recipient })) {
-    targets.push(await createProjection(db, projection));
-  }
+  const projections = allProjections({ feeRecipient: testFee.recipient });
+  const targets = await createProjections(db, projections);
   const node = await startRpcProxy(market.anvil.rpcUrl);
   const waiter = openProjectionWaiter({ db, url, logger });
   const ending = new AbortController();

@@ -13,13 +13,12 @@ import {
   type SignedOrder,
 } from "../../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { orderSubmitted } from "../../../projections/facts/submitted-order.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { recordChain } from "../chain/chain-facts.ts";
 import { type Market, openMarket } from "../chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "../chain/rpc-proxy.ts";
-import { createProjection, project } from "../database/given.ts";
+import { createProjections, project } from "../database/given.ts";
 import { createDatabase, type TestDatabase } from "../database/postgres.ts";
 import { type ApiClient, serve } from "../http/openapi.ts";
 import { openTestMarket, testFee } from "./test-market.ts";
@@ -58,15 +57,13 @@ export async function openOrderBook(
   server?: string,
 ): Promise<OrderBookFixture> {
   const [database, market] = await Promise.all([
-    createDatabase(server),
+    createDatabase({ template: "projected", server }),
     openMarket({ chainId, stocked: true }),
   ]);
   const { db } = database;
   const node = await startRpcProxy(market.anvil.rpcUrl);
-  const targets: Target[] = [];
-  for (const projection of allProjections({ feeRecipient: testFee.recipient })) {
-    targets.push(await createProjection(db, projection));
-  }
+  const projections = allProjections({ feeRecipient: testFee.recipient });
+  const targets = await createProjections(db, projections);
   let projecting = Promise.resolve();
   const projectAll = () => {
     projecting = projecting.then(() => project(db, targets));

@@ -24,7 +24,7 @@ export type OrderReadsFixture = Awaited<ReturnType<typeof openOrderReads>>;
 
 /** The API over seeded orders, at a time that `at` sets. */
 export async function openOrderReads() {
-  const database = await createDatabase();
+  const database = await createDatabase({ template: "projected" });
   const { catchUp } = await seedOrders(database.db);
   let now = openedAt;
   const context = {

@@ -9,7 +9,7 @@ import {
   appendEvents,
   block,
   type ChainEvent,
-  createProjection,
+  createProjections,
   project,
   zeroAddress,
 } from "../database/given.ts";
@@ -232,10 +232,7 @@ export const bids = [...manyBids, ...Object.values(rivals), ...apeBids];
 
 /** Creates every projection's tables, and fills those of orders from facts that lead to the expected states. */
 export async function seedOrders(db: Database) {
-  const targets = [];
-  for (const projection of allProjections({ feeRecipient })) {
-    targets.push(await createProjection(db, projection));
-  }
+  const targets = await createProjections(db, allProjections({ feeRecipient }));
   const books = targets.filter(({ schema }) => schema !== "sales" && schema !== "activity");
   await appendEvents(db, ownershipEvents());
   await appendEvents(db, accountEvents());

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
-import { dumpTable, project } from "../../support/database/given.ts";
+import { readCheckpoints, type Target } from "../../projections/engine/checkpoint.ts";
+import { dumpTable, project } from "../support/database/given.ts";
 import {
   appendOrders,
   appendTrades,
@@ -11,8 +11,8 @@ import {
   prepare,
   projections,
   startOperator,
-} from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+} from "../support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 
 const tables = [
   "ownership.token",
@@ -27,7 +27,7 @@ const tables = [
 let database: TestDatabase;
 let targets: Target[];
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase({ template: "projected" });
   await appendTrades(database.db, 1, 400);
   await appendOrders(database.db, 300, 400);
   targets = await prepare(database.db);

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { type EmbeddedPostgres, startPostgres } from "../../../api/run/postgres/embedded.ts";
-import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { tick } from "../../../projections/engine/tick.ts";
-import { migrate } from "../../../projections/log/migrate.ts";
-import { dumpState } from "../../support/chain/chain-replay.ts";
-import { block, dumpTable, setBlocks } from "../../support/database/given.ts";
-import { appendTrades, prepare, projections } from "../../support/database/operator.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
+import { type EmbeddedPostgres, startPostgres } from "../../api/run/postgres/embedded.ts";
+import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
+import { type Database, openDatabase } from "../../projections/database.ts";
+import { tick } from "../../projections/engine/tick.ts";
+import { migrate } from "../../projections/log/migrate.ts";
+import { dumpState } from "../support/chain/chain-replay.ts";
+import { block, dumpTable, setBlocks } from "../support/database/given.ts";
+import { appendTrades, prepare, projections } from "../support/database/operator.ts";
+import { createDatabase } from "../support/database/postgres.ts";
 
 /** A server of its own: its transaction ids and sequences start from the beginning. */
 async function withFreshCluster(work: (db: Database) => Promise<void>): Promise<void> {
