@@ -17,6 +17,7 @@ import {
   appendEvents,
   block,
   type ChainEvent,
+  project,
   zeroAddress,
 } from "./given.ts";
 
@@ -150,7 +151,10 @@ export async function prepare(db: Database): Promise<Target[]> {
   await adoptTables(db, projections);
   await prepareProjections(db, projections, () => {}, bindViews);
   await db.transaction().execute(bindViewsIfStale);
-  return projections.map((projection) => ({ projection, schema: projection.name }));
+  const targets = projections.map((projection) => ({ projection, schema: projection.name }));
+  // Copied tables are empty; those that were made above are at the log's head.
+  await project(db, targets);
+  return targets;
 }
 
 /** Runs a projector and appends block after block from `number`, until stopped. */
