@@ -86,10 +86,12 @@ export function describeReloads(
     /** Carries out a plan in a page that is reloaded after each transaction, and after the first signature. */
     async function carryOutWithReloads({ page, wallet }: WalletPage, makes: string) {
       let reloads = 0;
+      let reloading: Promise<unknown> = Promise.resolve();
       wallet.beforeAnswers(async (kind) => {
         if (kind === "signatures" && wallet.asked.signatures > 1) return;
         reloads += 1;
-        await page.reload();
+        reloading = page.reload();
+        await reloading;
       });
       let work = `${recipe}.then(async ({ me, carryOut }) => carryOut(await me.plan.${makes}))`;
       while (reloads < 10) {
@@ -98,7 +100,8 @@ export function describeReloads(
           if (reloads === before) throw error;
         });
         if (end !== undefined) return { end: end as Plan, reloads };
-        await page.waitForLoadState();
+        // What runs in the page ends when it is left, before the next one is there.
+        await reloading;
         work = `${recipe}.then(({ resumed }) => resumed)`;
       }
       throw new Error("It does not end");
