@@ -97,7 +97,8 @@ export function describeReloads(
       while (reloads < 10) {
         const before = reloads;
         const end = await page.evaluate(work).catch((error: Error) => {
-          if (reloads === before) throw error;
+          // A page goes on as soon as it is loaded, and may be left again before it is asked.
+          if (reloads === before && !/navigation/.test(error.message)) throw error;
         });
         if (end !== undefined) return { end: end as Plan, reloads };
         // What runs in the page ends when it is left, before the next one is there.
