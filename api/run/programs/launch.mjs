@@ -36,7 +36,7 @@ function fingerprint() {
   add(join(root, "package-lock.json"));
   for (const folder of sources) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
-      if (entry.isFile() && entry.name.endsWith(".ts")) add(join(entry.path, entry.name));
+      if (entry.isFile() && entry.name.endsWith(".ts")) add(join(entry.parentPath, entry.name));
     }
   }
   return hash.digest("hex").slice(0, 20);
