@@ -119,7 +119,7 @@ async function runPass(
   }
   const quietSince = startedAt - (pace.atOnce - 1) * pace.passMs;
   state.freeAt = Math.min(Math.max(state.freeAt, quietSince), startedAt) + pace.passMs;
-  if (state.freeAt > startedAt) await rest(options, state, wait);
+  await rest(options, state, wait);
 }
 
 /** Until the pace allows a pass over the same block, or there is another block. */

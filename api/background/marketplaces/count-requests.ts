@@ -30,5 +30,5 @@ export function countRequest({ marketplace, budget, outcome, limiters }: EndedRe
 function outcomeOf(outcome: RequestOutcome): CallOutcome {
   if (!("fault" in outcome)) return "answered";
   if (outcome.retryAfterMs !== undefined) return "limited";
-  return outcome.fault.startsWith("HTTP ") ? "refused" : "no_answer";
+  return outcome.status === undefined ? "no_answer" : "refused";
 }

@@ -20,6 +20,8 @@ export type RequestOutcome =
       fault: string;
       /** Whether the same request may succeed later. */
       isRetryable: boolean;
+      /** Of the response; absent where none came that can be used. */
+      status?: number;
       /** Set when rate limited: milliseconds from `Retry-After`, null without the header. */
       retryAfterMs?: number | null;
     };
@@ -72,17 +74,17 @@ function faultOf(
   { statusCode, headers }: Dispatcher.ResponseData,
   isRead: boolean,
 ): RequestOutcome | null {
-  const fault = `HTTP ${statusCode}`;
+  const refused = { fault: `HTTP ${statusCode}`, status: statusCode };
   const restMs = retryAfterMs(headers["retry-after"]);
-  if (statusCode === 429) return { fault, isRetryable: true, retryAfterMs: restMs };
+  if (statusCode === 429) return { ...refused, isRetryable: true, retryAfterMs: restMs };
   if (statusCode === 503 && restMs !== null)
-    return { fault, isRetryable: true, retryAfterMs: restMs };
-  if (statusCode >= 500) return { fault, isRetryable: isRead };
+    return { ...refused, isRetryable: true, retryAfterMs: restMs };
+  if (statusCode >= 500) return { ...refused, isRetryable: isRead };
   if (statusCode === 401 || statusCode === 403) {
-    return { fault: `${fault}, the key is refused`, isRetryable: false };
+    return { ...refused, fault: `${refused.fault}, the key is refused`, isRetryable: false };
   }
   return statusCode < 200 || (statusCode >= 300 && statusCode < 400)
-    ? { fault, isRetryable: false }
+    ? { ...refused, isRetryable: false }
     : null;
 }
 
