@@ -38,7 +38,6 @@ const laws = [
 export default defineConfig({
   test: {
     sequence: { sequencer: SlowestFirst },
-    experimental: { fsModuleCache: true },
     projects: [
       {
         test: {
