@@ -12,12 +12,17 @@ import {
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff } from "../log-signal/back-off.ts";
+import type { PassResult } from "../metadata/contract-budget.ts";
 import { createCooldowns } from "../metadata/cooldowns.ts";
 import type { DocumentFetcher } from "../metadata/document-fetcher.ts";
 import { type FetchOutcome, fetchDue } from "../metadata/fetch-due.ts";
+import { createStorageMeter, type StorageMeter } from "../metadata/storage-budget.ts";
 
 const pollMs = 2_000;
-const contractCooldown = { failuresUntilCooldown: 1, initialMs: 5 * 60_000, maxMs: 3_600_000 };
+const hourMs = 3_600_000;
+const contractCooldown = { failuresUntilCooldown: 1, initialMs: hourMs / 12, maxMs: hourMs };
+/** Of contracts whose documents fill the disk: in the end they may add the bytes of one pass a day. */
+const storageCooldown = { failuresUntilCooldown: 1, initialMs: hourMs / 2, maxMs: 24 * hourMs };
 
 /** Size of one pass: new tokens of some contracts in turn, and some refetches. */
 const contractsPerPass = 32;
@@ -43,18 +48,24 @@ type RefreshState = {
   lastContractId: number;
   /** Contracts that had their turn of refetches since all others had theirs. */
   refetched: Set<number>;
-  cooldowns: ReturnType<typeof createCooldowns<number>>;
+  meter: StorageMeter;
+  cooldowns: Record<Exclude<PassResult, "served">, ReturnType<typeof createCooldowns<number>>>;
 };
 
 /** Fetches metadata of a chain's new tokens and contracts, and refetches it periodically. */
 export async function runMetadataRefresh(options: RefreshOptions): Promise<void> {
   const { db, changeSignal, signal } = options;
   // Waits until facts appended before this process started are applied: nothing is fetched twice.
+  const now = () => options.now().getTime();
   const state: RefreshState = {
     head: await readLogHead(db),
     lastContractId: 0,
     refetched: new Set(),
-    cooldowns: createCooldowns({ now: () => options.now().getTime(), ...contractCooldown }),
+    meter: createStorageMeter(),
+    cooldowns: {
+      costly: createCooldowns({ now, ...contractCooldown }),
+      bulky: createCooldowns({ now, ...storageCooldown }),
+    },
   };
   let failures = 0;
   while (!signal.aborted) {
@@ -92,9 +103,17 @@ async function refreshOnce(
 
 async function fetchPass(options: RefreshOptions, state: RefreshState): Promise<FetchOutcome> {
   const now = options.now();
-  const outcome = await fetchDue(options, await readDue(options, state, now));
-  for (const contractId of outcome.served) state.cooldowns.recordSuccess(contractId);
-  for (const contractId of outcome.costly) state.cooldowns.recordFailure(contractId);
+  const { meter, cooldowns } = state;
+  const outcome = await fetchDue({ ...options, meter }, await readDue(options, state, now));
+  for (const [contractId, result] of outcome.results) {
+    if (result !== "costly") cooldowns.costly.recordSuccess(contractId);
+    if (result === "served") cooldowns.bulky.recordSuccess(contractId);
+    else cooldowns[result].recordFailure(contractId);
+    if (result === "bulky") {
+      const about = { chainId: options.client.chainId, contractId };
+      options.logger.info(about, "metadata of a contract rests");
+    }
+  }
   if (outcome.recorded > 0) state.head = outcome.head;
   return outcome;
 }
@@ -105,7 +124,9 @@ async function readDue(
   now: Date,
 ): Promise<MetadataTarget[]> {
   const { db, client } = options;
-  const filter = { chainId: client.chainId, now, pausedContractIds: state.cooldowns.coolingDown() };
+  const { costly, bulky } = state.cooldowns;
+  const pausedContractIds = [...costly.coolingDown(), ...bulky.coolingDown()];
+  const filter = { chainId: client.chainId, now, pausedContractIds };
   const tokens = await readNextTokens(db, filter, state);
   return [
     ...tokens,

@@ -18,6 +18,15 @@ export type ContractWork = {
   targets: { target: MetadataTarget; uri: UriResult }[];
 };
 
+/** What a contract's documents of a pass have cost: time of requests, and bytes to store beyond ordinary documents. */
+export type ContractCost = FetchCost & { bytes: number };
+
+/**
+ * How a contract's pass ended: `costly` where answers were too large, too slow, missing, or all failures, `bulky` where
+ * documents add too much to the disk.
+ */
+export type PassResult = "served" | "costly" | "bulky";
+
 export function byContract(
   targets: readonly MetadataTarget[],
   uris: readonly UriResult[],
@@ -32,21 +41,20 @@ export function byContract(
   return [...works.values()];
 }
 
-/**
- * Runs `fetchOne` for a contract's targets, some at a time, until its time is used up. Returns whether the contract is to
- * be left alone for a while: its answers are too large, too slow, missing, or all failures.
- */
+/** Runs `fetchOne` for a contract's targets, some at a time, until its time or its bytes are used up. */
 export async function fetchWithinBudget(
   { targets }: ContractWork,
-  fetchOne: (target: MetadataTarget, uri: UriResult, cost: FetchCost) => Promise<boolean>,
-): Promise<boolean> {
-  const cost: FetchCost = { ms: 0 };
+  allowedBytes: number,
+  fetchOne: (target: MetadataTarget, uri: UriResult, cost: ContractCost) => Promise<boolean>,
+): Promise<PassResult> {
+  const cost: ContractCost = { ms: 0, bytes: 0 };
   const left = targets.values();
   let done = 0;
   let isCostly = areFailing(targets);
 
   async function work(): Promise<void> {
     for (const { target, uri } of left) {
+      if (cost.bytes > allowedBytes) return;
       if (cost.ms > allowanceMs + done * documentMs) {
         isCostly = true;
         return;
@@ -58,7 +66,8 @@ export async function fetchWithinBudget(
   }
 
   await Promise.all(Array.from({ length: documentsAtOnce }, work));
-  return isCostly;
+  if (cost.bytes > allowedBytes) return "bulky";
+  return isCostly ? "costly" : "served";
 }
 
 const isTooLarge = (uri: UriResult): boolean =>

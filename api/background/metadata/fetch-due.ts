@@ -19,16 +19,19 @@ import {
 } from "../../../projections/facts/metadata-fetched.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import type { MetadataTarget } from "../../../projections/reads/metadata/read-due-metadata.ts";
+import { readTradedContracts } from "../../../projections/reads/sales/read-traded-contracts.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { byContract, fetchWithinBudget } from "./contract-budget.ts";
+import { byContract, fetchWithinBudget, type PassResult } from "./contract-budget.ts";
 import type { DocumentFetcher, FetchCost } from "./document-fetcher.ts";
 import { type Document, isPicture } from "./fetch-document.ts";
 import { fetchUris, type UriResult } from "./fetch-uris.ts";
+import { type StorageMeter, tradedBytes, untradedBytes } from "./storage-budget.ts";
 
 type FetchContext = {
   db: Database;
   client: ChainClient;
   fetcher: DocumentFetcher;
+  meter: StorageMeter;
   now: () => Date;
   signal: AbortSignal;
 };
@@ -37,10 +40,8 @@ export type FetchOutcome = {
   /** Facts appended, and the log's head after the last of them. */
   recorded: number;
   head: bigint;
-  /** Contracts to leave alone for a while: no answer, a host cooling down, or too large, too slow or only failures. */
-  costly: ReadonlySet<number>;
-  /** The other contracts. */
-  served: ReadonlySet<number>;
+  /** How the pass of each contract ended. A host that is cooling down makes a contract costly. */
+  results: ReadonlyMap<number, PassResult>;
 };
 
 /** Facts per append: fetched documents are not lost when the process ends early. */
@@ -55,9 +56,10 @@ export async function fetchDue(
   subjects: readonly MetadataTarget[],
 ): Promise<FetchOutcome> {
   const works = byContract(subjects, await fetchUris(work.client, subjects));
-  const costly = new Set<number>();
-  const served = new Set<number>();
-  const outcome = { recorded: 0, head: 0n, costly, served };
+  const contractIds = works.map(({ contractId }) => contractId);
+  const traded = await readTradedContracts(work.db, work.client.chainId, contractIds);
+  const results = new Map<number, PassResult>();
+  const outcome = { recorded: 0, head: 0n, results };
   let found: Observation[] = [];
   let appending = Promise.resolve();
 
@@ -75,14 +77,18 @@ export async function fetchDue(
 
   await Promise.all(
     works.map(async (contract) => {
-      const isCostly = await fetchWithinBudget(contract, async (subject, uri, cost) => {
+      const allowedBytes = traded.has(contract.contractId) ? tradedBytes : untradedBytes;
+      const result = await fetchWithinBudget(contract, allowedBytes, async (subject, uri, cost) => {
         const fact = await fetchFact(work, subject, uri, cost);
         // An aborted fetch says nothing about the document.
         if (fact === undefined || work.signal.aborted) return false;
+        // Another document used the bytes up meanwhile: this one is fetched again in its turn.
+        if (cost.bytes > allowedBytes) return false;
+        cost.bytes += work.meter.charge(subject, fact);
         if (found.push(fact) >= factsPerAppend) flush();
         return true;
       });
-      (isCostly ? costly : served).add(contract.contractId);
+      results.set(contract.contractId, result);
     }),
   );
   flush();

@@ -28,6 +28,7 @@ import { dropTarget, type Target } from "../../../projections/engine/checkpoint.
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { metadataProjection } from "../../../projections/metadata/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
+import { bytea } from "../../../projections/sql/bytea.ts";
 import {
   addressOf,
   appendEvents,
@@ -48,7 +49,7 @@ let now: number;
 
 beforeAll(async () => {
   [database, anvil, host] = await Promise.all([
-    createDatabase(),
+    createDatabase({ template: "projected" }),
     startAnvil({ chainId: 1 }),
     openDocumentHost(),
   ]);
@@ -365,6 +366,74 @@ describe("a contract with 400 tokens whose URIs have 655 kB", () => {
     expect(second).toBe(8);
     // All 400 answers would be 525 MB.
     expect(meter.bytes).toBeLessThan(100_000_000);
+  });
+});
+
+describe("a contract whose tokens have 100 traits that no other token has", () => {
+  const endless = (contract: Address, count: number) =>
+    Array.from({ length: count }, (_, index) => edition(BigInt(index + 1), contract));
+  const traits: RequestListener = (request, response) => {
+    const attributes = Array.from({ length: 100 }, (_, index) => ({
+      trait_type: `type ${index}`,
+      value: `${request.url} ${index}`,
+    }));
+    says({ name: "Endless", attributes })(request, response);
+  };
+
+  it("may store a few documents, rests longer each time, up to a day, and others are fetched meanwhile", async () => {
+    const contract = addressOf(0x704);
+    const plain = addressOf(0x705);
+    await serve(contract);
+    await serve(plain, 'data:application/json,{"name":"plain","attributes":{"size":"small"}}');
+    host.answers(traits);
+    await hold(...endless(contract, 60), ...endless(plain, 1));
+    const job = startJob();
+    const stored: number[] = [];
+    for (const rest of [0, 30, 60, 120, 240, 480, 960, 1_440]) {
+      const before = (await rows(contract)).length;
+      if (rest > 0) {
+        now += (rest - 1) * 60_000;
+        await hold(edition(BigInt(rest), plain));
+        await job.until(async () => (await rows(plain)).some(({ id }) => id === BigInt(rest)));
+        expect((await rows(contract)).length).toBe(before);
+        now += 60_000;
+      }
+      await job.until(async () => (await rows(contract)).length > before);
+      stored.push((await rows(contract)).length - before);
+    }
+    await job.stop();
+    // A document's traits take about 70 kB.
+    expect(Math.max(...stored)).toBeLessThanOrEqual(6);
+  });
+
+  it("is no reason to wait once the contract was traded", async () => {
+    const contract = addressOf(0x706);
+    await serve(contract);
+    host.answers(traits);
+    await hold(...endless(contract, 20));
+    await sql`
+      insert into sales.total (chain_id, contract_id, sales)
+      select chain_id, contract_id, 1 from log.contract where address = ${bytea(contract)}`.execute(
+      database.db,
+    );
+    await runUntil(async () => (await rows(contract)).length === 20);
+  });
+});
+
+describe("a collection of 2,000 ordinary tokens", () => {
+  it("is fetched without a rest", async () => {
+    await serve();
+    host.answers((request, response) => {
+      const id = Number.parseInt(request.url?.slice(1) ?? "", 16) || 0;
+      const attributes = Array.from({ length: 12 }, (_, type) => ({
+        trait_type: `type ${type}`,
+        value: `${(id * (type + 7)) % 40}`,
+      }));
+      const serial = { trait_type: "serial number", value: `${id}` };
+      says({ name: `#${id}`, attributes: [...attributes, serial] })(request, response);
+    });
+    await hold(...Array.from({ length: 2_000 }, (_, index) => edition(BigInt(index + 1))));
+    await runUntil(tokensKnown(2_000));
   });
 });
 

@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Observation } from "../../../projections/log/append.ts";
+import type { MetadataTarget } from "../../../projections/reads/metadata/read-due-metadata.ts";
+
+/** Bytes in tables and indexes of a trait that no other token has, and how often a payload is stored. Measured. */
+const newTraitBytes = 700;
+const copies = 2;
+
+/** What the document of an ordinary token may bring free of charge: a description, and values of its own. */
+const freePayloadBytes = 4_096;
+const freeTraits = 2;
+
+/**
+ * Bytes beyond ordinary documents that a pass may store of a contract, and of one that was ever traded. The first are
+ * enough for the traits of an ordinary collection, about 550 values.
+ */
+export const untradedBytes = 384 * 1024;
+export const tradedBytes = 16 * untradedBytes;
+
+/** Limit of remembered traits. Those forgotten count as new again. */
+const maxTraits = 200_000;
+
+type Charged = { payload?: unknown };
+type Traits = { attributes?: readonly { trait_type: string; value: string | number }[] };
+
+/**
+ * Counts what fetched documents add to the disk: whoever lets us store more than a document of an ordinary token has to
+ * wait. Traits are new when this process has not met them in the contract.
+ */
+export function createStorageMeter() {
+  const known = new LRUCache<string, true>({ max: maxTraits });
+
+  function isNew(key: string): boolean {
+    const wasKnown = known.get(key) === true;
+    if (!wasKnown) known.set(key, true);
+    return !wasKnown;
+  }
+
+  return {
+    /** Bytes beyond an ordinary document that the fact takes. */
+    charge({ contractId }: MetadataTarget, { payload }: Charged & Observation): number {
+      if (payload === undefined) return 0;
+      const { attributes = [] } = payload as Traits;
+      const keys = attributes.map(({ trait_type, value }) => keyOf(contractId, trait_type, value));
+      const newTraits = keys.filter(isNew).length;
+      const payloadBytes = Buffer.byteLength(JSON.stringify(payload));
+      return (
+        Math.max(0, newTraits - freeTraits) * newTraitBytes +
+        Math.max(0, payloadBytes - freePayloadBytes) * copies
+      );
+    },
+  };
+}
+
+export type StorageMeter = ReturnType<typeof createStorageMeter>;
+
+/** A hash, as long traits would fill the memory. */
+function keyOf(contractId: number, type: string, value: string | number): string {
+  const hash = createHash("sha1")
+    .update(JSON.stringify([type, value]))
+    .digest("base64");
+  return `${contractId} ${hash.slice(0, 12)}`;
+}
