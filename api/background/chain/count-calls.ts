@@ -1,4 +1,4 @@
-import { type HttpTransport, http } from "viem";
+import { BaseError, type HttpTransport, http, RpcRequestError } from "viem";
 import { type EndedCall, publishCall } from "../outgoing/call-channel.ts";
 import { isContractFault } from "./contract-fault.ts";
 
@@ -43,11 +43,23 @@ export function countedHttp({ chainId, url }: Node, timeoutMs: number): HttpTran
         countAnswers({ chainId, url }, [call], [{ result }]);
         return result;
       } catch (error) {
-        const name = error instanceof Error ? error.name : "failed";
-        countUnanswered({ chainId, url }, [call], name);
+        const refusal = refusalOf(error);
+        if (refusal !== undefined) countAnswers({ chainId, url }, [call], [{ error: refusal }]);
+        else countUnanswered({ chainId, url }, [call], nameOf(error));
         throw error;
       }
     };
     return { ...transport, request: request as typeof transport.request };
   }) as HttpTransport;
+}
+
+const nameOf = (error: unknown) => (error instanceof Error ? error.name : "failed");
+
+/** The JSON-RPC error that the node answered; undefined when it answered none. */
+function refusalOf(error: unknown): { code: number; message: string } | undefined {
+  const found =
+    error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null;
+  return found instanceof RpcRequestError
+    ? { code: found.code, message: found.details }
+    : undefined;
 }

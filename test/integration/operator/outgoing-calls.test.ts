@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { createPublicClient } from "viem";
+import { createPublicClient, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { countedHttp } from "../../../api/background/chain/count-calls.ts";
@@ -87,6 +87,12 @@ describe("calls to nodes", () => {
     await requestBatch(node, [call("eth_getCode")]);
     const transport = countedHttp({ chainId: 1, url: `${url}/down` }, 30_000);
     await expect(createPublicClient({ transport }).getChainId()).rejects.toThrow("502");
+    const answering = createPublicClient({
+      transport: countedHttp({ chainId: 1, url: `${url}/node` }, 30_000),
+    });
+    await expect(answering.call({ to: zeroAddress, data: "0x" })).rejects.toThrow("reverted");
+    await expect(answering.getLogs()).rejects.toThrow("limit exceeded");
+    await answering.getChainId();
     await meter.store();
 
     const counted = await readCalls(database.db, "node", new Date());
@@ -98,11 +104,12 @@ describe("calls to nodes", () => {
       (
         [
           ["eth_call no_answer", 1],
-          ["eth_call reverted", 1],
+          ["eth_call reverted", 2],
           ["eth_chainId no_answer", 1],
+          ["eth_chainId result", 1],
           ["eth_getCode no_answer", 2],
           ["eth_getCode result", 2],
-          ["eth_getLogs error", 1],
+          ["eth_getLogs error", 2],
           ["eth_getLogs no_answer", 1],
         ] as const
       ).map(([name, calls]) => ({
@@ -114,14 +121,14 @@ describe("calls to nodes", () => {
   it("stand on the console by method and by node, with the last failure, without keys", async () => {
     const byMethod = await cells("Calls by method");
     expect(byMethod.map((row) => row.slice(0, 6))).toEqual([
-      ["1", "eth_call", "2", "1", "2", "1"],
-      ["1", "eth_chainId", "1", "1", "1", "1"],
+      ["1", "eth_call", "3", "1", "3", "1"],
+      ["1", "eth_chainId", "2", "1", "2", "1"],
       ["1", "eth_getCode", "4", "2", "4", "2"],
-      ["1", "eth_getLogs", "2", "2", "2", "2"],
+      ["1", "eth_getLogs", "3", "3", "3", "3"],
     ]);
     expect(byMethod.find(([, method]) => method === "eth_call")?.[7]).toContain("HTTP 502");
     expect((await cells("Calls by node")).map((row) => row.slice(0, 5))).toEqual([
-      ["1", "jobs", host, "9", "6"],
+      ["1", "jobs", host, "12", "7"],
     ]);
     expect((await console.get("/upstream")).page).not.toContain("/node");
   });
