@@ -87,19 +87,24 @@ function termsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
     order by order_hash, chain_id, ${precedence}, position`;
 }
 
+/** The end of the year 9999. A partner's order may name any uint256, which no column and no date holds. */
+const latestTime = Date.UTC(10_000, 0, 1) / 1_000 - 1;
+
 /** Columns of each fact `f`. Payloads are large and compressed: each is decompressed once, and none is sorted. */
 function factsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
   const isNative = sql`f.${ofKind("order_submitted")}`;
   const component = (name: string) => sql`components ->> ${sql.lit(name)}`;
   const term = (name: string) => sql`terms ->> ${sql.lit(name)}`;
+  const time = (name: string) =>
+    sql`least((${component(name)})::numeric, ${sql.lit(latestTime)})::bigint`;
   return sql`
     select f.kind, f.order_hash, k.chain_id, f.position, f.contract_id, f.token_id, f.from_address as maker,
            case when ${isNative} then 'native' else content.marketplace end as marketplace,
            case ${term("standard")} when 'erc721' then 721 else 1155 end::smallint as standard,
            decode(substr(content.currency, 3), 'hex') as currency,
            (${term("unitPriceWei")})::numeric as unit_price_wei, (${term("sellerNetWei")})::numeric as seller_net_wei,
-           f.amount as quantity, (${component("startTime")})::bigint as start_time,
-           (${component("endTime")})::bigint as end_time, (${component("counter")})::numeric as counter,
+           f.amount as quantity, ${time("startTime")} as start_time,
+           ${time("endTime")} as end_time, (${component("counter")})::numeric as counter,
            terms -> 'fees' as fees, f.recorded_at as created_at,
            ${isNative} or ${component("conduitKey")} = ${sql.lit(commonConduit.key)} as is_conduit_known,
            (${component("orderType")})::int as order_type, content.signature is not null as has_signature,

@@ -13,7 +13,7 @@ const { orders } = listingsToRecompute;
 /** Listings of all marketplaces and their state; ended ones without a fill leave after 30 days. */
 export const listingsProjection: Projection = {
   name: "listings",
-  version: 6,
+  version: 7,
   reads: ["ownership"],
   sample: {
     key: ["contract_id", "token_id"],

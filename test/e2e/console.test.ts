@@ -20,6 +20,8 @@ import {
   type TestBrowser,
 } from "../support/http/browser.ts";
 import { openConsole, type TestConsole } from "../support/http/console.ts";
+import { recordHostilePartners } from "../support/http/hostile-partner.ts";
+import { strangeParts } from "../support/http/page-checks.ts";
 
 let database: TestDatabase;
 let console: TestConsole;
@@ -32,6 +34,7 @@ beforeAll(async () => {
   await appendTrades(db, 1, 6);
   await appendUnreadableOrder(db, 7);
   await retractBlocks(db, 5, 6);
+  await recordHostilePartners(db);
   while ((await advance(db, targets)).outcome !== "idle");
   console = await openConsole(database);
   for (const minutes of [120, 60, 1]) {
@@ -125,4 +128,19 @@ describe("an open page", () => {
     expect(complaints).toEqual([]);
     await context.close();
   });
+});
+
+it("is not harmed by what a partner answered", async () => {
+  const head = Number(await readLogHead(database.db));
+  const context = await testBrowser.browser.newContext();
+  const { page, complaints } = await openPage(context);
+  const facts = [0, 1, 10, 20].map((back) => `/log/${head - back}`);
+  for (const path of ["/upstream", "/log", ...facts]) {
+    expect.soft((await page.goto(console.url + path))?.status(), path).toBe(200);
+    expect.soft(await strangeParts(page), path).toEqual([]);
+  }
+  await page.goto(`${console.url}/upstream`);
+  expect(await page.locator("main").innerText()).toContain("malformed");
+  await context.close();
+  expect(complaints).toEqual([]);
 });

@@ -1,10 +1,8 @@
-import { gzipSync } from "node:zlib";
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { type Hex, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { contracts } from "../../devnet/contracts/addresses.ts";
-import { appendObservations } from "../../projections/log/append.ts";
 import { block, setBlocks } from "../support/database/given.ts";
 import {
   findBarriers,
@@ -14,16 +12,11 @@ import {
   startBrowser,
   type TestBrowser,
 } from "../support/http/browser.ts";
-import { attacks, hostileCollection, hostileRequests } from "../support/http/hostile-tokens.ts";
-import {
-  cutParts,
-  keyboardFaults,
-  movingParts,
-  strangeParts,
-} from "../support/http/page-checks.ts";
+import { cutParts, keyboardFaults, movingParts } from "../support/http/page-checks.ts";
 import { openServedMarket, type ServedMarket } from "../support/http/served-market.ts";
 import { chainId } from "../support/http/served-market-data.ts";
 import { sitePagesOf } from "../support/http/site-pages.ts";
+import { describeHostile, withoutMedia } from "./site/hostile.ts";
 
 let market: ServedMarket;
 let testBrowser: TestBrowser;
@@ -36,10 +29,6 @@ afterAll(async () => {
   await testBrowser?.close();
   await market?.close();
 });
-
-/** The media of the fixture are on hosts that do not exist: what their absence says is no complaint. */
-const withoutMedia = (complaints: readonly string[]) =>
-  complaints.filter((text) => !/status of 404/.test(text));
 
 async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const context = await testBrowser.browser.newContext({
@@ -206,71 +195,7 @@ async function newestSale(): Promise<z.output<typeof SaleRow>> {
   return sale;
 }
 
-describe("a hostile collection", () => {
-  const firstId = 5;
-  const names = Object.keys(attacks);
-  const requested: string[] = [];
-  let context: BrowserContext;
-
-  beforeAll(async () => {
-    await appendObservations(market.book.db, hostileCollection(firstId));
-    await market.book.catchUp();
-    context = await testBrowser.browser.newContext({ viewport: { width: 360, height: 800 } });
-    await context.route(/^(?!http:\/\/127\.0\.0\.1)/, (route) => {
-      requested.push(`${route.request().resourceType()} ${route.request().url()}`);
-      return route.fulfill({ status: 404, body: "" });
-    });
-  });
-  afterAll(() => context?.close());
-
-  it.each([
-    ...names.map((name, index) => [
-      name,
-      `/collections/${contracts.punks}/tokens/${firstId + index}?chainId=${chainId}`,
-    ]),
-    ["all of them at once", `/collections/punks?chainId=${chainId}`],
-    ["its name in the market", `/?chainId=${chainId}`],
-    ["its traits", `/collections/punks?chainId=${chainId}&view=traits`],
-    ["its name in a search", `/search?q=%3Cscript%3E&chainId=${chainId}`],
-  ])("harms no page: %s", async (_name, path) => {
-    const { page, complaints } = await openPage(context);
-    page.on("dialog", (dialog) => complaints.push(`dialog ${dialog.message()}`));
-    const response = await page.goto(market.v1.url + path);
-    const html = (await response?.text()) ?? "";
-
-    expect(response?.status()).toBe(200);
-    expect(gzipSync(html).length).toBeLessThanOrEqual(30 * 1_024);
-    expect(await strangeParts(page)).toEqual([]);
-    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
-    expect(withoutMedia(complaints)).toEqual([]);
-    expect(new URL(page.url()).pathname).toBe(new URL(market.v1.url + path).pathname);
-    await page.close();
-  });
-
-  it.each(hostileRequests)("nor does what a link may say: %s", async (_name, path) => {
-    const { page, complaints } = await openPage(context);
-    page.on("dialog", (dialog) => complaints.push(`dialog ${dialog.message()}`));
-    const response = await page.goto(market.v1.url + path);
-
-    expect([200, 404, 422]).toContain(response?.status());
-    expect(await strangeParts(page)).toEqual([]);
-    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
-    expect(complaints.filter((text) => !/status of 4(04|22)/.test(text))).toEqual([]);
-    await page.close();
-  });
-
-  it("leaves the rows of others readable beside its own", async () => {
-    const { page } = await openPage(context);
-    await page.goto(`${market.v1.url}/collections/punks?chainId=${chainId}`);
-    const names = await page.locator(".card").allInnerTexts();
-    for (const id of [1, 2, 3, 4]) expect(names.join("\n")).toContain(`Punk ${id}`);
-    await page.close();
-  });
-
-  it("has nothing loaded but images and videos, from public https hosts", () => {
-    const others = requested.filter(
-      (one) => !/^(image|media) https:\/\/[a-z0-9.-]+\.[a-z]+\//.test(one),
-    );
-    expect(others).toEqual([]);
-  });
-});
+describeHostile(
+  () => market,
+  () => testBrowser,
+);

@@ -45,8 +45,8 @@ async function settingsOf(database: TestDatabase, more: Settings = {}): Promise<
 }
 
 async function operate(settings: Settings, ...words: string[]) {
-  const { code, stdout } = await runOp(settings, ...words);
-  return { code, out: stdout };
+  const { code, stdout, stderr } = await runOp(settings, ...words);
+  return { code, out: stdout, shown: stderr };
 }
 
 async function withDatabase(work: (database: TestDatabase) => Promise<void>): Promise<void> {
@@ -57,6 +57,12 @@ async function withDatabase(work: (database: TestDatabase) => Promise<void>): Pr
     await database.drop();
   }
 }
+
+/** Has a program take its error output for a terminal. */
+const onTerminal = {
+  NODE_OPTIONS:
+    "--import=data:text/javascript,process.stderr.isTTY=true;process.stderr.columns=160",
+};
 
 const everything = () => ["backfill", "--chain", "33139", "--from", "0", "--to", `${head}`];
 
@@ -135,13 +141,17 @@ describe("op reindex", () => {
       try {
         await untilReady(pipeline);
         const before = await readIndexer(database);
-        const { code, out } = await operate(settings, "reindex", "--chain", "33139", "--json");
+        const { code, out, shown } = await operate(
+          { ...settings, ...onTerminal },
+          ...["reindex", "--chain", "33139", "--json"],
+        );
         const after = await until("the recorder to have moved over", async () => {
           const now = await readIndexer(database);
           return now.settled !== null && now.schema !== before.schema && now;
         });
 
         expect(code).toBe(0);
+        expect(shown).toMatch(/indexing chain 33139 core: \[[█░]+\] \d+ of \d+ blocks \(\d+ %\)/);
         expect(JSON.parse(out).indexers[0].schema).toBe(after.schema);
         await untilReady(pipeline);
         expect(after.facts).toBe(before.facts);

@@ -23,7 +23,7 @@ const findStrange = `(() => {
   const found = window.attacked === undefined ? [] : ["a script of theirs ran"];
   const add = (what, all) => { if (all.length > 0) found.push(what + " " + all[0].outerHTML.slice(0, 200)); };
   const all = [...document.querySelectorAll("*")];
-  add("script", [...document.scripts].filter(({ src }) => !src.startsWith(location.origin + "/assets/site/")));
+  add("script", [...document.scripts].filter(({ src }) => !src.startsWith(location.origin + "/assets/")));
   add("handler", all.filter((one) => [...one.attributes].some(({ name }) => name.startsWith("on") || name === "style")));
   add("element", [...document.querySelectorAll("iframe, object, embed, base, meta[http-equiv], style, foreignObject")]);
   add("svg", [...document.querySelectorAll("svg")].filter((one) => one.closest(".plot, .spark, .share, .split") === null));
