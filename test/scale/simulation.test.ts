@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { countHistory, emptyCoverage } from "../simulation/coverage.ts";
+import { sources } from "../simulation/exchanges/any-event.ts";
 import { makeHistory } from "../simulation/history.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { simulate } from "../simulation/run.ts";
@@ -19,6 +20,13 @@ afterAll(async () => {
 
 const seeds = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
+/** What the histories of two hundred seeds hold. */
+const reached = emptyCoverage();
+for (const seed of seeds(200)) {
+  const random = randomFrom(seed);
+  countHistory(reached, makeHistory(random, drawSize(random)));
+}
+
 describe("a random history", () => {
   it.each(seeds(8))(
     "leaves one state however it arrives and whatever fails meanwhile (seed %i)",
@@ -29,13 +37,7 @@ describe("a random history", () => {
     },
   );
 
-  it("drops one block or hundreds and returns to left branches, within a hundred seeds", () => {
-    const reached = emptyCoverage();
-    for (const seed of seeds(100)) {
-      const random = randomFrom(seed);
-      countHistory(reached, makeHistory(random, drawSize(random)));
-    }
-
+  it("drops one block or hundreds and returns to left branches, within two hundred seeds", () => {
     const reorgs = [...reached.counts.keys()].filter((what) => what.startsWith("reorg"));
     expect(reorgs.sort()).toEqual([
       "reorg: 1 deep",
@@ -44,5 +46,14 @@ describe("a random history", () => {
       "reorg: more than 64 deep",
       "reorg: to a branch that was left",
     ]);
+  });
+
+  it("holds every event of every exchange, within two hundred seeds", () => {
+    const missing = sources.flatMap(({ name: source, events }) =>
+      events
+        .map(({ name: event }) => `exchange event: ${source} ${event}`)
+        .filter((event) => !reached.counts.has(event)),
+    );
+    expect(missing).toEqual([]);
   });
 });

@@ -1,4 +1,6 @@
+import type { ExchangeEvent } from "../../projections/facts/exchange-event.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
+import type { ChainEvent } from "../support/database/given.ts";
 import type { History } from "./history.ts";
 
 /** What runs covered. */
@@ -40,7 +42,7 @@ export function countHistory(coverage: Coverage, { turns }: History): void {
   for (const turn of turns) {
     const said =
       turn.does === "observe" ? turn.observations : turn.mined.flatMap(({ events }) => events);
-    for (const { kind } of said) countEvent(coverage, `fact: ${kind}`);
+    for (const fact of said) countFact(coverage, fact);
     if (turn.does !== "reorg") continue;
     countEvent(coverage, `reorg: ${depthClass(turn.dropped.length)} deep`);
     if (turn.returning.length > 0) countEvent(coverage, "reorg: to a branch that was left");
@@ -50,6 +52,13 @@ export function countHistory(coverage: Coverage, { turns }: History): void {
       countEvent(coverage, `dropped fact: ${kind}`);
     }
   }
+}
+
+function countFact(coverage: Coverage, { kind, payload }: Pick<ChainEvent, "kind" | "payload">) {
+  countEvent(coverage, `fact: ${kind}`);
+  if (kind !== "exchange_event") return;
+  const { source, event } = payload as ExchangeEvent;
+  countEvent(coverage, `exchange event: ${source} ${event}`);
 }
 
 function depthClass(blocks: number): string {

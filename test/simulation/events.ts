@@ -1,7 +1,7 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { seaport, wrappedNative } from "../../abis/deployments.ts";
 import { addressOf, zeroAddress } from "../support/database/given.ts";
-import { exchangeSales } from "./exchange-events.ts";
+import { exchangeSales } from "./exchanges/exchange-sales.ts";
 import type { Happening } from "./happening.ts";
 import type { Random } from "./random.ts";
 
@@ -17,7 +17,7 @@ const anyone = (random: Random) => random.pick([...people, ...people, zeroAddres
 
 /** What one transaction emits. Nothing makes it lawful: contracts may emit what they like. */
 export function transaction(random: Random, chainId: number): Happening[] {
-  const sales = [fill, fill, match, ...Array.from({ length: 4 }, () => exchangeSales)];
+  const sales = [fill, fill, match, ...Array.from({ length: 12 }, () => exchangeSales)];
   return random.pick([transfers, transfers, batch, cancel, bystander, ...sales])(random, chainId);
 }
 

@@ -4,7 +4,7 @@ import type { Observation } from "../../projections/log/append.ts";
 import { type Block, block, type ChainEvent } from "../support/database/given.ts";
 import { receivedAt } from "../support/orders/order-facts.ts";
 import { transaction } from "./events.ts";
-import { placeTransfers } from "./exchange-events.ts";
+import { placeTransfers } from "./exchanges/exchange-sales.ts";
 import type { Happening } from "./happening.ts";
 import { type Observed, observe } from "./observations.ts";
 import type { Random } from "./random.ts";

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { ownershipProjection } from "../../projections/ownership/project.ts";
 import { project } from "../support/database/given.ts";
 import { difference, readContents } from "./contents.ts";
@@ -46,6 +47,7 @@ export async function simulate(
       said,
     ),
   ]);
+  await countSales(first, coverage);
   return [
     ...watched.map((law) => `as watched: ${law}`),
     ...shuffled.map((law) => `out of order: ${law}`),
@@ -53,6 +55,17 @@ export async function simulate(
     ...(await compareOwners(first, history)),
     ...(await compareRebuilt(random, stores, coverage)),
   ];
+}
+
+/** Sales and doubts at the end, by protocol. */
+async function countSales({ db }: Store, coverage: Coverage): Promise<void> {
+  const { rows } = await sql<{ what: string; times: number }>`
+    select 'sale: ' || protocol as what, count(*)::int as times from sales.sale group by 1
+    union all
+    select 'doubt: ' || protocol || ' ' || reason, count(*)::int from sales.doubt group by 1`.execute(
+    db,
+  );
+  for (const { what, times } of rows) countEvent(coverage, what, times);
 }
 
 /** Nobody goes on to the next run while the other half of this one is still at it. */
