@@ -1,4 +1,10 @@
-import { parseAbi } from "viem";
+import { type Address, parseAbi } from "viem";
+
+/** Factories of Ethereum, by version. */
+export const sudoswapFactories = {
+  "1": "0xb16c1342e617a5b6e4b631eb114483fdb289c0a4",
+  "2": "0xa020d57ab0448ef74115c112d18a9c231cc86000",
+} as const satisfies Record<string, Address>;
 
 export const sudoswapV1FactoryEvents = parseAbi(["event NewPair(address pool)"]);
 

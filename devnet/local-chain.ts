@@ -5,8 +5,10 @@ import type { ChainId } from "../abis/deployments.ts";
 import { type Anvil, startAnvil } from "./anvil.ts";
 import { connect, type DevnetClient } from "./client.ts";
 import { installContracts } from "./install.ts";
+import { otherExchanges } from "./market/other-exchanges.ts";
+import type { Scenario } from "./market/scenario.ts";
 import { historySeconds, isSeeded, seedMarket } from "./market/seed.ts";
-import { runTrading } from "./market/trading.ts";
+import { anyScenario, runTrading } from "./market/trading.ts";
 import type { ApiClient } from "./order-book/api-client.ts";
 import { tradeOnOrderBook } from "./order-book/trade-on-order-book.ts";
 
@@ -90,14 +92,25 @@ async function trade(
   signal: AbortSignal,
 ): Promise<void> {
   await api?.untilReady(signal);
+  const chainId = client.chain.id as ChainId;
+  const scenario = api === null ? anyScenario : tradeOnOrderBook(api);
   await runTrading(client, {
-    chainId: client.chain.id as ChainId,
+    chainId,
     everyMs: tradeEveryMs,
     calm,
     signal,
     onFailure,
-    ...(api === null ? {} : { scenario: tradeOnOrderBook(api) }),
+    scenario: chainId === 1 ? besideOtherExchanges(scenario) : scenario,
   });
+}
+
+/** One trade of eight is made on another exchange. */
+function besideOtherExchanges(scenario: Scenario): Scenario {
+  return (market, actors) => {
+    const { random } = market;
+    const chosen = random.below(8) === 0 ? random.pick(otherExchanges) : scenario;
+    return chosen(market, actors);
+  };
 }
 
 async function startWithHistory(options: LocalChainOptions): Promise<Anvil | undefined> {
@@ -125,7 +138,7 @@ async function startAfterMakingHistory(options: LocalChainOptions): Promise<Anvi
     say(`chain ${chainId}: installing the exchange and the collections`);
     await installContracts(client);
     say(`chain ${chainId}: playing three days of trading`);
-    await seedMarket(client, { chainId, seed });
+    await seedMarket(client, { chainId, seed, more: chainId === 1 ? otherExchanges : [] });
     say(`chain ${chainId}: ${await client.getBlockNumber()} blocks`);
   } finally {
     await maker.stop();

@@ -1,4 +1,6 @@
+import { blur } from "../abis/blur.ts";
 import { commonConduit, multicall3, wrappedNative } from "../abis/deployments.ts";
+import { sudoswapFactories } from "../abis/sudoswap.ts";
 import { accounts } from "./accounts.ts";
 import type { DevnetClient } from "./client.ts";
 import { contracts, signedZone } from "./contracts/addresses.ts";
@@ -29,6 +31,14 @@ export async function installTokens(client: DevnetClient): Promise<void> {
   await place(client, native, "WrappedNative");
   await place(client, multicall3, "Multicall3");
   await place(client, signedZone, "SignedZone");
+  if (client.chain.id === 1) await installOtherExchanges(client);
   for (const [name, [artifactName, args]] of Object.entries(fixtures))
     await create(client, name, artifactName, args);
+}
+
+/** Blur with its pool, whose coins are a wrapped currency of their own, and Sudoswap, at their real addresses. */
+async function installOtherExchanges(client: DevnetClient): Promise<void> {
+  await place(client, blur.pool, "WrappedNative");
+  await place(client, blur.v2, "BlurExchange");
+  await place(client, sudoswapFactories["2"], "SudoswapFactory");
 }

@@ -1,6 +1,7 @@
 import { type Abi, toFunctionSelector } from "viem";
 import { describe, expect, it } from "vitest";
 import {
+  blurExchangeAbi,
   collectionAbi,
   consecutiveCollectionAbi,
   editionsAbi,
@@ -10,6 +11,8 @@ import {
   reverseRegistrarAbi,
   signedZoneAbi,
   smartWalletAbi,
+  sudoswapFactoryAbi,
+  sudoswapPoolAbi,
   transferValidatorAbi,
   wildcardResolverAbi,
 } from "./abis.ts";
@@ -26,6 +29,9 @@ const typed: [OwnName, Abi][] = [
   ["EnsRegistry", ensRegistryAbi],
   ["PublicResolver", publicResolverAbi],
   ["WildcardResolver", wildcardResolverAbi],
+  ["BlurExchange", blurExchangeAbi],
+  ["SudoswapFactory", sudoswapFactoryAbi],
+  ["SudoswapPool", sudoswapPoolAbi],
   ["ReverseRegistrar", reverseRegistrarAbi],
 ];
 

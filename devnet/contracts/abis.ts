@@ -79,3 +79,20 @@ export const wildcardResolverAbi = parseAbi([
 ]);
 
 export const reverseRegistrarAbi = parseAbi(["function setName(string name)"]);
+
+export const blurExchangeAbi = parseAbi([
+  "function nextHash() view returns (bytes32)",
+  "function post(address collection, uint256 tokenId, uint256 price, bool isBid) returns (bytes32)",
+  "function take(bytes32 hash) payable",
+]);
+
+export const sudoswapFactoryAbi = parseAbi([
+  "function lastPool() view returns (address)",
+  "function createPair(address collection, uint256 price) returns (address)",
+]);
+
+export const sudoswapPoolAbi = parseAbi([
+  "function price() view returns (uint256)",
+  "function swapTokenForSpecificNFTs(uint256[] ids) payable",
+  "function swapNFTsForToken(uint256[] ids)",
+]);

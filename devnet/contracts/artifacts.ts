@@ -14,6 +14,7 @@ export const ownSources = {
   Multicall3: ["Multicall3"],
   EnsRegistry: ["EnsRegistry"],
   EnsResolvers: ["PublicResolver", "WildcardResolver", "OffchainResolver", "ReverseRegistrar"],
+  Exchanges: ["BlurExchange", "SudoswapFactory", "SudoswapPool"],
   Zoo: [
     "RangeFlood",
     "LargeUri",
@@ -43,7 +44,10 @@ export type OwnName = NamesOf<typeof ownSources>;
 type ArtifactName = OwnName | NamesOf<typeof exchangeSources>;
 
 /** Need no constructor and go as they are to an address of the real chains. */
-export const placed = ["WrappedNative", "Multicall3", "SignedZone", "EnsRegistry"] as const;
+export const placed = [
+  ...(["WrappedNative", "Multicall3", "SignedZone", "EnsRegistry"] as const),
+  ...(["BlurExchange", "SudoswapFactory"] as const),
+] as const;
 export type PlacedName = (typeof placed)[number];
 
 /** What the compiler made of one contract, as committed. */

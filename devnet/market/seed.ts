@@ -8,6 +8,7 @@ import { contracts } from "../contracts/addresses.ts";
 import { createActors } from "./actors.ts";
 import { setUpMarket } from "./initial-setup.ts";
 import { seededRandom } from "./random.ts";
+import type { Scenario } from "./scenario.ts";
 import { allScenarios, pickScenario } from "./scenario-selection.ts";
 import { sendInThePast } from "./sending.ts";
 import type { MarketContext } from "./signer.ts";
@@ -16,7 +17,8 @@ const daySeconds = 24 * 60 * 60;
 export const historySeconds = 3 * daySeconds;
 const seededBlocks = 240;
 
-type SeedOptions = { chainId: ChainId; seed: number };
+/** `more`: scenarios that are run once beside all that every market has. */
+type SeedOptions = { chainId: ChainId; seed: number; more?: readonly Scenario[] };
 
 /**
  * Runs three days of trading that end now, on a chain with nothing but the contracts installed.
@@ -24,7 +26,7 @@ type SeedOptions = { chainId: ChainId; seed: number };
  */
 export async function seedMarket(
   client: DevnetClient,
-  { chainId, seed }: SeedOptions,
+  { chainId, seed, more = [] }: SeedOptions,
 ): Promise<void> {
   const head = await client.getBlock();
   const random = seededRandom(seed ^ chainId);
@@ -37,7 +39,7 @@ export async function seedMarket(
   const lastBlock = Number(head.number) + seededBlocks;
 
   await setUpMarket(market, actors);
-  for (const scenario of allScenarios) await scenario(market, actors);
+  for (const scenario of [...allScenarios, ...more]) await scenario(market, actors);
   while (Number(await client.getBlockNumber()) < lastBlock)
     await pickScenario(random)(market, actors);
   await actors.dave.mints(lastMinted);

@@ -39,6 +39,7 @@ export async function runTrading(client: DevnetClient, options: TradingOptions):
   }
 }
 
-const anyScenario: Scenario = (market, actors) => pickScenario(market.random)(market, actors);
+export const anyScenario: Scenario = (market, actors) =>
+  pickScenario(market.random)(market, actors);
 
 const readHeadSeed = async (client: DevnetClient) => Number(await client.getBlockNumber());

@@ -58,7 +58,11 @@ const Order = z.looseObject({
 });
 const Listing = Order.extend({ askId: z.string(), marketplace: z.string() });
 const Bid = Order.extend({ bidId: z.string(), kind: z.string() });
-const Sale = z.looseObject({ marketplace: z.string(), usd: z.number().nullable() });
+const Sale = z.looseObject({
+  marketplace: z.string(),
+  protocol: z.looseObject({ name: z.string() }),
+  usd: z.number().nullable(),
+});
 const Floor = z.looseObject({ priceWei: z.string() });
 const Collection = z.looseObject({
   slug: z.string(),
@@ -123,6 +127,14 @@ describe.each(chainIds)("soon after the first start, chain %i shows", (chainId) 
     const names = new Set(sales.map(({ marketplace }) => marketplace));
     expect(names).toContain("native");
     expect(names).toContain("opensea");
+  });
+
+  it.each(chainId === 1 ? ["blur", "sudoswap"] : [])("sales of %s beside them", async (name) => {
+    await until("such a sale", async () => {
+      const path = `/v1/sales?chainId=${chainId}&protocol=${name}`;
+      const found = await read(path, z.array(Sale));
+      return found.length > 0 && found.every(({ protocol }) => protocol.name === name);
+    });
   });
 
   it("floors, and their candles", async () => {

@@ -73,9 +73,14 @@ export async function compareInBulk(
   projections: readonly Projection[],
 ): Promise<string[]> {
   const { db } = store;
-  const position = (await readCheckpoints(db)).get("ownership")?.position ?? 0n;
+  const checkpoints = await readCheckpoints(db);
+  const positionOf = (name: string) => checkpoints.get(name)?.position ?? 0n;
+  const position = positionOf("ownership");
   const broken: string[] = [];
-  for (const projection of projections) {
+  // A projection that was rebuilt to release a fact stands at the log's head, and others before it.
+  const areAt = ({ name, reads = [] }: Projection) =>
+    [name, ...reads].every((one) => positionOf(one) === position);
+  for (const projection of projections.filter(areAt)) {
     const schema = inBulk(projection);
     await drop(db, schema);
     await deriveInBulk(db, { projection, schema }, () => {}, position);

@@ -1,12 +1,13 @@
 import type { AbiEvent } from "viem";
 import {
+  sudoswapFactories,
   sudoswapV1FactoryEvents,
   sudoswapV1PoolEvents,
   sudoswapV2FactoryEvents,
   sudoswapV2PoolEvents,
 } from "../../../abis/sudoswap.ts";
 import type { Exchange, ExchangeSource } from "../model/exchange.ts";
-import { factories, tradesOf } from "./trades.ts";
+import { tradesOf } from "./trades.ts";
 
 const { erc721, erc1155, erc721WithRoyalty, erc1155WithRoyalty } = sudoswapV2PoolEvents;
 const firstBlocks = { "1": 14_600_000, "2": 17_300_000 };
@@ -28,7 +29,7 @@ export const sudoswap: Exchange = {
 };
 
 function factory(name: string, events: readonly AbiEvent[], version: "1" | "2"): ExchangeSource {
-  const deployment = { addresses: [factories[version]], firstBlock: firstBlocks[version] };
+  const deployment = { addresses: [sudoswapFactories[version]], firstBlock: firstBlocks[version] };
   return { name, events, eventsWithCall: [], chains: { 1: deployment } };
 }
 

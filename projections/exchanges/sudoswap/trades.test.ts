@@ -1,5 +1,6 @@
 import { zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
+import { sudoswapFactories } from "../../../abis/sudoswap.ts";
 import {
   addresses,
   givenTransaction,
@@ -8,7 +9,6 @@ import {
   paid,
   pool,
 } from "../recorded-transactions.fixture.ts";
-import { factories } from "./trades.ts";
 
 const [collection, user, recipient, coin, protocol] = addresses();
 const first = { contract: collection, tokenId: "7" };
@@ -17,7 +17,7 @@ const second = { contract: collection, tokenId: "8" };
 type Given = Parameters<typeof givenTransaction>[1][number];
 
 function swap(source: string, event: Partial<Given>, transfers: ReturnType<typeof moved>[]) {
-  const factory = source === "SudoswapV1" ? factories["1"] : factories["2"];
+  const factory = source === "SudoswapV1" ? sudoswapFactories["1"] : sudoswapFactories["2"];
   const given = { event: "SwapNFTOutPair", logIndex: 9, args: {}, factory, ...event };
   return outcomeOf(givenTransaction(source, [given], { transfers }));
 }
@@ -60,7 +60,7 @@ describe("Sudoswap v2", () => {
   it("an event of a contract that no factory created is doubted, as is one without its tokens", () => {
     const args = { amountIn, ids: ["7", "8"] };
     expect(swap("SudoswapV2", { args, factory: null }, out).doubts).toEqual(["unknown_pool"]);
-    expect(swap("SudoswapV2", { args, factory: factories["1"] }, out).doubts).toEqual([
+    expect(swap("SudoswapV2", { args, factory: sudoswapFactories["1"] }, out).doubts).toEqual([
       "unknown_pool",
     ]);
     expect(swap("SudoswapV2", { args }, out.slice(1)).doubts).toEqual(["transfer_mismatch"]);

@@ -1,15 +1,11 @@
 import { type Address, zeroAddress } from "viem";
+import { sudoswapFactories } from "../../../abis/sudoswap.ts";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
 import { DoubtfulEvent } from "../model/doubt.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
 import type { FeePayment, Fill, Trade } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";
-
-export const factories = {
-  "1": "0xb16c1342e617a5b6e4b631eb114483fdb289c0a4",
-  "2": "0xa020d57ab0448ef74115c112d18a9c231cc86000",
-} as const satisfies Record<string, Address>;
 
 type SwapArgs = {
   /** What the pool pays in all, and what it is paid. */
@@ -31,7 +27,7 @@ export function tradesOf({ transfers, ...transaction }: ExchangeTransaction): Fi
     const range = { after, before: event.logIndex };
     after = event.logIndex;
     const version = event.source === "SudoswapV1" ? "1" : "2";
-    if (event.factory !== factories[version]) throw new DoubtfulEvent("unknown_pool");
+    if (event.factory !== sudoswapFactories[version]) throw new DoubtfulEvent("unknown_pool");
     const isSale = event.event === "SwapNFTOutPair";
     const swap = { event, args: event.args as SwapArgs, isSale, range };
     const moved = movedBy(swap, transfers);

@@ -1,8 +1,8 @@
 import { type Address, encodeAbiParameters, parseAbiParameters, zeroAddress, zeroHash } from "viem";
 import { wrappedNative } from "../../../abis/deployments.ts";
+import { sudoswapFactories } from "../../../abis/sudoswap.ts";
 import { foundationMarket } from "../../../projections/exchanges/foundation/trades.ts";
 import { factories as nftxFactories } from "../../../projections/exchanges/nftx/trades.ts";
-import { factories } from "../../../projections/exchanges/sudoswap/trades.ts";
 import { addressOf } from "../../support/database/given.ts";
 import { collector, type Emitter, pool, someCurrency, someFees, type Trade } from "./emitted.ts";
 
@@ -145,12 +145,14 @@ const sudoswapV2: Emitter = ({ tokenId, wei }, random) => {
     ...(isRoyalty ? { royaltyAmount: "0" } : {}),
   };
   const source = `SudoswapV2${standard}${isRoyalty ? "Royalty" : ""}`;
-  const factory = random.chance(0.8) ? factories["2"] : null;
+  const factory = random.chance(0.8) ? sudoswapFactories["2"] : null;
   return { events: [{ source, event: "SwapNFTOutPair", args, factory }], holder: pool };
 };
 
 const sudoswapV1: Emitter = ({ buyer, wei }, random) => ({
-  events: [{ source: "SudoswapV1", event: "SwapNFTOutPair", args: {}, factory: factories["1"] }],
+  events: [
+    { source: "SudoswapV1", event: "SwapNFTOutPair", args: {}, factory: sudoswapFactories["1"] },
+  ],
   payments: random.chance(0.7)
     ? [{ contract: addressOf(80), from: buyer, to: pool, amount: wei }]
     : [],
