@@ -13,6 +13,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   size: () => import("./size.ts"),
   rebuild: () => import("./rebuild.ts"),
   "catch-up": () => import("./catch-up.ts"),
+  "exchange-mix": () => import("./exchange-mix.ts"),
   block: () => import("./block.ts"),
   reorg: () => import("./reorg.ts"),
   book: () => import("./book.ts"),

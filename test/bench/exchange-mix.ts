@@ -1,0 +1,133 @@
+import { sql } from "kysely";
+import { type Database, openDatabase } from "../../projections/database.ts";
+import { dropTarget, type Target } from "../../projections/engine/checkpoint.ts";
+import { tick } from "../../projections/engine/tick.ts";
+import { exchanges } from "../../projections/exchanges/exchanges.ts";
+import { factKind } from "../../projections/log/fact-kind.ts";
+import { migrate } from "../../projections/log/migrate.ts";
+import { createProjection } from "../support/database/given.ts";
+import { appendRange, makeEvents } from "./facts.ts";
+import { type Figure, medianFigure } from "./figure.ts";
+import { derive } from "./rebuild.ts";
+import { projections, timed, withDatabase } from "./server.ts";
+
+const WINDOW = 10_000;
+const repeats = 3;
+
+type Measured = { db: Database; catchUp: number[]; rebuild: number[] };
+
+/**
+ * Catch-up and rebuild of a log of Seaport's fills, and of one with as many facts in which half of the fills are other
+ * exchanges', in turns.
+ */
+export async function run({ facts }: { facts: number }): Promise<Figure[]> {
+  return await withDatabase(async (db, url) => {
+    await sql`create database mixed`.execute(db);
+    const other = openDatabase({
+      url: url.replace(/\/[^/]*$/, "/mixed"),
+      applicationName: "bench",
+      prepares: true,
+      onIdleError: () => {},
+    });
+    try {
+      await migrate(other);
+      const seaport: Measured = { db, catchUp: [], rebuild: [] };
+      const mixed: Measured = { db: other, catchUp: [], rebuild: [] };
+      await makeLog(db, facts, false);
+      await makeLog(other, facts, true);
+      for (let repeat = 0; repeat < repeats; repeat += 1) {
+        for (const one of repeat % 2 === 0 ? [seaport, mixed] : [mixed, seaport]) {
+          await measure(one, facts);
+        }
+      }
+      return figuresOf(seaport, mixed, facts);
+    } finally {
+      await other.destroy();
+    }
+  });
+}
+
+async function makeLog(db: Database, facts: number, isMixed: boolean): Promise<void> {
+  await makeEvents(db, { facts });
+  if (isMixed) await replaceFills(db);
+  await appendRange(db, 0, facts);
+  await sql`vacuum analyze log.fact, log.block, log.transaction, log.contract`.execute(db);
+}
+
+async function measure({ db, catchUp, rebuild }: Measured, facts: number): Promise<void> {
+  for (const { name } of projections) await dropTarget(db, name);
+  const targets: Target[] = [];
+  for (const one of projections) targets.push(await createProjection(db, one));
+  const caughtUpMs = await timed(async () => {
+    for (let after = 0; after < facts; after += WINDOW) await tick(db, targets, WINDOW);
+  });
+  catchUp.push(facts / (caughtUpMs / 1000));
+  for (const { name } of projections) await dropTarget(db, name);
+  const rebuiltMs = await timed(() => derive(db, projections, new Map()));
+  rebuild.push(facts / (rebuiltMs / 1000));
+}
+
+function figuresOf(seaport: Measured, mixed: Measured, facts: number): Figure[] {
+  const size = `${facts} facts, ${projections.length} projections, a tenth fills`;
+  return (["catchUp", "rebuild"] as const).flatMap((what) => {
+    const name = what === "catchUp" ? "catch-up" : "rebuild";
+    const ratios = mixed[what].map((rate, index) => rate / (seaport[what][index] ?? Number.NaN));
+    const unit = "facts/s" as const;
+    return [
+      medianFigure(`${name}, Seaport's fills alone`, seaport[what], { unit }, size),
+      medianFigure(`${name}, half other exchanges'`, mixed[what], { unit }, size),
+      medianFigure(`${name}, of Seaport alone`, ratios, { unit: "ratio", atLeast: 0.95 }, size),
+    ];
+  });
+}
+
+const addressOf = (source: string) =>
+  exchanges.flatMap(({ sources }) => sources).find(({ name }) => name === source)?.chains[1]
+    ?.addresses?.[0] ?? "0x00000000000000000000000000000000000000aa";
+
+/**
+ * Replaces half of the fills, all of them of listings, in the proportions of recorded blocks of Ethereum: of 33 events
+ * 20 are Blur's, 8 are swaps of Sudoswap's pools in ether, 3 Wyvern's and 2 Foundation's.
+ */
+async function replaceFills(db: Database): Promise<void> {
+  const fee = `jsonb_build_array(jsonb_build_object('rate', 50, 'recipient', token))`;
+  const order = (
+    trader: string,
+  ) => `jsonb_build_object('trader', ${trader}, 'side', 1, 'matchingPolicy', token,
+    'collection', token, 'tokenId', id, 'amount', '1', 'paymentToken', '0x${"00".repeat(20)}', 'price', wei,
+    'listingTime', '1', 'expirationTime', '2', 'fees', ${fee}, 'salt', '1', 'extraParams', '0x')`;
+  const args = `case source
+    when 'Blur' then jsonb_build_object('maker', seller, 'taker', buyer, 'sell', ${order("seller")}, 'sellHash', hash,
+      'buy', ${order("buyer")}, 'buyHash', hash)
+    when 'WyvernV2' then jsonb_build_object('buyHash', '0x${"00".repeat(32)}', 'sellHash', hash, 'maker', seller,
+      'taker', buyer, 'price', wei)
+    when 'Foundation' then jsonb_build_object('nftContract', token, 'tokenId', id, 'seller', seller, 'buyer', buyer,
+      'protocolFee', '5', 'creatorFee', '10', 'sellerRev', wei)
+    else '{}'::jsonb end`;
+  const event = `case source when 'Blur' then 'OrdersMatched' when 'WyvernV2' then 'OrdersMatched'
+    when 'Foundation' then 'BuyPriceAccepted' else 'SwapNFTOutPair' end`;
+  const contract = `case source ${["Blur", "WyvernV2", "Foundation", "SudoswapV1"]
+    .map((source) => `when '${source}' then '${addressOf(source)}'`)
+    .join(" ")} end`;
+  await sql
+    .raw(`
+    update bench.event e
+    set kind = ${factKind.exchange_event}, contract = decode(substr(${contract}, 3), 'hex'), order_hash = null,
+        from_address = null, to_address = null,
+        payload = jsonb_build_object('source', source, 'event', ${event}, 'args', ${args}, 'sender', buyer,
+          'target', ${contract}, 'calldataTail', null, 'transfers', jsonb_build_array(jsonb_build_object(
+            'logIndex', log_index - 1, 'standard', 'erc721', 'contract', token, 'tokenId', id, 'amount', '1',
+            'from', seller, 'to', buyer)))
+          || case source when 'SudoswapV1' then jsonb_build_object('factory', null) else '{}' end
+    from (
+      select ord as place, '0x' || encode(from_address, 'hex') as seller, '0x' || encode(to_address, 'hex') as buyer,
+             '0x' || encode(order_hash, 'hex') as hash, payload #>> '{offer,0,token}' as token,
+             payload #>> '{offer,0,identifier}' as id, payload #>> '{consideration,0,amount}' as wei,
+             case when ord / 3 % 33 < 20 then 'Blur' when ord / 3 % 33 < 28 then 'SudoswapV1'
+                  when ord / 3 % 33 < 31 then 'WyvernV2' else 'Foundation' end as source
+      from bench.event
+      where kind = ${factKind.order_fulfilled} and payload #>> '{offer,0,itemType}' = '2'
+        and (ord / 3 % 10 = 0 or ord / 30 % 2 = 0)
+    ) sold where sold.place = e.ord`)
+    .execute(db);
+}
