@@ -123,7 +123,10 @@ module.exports = {
     only(
       "http-knows-no-domain",
       "^api/serve/http/",
-      ["^api/serve/http/", "^projections/(domain/rejection|database-failure)\\.ts$"],
+      [
+        "^api/serve/http/",
+        "^projections/(domain/rejection|database|database-failure|engine/(data-version|snapshot))\\.ts$",
+      ],
       "HTTP is about requests and answers, not about orders and tokens",
     ),
     only(

@@ -1,4 +1,4 @@
-import type { Address } from "viem";
+import { type Address, zeroAddress } from "viem";
 import { activityProjection } from "./activity/project.ts";
 import { bidsProjection } from "./bids/project.ts";
 import { coinPricesProjection } from "./coin-prices/project.ts";
@@ -43,3 +43,8 @@ export function allProjections(options: { feeRecipient: Address }): Projection[]
     crossListingsProjection,
   ];
 }
+
+/** Their names, which also name their checkpoints. */
+export const projectionNames: readonly string[] = allProjections({ feeRecipient: zeroAddress }).map(
+  ({ name }) => name,
+);

@@ -102,6 +102,7 @@ function preparingClient(client: pg.PoolClient, most: number): PostgresPoolClien
   const names = new Map<string, string>();
   let unanswered: DatabaseUnavailable | undefined;
   const named = (text: string) => {
+    if (isOfTransaction(text)) return {};
     const name = names.get(text) ?? (names.size < most ? nameOf(text) : null);
     if (name === null) return {};
     names.set(text, name);
@@ -111,7 +112,7 @@ function preparingClient(client: pg.PoolClient, most: number): PostgresPoolClien
     // The statements that follow, a rollback for one, would wait as long.
     if (unanswered !== undefined) throw unanswered;
     try {
-      return await client.query({ text, values: [...values], ...named(text) });
+      return lastOf(await client.query({ text, values: [...values], ...named(text) }));
     } catch (error) {
       if (isUnanswered(error)) unanswered = new DatabaseUnavailable(error);
       throw statementFailure(error);
@@ -121,5 +122,12 @@ function preparingClient(client: pg.PoolClient, most: number): PostgresPoolClien
   // Cursors, the other thing that may be asked of it, are not used.
   return { query, release } as unknown as PostgresPoolClient;
 }
+
+/** What begins or ends a transaction is not prepared: it may be several statements, sent together. */
+const isOfTransaction = (text: string): boolean => /^\s*(begin|commit|rollback)\b/.test(text);
+
+/** The driver gives a result for each statement of a text. */
+const lastOf = <Result>(result: Result | Result[]): Result | undefined =>
+  Array.isArray(result) ? result.at(-1) : result;
 
 const nameOf = (text: string) => createHash("sha1").update(text).digest("base64url");

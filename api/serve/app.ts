@@ -3,6 +3,7 @@ import express, { type Express, type RequestHandler } from "express";
 import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
 import type { Registry } from "prom-client";
+import { projectionNames } from "../../projections/all.ts";
 import type { CallerStreams } from "./accounts/caller-streams.ts";
 import { mountDevelopers } from "./developers/mount-developers.ts";
 import type { Developers } from "./developers/page-handler.ts";
@@ -12,7 +13,6 @@ import { jsonDocument, sendFixed } from "./http/answer.ts";
 import { skipPrepared } from "./http/compressed-body.ts";
 import type { ConcurrencyLimiter } from "./http/concurrency/concurrency-limiter.ts";
 import { gaugeConcurrency, gaugeSlowRequests } from "./http/concurrency/gauges.ts";
-import type { LoadClass } from "./http/concurrency/load-class.ts";
 import { metaEnvelope } from "./http/envelope.ts";
 import { handleErrors, handleUnknownPath } from "./http/error-handlers.ts";
 import { type Limiter, limitRequests } from "./http/limit.ts";
@@ -20,6 +20,8 @@ import { mediaPaths } from "./http/media-paths.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
 import { parseQuery } from "./http/query.ts";
+import { openPositionedReads, type PositionedReads } from "./http/reads/positioned-reads.ts";
+import { openTarget } from "./http/reads/target.ts";
 import { assignRequestId } from "./http/request-id.ts";
 import type { ResponseCache } from "./http/response-cache.ts";
 import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
@@ -39,6 +41,7 @@ import { answerMetrics } from "./status/operator-app.ts";
 import { gaugeOutgoing } from "./status/outgoing-gauges.ts";
 import { gaugePartners } from "./status/partner-gauges.ts";
 import { answerHealth, answerReadiness } from "./status/readiness.ts";
+import { gaugeReplicas, type ReplicaFigures } from "./status/replica-gauges.ts";
 import type { StatusReader } from "./status/status-reader.ts";
 import { describeV1 } from "./v1/describe.ts";
 import { streamEvents } from "./v1/event-stream.ts";
@@ -73,8 +76,10 @@ export type AppOptions = {
   readonly responseCache?: ResponseCache;
   /** Limits of concurrency; without them there are none. */
   readonly concurrency?: ConcurrencyLimiter;
-  /** Connections of long lists and pages, so that they do not hold those of other reads; by default the context's. */
-  readonly listDb?: Context["db"];
+  /** The read replicas, for their metrics. */
+  readonly replicas?: ReplicaFigures;
+  /** Where answers are read from; by default the context's database. */
+  readonly reads?: PositionedReads;
   /** Remembers the reads that took too long. */
   readonly slowRequests?: SlowRequests;
   /** Trusted proxies, for `X-Forwarded-For`: their number, or their networks. */
@@ -92,27 +97,22 @@ export function createApp(options: AppOptions): Express {
     limiter,
     developers,
     nftData,
-    feed,
     feedOf,
     streams,
     operatorMetrics,
     responseCache,
     concurrency,
-    listDb = context.db,
+    reads = openPositionedReads({
+      primary: openTarget({ db: context.db }, projectionNames),
+      projections: projectionNames,
+      written: context.market.writtenPosition,
+    }),
     slowRequests = openSlowRequests(),
     trustProxy,
   } = options;
   const app = express();
   const metrics = operatorMetrics ?? openMetrics();
-  gaugeStatus(metrics, context.readStatus);
-  gaugePartners(metrics, context.db);
-  gaugeDoubts(metrics, context.db);
-  gaugeOutgoing(metrics, context.db, context.now);
-  gaugeMarket(metrics, context.market);
-  if (feed !== undefined) gaugeFeed(metrics, feed);
-  if (streams !== undefined) gaugeCallerStreams(metrics, streams);
-  if (concurrency !== undefined) gaugeConcurrency(metrics, concurrency);
-  gaugeSlowRequests(metrics, slowRequests);
+  gaugeAll(metrics, { ...options, slowRequests });
 
   app.disable("x-powered-by");
   app.set("etag", false);
@@ -128,10 +128,8 @@ export function createApp(options: AppOptions): Express {
   if (feedOf !== undefined) app.get("/v1/events", streamEvents(feedOf, streams));
   const media = { baseUrl, ...publicGateways };
   const unknownPages: RequestHandler[] = [];
-  const dbOf = (loadClass: LoadClass) => (loadClass === "lists" ? listDb : context.db);
-  const contextOf = (loadClass: LoadClass) => ({ ...context, media, db: dbOf(loadClass) });
-  const limits = { concurrency, slowRequests };
-  mountRoutes(app, routes, contextOf, baseUrl, {
+  const limits = { concurrency, slowRequests, reads };
+  mountRoutes(app, routes, { ...context, media }, baseUrl, {
     envelope: metaEnvelope,
     prefix: "",
     challenge: 'ApiKey header="X-API-Key"',
@@ -140,10 +138,9 @@ export function createApp(options: AppOptions): Express {
   });
   mountReference(app);
   if (developers !== undefined) mountDevelopers(app, developers, logger);
-  if (nftData !== undefined)
-    mountNftData(app, baseUrl, { ...nftData, streams, ...limits, dbOf }, media);
+  if (nftData !== undefined) mountNftData(app, baseUrl, { ...nftData, streams, ...limits }, media);
   if (context.siteUrl === baseUrl) {
-    const here = { ...context, db: listDb, siteUrl: "", media: { ...media, baseUrl: "" } };
+    const here = { ...context, siteUrl: "", media: { ...media, baseUrl: "" } };
     const parts = { logger, cache: responseCache, limiter, ...limits, feedOf, streams };
     const site = { context: here, pages: sitePages, ...parts };
     mountSite(app, site);
@@ -179,4 +176,21 @@ function logRequests(logger: Logger): RequestHandler {
       res: ({ statusCode }) => ({ statusCode }),
     },
   });
+}
+
+function gaugeAll(
+  metrics: Registry,
+  options: AppOptions & { readonly slowRequests: SlowRequests },
+): void {
+  const { context, feed, streams, concurrency, slowRequests, replicas } = options;
+  gaugeStatus(metrics, context.readStatus);
+  gaugePartners(metrics, context.db);
+  gaugeDoubts(metrics, context.db);
+  gaugeOutgoing(metrics, context.db, context.now);
+  gaugeMarket(metrics, context.market);
+  if (feed !== undefined) gaugeFeed(metrics, feed);
+  if (streams !== undefined) gaugeCallerStreams(metrics, streams);
+  if (concurrency !== undefined) gaugeConcurrency(metrics, concurrency);
+  gaugeSlowRequests(metrics, slowRequests);
+  if (replicas !== undefined) gaugeReplicas(metrics, replicas);
 }

@@ -1,19 +1,40 @@
-import { sql } from "kysely";
-import type { Database } from "../database.ts";
+import { type RawBuilder, sql } from "kysely";
+import type { Session } from "../database.ts";
+
+/** What the tables of all projections and the log are as of one snapshot. */
+export type DataVersion = {
+  /** Changes with every transaction that changes any of them, and never repeats: equal versions mean unchanged data. */
+  readonly version: string;
+  /** The position of the log that all serving projections have reached; 0 before they exist. */
+  readonly position: bigint;
+};
 
 /**
- * Version of the data in the log and all projections: it changes with every transaction that changes them and never
- * repeats, so equal versions mean unchanged data. Made of the transactions that last wrote each checkpoint and the log's
- * head, since a swap changes tables without moving a position, and of the positions, since a crash may undo a tick and
- * its transaction's number is then given to another.
+ * Made of the transactions that last wrote each checkpoint and the log's head, since a swap changes tables without
+ * moving a position, and of the positions, since a crash may undo a tick and its transaction's number is then given to
+ * another. A standby has the same numbers.
  */
-export async function readDataVersion(db: Database): Promise<string> {
-  const { rows } = await sql<{ version: string }>`
-    select concat_ws(' ', h.xmin, (
-      select string_agg(concat_ws(' ', c.projection, c.position, c.xmin), ' ' order by c.projection) from engine.checkpoint c
-    )) as version
-    from log.head h`.execute(db);
+export function selectDataVersion(projections: readonly string[]): RawBuilder<DataVersion> {
+  const serving = sql.join(projections.map((name) => sql.lit(name)));
+  return sql<DataVersion>`
+    select concat_ws(' ', h.xmin, c.written) as version, c.position
+    from log.head h, (
+      select string_agg(concat_ws(' ', c.projection, c.position, c.xmin), ' ' order by c.projection) as written,
+             coalesce(min(c.position) filter (where c.projection in (${serving})), 0) as position
+      from engine.checkpoint c
+    ) c`;
+}
+
+export async function readDataVersion(
+  session: Session,
+  projections: readonly string[],
+): Promise<DataVersion> {
+  const { rows } = await selectDataVersion(projections).execute(session);
+  return onlyVersion(rows);
+}
+
+export function onlyVersion(rows: readonly DataVersion[]): DataVersion {
   const [row] = rows;
   if (row === undefined) throw new Error("log.head has no row: the log's migration did not run");
-  return row.version;
+  return row;
 }

@@ -10,6 +10,7 @@ export async function generateTypes(document: object): Promise<string> {
   const slim = JSON.parse(JSON.stringify(document));
   const codes = new Set<string>();
   for (const operation of operationsOf(slim)) {
+    operation.parameters = parametersOf(operation).filter(({ name }) => name !== "X-Min-Position");
     const responses = operation.responses as Record<string, Json>;
     for (const [status, response] of Object.entries(responses)) {
       delete response.headers;
@@ -33,6 +34,9 @@ export async function generateTypes(document: object): Promise<string> {
 /** What the generator says of methods and parameters that there are not. */
 const absent =
   /^ +(?:(?:get|put|post|delete|options|head|patch|trace)\?: never;|parameters: \{\n(?: +\w+\?: never;\n)+ +\};)\n/gm;
+
+/** Without the position, which the client sends by itself. */
+const parametersOf = ({ parameters = [] }: Json) => parameters as Json[];
 
 function operationsOf({ paths }: { paths: Record<string, Record<string, Json>> }): Json[] {
   return Object.values(paths).flatMap((methods) => Object.values(methods));

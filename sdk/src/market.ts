@@ -13,6 +13,7 @@ import { openEtagCache } from "./reading/etag-cache.ts";
 import { openPages, type Pages, type PagesOptions } from "./reading/pages.ts";
 import { type SendOptions, send } from "./reading/send.ts";
 import { fillPath, type Params, queryOf } from "./reading/url.ts";
+import { openWritten } from "./reading/written.ts";
 
 export type MarketOptions = {
   /** Address of the API, without `/v1`. */
@@ -63,14 +64,16 @@ export function market(options: MarketOptions): Market {
     options.fetch ?? ((...request) => globalThis.fetch(...request));
   const cache = openEtagCache(options.cacheEntries ?? 100);
   const headers: Record<string, string> = key === undefined ? {} : { "X-API-Key": key };
+  const written = openWritten();
   const sending: SendOptions = { fetch, tries, delayMs, timeoutMs };
 
   async function get(path: string, params: Params = {}, { signal }: CallOptions = {}) {
-    const { filled, others } = fillPath(path, { ...params, chainId: params.chainId ?? chainId });
+    const chain = params.chainId ?? chainId;
+    const { filled, others } = fillPath(path, { ...params, chainId: chain });
     const place = url + filled + queryOf(others);
     const kept = cache.get(place);
     const condition = kept === undefined ? {} : { "If-None-Match": kept.etag };
-    const request = { headers: { ...headers, ...condition } };
+    const request = { headers: { ...headers, ...written.headers(chain), ...condition } };
     const { status, etag, text } = await send(place, request, sending, signal);
     if (status === 304 && kept !== undefined) return JSON.parse(kept.text);
     if (etag !== null) cache.set(place, { etag, text });
@@ -79,13 +82,16 @@ export function market(options: MarketOptions): Market {
 
   async function post(path: string, params: Params = {}, { signal }: CallOptions = {}) {
     const { filled, others } = fillPath(path, params);
+    const chain = others.chainId ?? chainId;
     const request = {
       method: "POST",
-      headers: { ...headers, "Content-Type": "application/json" },
-      body: JSON.stringify({ ...others, chainId: others.chainId ?? chainId }),
+      headers: { ...headers, ...written.headers(chain), "Content-Type": "application/json" },
+      body: JSON.stringify({ ...others, chainId: chain }),
     };
     const once = notRepeatable.has(path) ? { ...sending, tries: 1 } : sending;
-    return JSON.parse((await send(url + filled, request, once, signal)).text);
+    const { position, text } = await send(url + filled, request, once, signal);
+    written.note(chain, position);
+    return JSON.parse(text);
   }
 
   return {

@@ -199,7 +199,7 @@ async function startIndexer(url: string, rpcs: Record<string, string>): Promise<
   const running = await runRole({
     config: {
       ...config,
-      database: { url, readUrl: url },
+      database: { url, replicas: [], maxReplicaLagSeconds: 5 },
       fees: { ...config.fees, recipient: config.fees.recipient ?? seaport["1.6"] },
     },
     logger,

@@ -71,9 +71,14 @@ export function assembleMarket(
   {
     writer,
     partners,
-    waitUntilProjected,
+    waitUntilProjected: waitUntil,
   }: Pick<Market, "writer" | "partners" | "waitUntilProjected">,
 ): Omit<Market, "close"> {
+  let written = 0n;
+  const waitUntilProjected = (position: bigint) => {
+    if (position > written) written = position;
+    return waitUntil(position);
+  };
   const clients = new Map(
     config.chains.map(({ chainId, rpcUrls }) => [
       chainId,
@@ -112,6 +117,7 @@ export function assembleMarket(
     quotas,
     ...countOutcomes(openAdmission(admissionContext, terms)),
     waitUntilProjected,
+    writtenPosition: () => written,
   };
 }
 

@@ -7,6 +7,7 @@ import type { CuratedCollection } from "../../../projections/facts/collection-re
 import type { PartnerConfigs } from "../../background/marketplaces/open-partners.ts";
 import { type PriceFeed, publicFeeds } from "../../background/prices/feeds.ts";
 import { type ChainConfig, shapeChain } from "./chain-config.ts";
+import type { ReplicaAddress } from "./database-settings.ts";
 import type { Environment } from "./environment.ts";
 import { shapePartners } from "./partner-settings.ts";
 
@@ -27,7 +28,10 @@ export type Config = {
   database: {
     /** Of the owner. */
     url: string | null;
-    readUrl: string | null;
+    /** Read replicas of the API. */
+    replicas: readonly ReplicaAddress[];
+    /** One further behind is not read from. */
+    maxReplicaLagSeconds: number;
     /** Of an administrator. */
     adminUrl: string | null;
     /** Of processes that have users of their own. */
@@ -168,7 +172,11 @@ export function shapeConfig(env: Environment, curated: Config["curated"]): Confi
 function shapeDatabase(env: Environment): Config["database"] {
   return {
     url: env.DATABASE_URL ?? null,
-    readUrl: env.DATABASE_READ_URL ?? env.DATABASE_URL_API ?? env.DATABASE_URL ?? null,
+    replicas:
+      env.DATABASE_READ_URL === undefined
+        ? env.DATABASE_READ_URLS
+        : [{ url: env.DATABASE_READ_URL, weight: 1 }],
+    maxReplicaLagSeconds: env.DATABASE_READ_MAX_LAG_SECONDS,
     adminUrl: env.DATABASE_URL_ADMIN ?? null,
     processUrls: {
       indexer: env.DATABASE_URL_INDEXER ?? null,

@@ -1,4 +1,5 @@
-import { setting, urlOf } from "./setting.ts";
+import { z } from "zod";
+import { setting, urlOf, wholeNumber } from "./setting.ts";
 
 /** A schema for each setting: it carries the setting's description. */
 const postgresUrl = () => urlOf("postgres:", "postgresql:").optional();
@@ -11,6 +12,27 @@ const userOf = (process: string) =>
     fallback: "DATABASE_URL; embedded: a user of its own",
     secret: true,
   });
+
+export type ReplicaAddress = { readonly url: string; readonly weight: number };
+
+/** The weight is ours: the driver must not see it. */
+function replicaOf(text: string): ReplicaAddress | undefined {
+  if (!urlOf("postgres:", "postgresql:").safeParse(text).success) return undefined;
+  const url = new URL(text);
+  const weight = Number(url.searchParams.get("weight") ?? 1);
+  url.searchParams.delete("weight");
+  return Number.isInteger(weight) && weight >= 1 && weight <= 100
+    ? { url: url.href, weight }
+    : undefined;
+}
+
+const replicaList = z.string().transform((text, context): ReplicaAddress[] =>
+  text.split(",").flatMap((part) => {
+    const replica = part.trim() === "" ? [] : replicaOf(part.trim());
+    if (replica === undefined) context.addIssue({ code: "custom", message: "no replica" });
+    return replica ?? [];
+  }),
+);
 
 /** The database, and as which users the processes use it. */
 export const databaseSettings = {
@@ -35,10 +57,24 @@ export const databaseSettings = {
     secret: true,
   }),
   DATABASE_READ_URL: setting(postgresUrl(), {
-    meaning: "read replica",
-    expectation: "a postgres:// URL, together with DATABASE_URL",
+    meaning: "a read replica: DATABASE_READ_URLS with one",
+    expectation: "a postgres:// URL, together with DATABASE_URL and without DATABASE_READ_URLS",
     example: "postgres://user:password@replica:5432/orders",
-    fallback: "DATABASE_URL_API, then DATABASE_URL",
+    fallback: "absent: the API reads the primary",
     secret: true,
+  }),
+  DATABASE_READ_URLS: setting(replicaList.default([]), {
+    meaning:
+      "read replicas of the API, comma-separated; `?weight=3` takes three times the reads of another (1 to 100, default 1)",
+    expectation: "postgres:// URLs, comma-separated, together with DATABASE_URL",
+    example:
+      "postgres://user:password@replica-1:5432/orders,postgres://user:password@replica-2:5432/orders?weight=3",
+    fallback: "absent: the API reads the primary",
+    secret: true,
+  }),
+  DATABASE_READ_MAX_LAG_SECONDS: setting(wholeNumber(1, 3_600).default(5), {
+    meaning: "seconds that a read replica may be behind; further behind it is not read from",
+    expectation: "seconds, 1 to 3600",
+    example: "5",
   }),
 };

@@ -64,6 +64,11 @@ export function missingCompanions(named: Record<string, string>): string[] {
   for (const name of Object.keys(databaseSettings).filter((one) => one !== "DATABASE_URL")) {
     requireWith("DATABASE_URL", name);
   }
+  if (named.DATABASE_READ_URL && named.DATABASE_READ_URLS) {
+    problems.push(
+      "DATABASE_READ_URL: expected to be absent, since DATABASE_READ_URLS is set and may name several",
+    );
+  }
   for (const [name, companion] of partnerSettingDependencies) requireWith(name, companion);
   requireWith("MAIL_FROM", "SMTP_URL");
   return problems;

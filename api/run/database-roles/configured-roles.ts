@@ -8,7 +8,7 @@ export function addressesOf({
   url,
   adminUrl,
   processUrls,
-}: Omit<Config["database"], "url" | "readUrl"> & { url: string }): DatabaseAddresses {
+}: Pick<Config["database"], "adminUrl" | "processUrls"> & { url: string }): DatabaseAddresses {
   const named = Object.entries({ ...processUrls, admin: adminUrl });
   const others = named.flatMap(([name, value]) =>
     value === null ? [] : [[`DATABASE_URL_${name.toUpperCase()}`, value]],

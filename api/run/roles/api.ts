@@ -1,5 +1,4 @@
-import { allProjections } from "../../../projections/all.ts";
-import { readDataVersion } from "../../../projections/engine/data-version.ts";
+import { projectionNames } from "../../../projections/all.ts";
 import { openHashReader } from "../../background/chain/clients.ts";
 import { openHeadReader } from "../../background/chain/fetch-head.ts";
 import { openMarket } from "../../background/orders/open-market.ts";
@@ -15,16 +14,24 @@ import { openAccess } from "../../serve/keys/open-access.ts";
 import { openNftData } from "../../serve/nft-data/open.ts";
 import { maxLagSeconds, statusPollMs } from "../../serve/status/limits.ts";
 import { listenForOperators } from "../../serve/status/listen-for-operators.ts";
+import { openWaitHistogram } from "../../serve/status/replica-gauges.ts";
 import { openStatusReader } from "../../serve/status/status-reader.ts";
-import { openReaders } from "./readers.ts";
+import { openReads } from "./open-reads.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 
 const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };
 
 /** Serves HTTP requests. Any number of these processes may run. */
 export async function runRole({ config, logger }: RoleContext): Promise<RunningRole> {
-  const readers = openReaders({ url: config.database.readUrl, logger });
-  const { db, listDb, versionDb } = readers;
+  const market = openMarket(config, logger);
+  const waits = openWaitHistogram();
+  const opened = openReads({
+    database: config.database,
+    logger,
+    written: market.writtenPosition,
+    onWait: waits.count,
+  });
+  const { db, reads } = opened;
   const readStatus = openStatusReader({
     db,
     chains: config.chains.map(({ chainId, rpcUrls }) => ({
@@ -32,7 +39,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
       readHead: openHeadReader({ chainId, rpcUrls, ...rpc }),
       readHash: openHashReader({ chainId, rpcUrls, timeoutMs: rpc.timeoutMs }),
     })),
-    projections: allProjections({ feeRecipient: config.fees.recipient }).map(({ name }) => name),
+    projections: projectionNames,
     now: () => new Date(),
     logger,
     lateSeconds: maxLagSeconds,
@@ -40,7 +47,6 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   });
   const { host, port, metricsPort, baseUrl, siteUrl, accountApiPath } = config.http;
   const chains = config.chains.map(({ chainId }) => chainId);
-  const market = openMarket(config, logger);
   const { accounts, places, streams, ...accountParts } = openAccounts({ config, logger });
   const access = openAccess({
     config,
@@ -57,16 +63,13 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     accountApiUrl: `${baseUrl}/${accountApiPath}`,
   };
   const tokens = accountParts.bearerTokens;
-  const feeds = startFeeds(config, db, logger);
+  const feeds = startFeeds(config, { db, reads }, logger);
   const parts = { db, prefix: market.prefix, tokens, limiter, onUse: places.onUse };
   const accountApi = openNftData(config, parts);
   const nftData = accountApi && { ...accountApi, stream: answerFeed(feeds.account) };
   const now = () => new Date();
   const context = { db, siteUrl, chains, readStatus, market, instantKeys, ownKeys, now };
-  const responseCache = openResponseCache({
-    readDataVersion: () => readDataVersion(versionDb),
-    now,
-  });
+  const responseCache = openResponseCache({ now });
   const concurrency = openConcurrencyLimiter(config.access.concurrency);
   const { publicGateways } = config;
   const served = {
@@ -78,7 +81,8 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     streams,
     responseCache,
     concurrency,
-    listDb,
+    reads,
+    replicas: { states: opened.replicaStates, waits: waits.histogram },
   };
   const operatorMetrics = metricsPort === null ? undefined : openMetrics();
   const app = createApp({
@@ -86,7 +90,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     operatorMetrics,
   });
   const closeParts = () =>
-    Promise.all([readers.close(), market.close(), access.close(), accountParts.close()]);
+    Promise.all([opened.close(), market.close(), access.close(), accountParts.close()]);
   const listening = await start(async () => {
     const main = await listen(app, host, port);
     if (metricsPort === null || operatorMetrics === undefined) return main;

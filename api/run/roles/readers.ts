@@ -1,14 +1,22 @@
 import type { Logger } from "pino";
 import { type Database, mostPrepared, openDatabase } from "../../../projections/database.ts";
+import { openTarget, type Target } from "../../serve/http/reads/target.ts";
 
-/** The connections that the API reads with, kept apart so that none of them waits for slower ones. */
+/** The connections that the API reads a database with, kept apart so that none of them waits for slower ones. */
 export type Readers = {
   readonly db: Database;
   /** Of long lists and pages. */
   readonly listDb: Database;
-  /** A cached response does not wait for connections that are busy with other responses. */
-  readonly versionDb: Database;
+  readonly target: Target;
   close(): Promise<void>;
+};
+
+type ReadersOptions = {
+  readonly url: string;
+  readonly name?: string;
+  /** Names of the serving projections. */
+  readonly projections: readonly string[];
+  readonly logger: Logger;
 };
 
 /** Connections at most. */
@@ -16,10 +24,11 @@ const most = { reads: 8, lists: 4 };
 /** Milliseconds for a statement. A list that takes longer holds one of few connections. */
 const timeoutsMs = { reads: 5_000, lists: 2_000 };
 
-export function openReaders({ url, logger }: { url: string; logger: Logger }): Readers {
+export function openReaders({ url, name, projections, logger }: ReadersOptions): Readers {
   const shared = {
     url,
-    onIdleError: (error: Error) => logger.warn({ err: error }, "database connection lost"),
+    onIdleError: (error: Error) =>
+      logger.warn({ err: error, database: name }, "database connection lost"),
   };
   const pool = (of: keyof typeof most, applicationName: string) =>
     openDatabase({
@@ -39,7 +48,8 @@ export function openReaders({ url, logger }: { url: string; logger: Logger }): R
     prepares: true,
   });
   return {
-    ...{ db, listDb, versionDb },
+    ...{ db, listDb },
+    target: openTarget({ ...(name !== undefined && { name }), db, listDb, versionDb }, projections),
     async close() {
       await Promise.all([db, listDb, versionDb].map((one) => one.destroy()));
     },

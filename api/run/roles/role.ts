@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 
 /** The configuration of a role: database and fee recipient are known, set by the operator or by the supervisor. */
 export type RoleConfig = Omit<Config, "database" | "fees"> & {
-  database: { url: string; readUrl: string };
+  database: Pick<Config["database"], "replicas" | "maxReplicaLagSeconds"> & { url: string };
   fees: { bps: number; recipient: Address };
 };
 

@@ -39,7 +39,7 @@ export async function runRole(
 
 /** A role that runs alone needs the addresses of its database and chains in its settings. */
 function roleConfig(config: Config, name: RoleName): RoleConfig {
-  const { readUrl, processUrls } = config.database;
+  const { replicas, maxReplicaLagSeconds, processUrls } = config.database;
   const url = processUrls[name] ?? config.database.url;
   const { bps, recipient } = config.fees;
   const problems: string[] = [];
@@ -53,8 +53,9 @@ function roleConfig(config: Config, name: RoleName): RoleConfig {
   requireSetting(url, "DATABASE_URL", "postgres://user:password@localhost:5432/orders");
   requireSetting(config.localChains ? null : true, "RPC_URL_1", "https://rpc.example.com/key");
   requireSetting(recipient, "FEE_RECIPIENT", "0x00000000000000000000000000000000000fee01");
-  if (url === null || readUrl === null || recipient === null || problems.length > 0) {
+  if (url === null || recipient === null || problems.length > 0) {
     throw new ConfigurationError(problems);
   }
-  return { ...config, database: { url, readUrl }, fees: { bps, recipient } };
+  const database = { url, replicas, maxReplicaLagSeconds };
+  return { ...config, database, fees: { bps, recipient } };
 }

@@ -1,12 +1,13 @@
 import { idAfterPosition, isAfter } from "../../../projections/reads/feed/event.ts";
-import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
+import { awaitPart, type PartReader } from "./feed-snapshots.ts";
 import type { FrameEvent } from "./frame.ts";
 import type { ReplayBuffer } from "./replay-buffer.ts";
 import type { Semaphore } from "./semaphore.ts";
 import { type Batch, batchOf, eventIdOf, type Subscriber } from "./subscriber.ts";
 
-/** Size of one part. */
-const partPositions = 1_000;
+type Reading = PartReader & { frame: FrameEvent };
+
+/** Size of one part from the buffer. */
 const partBytes = 256 * 1_024;
 
 /**
@@ -16,18 +17,13 @@ const partBytes = 256 * 1_024;
 export async function catchUp(
   subscriber: Subscriber,
   buffer: ReplayBuffer,
-  {
-    source,
-    frame,
-    semaphore,
-    onCaughtUp,
-  }: { source: FeedSource; frame: FrameEvent; semaphore: Semaphore; onCaughtUp: () => void },
+  { onCaughtUp, semaphore, ...reading }: Reading & { semaphore: Semaphore; onCaughtUp: () => void },
 ): Promise<void> {
   while (!subscriber.connection.isClosed) {
     const next = buffer.after(subscriber.cursor, partBytes);
     const last = next?.at(-1);
     if (next === undefined)
-      subscriber.send(await semaphore(() => readOlder(subscriber, buffer, source, frame)));
+      subscriber.send(await semaphore(() => readOlder(subscriber, buffer, reading)));
     else if (last === undefined) {
       onCaughtUp();
       return;
@@ -39,12 +35,11 @@ export async function catchUp(
 async function readOlder(
   subscriber: Subscriber,
   { upTo }: ReplayBuffer,
-  source: FeedSource,
-  frame: FrameEvent,
+  { frame, ...reader }: Reading,
 ): Promise<Batch> {
   const { cursor, matches } = subscriber;
   const after = cursor.position - 1n;
-  const part = await readFeed(source, { after, upTo, most: partPositions });
+  const part = await awaitPart(reader, after, upTo);
   const chosen = part.events.filter((event) => isAfter(event, cursor) && matches(event));
   return batchOf(chosen.map(frame), idAfterPosition(part.reached));
 }

@@ -1,14 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { idAfterPosition } from "../../../projections/reads/feed/event.ts";
-import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
 import { readFeedPosition } from "../../../projections/reads/feed/read-feed-position.ts";
 import type { Signal } from "../../background/log-signal/signal.ts";
+import { awaitPart, type PartReader, readPart } from "./feed-snapshots.ts";
 import type { FrameEvent } from "./frame.ts";
 import { openReplayBuffer, type ReplayBuffer } from "./replay-buffer.ts";
 import { type Batch, batchesOf } from "./subscriber.ts";
 
-const partPositions = 1_000;
 /** Positions before the newest one that a new buffer starts with, for clients that reconnect after a restart. */
 const initialPositions = 2_000n;
 const retryMs = 1_000;
@@ -22,8 +21,7 @@ export type Follower = {
   readonly stopped: Promise<void>;
 };
 
-type FollowOptions = {
-  source: FeedSource;
+type FollowOptions = PartReader & {
   frame: FrameEvent;
   wake: Signal;
   pollMs: number;
@@ -67,12 +65,13 @@ export function followLog(options: FollowOptions): Follower {
   return { buffer, stopped: follow() };
 }
 
-async function openBuffer({ source, frame, bufferBytes }: FollowOptions): Promise<ReplayBuffer> {
-  const position = await readFeedPosition(source);
+async function openBuffer(options: FollowOptions): Promise<ReplayBuffer> {
+  const { snapshots, source, frame, bufferBytes } = options;
+  const position = await snapshots((db) => readFeedPosition({ ...source, db }));
   const begin = position > initialPositions ? position - initialPositions : 0n;
   const buffer = openReplayBuffer(begin, bufferBytes);
   while (buffer.upTo < position) {
-    const { events, reached } = await readPart(source, buffer.upTo, position);
+    const { events, reached } = await awaitPart(options, buffer.upTo, position);
     buffer.add(events.map(frame), reached);
   }
   return buffer;
@@ -80,10 +79,10 @@ async function openBuffer({ source, frame, bufferBytes }: FollowOptions): Promis
 
 /** Broadcasts everything up to the projections' position. */
 async function advance(buffer: ReplayBuffer, options: FollowOptions): Promise<void> {
-  const { source, frame, signal } = options;
-  const position = await readFeedPosition(source);
-  while (buffer.upTo < position && !signal.aborted) {
-    const { events, reached } = await readPart(source, buffer.upTo, position);
+  const { frame, signal } = options;
+  while (!signal.aborted) {
+    const { events, reached } = await readPart(options, buffer.upTo);
+    if (reached <= buffer.upTo) return;
     const framed = events.map(frame);
     buffer.add(framed, reached);
     for (const batch of batchesOf(framed, idAfterPosition(reached)))
@@ -98,6 +97,3 @@ async function broadcast(batch: Batch, { onBatch, signal }: FollowOptions): Prom
   const pauseMs = Math.max(minPauseMs, performance.now() - begun);
   await delay(pauseMs, undefined, { signal }).catch(() => undefined);
 }
-
-const readPart = (source: FeedSource, after: bigint, upTo: bigint) =>
-  readFeed(source, { after, upTo, most: partPositions });

@@ -4,6 +4,7 @@ import type { FeedSource } from "../../../projections/reads/feed/read-feed.ts";
 import { createSignal } from "../../background/log-signal/signal.ts";
 import { catchUp } from "./catch-up.ts";
 import type { EventPredicate } from "./event-filter.ts";
+import { type FeedSnapshots, singleSnapshots } from "./feed-snapshots.ts";
 import { followLog } from "./follow-log.ts";
 import { type FrameEvent, frameEvent } from "./frame.ts";
 import { type FeedLimits, feedLimits } from "./limits.ts";
@@ -35,6 +36,8 @@ export type Feed = {
 
 type FeedOptions = {
   source: FeedSource;
+  /** Where the log is read; by default the source's database. */
+  snapshots?: FeedSnapshots;
   /** Default: the names of `/v1`. */
   frame?: FrameEvent;
   logger: Logger;
@@ -47,7 +50,9 @@ const maxConcurrentReads = 3;
 const retryMs = { least: 1_000, span: 4_000 };
 const maintenanceMs = 1_000;
 
-export function openFeed({ source, frame = frameEvent, logger, limits: given }: FeedOptions): Feed {
+export function openFeed(options: FeedOptions): Feed {
+  const { source, frame = frameEvent, logger, limits: given } = options;
+  const { snapshots = singleSnapshots(source.db) } = options;
   const limits = { ...feedLimits, ...given };
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -56,7 +61,7 @@ export function openFeed({ source, frame = frameEvent, logger, limits: given }: 
   const subscribers = openSubscribers(limits);
   const { pollMs, bufferBytes } = limits;
   const follower = followLog({
-    ...{ source, frame, wake, pollMs, bufferBytes, logger, signal },
+    ...{ source, snapshots, frame, wake, pollMs, bufferBytes, logger, signal },
     hasSubscribers: () => subscribers.size > 0,
     onBatch: subscribers.broadcast,
   });
@@ -79,6 +84,7 @@ export function openFeed({ source, frame = frameEvent, logger, limits: given }: 
     subscriber.sendGreeting(retryMs.least + Math.floor(Math.random() * retryMs.span));
     await catchUp(subscriber, buffer, {
       source,
+      snapshots,
       frame,
       semaphore,
       onCaughtUp: () => subscribers.goLive(subscriber),

@@ -3,6 +3,8 @@ import type { Address } from "viem";
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { Database } from "../../../projections/database.ts";
 import { openListener } from "../../background/log-signal/listener.ts";
+import type { PositionedReads } from "../http/reads/positioned-reads.ts";
+import { feedSnapshots } from "./feed-snapshots.ts";
 import { frameSnakeCase } from "./frame.ts";
 import { type Feed, openFeed } from "./open-feed.ts";
 
@@ -28,17 +30,27 @@ export type Feeds = Pick<Feed, "figures" | "stop"> & {
 };
 
 /** The feeds, notified when the projections have advanced by the primary database. */
-export function startFeeds(config: FeedConfig, db: Database, logger: Logger): Feeds {
+export function startFeeds(
+  config: FeedConfig,
+  { db, reads }: { db: Database; reads: PositionedReads },
+  logger: Logger,
+): Feeds {
   const { database, fees, chains } = config;
+  const snapshots = feedSnapshots(reads);
   const sourceOf = (chainId: ChainId) => ({
     ...{ db, chainIds: [chainId], feeRecipient: fees.recipient },
   });
-  const account = openFeed({ source: sourceOf(accountChainId), frame: frameSnakeCase, logger });
+  const account = openFeed({
+    ...{ source: sourceOf(accountChainId), snapshots, frame: frameSnakeCase, logger },
+  });
   const ofV1 = new Map(
     chains.flatMap(({ chainId }) =>
       (["latest", "final"] as const).map((delivery) => {
         const source = { ...sourceOf(chainId), delivery };
-        return [`${chainId} ${delivery}`, openFeed({ source, logger, limits: v1Limits })];
+        return [
+          `${chainId} ${delivery}`,
+          openFeed({ source, snapshots, logger, limits: v1Limits }),
+        ];
       }),
     ),
   );

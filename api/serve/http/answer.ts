@@ -3,6 +3,7 @@ import type { Rejection } from "../../../projections/domain/rejection.ts";
 import { compressedBodyFor, markPrepared } from "./compressed-body.ts";
 import { etagOf, matchesEtag } from "./etag.ts";
 import { refund } from "./rate-limit-state.ts";
+import { setPosition } from "./reads/position.ts";
 import { requestIdOf } from "./request-id.ts";
 
 /** The response to a GET, ready to be sent. */
@@ -19,6 +20,8 @@ export type Document = {
   readonly isVolatile?: boolean;
   /** The same while the process runs. */
   readonly isFixed?: boolean;
+  /** Of the projections that it was made from. */
+  readonly position?: bigint;
 };
 
 /** A document that is sent as it is instead of JSON. `type` must be safe as the Content-Type. */
@@ -30,9 +33,10 @@ export async function sendDocument(
   response: Response,
   document: Document,
 ): Promise<void> {
-  const { type, body, etag, cacheControl, link, headers = {} } = document;
+  const { type, body, etag, cacheControl, link, headers = {}, position } = document;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (link !== undefined) response.setHeader("Link", link);
+  if (position !== undefined) setPosition(response, position);
   response.setHeader("ETag", etag);
   response.setHeader("Cache-Control", cacheControl);
   if (matchesEtag(request.headers["if-none-match"], etag)) {

@@ -6,12 +6,17 @@ import {
   isStatementTimeout,
 } from "../../../projections/database-failure.ts";
 import { reject } from "../../../projections/domain/rejection.ts";
+import { PositionNotReached } from "./reads/position.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { Refused } from "./route.ts";
 import { ReadTimedOut } from "./slow-requests.ts";
 
 /** Codes of every endpoint, since all of them read the database. */
-export const databaseRefusals = { database_unavailable: 503, query_timeout: 503 } as const;
+export const databaseRefusals = {
+  database_unavailable: 503,
+  position_not_reached: 503,
+  query_timeout: 503,
+} as const;
 
 type DatabaseRefusal = Refused<keyof typeof databaseRefusals> & { retryAfterSeconds: number };
 
@@ -43,6 +48,11 @@ export function databaseRefusal(
 
 function refusalOf(error: unknown): DatabaseRefusal | undefined {
   if (error instanceof ReadTimedOut) return queryTimeout(error.retryAfterSeconds);
+  if (error instanceof PositionNotReached) {
+    const { asked, reached, retryAfterSeconds } = error;
+    const message = `Position ${asked} is not reached: reads are at ${reached}; retry in ${retryAfterSeconds} s`;
+    return { ...reject("position_not_reached", message), retryAfterSeconds };
+  }
   if (isStatementTimeout(error)) return queryTimeout(timeoutSeconds);
   if (!(error instanceof DatabaseUnavailable || isConflict(error))) return undefined;
   const message = `The database is unavailable; retry in ${unavailableSeconds} s`;

@@ -1,34 +1,15 @@
 import type { Express, Request, RequestHandler, Response } from "express";
-import { isRejection, reject } from "../../../projections/domain/rejection.ts";
-import {
-  type Document,
-  jsonDocument,
-  mediaDocument,
-  sendDocument,
-  sendRejection,
-  sendResult,
-} from "./answer.ts";
+import { reject } from "../../../projections/domain/rejection.ts";
+import { sendRejection } from "./answer.ts";
+import type { ApiProfile } from "./api-profile.ts";
 import { jsonBody } from "./body/json-body.ts";
-import { callerAddress } from "./caller-address.ts";
-import type { ConcurrencyLimiter } from "./concurrency/concurrency-limiter.ts";
 import { limitConcurrency } from "./concurrency/limit-concurrency.ts";
 import type { LoadClass } from "./concurrency/load-class.ts";
-import { type Envelope, metaEnvelope } from "./envelope.ts";
-import { keyOf } from "./limit.ts";
-import { nextLink } from "./page.ts";
+import { metaEnvelope } from "./envelope.ts";
+import { handler, sendRefusal } from "./handler.ts";
+import { addressOf } from "./reads/position.ts";
 import { requireScope } from "./require-scope.ts";
-import type { ResponseCache } from "./response-cache.ts";
-import {
-  type Answer,
-  type Input,
-  invalidCode,
-  type Refusal,
-  type Refused,
-  type Route,
-  scopeOf,
-  successesOf,
-} from "./route.ts";
-import type { SlowRequests } from "./slow-requests.ts";
+import { invalidCode, type Route, scopeOf } from "./route.ts";
 
 type Methods = { get?: RequestHandler[]; post?: RequestHandler[] };
 
@@ -59,26 +40,11 @@ export function servePath(app: Express, path: string, methods: Methods): void {
   app.all(pattern, others);
 }
 
-/** What all routes of one API share. */
-export type ApiProfile = {
-  readonly envelope: Envelope;
-  /** Prepended to the path of each route. */
-  readonly prefix: string;
-  /** WWW-Authenticate of a route's own 401. */
-  readonly challenge?: string;
-  /** Cache for the responses of cacheable routes; without it nothing is cached. */
-  readonly cache?: ResponseCache | undefined;
-  /** Limits of concurrency; without them every request starts at once. */
-  readonly concurrency?: ConcurrencyLimiter | undefined;
-  /** Reads that took too long; without it each is tried again. */
-  readonly slowRequests?: SlowRequests | undefined;
-};
-
-/** Mounts the table. Routes of one path share its 405. `contextOf`: what routes of a class use. */
+/** Mounts the table. Routes of one path share its 405. `context`: what all routes use, `db` is replaced for each. */
 export function mountRoutes<Context>(
   app: Express,
   routes: readonly Route<Context>[],
-  contextOf: (loadClass: LoadClass) => Context,
+  context: Context,
   baseUrl: string,
   manner: ApiProfile = { envelope: metaEnvelope, prefix: "" },
 ): void {
@@ -87,7 +53,7 @@ export function mountRoutes<Context>(
     const path = manner.prefix + route.path;
     const methods = paths.get(path) ?? {};
     const { loadClass = "data" } = route;
-    const handle = handler(route, contextOf(loadClass), baseUrl, manner);
+    const handle = handler(route, context, baseUrl, manner);
     const scope = scopeOf(route);
     // After the body: who sends one byte by byte takes no slot.
     methods[route.method] = [
@@ -111,7 +77,7 @@ function limited(
     concurrency === undefined ? handle : limitConcurrency(concurrency, loadClass, handle);
   if (slowRequests === undefined || method === "post") return inSlot;
   return (request, response) =>
-    slowRequests.read(request.originalUrl, () => inSlot(request, response));
+    slowRequests.read(addressOf(request), () => inSlot(request, response));
 }
 
 /** A static path segment may match another path's parameter, so static paths are mounted first. */
@@ -127,83 +93,4 @@ function bodyParsers<Context>(route: Route<Context>, { challenge }: ApiProfile):
   const refuse = (response: Response, message: string) =>
     sendRefusal(response, route.refuses[invalid] ?? 422, reject(invalid, message), challenge);
   return [jsonBody(route.bodyLimits ?? {}, refuse)];
-}
-
-function handler<Context>(
-  route: Route<Context>,
-  context: Context,
-  baseUrl: string,
-  { envelope, challenge, cache }: ApiProfile,
-): (request: Request, response: Response) => Promise<void> {
-  const refuse = (response: Response, rejection: Refused) => {
-    const refusal = route.refuses[rejection.rejected];
-    if (refusal === undefined)
-      throw new Error(`${route.path} does not declare ${rejection.rejected}`);
-    sendRefusal(response, refusal, rejection, challenge);
-  };
-  if (route.method === "post") {
-    return async (request, response) => {
-      const answer = await route.answer(inputOf(request, response), context);
-      if (isRejection(answer)) refuse(response, answer);
-      else sendResult(response, statusOf(answer, route), bodyOf(answer, envelope));
-    };
-  }
-  const make = async (
-    request: Request,
-    response: Response,
-    given: Context,
-  ): Promise<Document | Refused> => {
-    const answer = await route.answer(inputOf(request, response), given);
-    if (isRejection(answer)) return answer;
-    const maxAgeSeconds = answer.maxAgeSeconds ?? route.maxAgeSeconds;
-    if (answer.media !== undefined) return mediaDocument(answer.media, maxAgeSeconds);
-    const link = nextLink(baseUrl, request.originalUrl, answer.meta);
-    const { isVolatile = false } = answer;
-    return jsonDocument(bodyOf(answer, envelope), { link, maxAgeSeconds, isVolatile });
-  };
-  const responses = route.isCacheable === true ? cache : undefined;
-  return async (request, response) => {
-    const made = await (responses === undefined
-      ? make(request, response, context)
-      : responses.get(request.originalUrl, (now) =>
-          make(request, response, { ...context, now: () => now }),
-        ));
-    if (isRejection(made)) refuse(response, made);
-    else await sendDocument(request, response, made);
-  };
-}
-
-function inputOf(request: Request, response: Response): Input {
-  const { params, query, body } = request;
-  return { params, query, body, address: callerAddress(request), key: keyOf(response) };
-}
-
-function sendRefusal(
-  response: Response,
-  refusal: Refusal,
-  rejection: Refused,
-  challenge: string | undefined,
-): void {
-  const { status, ...extra } = typeof refusal === "number" ? { status: refusal } : refusal;
-  const fallback = status === 503 ? unavailableSeconds : undefined;
-  const retryAfterSeconds = rejection.retryAfterSeconds ?? fallback;
-  if (status === 401 && challenge !== undefined) response.set("WWW-Authenticate", challenge);
-  if (retryAfterSeconds !== undefined) response.set("Retry-After", String(retryAfterSeconds));
-  sendRejection(response, status, rejection, extra);
-}
-
-/** `Retry-After` of a 503 that does not say when it ends, as of a chain that does not answer. */
-export const unavailableSeconds = 5;
-
-function statusOf<Context>({ status }: Answer, route: Route<Context>): number {
-  const [first, ...others] = Object.keys(successesOf(route));
-  if (status === undefined && others.length > 0)
-    throw new Error(`${route.path} does not say which success its answer is`);
-  return status ?? Number(first);
-}
-
-function bodyOf({ data, meta, batch }: Answer, { wrap }: Envelope): Record<string, unknown> {
-  if (batch === undefined) return wrap({ data, meta });
-  const { message, isDone } = batch;
-  return { success: isDone, message, ...(!isDone && { error: message }), data };
 }

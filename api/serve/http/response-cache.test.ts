@@ -1,25 +1,45 @@
 import { describe, expect, it } from "vitest";
+import type { Database } from "../../../projections/database.ts";
 import type { Document } from "./answer.ts";
+import type { PositionedReads } from "./reads/positioned-reads.ts";
 import { openResponseCache } from "./response-cache.ts";
 
 /** Responses over a data version and a clock that the test sets; each contains how many were made before. */
 function openStage() {
-  const stage = { standing: "a", seconds: 10, made: 0, reads: 0 };
+  const stage = { standing: "a", position: 1n, seconds: 10, made: 0, reads: 0 };
   const answers = openResponseCache({
-    readDataVersion: async () => {
-      stage.reads += 1;
-      return stage.standing;
-    },
     now: () => new Date(stage.seconds * 1_000),
     maxBytes: 3_000,
   });
+  const current = () => ({ version: stage.standing, position: stage.position });
+  const reads = {
+    async inSnapshot({ onBegin }, read) {
+      await nextTurn();
+      onBegin?.();
+      const snapshot = { ...current(), db: {} as Database };
+      await nextTurn();
+      const { position } = snapshot;
+      return read({
+        ...snapshot,
+        facts: { owner: stage, atLeast: 0n, position, answered: position },
+      });
+    },
+    async readVersion() {
+      stage.reads += 1;
+      return current();
+    },
+  } as PositionedReads;
+  const source = (request: string, atLeast = 0n) =>
+    ({ request, reads, loadClass: "data", atLeast }) as const;
   const make = async () => {
     stage.made += 1;
     return document(String(stage.made));
   };
   const ask = async (request = "/", maker: (now: Date) => Promise<Document> = make) =>
-    String((await answers.get(request, maker)).body);
-  return { stage, answers, ask };
+    String((await answers.get(source(request), maker)).body);
+  const askAtLeast = async (position: bigint) =>
+    String((await answers.get(source("/", position), make)).body);
+  return { stage, answers, source, ask, askAtLeast };
 }
 
 function document(text: string): Document {
@@ -59,9 +79,9 @@ describe("cached responses", () => {
   });
 
   it("that fail, refuse or are volatile are made again", async () => {
-    const { ask, answers } = openStage();
+    const { ask, answers, source } = openStage();
     await expect(ask("/", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
-    expect(await answers.get("/", async () => ({ rejected: "not_found" }))).toEqual({
+    expect(await answers.get(source("/"), async () => ({ rejected: "not_found" }))).toEqual({
       rejected: "not_found",
     });
     expect(await ask("/", async () => ({ ...document("passing"), isVolatile: true }))).toBe(
@@ -78,10 +98,24 @@ describe("cached responses", () => {
     expect(stage.made).toBe(11);
   });
 
-  it("share one look at the standing that begins after they were asked for", async () => {
+  it("of requests that come together are made once, without another look at the version", async () => {
     const { stage, ask } = openStage();
     await Promise.all(Array.from({ length: 50 }, () => ask()));
-    expect(stage.reads).toBe(2);
+    expect(stage).toMatchObject({ reads: 0, made: 1 });
+    await Promise.all(Array.from({ length: 50 }, () => ask()));
     expect(stage.made).toBe(1);
   });
+
+  it("of an earlier position are not sent to who asks for a later one", async () => {
+    const { stage, ask, askAtLeast } = openStage();
+    expect(await ask()).toBe("1");
+    expect(await askAtLeast(1n)).toBe("1");
+    stage.standing = "b";
+    stage.position = 2n;
+    const made = await askAtLeast(2n);
+    expect(await ask()).toBe(made);
+    expect(Number(made)).toBeGreaterThan(1);
+  });
 });
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));

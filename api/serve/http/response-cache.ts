@@ -1,5 +1,16 @@
 import { LRUCache } from "lru-cache";
 import type { Document } from "./answer.ts";
+import type { LoadClass } from "./concurrency/load-class.ts";
+import type { PositionedReads, PositionedSnapshot } from "./reads/positioned-reads.ts";
+
+/** Where the responses of one request are made from. */
+export type CacheSource = {
+  /** Names the request. */
+  readonly request: string;
+  readonly reads: PositionedReads;
+  readonly loadClass: LoadClass;
+  readonly atLeast: bigint;
+};
 
 export type ResponseCache = {
   /**
@@ -7,14 +18,12 @@ export type ResponseCache = {
    * new one from `make`, shared by concurrent requests. Refusals and volatile documents are not cached.
    */
   get<Other extends object>(
-    request: string,
-    make: (now: Date) => Promise<Document | Other>,
+    source: CacheSource,
+    make: (now: Date, snapshot: PositionedSnapshot) => Promise<Document | Other>,
   ): Promise<Document | Other>;
 };
 
 export type ResponseCacheOptions = {
-  /** Changes whenever anything changes that responses are made from, and never repeats. */
-  readonly readDataVersion: () => Promise<string>;
   readonly now: () => Date;
   /** Bytes of all cached documents. */
   readonly maxBytes?: number;
@@ -23,63 +32,97 @@ export type ResponseCacheOptions = {
 const defaultMaxBytes = 64 * 1024 * 1024;
 
 type Response = Document | object;
-type CachedDocument = { readonly dataVersion: string; readonly document: Document };
+type Cached = { readonly second: number; readonly version: string; readonly document: Document };
+/** Responses that are being made for a request in one second, by the data's version. */
+type Flights = Map<string, Promise<Response>>;
 
-/** Caches responses that depend only on the data version and the clock's whole seconds. */
+/**
+ * Caches responses that depend only on the data version and the clock's whole seconds. Each is made in one snapshot and
+ * kept under the version of that snapshot, so that neither a replica that is behind nor one that is ahead can mix them.
+ */
 export function openResponseCache(options: ResponseCacheOptions): ResponseCache {
-  const { readDataVersion, now, maxBytes = defaultMaxBytes } = options;
-  const cached = new LRUCache<string, CachedDocument>({
+  const { now, maxBytes = defaultMaxBytes } = options;
+  const cached = new LRUCache<string, Cached>({
     maxSize: maxBytes,
     // Half of the body's size again for its compressed forms.
     sizeCalculation: ({ document }, request) =>
       Math.ceil(1.5 * document.body.byteLength) + 2 * request.length + 500,
   });
-  const inProgress = new Map<string, Promise<Response>>();
-  const readVersion = shareReads(readDataVersion);
+  const inProgress = new Map<string, Flights>();
+  /** Requests whose snapshot is not taken yet: whoever comes now may share it. */
+  const waiting = new Map<string, { atLeast: bigint; response: Promise<Response> }>();
 
-  const cache = async (request: string, dataVersion: string, made: Promise<Response>) => {
-    const response = await made;
-    if (isDocument(response) && response.isVolatile !== true)
-      cached.set(request, { dataVersion, document: response });
-    return response;
-  };
-  const get = async (
-    request: string,
-    make: (now: Date) => Promise<Response>,
-  ): Promise<Response> => {
-    const second = Math.floor(now().getTime() / 1_000);
-    // Read before the response's own reads, so that nothing older is cached under this version.
-    const dataVersion = `${second} ${await readVersion()}`;
+  const find = (request: string, second: number, version: string) => {
     const known = cached.get(request);
-    if (known?.dataVersion === dataVersion) return known.document;
-    const key = `${dataVersion} ${request}`;
-    const shared = inProgress.get(key);
-    if (shared !== undefined) return shared;
-    const response = cache(request, dataVersion, make(new Date(second * 1_000)));
-    inProgress.set(key, response);
-    return response.finally(() => inProgress.delete(key));
+    if (known?.second === second && known.version === version) return known.document;
+    return inProgress.get(`${second} ${request}`)?.get(version);
+  };
+
+  const makeOnce = async (
+    request: string,
+    [second, version]: [number, string],
+    make: () => Promise<Response>,
+  ): Promise<Response> => {
+    const key = `${second} ${request}`;
+    const flights = inProgress.get(key) ?? new Map();
+    inProgress.set(key, flights);
+    const response = make();
+    flights.set(version, response);
+    try {
+      const made = await response;
+      if (isDocument(made) && made.isVolatile !== true)
+        cached.set(request, { second, version, document: made });
+      return made;
+    } finally {
+      flights.delete(version);
+      if (flights.size === 0) inProgress.delete(key);
+    }
+  };
+
+  const readNew = async (
+    source: CacheSource,
+    second: number,
+    make: (now: Date, snapshot: PositionedSnapshot) => Promise<Response>,
+  ): Promise<Response> => {
+    const { request, reads, loadClass, atLeast } = source;
+    const key = `${second} ${request}`;
+    const onBegin = () => waiting.delete(key);
+    const response = reads
+      .inSnapshot({ loadClass, atLeast, onBegin }, async (snapshot) => {
+        const { version } = snapshot;
+        const known = find(request, second, version);
+        // Wrapped, so that the connection is given back before the other's response is there.
+        if (known !== undefined) return { shared: known };
+        const at = new Date(second * 1_000);
+        return { shared: await makeOnce(request, [second, version], () => make(at, snapshot)) };
+      })
+      .then(({ shared }) => shared);
+    waiting.set(key, { atLeast, response });
+    return response.finally(() => {
+      if (waiting.get(key)?.response === response) waiting.delete(key);
+    });
+  };
+
+  const get = async (
+    source: CacheSource,
+    make: (now: Date, snapshot: PositionedSnapshot) => Promise<Response>,
+  ): Promise<Response> => {
+    const { request, reads, atLeast } = source;
+    const second = Math.floor(now().getTime() / 1_000);
+    const key = `${second} ${request}`;
+    const next = waiting.get(key);
+    if (next !== undefined && next.atLeast >= atLeast) return next.response;
+    // Without anything that could be shared, the version is told by the snapshot itself.
+    if (cached.get(request)?.second === second || inProgress.has(key)) {
+      const { version, position } = await reads.readVersion();
+      const known = position >= atLeast ? find(request, second, version) : undefined;
+      if (known !== undefined) return known;
+    }
+    return readNew(source, second, make);
   };
   return { get: get as ResponseCache["get"] };
 }
 
 function isDocument(response: Response): response is Document {
   return "etag" in response;
-}
-
-/** One read at a time; callers that arrive during a read share the next one, which starts after they arrived. */
-function shareReads(read: () => Promise<string>): () => Promise<string> {
-  let current: Promise<string> | undefined;
-  let next: Promise<string> | undefined;
-  const begin = (): Promise<string> => {
-    next = undefined;
-    current = read().finally(() => {
-      current = undefined;
-    });
-    return current;
-  };
-  return () => {
-    if (current === undefined) return begin();
-    next ??= current.then(begin, begin);
-    return next;
-  };
 }

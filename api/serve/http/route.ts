@@ -84,6 +84,11 @@ type Shape<
    * be served from the response cache.
    */
   readonly isCacheable?: boolean;
+  /**
+   * What it reads: one snapshot of the projections (default of GET), the primary database, for who writes or asks others
+   * meanwhile (default of POST), or nothing of the projections, so that its answer has no position.
+   */
+  readonly reads?: "snapshot" | "primary" | "nothing";
   /** A success may also be a stream of server-sent events. */
   readonly streams?: boolean;
   /** Needs no credentials. */
@@ -105,6 +110,10 @@ export function invalidCode({ method, refuses }: Pick<Shape, "method" | "refuses
 export function scopeOf({ method, scope }: Pick<Shape, "method" | "scope">): Scope | null {
   if (scope !== undefined) return scope;
   return method === "get" ? "read" : "orders";
+}
+
+export function readsOf({ method, reads }: Pick<Shape, "method" | "reads">) {
+  return reads ?? (method === "get" ? "snapshot" : "primary");
 }
 
 export function successesOf({ successes }: { successes?: Successes }): Successes {

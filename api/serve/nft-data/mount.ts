@@ -2,11 +2,11 @@ import type { Express, Request, RequestHandler, Response } from "express";
 import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
 import { countStreamOrRefuse } from "../feed/count-stream.ts";
 import { jsonDocument, sendFixed } from "../http/answer.ts";
+import type { ApiProfile } from "../http/api-profile.ts";
 import { callerAddress } from "../http/caller-address.ts";
-import type { LoadClass } from "../http/concurrency/load-class.ts";
 import { flatEnvelope } from "../http/envelope.ts";
 import { limitAddresses } from "../http/limit.ts";
-import { type ApiProfile, mountRoutes, servePath } from "../http/mount.ts";
+import { mountRoutes, servePath } from "../http/mount.ts";
 import { serveReference } from "../reference/mount-reference.ts";
 import type { MediaLinks } from "../views/media.ts";
 import type { NftDataContext } from "./context.ts";
@@ -24,10 +24,8 @@ export type NftDataApi = Omit<BearerOptions, "tokens"> & {
   readonly streams?: CallerStreams | undefined;
 };
 
-/** What it shares with the other API: limits, and the connections of each class of requests. */
-type Shared = Pick<ApiProfile, "concurrency" | "slowRequests"> & {
-  readonly dbOf: (loadClass: LoadClass) => NftDataContext["db"];
-};
+/** What it shares with the other API. */
+type Shared = Pick<ApiProfile, "concurrency" | "slowRequests" | "reads">;
 
 /** Mounts the account API: document, reference, login, and the endpoints that need a token. */
 export function mountNftData(
@@ -38,11 +36,10 @@ export function mountNftData(
 ): void {
   const context = { ...api.context, media };
   const { segment, limiter, perMinute, onUse, stream, streams, concurrency } = api;
-  const { slowRequests, dbOf } = api;
-  const contextOf = (loadClass: LoadClass) => ({ ...context, db: dbOf(loadClass) });
+  const { slowRequests, reads } = api;
   const prefix = `/${segment}`;
   const challenge = 'Bearer realm="account API"';
-  const manner = { envelope: flatEnvelope, prefix, challenge, concurrency, slowRequests };
+  const manner = { envelope: flatEnvelope, prefix, challenge, concurrency, slowRequests, reads };
   const described = describeNftData(baseUrl + prefix, { hasStream: stream !== undefined });
   const document = sendFixed(jsonDocument(described, {}));
   servePath(app, `${prefix}/openapi.json`, { get: [document] });
@@ -53,7 +50,7 @@ export function mountNftData(
   if (limiter !== undefined) {
     for (const { path } of open) app.use(prefix + path, limitAddresses(limiter));
   }
-  mountRoutes(app, open, contextOf, baseUrl, manner);
+  mountRoutes(app, open, context, baseUrl, manner);
   app.use(prefix, requireBearer({ tokens: context.tokens, limiter, perMinute, onUse }));
   if (stream !== undefined) {
     const bounded: RequestHandler = (request, response, next) => {
@@ -61,7 +58,7 @@ export function mountNftData(
     };
     servePath(app, `${prefix}/api/activity/stream`, { get: [bounded, stream] });
   }
-  mountRoutes(app, others, contextOf, baseUrl, manner);
+  mountRoutes(app, others, context, baseUrl, manner);
 }
 
 function streamCallerOf(request: Request, response: Response): StreamCaller {

@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
 import { reject } from "../../../projections/domain/rejection.ts";
 import { sendRejection } from "../http/answer.ts";
-import { unavailableSeconds } from "../http/mount.ts";
+import { unavailableSeconds } from "../http/handler.ts";
 import { maskNodes } from "./mask-nodes.ts";
 import type { StatusReader } from "./status-reader.ts";
 

@@ -18,6 +18,7 @@ export const resolveEns = route(
     path: "/v1/ens/resolve",
     operationId: "resolveEns",
     tag: "Names",
+    reads: "nothing",
     summary: "Resolves an ENS name on Ethereum to its addresses and primary name",
     query: z.object({
       name: z

@@ -10,6 +10,7 @@ export const status = route(
     path: "/v1/status",
     operationId: "getStatus",
     tag: "Service",
+    reads: "nothing",
     summary: "How far chains are indexed and projections derived",
     query: z.object({ chainId: optionalChainId }),
     data: Status,

@@ -15,6 +15,8 @@ export type SendOptions = {
 export type Answered = {
   readonly status: number;
   readonly etag: string | null;
+  /** How far the data is that it was made from, or what a POST did. */
+  readonly position: string | null;
   readonly text: string;
 };
 
@@ -66,7 +68,8 @@ async function sendOnce(
   const response = await fetch(url, request);
   const { status } = response;
   const etag = response.headers.get("etag");
-  if (status === 304) return { status, etag, text: "" };
+  const position = response.headers.get("x-position");
+  if (status === 304) return { status, etag, position, text: "" };
   if (!response.ok) throw await errorOf(response);
   const text = await response.text();
   if (parseObject(text) === undefined) {
@@ -74,7 +77,7 @@ async function sendOnce(
     const message = `HTTP ${status} whose body is no JSON: is ${new URL(url).origin} the API, or a proxy before it?`;
     throw new MarketError({ status, code: "unexpected_answer", message, requestId });
   }
-  return { status, etag, text };
+  return { status, etag, position, text };
 }
 
 /** Half an answer is worth another try, as a broken connection is. */

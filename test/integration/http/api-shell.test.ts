@@ -231,7 +231,7 @@ describe("routes that take a body", () => {
       assignRequestId(request, response);
       next();
     });
-    mountRoutes(app, [greet], () => ({}), "https://api.example.test");
+    mountRoutes(app, [greet], {}, "https://api.example.test");
     app.use(handleUnknownPath, handleErrors(pino({ level: "silent" })));
     greeter = await listen(app, "127.0.0.1", 0);
   });

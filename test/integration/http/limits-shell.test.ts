@@ -42,7 +42,7 @@ beforeAll(async () => {
     response.once("close", onMuchEnded);
     response.end(Buffer.alloc(muchBytes));
   });
-  mountRoutes(app, [measure], () => ({}), "https://api.example.test");
+  mountRoutes(app, [measure], {}, "https://api.example.test");
   app.use(handleErrors(pino({ level: "silent" })));
   const patience = { headersMs: 200, requestMs: 400, checkMs: 50, idleMs: 800 };
   server = await listen(app, "127.0.0.1", 0, patience);

@@ -237,7 +237,7 @@ describe("the jobs role", () => {
     const context: RoleContext = {
       config: {
         ...config,
-        database: { url: database.url, readUrl: database.url },
+        database: { url: database.url, replicas: [], maxReplicaLagSeconds: 5 },
         fees: { bps: 100, recipient: addressOf(9) },
         curated: { file: "none", collections },
       },

@@ -22,7 +22,7 @@ const everywhere = [
     "internal",
     "overloaded",
     "database_unavailable",
-    "query_timeout",
+    "position_not_reached", "invalid_position", "query_timeout",
     "payload_too_large",
     "unsupported_media_type",
     "rate_limited",

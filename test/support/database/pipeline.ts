@@ -55,11 +55,11 @@ export async function pipelineSettings(options: PipelineOptions): Promise<Record
 /** The same, as roles are given it. */
 export async function pipelineConfig(options: PipelineOptions): Promise<RoleConfig> {
   const config = readConfig(await pipelineSettings(options));
-  const { url, readUrl } = config.database;
+  const { url, replicas, maxReplicaLagSeconds } = config.database;
   const { recipient } = config.fees;
-  if (url === null || readUrl === null || recipient === null)
-    throw new Error("settings are missing");
-  return { ...config, database: { url, readUrl }, fees: { ...config.fees, recipient } };
+  if (url === null || recipient === null) throw new Error("settings are missing");
+  const database = { url, replicas, maxReplicaLagSeconds };
+  return { ...config, database, fees: { ...config.fees, recipient } };
 }
 
 /** Starts roles in this process, over real chains and a real database, and waits until each is ready. */

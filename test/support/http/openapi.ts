@@ -110,7 +110,9 @@ function answerChecker(document: z.output<typeof Document>, base: string) {
     else checkBody(validatorOf(method, path, status), pathAndQuery, body);
     const isRead = method === "get" && status === "200";
     const required = isRead ? ["x-request-id", "etag"] : ["x-request-id"];
-    const missing = [...required, ...(headersOf[status] ?? [])].filter(
+    const { headers = {} } = documented as { headers?: object };
+    const position = "X-Position" in headers ? ["x-position"] : [];
+    const missing = [...required, ...position, ...(headersOf[status] ?? [])].filter(
       (header) => !response.headers.has(header),
     );
     if (missing.length > 0) throw new Error(`${pathAndQuery} lacks ${missing.join()}`);

@@ -7,6 +7,12 @@ export const headers = {
     required: true,
   },
   ETag: { description: "For If-None-Match.", schema: { type: "string" as const }, required: true },
+  "X-Position": {
+    description:
+      "How far the data is that the answer was made from: what the answer tells is in every answer with this number or a higher one, of the same chain. Of a POST: what it did is there, too.",
+    schema: { type: "string" as const, pattern: "^\\d+$" },
+    required: true,
+  },
   Link: { description: 'The next page, `rel="next"`.', schema: { type: "string" as const } },
   "X-RateLimit-Limit": {
     description: "Requests per minute allowed to the caller; absent when there is no limit.",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import type { Envelope } from "../envelope.ts";
-import { type Refusal, type Refusals, type Route, successesOf } from "../route.ts";
+import { type Refusal, type Refusals, type Route, readsOf, successesOf } from "../route.ts";
 import { everyHeader, header } from "./openapi-headers.ts";
 
 type Status = `${1 | 2 | 3 | 4 | 5}${string}`;
@@ -16,16 +16,18 @@ export function successes<Context>(route: Route<Context>, envelope: Envelope) {
 }
 
 function success<Context>(
-  { method, data, meta, isBatch, mediaTypes, streams }: Route<Context>,
+  route: Route<Context>,
   description: string,
   { describe }: Envelope,
 ): ZodOpenApiResponseObject {
+  const { method, data, meta, isBatch, mediaTypes, streams } = route;
   const schema = isBatch ? z.object({ ...batchFields, data }) : describe({ data, meta });
   return {
     description,
     headers: {
       ...everyHeader,
       ...(method === "get" && { ETag: header("ETag") }),
+      ...(readsOf(route) !== "nothing" && { "X-Position": header("X-Position") }),
       ...(meta && { Link: header("Link") }),
     },
     content: {

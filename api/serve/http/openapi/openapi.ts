@@ -11,7 +11,8 @@ import { overloadRefusals } from "../concurrency/limit-concurrency.ts";
 import { databaseRefusals } from "../database-refusals.ts";
 import { type Envelope, metaEnvelope } from "../envelope.ts";
 import { limitRefusals } from "../limit.ts";
-import type { Refusals, Route } from "../route.ts";
+import { positionRefusals } from "../reads/position.ts";
+import { type Refusals, type Route, readsOf } from "../route.ts";
 import { header, headers, securitySchemes } from "./openapi-headers.ts";
 import { failures, sharedResponse, sharedResponses, successes } from "./openapi-responses.ts";
 
@@ -82,10 +83,14 @@ function operation<Context>(
 ): ZodOpenApiOperationObject {
   const { method, operationId, tag, summary, params, query, body, refuses, isOpen, streams } =
     route;
+  const isPositioned = readsOf(route) !== "nothing";
+  const headerFields = [isPositioned && positionFields, streams && resumptionFields].filter(
+    (fields) => fields !== false && fields !== undefined,
+  );
   const requestParams = {
     ...(params && { path: params }),
     ...(query && { query }),
-    ...(streams && { header: resumption }),
+    ...(headerFields.length > 0 && { header: z.object(Object.assign({}, ...headerFields)) }),
   };
   return {
     operationId,
@@ -102,6 +107,7 @@ function operation<Context>(
         ...(isOpen ? { rate_limited: 429 } : refusals),
         ...overloadRefusals,
         ...databaseRefusals,
+        ...(isPositioned && positionRefusals),
         internal: 500,
       }),
       ...(method === "get" && { "304": sharedResponse("NotModified") }),
@@ -112,11 +118,24 @@ function operation<Context>(
 }
 
 /** Of streams: what a browser sends when it comes back. */
-export const resumption = z.object({
+const resumptionFields = {
   "Last-Event-ID": z.string().optional().meta({
     description: "Resumes after this event without loss or repeat; takes precedence over `after`.",
   }),
-});
+};
+
+export const resumption = z.object(resumptionFields);
+
+const positionFields = {
+  "X-Min-Position": z
+    .string()
+    .optional()
+    .meta({
+      description:
+        "`X-Position` of an earlier answer, of the same chain: the data is at least as new. Waits up to 250 ms, else 503 `position_not_reached`. Also as the query parameter `min_position`.",
+      override: { type: "string", pattern: "^\\d{1,18}$" },
+    }),
+};
 
 /** Required, unless the endpoint answers without one. */
 function requestBody(body: z.ZodType) {

@@ -10,6 +10,7 @@ export const login = route(
     path: "/api/auth/login",
     operationId: "login",
     tag: "Authentication",
+    reads: "nothing",
     summary: "A bearer token for an account's e-mail address and client key",
     body: z.strictObject({ email: text(320), client_key: text(200) }),
     data: z.object({

@@ -15,6 +15,7 @@ export const batchCollections = route(
     operationId: "getCollections",
     tag: "Batches",
     loadClass: "lists",
+    reads: "snapshot",
     summary: "Up to 10 collections at once, in the order asked",
     body: z.strictObject({ addresses }),
     data: z.array(

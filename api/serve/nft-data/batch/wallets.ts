@@ -14,6 +14,7 @@ export const batchWallets = route(
     operationId: "listTokensOfWallets",
     tag: "Batches",
     loadClass: "lists",
+    reads: "snapshot",
     summary: "The first tokens of up to 10 wallets at once, in the order asked",
     body: z.strictObject({
       addresses,

@@ -1,11 +1,14 @@
 import type { Request, Response } from "express";
 import type { Logger } from "pino";
 import type { ChainId } from "../../../../abis/deployments.ts";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
 import type { CallerStreams } from "../../accounts/caller-streams.ts";
 import type { FeedOf } from "../../feed/start-feed.ts";
 import { type Document, sendDocument, textDocument } from "../../http/answer.ts";
 import { databaseRefusal } from "../../http/database-refusals.ts";
-import { unavailableSeconds } from "../../http/mount.ts";
+import { unavailableSeconds } from "../../http/handler.ts";
+import { addressOf, minPosition, setPosition } from "../../http/reads/position.ts";
+import type { PositionedReads, PositionedSnapshot } from "../../http/reads/positioned-reads.ts";
 import { requestIdOf } from "../../http/request-id.ts";
 import type { ResponseCache } from "../../http/response-cache.ts";
 import type { SlowRequests } from "../../http/slow-requests.ts";
@@ -27,23 +30,36 @@ export type SiteContext = {
   readonly cache?: ResponseCache | undefined;
   /** Reads that took too long; without it each is tried again. */
   readonly slowRequests?: SlowRequests | undefined;
+  readonly reads: PositionedReads;
 };
 
 const type = "text/html; charset=utf-8";
 
 /** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
 export function servePage(site: SiteContext, handle: PageHandler) {
-  const { context, cache, logger, feedOf, slowRequests } = site;
+  const { context, cache, logger, feedOf, slowRequests, reads } = site;
   return async (request: Request, response: Response): Promise<void> => {
     const chainId = chainOf(request, context.chains);
     if (chainId === undefined) {
       sendPage(request, response, site, unknownPage(context.chains[0] ?? 1));
       return;
     }
-    const make = (now: Date) =>
-      makePage(request, { feedOf, context: { ...context, now: () => now } }, chainId, handle);
-    const address = request.originalUrl;
-    const read = () => (cache === undefined ? make(context.now()) : cache.get(address, make));
+    const make = (now: Date, { db, facts }: PositionedSnapshot) =>
+      makePage(
+        request,
+        { feedOf, context: { ...context, db, now: () => now } },
+        chainId,
+        handle,
+      ).then((made) => ({ ...made, position: facts.answered }));
+    const address = addressOf(request);
+    const asked = minPosition(request);
+    // A person cannot do anything about a position that is none.
+    const atLeast = isRejection(asked) ? 0n : asked;
+    const source = { request: address, reads, loadClass: "lists", atLeast } as const;
+    const read = () =>
+      cache === undefined
+        ? reads.inSnapshot(source, (snapshot) => make(context.now(), snapshot))
+        : cache.get(source, make);
     try {
       const made = await (slowRequests?.read(address, read) ?? read());
       if ("page" in made) sendUnshown(response, made);
@@ -64,9 +80,10 @@ function pageAbout(error: unknown, { chainId, ...failure }: Failure): PageConten
   return failedPage(chainId, requestId);
 }
 
-type Unshown = { readonly page: string; readonly status: number };
+type Unshown = { readonly page: string; readonly status: number; readonly position?: bigint };
 
-function sendUnshown(response: Response, { page, status }: Unshown): void {
+function sendUnshown(response: Response, { page, status, position }: Unshown): void {
+  if (position !== undefined) setPosition(response, position);
   if (status === 503) response.set("Retry-After", String(unavailableSeconds));
   response.status(status).set("Cache-Control", "no-store").type(type).end(page);
 }

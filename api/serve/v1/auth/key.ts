@@ -45,6 +45,7 @@ export const getKey = route(
     path: "/v1/auth/key",
     operationId: "getKey",
     tag: "Authentication",
+    reads: "nothing",
     summary: "The key of this request: what it may be used for, until when and from where",
     scope: null,
     query: z.object({ chainId: optionalChainId }),
@@ -83,6 +84,7 @@ export const listKeyRequests = route(
     path: "/v1/auth/key/requests",
     operationId: "listKeyRequests",
     tag: "Authentication",
+    reads: "nothing",
     summary: `The key's newest ${maxRequests} requests of ${requestDays} days, a few seconds late, newest first`,
     scope: null,
     query: z.object({

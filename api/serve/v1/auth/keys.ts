@@ -20,6 +20,7 @@ export const giveInstantKey = route(
     path: "/v1/auth/keys",
     operationId: "createKey",
     tag: "Authentication",
+    reads: "nothing",
     scope: null,
     summary: "Creates an API key without an account: a higher rate limit for seven days",
     query: z.object({ chainId: optionalChainId }),

@@ -1,0 +1,173 @@
+import type { Request, Response } from "express";
+import { isRejection } from "../../../projections/domain/rejection.ts";
+import {
+  type Document,
+  jsonDocument,
+  mediaDocument,
+  sendDocument,
+  sendRejection,
+  sendResult,
+} from "./answer.ts";
+import type { ApiProfile } from "./api-profile.ts";
+import { callerAddress } from "./caller-address.ts";
+import type { Envelope } from "./envelope.ts";
+import { keyOf } from "./limit.ts";
+import { nextLink } from "./page.ts";
+import { addressOf, minPosition, positionRefusals, setPosition } from "./reads/position.ts";
+import type { PositionedReads, PositionedSnapshot } from "./reads/positioned-reads.ts";
+import {
+  type Answer,
+  type Input,
+  type Refusal,
+  type Refused,
+  type Route,
+  readsOf,
+  successesOf,
+} from "./route.ts";
+
+/** Answers the requests to a route. */
+export function handler<Context>(
+  route: Route<Context>,
+  context: Context,
+  baseUrl: string,
+  profile: ApiProfile,
+): Handler {
+  const refuse: Refuse = (response, rejection) => {
+    const refusal = { ...route.refuses, ...positionRefusals }[rejection.rejected];
+    if (refusal === undefined)
+      throw new Error(`${route.path} does not declare ${rejection.rejected}`);
+    sendRefusal(response, refusal, rejection, profile.challenge);
+  };
+  if (route.method === "post") return resultHandler(route, context, profile, refuse);
+  return documentHandler(route, context, baseUrl, profile, refuse);
+}
+
+type Handler = (request: Request, response: Response) => Promise<void>;
+type Refuse = (response: Response, rejection: Refused) => void;
+
+/** Of POST: what it does is seen by every request that names the position of its answer. */
+function resultHandler<Context>(
+  route: Route<Context>,
+  context: Context,
+  { envelope, reads }: ApiProfile,
+  refuse: Refuse,
+): Handler {
+  const send = (response: Response, answer: Answer | Refused) => {
+    if (isRejection(answer)) refuse(response, answer);
+    else sendResult(response, statusOf(answer, route), bodyOf(answer, envelope));
+  };
+  const { loadClass = "data" } = route;
+  const source = readsOf(route);
+  return async (request, response) => {
+    const input = inputOf(request, response);
+    if (source === "nothing" || reads === undefined)
+      return send(response, await route.answer(input, context));
+    const atLeast = minPosition(request);
+    if (isRejection(atLeast)) return refuse(response, atLeast);
+    if (source === "snapshot") {
+      const answer = await reads.inSnapshot({ loadClass, atLeast }, async ({ db, facts }) => {
+        const made = await route.answer(input, { ...context, db });
+        setPosition(response, facts.answered);
+        return made;
+      });
+      return send(response, answer);
+    }
+    await reads.reachOnPrimary(atLeast);
+    const db = reads.primary.dbOf(loadClass);
+    const answer = await route.answer(input, { ...context, db });
+    setPosition(response, await reads.readPrimaryPosition());
+    send(response, answer);
+  };
+}
+
+/** A refusal, and the position of what it was made from. */
+type RefusedAt = { readonly refused: Refused; readonly position?: bigint };
+
+function documentHandler<Context>(
+  route: Route<Context>,
+  context: Context,
+  baseUrl: string,
+  { envelope, cache, reads }: ApiProfile,
+  refuse: Refuse,
+): Handler {
+  const make = async (
+    request: Request,
+    response: Response,
+    given: Context,
+    snapshot?: PositionedSnapshot,
+  ): Promise<Document | RefusedAt> => {
+    const answer = await route.answer(inputOf(request, response), given);
+    const position = snapshot?.facts.answered;
+    const at = position === undefined ? {} : { position };
+    if (isRejection(answer)) return { refused: answer, ...at };
+    const maxAgeSeconds = answer.maxAgeSeconds ?? route.maxAgeSeconds;
+    if (answer.media !== undefined) return { ...mediaDocument(answer.media, maxAgeSeconds), ...at };
+    const link = nextLink(baseUrl, addressOf(request), answer.meta);
+    const { isVolatile = false } = answer;
+    const options = { link, maxAgeSeconds, isVolatile };
+    return { ...jsonDocument(bodyOf(answer, envelope), options), ...at };
+  };
+  const { loadClass = "data" } = route;
+  const read = async (
+    request: Request,
+    response: Response,
+    [reads, atLeast]: [PositionedReads, bigint],
+  ) => {
+    if (route.isCacheable === true && cache !== undefined)
+      return cache.get(
+        { request: addressOf(request), reads, loadClass, atLeast },
+        (now, snapshot) =>
+          make(request, response, { ...context, db: snapshot.db, now: () => now }, snapshot),
+      );
+    return reads.inSnapshot({ loadClass, atLeast }, (snapshot) =>
+      make(request, response, { ...context, db: snapshot.db }, snapshot),
+    );
+  };
+  const positioned = readsOf(route) === "nothing" ? undefined : reads;
+  return async (request, response) => {
+    const atLeast = positioned === undefined ? 0n : minPosition(request);
+    if (isRejection(atLeast)) return refuse(response, atLeast);
+    const made =
+      positioned === undefined
+        ? await make(request, response, context)
+        : await read(request, response, [positioned, atLeast]);
+    if (!("refused" in made)) return sendDocument(request, response, made);
+    if (made.position !== undefined) setPosition(response, made.position);
+    refuse(response, made.refused);
+  };
+}
+
+function inputOf(request: Request, response: Response): Input {
+  const { params, query, body } = request;
+  return { params, query, body, address: callerAddress(request), key: keyOf(response) };
+}
+
+export function sendRefusal(
+  response: Response,
+  refusal: Refusal,
+  rejection: Refused,
+  challenge: string | undefined,
+): void {
+  const { status, ...extra } = typeof refusal === "number" ? { status: refusal } : refusal;
+  const fallback = status === 503 ? unavailableSeconds : undefined;
+  const retryAfterSeconds = rejection.retryAfterSeconds ?? fallback;
+  if (status === 401 && challenge !== undefined) response.set("WWW-Authenticate", challenge);
+  if (retryAfterSeconds !== undefined) response.set("Retry-After", String(retryAfterSeconds));
+  sendRejection(response, status, rejection, extra);
+}
+
+/** `Retry-After` of a 503 that does not say when it ends, as of a chain that does not answer. */
+export const unavailableSeconds = 5;
+
+function statusOf<Context>({ status }: Answer, route: Route<Context>): number {
+  const [first, ...others] = Object.keys(successesOf(route));
+  if (status === undefined && others.length > 0)
+    throw new Error(`${route.path} does not say which success its answer is`);
+  return status ?? Number(first);
+}
+
+function bodyOf({ data, meta, batch }: Answer, { wrap }: Envelope): Record<string, unknown> {
+  if (batch === undefined) return wrap({ data, meta });
+  const { message, isDone } = batch;
+  return { success: isDone, message, ...(!isDone && { error: message }), data };
+}

@@ -1,0 +1,139 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { DatabaseUnavailable, isConflict } from "../../../../projections/database-failure.ts";
+import type { DataVersion } from "../../../../projections/engine/data-version.ts";
+import { inSnapshot, type Snapshot } from "../../../../projections/engine/snapshot.ts";
+import type { LoadClass } from "../concurrency/load-class.ts";
+import { PositionNotReached } from "./position.ts";
+import { describeSnapshot, type SnapshotFacts } from "./snapshot-facts.ts";
+import type { Target } from "./target.ts";
+
+/** What a read asks for. */
+export type Wanted = {
+  readonly loadClass: LoadClass;
+  /** Facts up to this position must be in what it reads; 0: whatever is there. */
+  readonly atLeast: bigint;
+  /** Called when the snapshot is about to be taken. */
+  readonly onBegin?: () => void;
+};
+
+export type PositionedSnapshot = Snapshot & { readonly facts: SnapshotFacts };
+
+/** Reads of projections, each in one snapshot of one of several databases. */
+export type PositionedReads = {
+  /** Throws `PositionNotReached` when no database is there in time. */
+  inSnapshot<Result>(
+    wanted: Wanted,
+    read: (snapshot: PositionedSnapshot) => Promise<Result>,
+  ): Promise<Result>;
+  /** The version of the data that a snapshot would have now; shared by concurrent callers. */
+  readVersion(): Promise<DataVersion>;
+  /** The primary, for who writes and for what must see it. */
+  readonly primary: Target;
+  /** Waits until the primary has reached a position. */
+  reachOnPrimary(atLeast: bigint): Promise<void>;
+  /** Reads that have reached it see what a request to the primary has written and been told. */
+  readPrimaryPosition(): Promise<bigint>;
+};
+
+export type PositionedReadsOptions = {
+  readonly primary: Target;
+  readonly projections: readonly string[];
+  /** The database for the next read; default: the primary. */
+  readonly choose?: (atLeast: bigint) => Target;
+  /** A replica failed a read, which the primary then answers. */
+  readonly onFailure?: (target: Target, error: unknown) => void;
+  /** How long a read took that had to wait for its position, and what answered it. */
+  readonly onWait?: (ms: number, outcome: WaitOutcome) => void;
+  /** The highest position that this process has appended. */
+  readonly written?: () => bigint;
+};
+
+export type WaitOutcome = "reached" | "primary" | "not_reached";
+
+/** How long a read waits for a database that is behind. */
+const maxWaitMs = 250;
+const pollMs = 10;
+
+export function openPositionedReads(options: PositionedReadsOptions): PositionedReads {
+  const { primary, projections, choose = () => primary, onFailure, onWait } = options;
+  const { written = () => 0n } = options;
+  const owner = {};
+
+  /** Undefined: the target is behind. */
+  const tryOnce = <Result>(
+    target: Target,
+    { loadClass, atLeast, onBegin }: Wanted,
+    read: (snapshot: PositionedSnapshot) => Promise<Result>,
+  ) =>
+    inSnapshot(
+      target.dbOf(loadClass),
+      { projections, onBegin },
+      async (snapshot): Promise<{ result: Result } | { behind: bigint }> => {
+        const { db, position } = snapshot;
+        if (position < atLeast) return { behind: position };
+        const facts: SnapshotFacts = { owner, atLeast, position, answered: position };
+        describeSnapshot(db, facts);
+        return { result: await read({ ...snapshot, facts }) };
+      },
+    );
+
+  const readOn = async <Result>(
+    target: Target,
+    wanted: Wanted,
+    read: (snapshot: PositionedSnapshot) => Promise<Result>,
+  ): Promise<Result> => {
+    const startedAt = performance.now();
+    let tried = await tryOnce(target, wanted, read);
+    if ("result" in tried) return tried.result;
+    const deadline = startedAt + maxWaitMs;
+    let outcome: WaitOutcome = "reached";
+    // Behind an address may be several servers: what one has reached another may not.
+    while ("behind" in tried && performance.now() < deadline) {
+      await reach(target, wanted.atLeast, deadline);
+      tried = await tryOnce(target, wanted, read);
+    }
+    if ("behind" in tried && target !== primary) {
+      outcome = "primary";
+      tried = await tryOnce(primary, wanted, read);
+    }
+    if ("behind" in tried) outcome = "not_reached";
+    onWait?.(performance.now() - startedAt, outcome);
+    if ("result" in tried) return tried.result;
+    throw new PositionNotReached(wanted.atLeast, tried.behind);
+  };
+
+  return {
+    primary,
+    readVersion: () => choose(0n).readVersion(),
+    async inSnapshot(wanted, read) {
+      const target = choose(wanted.atLeast);
+      if (target === primary) return readOn(primary, wanted, read);
+      try {
+        return await readOn(target, wanted, read);
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable || isConflict(error))) throw error;
+        onFailure?.(target, error);
+        return readOn(primary, wanted, read);
+      }
+    },
+    async reachOnPrimary(atLeast) {
+      if (atLeast === 0n) return;
+      const reached = await reach(primary, atLeast, performance.now() + maxWaitMs);
+      if (reached < atLeast) throw new PositionNotReached(atLeast, reached);
+    },
+    async readPrimaryPosition() {
+      const { position } = await primary.readVersion();
+      const appended = written();
+      return appended > position ? appended : position;
+    },
+  };
+}
+
+/** Polls until a database has reached a position, or the time is over. Returns where it is. */
+async function reach(target: Target, atLeast: bigint, deadline: number): Promise<bigint> {
+  for (;;) {
+    const { position } = await target.readVersion();
+    if (position >= atLeast || performance.now() >= deadline) return position;
+    await delay(pollMs);
+  }
+}
