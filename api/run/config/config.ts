@@ -32,6 +32,8 @@ export type Config = {
     replicas: readonly ReplicaAddress[];
     /** One further behind is not read from. */
     maxReplicaLagSeconds: number;
+    /** Whether standbys may follow the embedded server. */
+    replicates: boolean;
     /** Of an administrator. */
     adminUrl: string | null;
     /** Of processes that have users of their own. */
@@ -176,6 +178,7 @@ function shapeDatabase(env: Environment): Config["database"] {
       env.DATABASE_READ_URL === undefined
         ? env.DATABASE_READ_URLS
         : [{ url: env.DATABASE_READ_URL, weight: 1 }],
+    replicates: env.DATABASE_REPLICATION,
     maxReplicaLagSeconds: env.DATABASE_READ_MAX_LAG_SECONDS,
     adminUrl: env.DATABASE_URL_ADMIN ?? null,
     processUrls: {

@@ -65,6 +65,12 @@ export const Environment = z.object({
     example: "apechain",
   }),
   ...databaseSettings,
+  DATABASE_REPLICATION: setting(onOff.default(false), {
+    meaning:
+      "whether standbys on this machine may follow the embedded database; it then writes more of a write-ahead log",
+    expectation: "true or false",
+    example: "true",
+  }),
   DATA_DIR: setting(z.string().min(1).default(".data"), {
     meaning: "directory of the embedded database and the local chains; deleting it resets them",
     expectation: "a directory",

@@ -61,7 +61,7 @@ export function missingCompanions(named: Record<string, string>): string[] {
     "FEE_RECIPIENT",
     chainIds.map((chainId) => `RPC_URL_${chainId}`).find((name) => named[name]) ?? "",
   );
-  for (const name of Object.keys(databaseSettings).filter((one) => one !== "DATABASE_URL")) {
+  for (const name of Object.keys(databaseSettings).filter(isAddress)) {
     requireWith("DATABASE_URL", name);
   }
   if (named.DATABASE_READ_URL && named.DATABASE_READ_URLS) {
@@ -73,6 +73,9 @@ export function missingCompanions(named: Record<string, string>): string[] {
   requireWith("MAIL_FROM", "SMTP_URL");
   return problems;
 }
+
+/** Other addresses of the database need its own. */
+const isAddress = (name: string) => name !== "DATABASE_URL" && !name.endsWith("_SECONDS");
 
 function about(name: string) {
   return aboutSetting(name, Environment.shape[name as keyof Environment]);

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { allProjections } from "../../../projections/all.ts";
+import { projectionNames } from "../../../projections/all.ts";
 import type { Database, Session } from "../../../projections/database.ts";
 import {
   type DatabaseRoles,
@@ -10,11 +10,6 @@ import {
 import { findWrongOwners, findWrongRights } from "./find-wrong-rights.ts";
 import type { WrongRight } from "./find-wrong-roles.ts";
 import { appendableKinds } from "./rights.ts";
-
-/** Names of the projections; their tables do not depend on the fee recipient. */
-export const projectionNames = allProjections({
-  feeRecipient: "0x0000000000000000000000000000000000000000",
-}).map(({ name }) => name);
 
 /** A change of owner changes which rights are missing. */
 const PASSES = 2;

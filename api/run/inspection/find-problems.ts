@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { projectionNames } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import { isCurrent } from "../../../projections/engine/checkpoint.ts";
 import { findDrift } from "../../../projections/engine/drift.ts";
@@ -15,7 +16,6 @@ import { readHeldFees } from "../../../projections/partner-sync/decide-held-fees
 import { readAnalysts } from "../../../projections/reads/analytics/end-overdue.ts";
 import { readPowers } from "../../../projections/reads/analytics/role-powers.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
-import { projectionNames } from "../database-roles/apply-rights.ts";
 import { readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { findWrongRights } from "../database-roles/find-wrong-rights.ts";
 import { configuredProjections } from "./configured-projections.ts";

@@ -131,7 +131,8 @@ export function readPidFile(directory: string) {
     return {
       pid: Number(lines[0]),
       port: Number(lines[3]),
-      isReady: lines[7]?.trim() === "ready",
+      // A standby never calls itself ready: it accepts reads.
+      isReady: ["ready", "standby"].includes(lines[7]?.trim() ?? ""),
     };
   } catch {
     return undefined;

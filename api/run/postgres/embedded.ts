@@ -37,6 +37,10 @@ type EmbeddedPostgresOptions = {
   onSpawn?: (pid: number) => void;
   /** False for tests: a crash of the machine may lose data. */
   durable?: boolean;
+  /** Whether standbys on this machine may follow it. */
+  replicates?: boolean;
+  /** Further settings of the server, over ours. */
+  settings?: Readonly<Record<string, string>>;
 };
 
 const recoveryTimeoutMs = 300_000;
@@ -48,7 +52,7 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
   const paths = clusterPaths(realpathSync(options.dataDir));
   const release = lockDirectory(paths.owner);
   try {
-    const durable = options.durable ?? true;
+    const { durable = true } = options;
     const user = await serverUser(paths);
     const binaries = await locateBinaries(user !== undefined);
     await ensureCluster(paths, binaries, user, durable);
@@ -59,7 +63,7 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
     const log = await openServerLog(paths);
     const child = spawn(
       join(binaries.directory, "bin", "postgres"),
-      ["-D", directoryArgument(paths.cluster), ...settings(port, durable)],
+      ["-D", directoryArgument(paths.cluster), ...settings(port, options)],
       {
         ...user,
         cwd: paths.cluster,
@@ -99,8 +103,19 @@ const availableMemory = () => Math.min(totalmem(), process.constrainedMemory() |
 const durableSettings = { shared_preload_libraries: "pg_prewarm" };
 const temporarySettings = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
 
+/**
+ * Without a standby, tables built in one transaction need no write-ahead log: an index of a rebuild takes a third of the
+ * time.
+ */
+const unreplicatedSettings = { wal_level: "minimal", max_wal_senders: "0" };
+/** A standby that was away for a while still finds what it missed. */
+const primarySettings = { wal_level: "replica", max_wal_senders: "10", wal_keep_size: "1GB" };
+
 /** A quarter of the memory is shared buffers: an order book that does not fit costs one copy per page. */
-function settings(port: number, durable: boolean): string[] {
+function settings(
+  port: number,
+  { durable = true, replicates = false, settings = {} }: EmbeddedPostgresOptions,
+): string[] {
   const sharedMb = Math.min(durable ? 4096 : 128, Math.floor(availableMemory() / 4 / 2 ** 20));
   const values: Record<string, string> = {
     listen_addresses: "127.0.0.1",
@@ -113,10 +128,7 @@ function settings(port: number, durable: boolean): string[] {
     maintenance_work_mem: "256MB",
     max_wal_size: "4GB",
     min_wal_size: "256MB",
-    // Without a standby, tables built in one transaction need no write-ahead log: an index of a rebuild takes a third of
-    // the time.
-    wal_level: "minimal",
-    max_wal_senders: "0",
+    ...(replicates ? primarySettings : unreplicatedSettings),
     wal_compression: "off",
     checkpoint_timeout: "15min",
     // Tables grow from empty within seconds; autovacuum analyzes them soon, so that plans for empty tables are replaced.
@@ -126,6 +138,7 @@ function settings(port: number, durable: boolean): string[] {
     log_line_prefix: "%m [%p] %a ",
     log_checkpoints: "off",
     ...(durable ? durableSettings : temporarySettings),
+    ...settings,
   };
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }

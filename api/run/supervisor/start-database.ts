@@ -11,6 +11,7 @@ export async function startDatabase(context: SupervisorContext): Promise<string>
   const start = async () => {
     const server = await startPostgres({
       dataDir: config.dataDir,
+      replicates: config.database.replicates,
       logger,
       ...(address === undefined ? {} : { port: address.port }),
       onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),

@@ -57,6 +57,24 @@ describe("a request of the client", () => {
     await expect(nameless).rejects.toThrow(TypeError);
   });
 
+  it("names the position of what the client has posted, to the same chain", async () => {
+    replies = [
+      answer(200, row, { "x-position": "70" }),
+      answer(201, row, { "x-position": "90" }),
+      answer(201, row, { "x-position": "80" }),
+      answer(200, row),
+    ];
+    const api = open();
+    const read = (params: object) => api.get("/v1/listings/{askId}", { askId: "x", ...params });
+    await read({});
+    await api.post("/v1/listings/{askId}/buy-data", { askId: "x" });
+    await api.post("/v1/listings/{askId}/buy-data", { askId: "x" });
+    await read({});
+    await read({ chainId: 1 });
+    const sent = received.map(({ headers }) => headers["x-min-position"]);
+    expect(sent).toEqual([undefined, undefined, "90", "90", undefined]);
+  });
+
   it.each([
     ["a broken connection", cut],
     ["429", answer(429, { code: "rate_limited", message: "slow" }, { "retry-after": "0" })],

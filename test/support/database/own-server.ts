@@ -10,6 +10,7 @@ import { makeTemplates } from "./template.ts";
 export type OwnServer = {
   /** Superuser URL, the same after a start. */
   readonly url: string;
+  readonly dataDir: string;
   stop(): Promise<void>;
   /** Ends it as a crash does; its next start recovers. */
   kill(): Promise<void>;
@@ -17,26 +18,37 @@ export type OwnServer = {
   close(): Promise<void>;
 };
 
-export async function openOwnServer(): Promise<OwnServer> {
-  const dataDir = await mkdtemp(join(tmpdir(), "own-postgres-"));
+type OwnServerOptions = {
+  /** Whether standbys may follow it. */
+  readonly replicates?: boolean;
+  /** Further settings of the server. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Of a copy; by default a new one with the tests' templates. */
+  readonly dataDir?: string;
+};
+
+export async function openOwnServer(options: OwnServerOptions = {}): Promise<OwnServer> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "own-postgres-")));
+  const { replicates = false, settings = {} } = options;
   const orphanGuard = startOrphanGuard();
   const run = (port?: number) =>
     startPostgres({
       dataDir,
       logger: pino({ level: "silent" }),
       durable: false,
+      ...{ replicates, settings },
       onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
       ...(port !== undefined && { port }),
     });
   let server = await run();
   const { url, port } = server;
-  await makeTemplates(url);
+  if (options.dataDir === undefined) await makeTemplates(url);
   const stop = async () => {
     await server.stop();
     orphanGuard.remove(server.pid);
   };
   return {
-    url,
+    ...{ url, dataDir },
     stop,
     async kill() {
       process.kill(server.pid, "SIGKILL");
