@@ -20,7 +20,7 @@ export function selectDataVersion(projections: readonly string[]): RawBuilder<Da
     select concat_ws(' ', h.xmin, c.written) as version, c.position
     from log.head h, (
       select string_agg(concat_ws(' ', c.projection, c.position, c.xmin), ' ' order by c.projection) as written,
-             coalesce(min(c.position) filter (where c.projection in (${serving})), 0) as position
+             coalesce(min(c.position) filter (where c.projection = any (array[${serving}]::text[])), 0) as position
       from engine.checkpoint c
     ) c`;
 }

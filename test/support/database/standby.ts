@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { appendFile, chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { appendFile, chown, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -19,9 +19,9 @@ export async function openStandby(
   await hotCopy(primary, dataDir);
   const { hostname, port, username, password } = new URL(primary.url);
   const source = `host=${hostname} port=${port} user=${username} password=${password} application_name=standby`;
-  // The files' owner, which the server runs as, is the copy's.
   await appendFile(join(cluster, "postgresql.auto.conf"), `primary_conninfo = '${source}'\n`);
   await writeFile(join(cluster, "standby.signal"), "");
+  await giveToServer(cluster, ["backup_label", "standby.signal"]);
   return openOwnServer({ dataDir, replicates: true, settings });
 }
 
@@ -42,17 +42,10 @@ async function hotCopy(primary: OwnServer, dataDir: string): Promise<void> {
   } finally {
     await session.end();
   }
-  await chmod(to.cluster, 0o700);
-  if ((await readdir(to.cluster)).length === 0) throw new Error("the copy is empty");
 }
 
-/** Makes a standby a primary; settles when it accepts writes. */
-export async function promote(standby: OwnServer): Promise<void> {
-  const session = new pg.Client({ connectionString: standby.url });
-  await session.connect();
-  try {
-    await session.query("select pg_promote(wait => true, wait_seconds => 60)");
-  } finally {
-    await session.end();
-  }
+/** The server does not run as root; files of the copy belong to its user already. */
+async function giveToServer(cluster: string, names: readonly string[]): Promise<void> {
+  const { uid, gid } = await stat(cluster);
+  for (const name of names) await chown(join(cluster, name), uid, gid);
 }
