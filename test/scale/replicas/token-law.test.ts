@@ -22,7 +22,7 @@ import { feeRecipient, givenListing, receivedAt } from "../../support/orders/ord
 import { openTestMarket } from "../../support/orders/test-market.ts";
 
 /** `TOKEN_PAIRS=100000` for a whole run. */
-const pairs = Number(process.env.TOKEN_PAIRS ?? 2_000);
+const pairs = Number(process.env.TOKEN_PAIRS ?? 1_000);
 const callers = 8;
 
 let primary: OwnServer;
