@@ -4,7 +4,7 @@ import type { LoadClass } from "./concurrency/load-class.ts";
 import type { PositionedReads, PositionedSnapshot } from "./reads/positioned-reads.ts";
 
 /** Where the responses of one request are made from. */
-export type CacheSource = {
+type CacheSource = {
   /** Names the request. */
   readonly request: string;
   readonly reads: PositionedReads;
@@ -112,7 +112,7 @@ export function openResponseCache(options: ResponseCacheOptions): ResponseCache 
     const key = `${second} ${request}`;
     const next = waiting.get(key);
     if (next !== undefined && next.atLeast >= atLeast) return next.response;
-    // Without anything that could be shared, the version is told by the snapshot itself.
+    // Without anything that could be shared, the snapshot itself names the version.
     if (cached.get(request)?.second === second || inProgress.has(key)) {
       const { version, position } = await reads.readVersion();
       const known = position >= atLeast ? find(request, second, version) : undefined;

@@ -5,7 +5,7 @@ export type LagClock = {
   lagSeconds(position: bigint, atMs: number): number;
 };
 
-/** Ten minutes at two looks a second: an older lag is told as that old at least. */
+/** Ten minutes at two looks a second: an older lag is shown as that old at least. */
 const mostSamples = 1_200;
 
 export function openLagClock(): LagClock {

@@ -8,7 +8,7 @@ import { describeSnapshot, type SnapshotFacts } from "./snapshot-facts.ts";
 import type { Target } from "./target.ts";
 
 /** What a read asks for. */
-export type Wanted = {
+type Wanted = {
   readonly loadClass: LoadClass;
   /** Facts up to this position must be in what it reads; 0: whatever is there. */
   readonly atLeast: bigint;

@@ -2,7 +2,7 @@ import type { DataVersion } from "../../../../projections/engine/data-version.ts
 import { openLagClock } from "./lag-clock.ts";
 import type { Target } from "./target.ts";
 
-export type Replica = { readonly target: Target; readonly weight: number };
+type Replica = { readonly target: Target; readonly weight: number };
 
 /** How a replica is, as of the last look at it. */
 export type ReplicaState = {
