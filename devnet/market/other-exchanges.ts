@@ -12,7 +12,7 @@ const exchange = blur.v2;
 const factory: Address = sudoswapFactories["2"];
 
 /** A listing of Blur, taken for ether. Its event packs its terms and does not name the buyer. */
-export const sellsOnBlur: Scenario = async (market, actors) => {
+const sellsOnBlur: Scenario = async (market, actors) => {
   const { nft, owner } = await drawPunk(market, actors);
   const price = drawPriceWei(market, "erc721");
   await approve(owner, nft.contract, exchange);
@@ -21,7 +21,7 @@ export const sellsOnBlur: Scenario = async (market, actors) => {
 };
 
 /** A bid of Blur, paid in the coins of its pool. */
-export const sellsIntoBidOfBlur: Scenario = async (market, actors) => {
+const sellsIntoBidOfBlur: Scenario = async (market, actors) => {
   const { nft, owner } = await drawPunk(market, actors);
   const bidder = drawOther(market, actors, owner);
   const price = drawPriceWei(market, "erc721");
@@ -40,7 +40,7 @@ export const sellsIntoBidOfBlur: Scenario = async (market, actors) => {
 };
 
 /** A pool sells a token and buys it back for less. Its events name neither party. */
-export const tradesWithPool: Scenario = async (market, actors) => {
+const tradesWithPool: Scenario = async (market, actors) => {
   const { nft, owner } = await drawPunk(market, actors, punkRange);
   const pool = await openPool(market, owner, nft.contract);
   const abi = sudoswapPoolAbi;
