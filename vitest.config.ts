@@ -24,16 +24,18 @@ const processes = {
   sequence: { groupOrder: 1 },
 };
 
-/** Laws that `npm test` checks on a few of their histories and `npm run test:scale` on all (`test/support/thoroughness.ts`). */
+/** What `npm test` checks on a few histories, looks or chains and `npm run test:scale` on all (`test/support/thoroughness.ts`). */
 const laws = [
-  "feed/{activity,feed-law}",
-  "http/{any-request,drawn-requests}",
-  "market-data/{coin-prices,collection-stats,collections,metadata-projection,ownership-law,tokens,traits}",
-  "nft-data/{nft-data-activity,nft-data-document,nft-data-reads}",
-  "orders/{bids,ended-orders,listings-law,order-book-reads-bids,order-book-reads-listings}",
-  "partners/marketplaces-job",
-  "sales/{sales,sales-bulk}",
-].map((files) => `test/integration/${files}.test.ts`);
+  "e2e/{console,developers,order-book,pipeline,site}",
+  "integration/feed/{activity,feed-law}",
+  "integration/http/{any-request,drawn-requests}",
+  "integration/market-data/{coin-prices,collection-stats,collections,metadata-projection,ownership-law,tokens,traits}",
+  "integration/nft-data/{nft-data-activity,nft-data-document,nft-data-reads}",
+  "integration/orders/{bids,ended-orders,listings-law,order-book-reads-bids,order-book-reads-listings}",
+  "integration/partners/marketplaces-job",
+  "integration/sales/{sales,sales-bulk}",
+  "integration/sdk/wallet",
+].map((files) => `test/${files}.test.ts`);
 
 export default defineConfig({
   test: {

@@ -22,6 +22,7 @@ import {
 import { openConsole, type TestConsole } from "../support/http/console.ts";
 import { recordHostilePartners } from "../support/http/hostile-partner.ts";
 import { strangeParts } from "../support/http/page-checks.ts";
+import { seedsOf } from "../support/thoroughness.ts";
 
 let database: TestDatabase;
 let console: TestConsole;
@@ -69,7 +70,7 @@ const looks = [
   ["narrow-dark", 360, "dark"],
 ] as const;
 
-it.each(looks)(
+it.each(seedsOf(looks))(
   "can be used by everybody, and keeps its policy: %s",
   async (look, width, colorScheme) => {
     const context = await testBrowser.browser.newContext({

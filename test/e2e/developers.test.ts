@@ -20,6 +20,7 @@ import {
   startBrowser,
   type TestBrowser,
 } from "../support/http/browser.ts";
+import { seedsOf } from "../support/thoroughness.ts";
 
 let database: TestDatabase;
 let fixture: Desk;
@@ -207,39 +208,47 @@ async function secureStory(page: Page, name: string): Promise<void> {
 }
 
 describe("the developer section in a browser", () => {
-  it.each([
-    ["secure-wide", 1280, "light"],
+  const looks = [
     ["secure-narrow", 390, "dark"],
-  ] as const)("secures an account and ends it: %s", async (name, width, colorScheme) => {
-    const context = await testBrowser.browser.newContext({
-      viewport: { width, height: 844 },
-      colorScheme,
-    });
-    const { page, complaints } = await openPage(context);
-    await secureStory(page, name);
-    await context.close();
+    ["secure-wide", 1280, "light"],
+  ] as const;
+  it.each(seedsOf(looks))(
+    "secures an account and ends it: %s",
+    async (name, width, colorScheme) => {
+      const context = await testBrowser.browser.newContext({
+        viewport: { width, height: 844 },
+        colorScheme,
+      });
+      const { page, complaints } = await openPage(context);
+      await secureStory(page, name);
+      await context.close();
 
-    expect(complaints.filter((text) => !/status of (401|422)/.test(text))).toEqual([]);
-  });
+      expect(complaints.filter((text) => !/status of (401|422)/.test(text))).toEqual([]);
+    },
+  );
 
-  it.each([
+  const otherLooks = [
     ["wide", 1280, "light"],
     ["narrow", 390, "dark"],
     ["narrow-light", 390, "light"],
     ["wide-dark", 1280, "dark"],
-  ] as const)("leads from nothing to keys that work: %s", async (name, width, colorScheme) => {
-    const context = await testBrowser.browser.newContext({
-      viewport: { width, height: 844 },
-      colorScheme,
-    });
-    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-    const { page, complaints } = await openPage(context);
-    await story(page, name);
-    await context.close();
+  ] as const;
+  it.each(seedsOf(otherLooks))(
+    "leads from nothing to keys that work: %s",
+    async (name, width, colorScheme) => {
+      const context = await testBrowser.browser.newContext({
+        viewport: { width, height: 844 },
+        colorScheme,
+      });
+      await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+      const { page, complaints } = await openPage(context);
+      await story(page, name);
+      await context.close();
 
-    // What a browser writes of every answer above 399, ours among them.
-    expect(complaints.filter((text) => !/status of (401|422)/.test(text))).toEqual([]);
-  });
+      // What a browser writes of every answer above 399, ours among them.
+      expect(complaints.filter((text) => !/status of (401|422)/.test(text))).toEqual([]);
+    },
+  );
 
   it("does all of it without scripts", async () => {
     const context = await testBrowser.browser.newContext({ javaScriptEnabled: false });

@@ -12,6 +12,7 @@ import { untilCanonical } from "../support/database/canonical.ts";
 import { type Pipeline, startPipeline, untilReady } from "../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { ownedTokens } from "../support/market-data/owned-tokens.ts";
+import { seedsOf } from "../support/thoroughness.ts";
 
 describe("the pipeline over two chains", () => {
   let ethereum: Market;
@@ -49,7 +50,7 @@ describe("the pipeline over two chains", () => {
     await ethereum.client.setAutomine(true);
   });
 
-  for (const depth of [1, 5, 20]) {
+  for (const depth of seedsOf([20, 5, 1])) {
     it(`after a reorg of ${depth} blocks of one shows no trace of it, deletes nothing and the other as it is`, async () => {
       await trade(ethereum, depth + 5, depth);
       await untilCanonical(database.db, [ethereum, apechain]);

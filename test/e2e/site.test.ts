@@ -1,6 +1,6 @@
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { type Hex, parseEther } from "viem";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { z } from "zod";
 import { contracts } from "../../devnet/contracts/addresses.ts";
 import { block, setBlocks } from "../support/database/given.ts";
@@ -16,6 +16,7 @@ import { cutParts, keyboardFaults, movingParts } from "../support/http/page-chec
 import { openServedMarket, type ServedMarket } from "../support/http/served-market.ts";
 import { chainId } from "../support/http/served-market-data.ts";
 import { sitePagesOf } from "../support/http/site-pages.ts";
+import { seedsOf } from "../support/thoroughness.ts";
 import { describeHostile, withoutMedia } from "./site/hostile.ts";
 
 let market: ServedMarket;
@@ -43,8 +44,16 @@ async function openContext(options: BrowserContextOptions = {}): Promise<Browser
 /** 640 is 1,280 at 200 %. */
 const widths = [360, 640, 768, 1600];
 
+/** Pages that `npm test` tries in every look, one of each kind. `npm run test:scale` tries all. */
+const kinds = ["market", "items", "prices", "token", "listing", "wallet", "transaction", "search"];
+
+const lookedAt = () =>
+  Object.entries(sitePagesOf(market)).filter(
+    ([name]) => inject("isThorough") || kinds.includes(name),
+  );
+
 async function checkWidths(page: Page, name: string): Promise<void> {
-  for (const width of widths) {
+  for (const width of seedsOf(widths)) {
     await page.setViewportSize({ width, height: 844 });
     expect.soft(await overflowOf(page), `${name} at ${width}`).toBeLessThanOrEqual(0);
     expect.soft(await cutParts(page), `${name} at ${width}`).toEqual([]);
@@ -63,13 +72,15 @@ describe("the market's pages in a browser", () => {
       expect.soft(await findBarriers(page), `${name}, light`).toEqual([]);
       expect.soft(await movingParts(page), name).toEqual([]);
       await keepPicture(page, `site-${name}-wide`);
+      await checkWidths(page, name);
+      if (!lookedAt().some(([other]) => other === name)) continue;
+      await page.setViewportSize({ width: 1280, height: 844 });
       await page.emulateMedia({ colorScheme: "dark" });
       expect.soft(await findBarriers(page, ["color-contrast"]), `${name}, dark`).toEqual([]);
       await keepPicture(page, `site-${name}-wide-dark`);
       await page.evaluate("document.documentElement.style.fontSize = '200%'");
       expect.soft(await overflowOf(page), `${name}, text twice as large`).toBeLessThanOrEqual(0);
       await page.evaluate("document.documentElement.style.fontSize = ''");
-      await checkWidths(page, name);
     }
     await context.close();
     expect(withoutMedia(complaints)).toEqual([]);
@@ -84,7 +95,7 @@ describe("the market's pages in a browser", () => {
       route.fulfill({ contentType: "text/javascript", body: "" }),
     );
     const { page, complaints } = await openPage(context);
-    for (const [name, path] of Object.entries(sitePagesOf(market))) {
+    for (const [name, path] of lookedAt()) {
       await page.goto(market.v1.url + path);
       expect.soft(await findBarriers(page), name).toEqual([]);
       await keepPicture(page, `site-${name}-narrow-dark`);
@@ -93,7 +104,7 @@ describe("the market's pages in a browser", () => {
     expect(withoutMedia(complaints)).toEqual([]);
   });
 
-  it.each(["market", "items", "prices", "token", "wallet-exposure"])(
+  it.each(seedsOf(["items", "prices", "market", "token", "wallet-exposure"], 2))(
     "can be used by the keyboard alone: %s",
     async (name) => {
       const context = await openContext();
@@ -133,7 +144,7 @@ describe("without scripts", () => {
   it("no page is wider than its window, and none complains", async () => {
     const context = await openContext({ javaScriptEnabled: false });
     const { page, complaints } = await openPage(context);
-    for (const [name, path] of Object.entries(sitePagesOf(market))) {
+    for (const [name, path] of lookedAt()) {
       await page.goto(market.v1.url + path);
       await checkWidths(page, name);
     }

@@ -14,6 +14,7 @@ import { attacks, hostileCollection, hostileRequests } from "../../support/http/
 import { strangeParts } from "../../support/http/page-checks.ts";
 import type { ServedMarket } from "../../support/http/served-market.ts";
 import { chainId } from "../../support/http/served-market-data.ts";
+import { seedsOf } from "../../support/thoroughness.ts";
 
 /** The media of the fixture are on hosts that do not exist: what their absence says is no complaint. */
 export const withoutMedia = (complaints: readonly string[]) =>
@@ -68,7 +69,7 @@ export function describeHostile(market: () => ServedMarket, testBrowser: () => T
     });
 
     it.each([
-      ...Object.keys(attacks).map((name, index) => [
+      ...seedsOf(Object.keys(attacks), 12).map((name, index) => [
         name,
         `/collections/${contracts.punks}/tokens/${firstId + index}?chainId=${chainId}`,
       ]),
@@ -80,14 +81,17 @@ export function describeHostile(market: () => ServedMarket, testBrowser: () => T
       await expectUnharmed(path);
     });
 
-    it.each(hostileRequests)("nor does what a link may say: %s", async (_name, path) => {
-      const { page, complaints, status } = await open(path);
-      expect([200, 404, 422]).toContain(status);
-      expect(await strangeParts(page)).toEqual([]);
-      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
-      expect(complaints.filter((text) => !/status of 4(04|22)/.test(text))).toEqual([]);
-      await page.close();
-    });
+    it.each(seedsOf(hostileRequests, 8))(
+      "nor does what a link may say: %s",
+      async (_name, path) => {
+        const { page, complaints, status } = await open(path);
+        expect([200, 404, 422]).toContain(status);
+        expect(await strangeParts(page)).toEqual([]);
+        expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+        expect(complaints.filter((text) => !/status of 4(04|22)/.test(text))).toEqual([]);
+        await page.close();
+      },
+    );
 
     it("leaves the rows of others readable beside its own", async () => {
       const { page } = await openPage(context);
@@ -106,7 +110,7 @@ export function describeHostile(market: () => ServedMarket, testBrowser: () => T
       await market().book.catchUp();
     });
 
-    it.each(Object.keys(partnerAttacks))(
+    it.each(seedsOf(Object.keys(partnerAttacks), 7))(
       "harms no page, and says nothing on one: %s",
       async (name) => {
         const listing = listings.find(({ attack }) => attack === name);

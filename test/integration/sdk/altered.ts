@@ -7,6 +7,7 @@ import {
   type Person,
   type TestChain,
 } from "../../support/orders/test-chains.ts";
+import { seedsOf } from "../../support/thoroughness.ts";
 import {
   type Alteration,
   alteredAcceptances,
@@ -82,7 +83,7 @@ export function describeAlteredAnswers(openChain: () => TestChain): void {
       cancel: alteredComponents,
     };
     const rows = Object.entries(tables).flatMap(([verb, alterations]) =>
-      Object.keys(alterations).map((name) => [verb, name] as const),
+      seedsOf(Object.keys(alterations), 4).map((name) => [verb, name] as const),
     );
 
     it.each(rows)("%s: %s", async (verb, name) => {
@@ -141,7 +142,7 @@ export function describeAlteredAnswers(openChain: () => TestChain): void {
         () => Response.json({ data: { results: [] } }),
       ],
     };
-    it.each(Object.entries(failures))(
+    it.each(seedsOf(Object.entries(failures), 3))(
       "%s in place of an answer is a typed error, and the plan goes on",
       async (_, [code, answer]) => {
         const nft = await mintPunk(testChain, "alice");

@@ -9,6 +9,7 @@ import {
   type Person,
   type TestChain,
 } from "../../support/orders/test-chains.ts";
+import { seedsOf } from "../../support/thoroughness.ts";
 import { answering, type Caller, openCaller, postedId, statesOf } from "./callers.ts";
 
 class Killed extends Error {}
@@ -74,21 +75,15 @@ export function describeInterruptions(openChain: () => TestChain): void {
 
     const bidders: Person[] = ["dave", "frank"];
     const cases: Record<string, () => Promise<Case>> = {
-      approve: async () => {
-        const { grace } = testChain.actors;
-        await grace.revokes(contracts.punks);
-        await grace.allows(0n);
-        const plan = await planner("grace").approve({
-          contracts: [contracts.punks],
-          offersWei: 7n,
-        });
-        return { by: "grace", plan, transactions: 2 };
-      },
       list: async () => {
         const nfts = await mintPunks(testChain, "grace", 2n);
         await testChain.actors.grace.revokes(contracts.punks);
         const plan = await planner("grace").list(nfts.map((nft) => orderRequest(nft, "1")));
         return { by: "grace", plan, transactions: 1 };
+      },
+      buy: async () => {
+        const items = [{ askId: await listed() }, { askId: await listed() }];
+        return { by: "bob", plan: await planner("bob").buy(items), transactions: 2 };
       },
       // Each bidder has no other bid, which would need a part of the allowance.
       offer: async () => {
@@ -99,9 +94,15 @@ export function describeInterruptions(openChain: () => TestChain): void {
         const plan = await planner(by).offer([orderRequest(nft, "0.1")]);
         return { by, plan, transactions: 1 };
       },
-      buy: async () => {
-        const items = [{ askId: await listed() }, { askId: await listed() }];
-        return { by: "bob", plan: await planner("bob").buy(items), transactions: 2 };
+      approve: async () => {
+        const { grace } = testChain.actors;
+        await grace.revokes(contracts.punks);
+        await grace.allows(0n);
+        const plan = await planner("grace").approve({
+          contracts: [contracts.punks],
+          offersWei: 7n,
+        });
+        return { by: "grace", plan, transactions: 2 };
       },
       accept: async () => {
         const nft = await mintPunk(testChain, "carol");
@@ -123,7 +124,7 @@ export function describeInterruptions(openChain: () => TestChain): void {
 
     const nonceOf = (address: Address) => testChain.client.getTransactionCount({ address });
 
-    it.each(Object.entries(cases))(
+    it.each(seedsOf(Object.entries(cases), 2))(
       "%s: at every change, nothing twice, the same end",
       async (verb, prepare) => {
         const whole = await prepare();

@@ -7,6 +7,7 @@ import {
   type TestChain,
   type TestChains,
 } from "../../support/orders/test-chains.ts";
+import { seedsOf } from "../../support/thoroughness.ts";
 import { describeAlteredAnswers } from "./altered.ts";
 import { openBrowserRunner } from "./consumers/browser-runner.ts";
 import { openNodeRunner } from "./consumers/node-runner.ts";
@@ -58,16 +59,25 @@ describePartnerTrading(openChain, () => partners);
 describeInterruptions(openChain);
 describeAlteredAnswers(openChain);
 describePackedClient(openClient, openChain);
-describeWalletRecipes("Node", {
-  openChain,
-  openRunner: async () => openNodeRunner(client, openChain()),
-  cast: { lister: "grace", sweeper: "frank", maker: "dave", quiet: contracts.familyOne },
-});
-describeWalletRecipes("Chromium", {
-  openChain,
-  openRunner: openBrowser,
-  cast: { lister: "erin", sweeper: "bob", maker: "frank", quiet: contracts.burnable },
-});
+const runners: [where: string, Parameters<typeof describeWalletRecipes>[1]][] = [
+  [
+    "Node",
+    {
+      openChain,
+      openRunner: async () => openNodeRunner(client, openChain()),
+      cast: { lister: "grace", sweeper: "frank", maker: "dave", quiet: contracts.familyOne },
+    },
+  ],
+  [
+    "Chromium",
+    {
+      openChain,
+      openRunner: openBrowser,
+      cast: { lister: "erin", sweeper: "bob", maker: "frank", quiet: contracts.burnable },
+    },
+  ],
+];
+for (const [where, opening] of seedsOf(runners)) describeWalletRecipes(where, opening);
 describeReloads(openChain, openBrowser);
 describeReference(openChain);
 describeReadingRecipes(openClient, openChain, openNodeRunner);

@@ -26,8 +26,8 @@ export class SlowestFirst extends BaseSequencer {
   }
 }
 
-function rankOf({ project, moduleId }: TestSpecification): number {
-  if (project.name === "e2e") return -1;
+function rankOf({ moduleId }: TestSpecification): number {
+  if (moduleId.includes("/test/e2e/")) return -1;
   const index = slowest.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
   return index === -1 ? slowest.length : index;
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { contracts } from "../../../../devnet/contracts/addresses.ts";
 import { mintPunk, type TestChain } from "../../../support/orders/test-chains.ts";
+import { seedsOf } from "../../../support/thoroughness.ts";
 import { keyOf } from "./node-runner.ts";
 import { type PackedClient, root, run } from "./packed-client.ts";
 
@@ -37,7 +38,7 @@ export function describePackedClient(open: () => PackedClient, openChain: () => 
       expect(names).toContain("node_modules/order-book/CHANGELOG.md");
     });
 
-    it.each(Object.entries(nodes))(
+    it.each(seedsOf(Object.entries(nodes)))(
       "lists, buys, bids, accepts and cancels in Node %s, each plan in two runs",
       async (version, node) => {
         const testChain = openChain();

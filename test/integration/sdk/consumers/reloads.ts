@@ -9,6 +9,7 @@ import {
   type Person,
   type TestChain,
 } from "../../../support/orders/test-chains.ts";
+import { seedsOf } from "../../../support/thoroughness.ts";
 import { openCaller, postedId } from "../callers.ts";
 import type { BrowserRunner, WalletPage } from "./browser-runner.ts";
 
@@ -108,7 +109,7 @@ export function describeReloads(
       throw new Error("It does not end");
     }
 
-    it.each(Object.entries(cases))(
+    it.each(seedsOf(Object.entries(cases), 2))(
       "%s: the page is reloaded while the wallet is at work, and nothing is done twice",
       async (_, prepare) => {
         const { by, makes, asked, ends } = await prepare();
