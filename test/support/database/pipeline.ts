@@ -5,6 +5,7 @@ import { inject } from "vitest";
 import { readConfig } from "../../../api/run/config/read-config.ts";
 import { findFreePort } from "../../../api/run/free-port.ts";
 import type { LogSink } from "../../../api/run/output/logger.ts";
+import { launch } from "../../../api/run/programs/program.ts";
 import type { RoleConfig, RunningRole } from "../../../api/run/roles/role.ts";
 import { startChild } from "../../../api/run/supervisor/child.ts";
 import { keepRunning, type RestartedProcess } from "../../../api/run/supervisor/keep-running.ts";
@@ -94,10 +95,14 @@ export async function getJson(baseUrl: string, path: string) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
+/** The service as the run compiled it. Benchmarks use roles too, and run outside of Vitest. */
+const service = () =>
+  process.env.VITEST === undefined ? launch("service") : [inject("programs").service];
+
 /** Starts a role as an operator does, in a process of its own. */
 export function spawnRole(role: RoleName, settings: Record<string, string>): ChildProcess {
   const root = join(import.meta.dirname, "../../..");
-  return spawn(process.execPath, [inject("programs").service, "--only", role], {
+  return spawn(process.execPath, [...service(), "--only", role], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
     stdio: ["ignore", "inherit", "inherit"],
@@ -126,7 +131,7 @@ export async function keepRole(role: RoleName, options: KeepOptions): Promise<Ke
     start: async () => {
       const life = startChild({
         name: role,
-        script: [inject("programs").service, "--only", role],
+        script: [...service(), "--only", role],
         environment: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
         orphanGuard,
         sink,
