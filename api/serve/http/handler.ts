@@ -65,8 +65,10 @@ function resultHandler<Context>(
     const atLeast = minPosition(request);
     if (isRejection(atLeast)) return refuse(response, atLeast);
     if (source === "snapshot") {
+      const handling = route.validate(input, context);
+      if (isRejection(handling)) return refuse(response, handling);
       const answer = await reads.inSnapshot({ loadClass, atLeast }, async ({ db, facts }) => {
-        const made = await route.answer(input, { ...context, db });
+        const made = await handling({ ...context, db });
         setPosition(response, facts.answered);
         return made;
       });
@@ -92,11 +94,10 @@ function documentHandler<Context>(
 ): Handler {
   const make = async (
     request: Request,
-    response: Response,
-    given: Context,
+    answering: Promise<Answer | Refused>,
     snapshot?: PositionedSnapshot,
   ): Promise<Document | RefusedAt> => {
-    const answer = await route.answer(inputOf(request, response), given);
+    const answer = await answering;
     const position = snapshot?.facts.answered;
     const at = position === undefined ? {} : { position };
     if (isRejection(answer)) return { refused: answer, ...at };
@@ -112,15 +113,21 @@ function documentHandler<Context>(
     request: Request,
     response: Response,
     [reads, atLeast]: [PositionedReads, bigint],
-  ) => {
+  ): Promise<Document | RefusedAt> => {
+    const input = inputOf(request, response);
+    // Valid or not is found out once for all who ask the same.
     if (route.isCacheable === true && cache !== undefined)
       return cache.get(
         { request: addressOf(request), reads, loadClass, atLeast },
-        (now, snapshot) =>
-          make(request, response, { ...context, db: snapshot.db, now: () => now }, snapshot),
+        (now, snapshot) => {
+          const given = { ...context, db: snapshot.db, now: () => now };
+          return make(request, route.answer(input, given), snapshot);
+        },
       );
+    const handling = route.validate(input, context);
+    if (isRejection(handling)) return { refused: handling };
     return reads.inSnapshot({ loadClass, atLeast }, (snapshot) =>
-      make(request, response, { ...context, db: snapshot.db }, snapshot),
+      make(request, handling({ ...context, db: snapshot.db }), snapshot),
     );
   };
   const positioned = readsOf(route) === "nothing" ? undefined : reads;
@@ -129,7 +136,7 @@ function documentHandler<Context>(
     if (isRejection(atLeast)) return refuse(response, atLeast);
     const made =
       positioned === undefined
-        ? await make(request, response, context)
+        ? await make(request, route.answer(inputOf(request, response), context))
         : await read(request, response, [positioned, atLeast]);
     if (!("refused" in made)) return sendDocument(request, response, made);
     if (made.position !== undefined) setPosition(response, made.position);

@@ -130,9 +130,14 @@ export type Input<Params = unknown, Query = unknown, Body = unknown> = {
   readonly key: UsedKey | null;
 };
 
+/** What is left to do once a request is valid. */
+type Handling<Context> = (context: Context) => Promise<Answer | Refused>;
+
 /** One endpoint: validation, mounting and OpenAPI are derived from it. */
 export type Route<Context> = Shape & {
   readonly answer: (raw: Input, context: Context) => Promise<Answer | Refused>;
+  /** The first half of `answer`: it reads nothing, so what is invalid is refused before it costs a read. */
+  readonly validate: (raw: Input, context: Context) => Handling<Context> | Rejection;
 };
 
 /** A route with the type of its answers, for callers in this process. */
@@ -164,14 +169,19 @@ export function routeFor<Context>(
     ) => Promise<Answer<z.output<Data>, Parsed<Meta>> | Refused<keyof Refuses & string>>,
   ): TypedRoute<Context, z.output<Data>, Parsed<Meta>> => {
     const parse = inputParser(shape);
-    const answer = async (raw: Input, context: Context) => {
+    const validate = (raw: Input, context: Context) => {
       const input = guardRaw(raw) ?? parse(raw);
       if (isRejection(input)) return input;
       const refused = guard(input, context);
       if (refused !== undefined) return refused;
-      return handle(input as Input<Parsed<Params>, Parsed<Query>, Parsed<Body>>, context);
+      return (given: Context) =>
+        handle(input as Input<Parsed<Params>, Parsed<Query>, Parsed<Body>>, given);
     };
-    return { ...shape, answer };
+    const answer = async (raw: Input, context: Context) => {
+      const handling = validate(raw, context);
+      return isRejection(handling) ? handling : handling(context);
+    };
+    return { ...shape, answer, validate };
   };
 }
 

@@ -75,7 +75,11 @@ describe("an endpoint that is added as the guide says", () => {
 
   it("is in the OpenAPI document, with its parameters, schema and statuses", () => {
     const operation = api.document.paths["/v1/orders/count"]?.get;
-    expect(operation?.parameters?.map(({ name }) => name)).toEqual(["chainId", "maker"]);
+    expect(operation?.parameters?.map(({ name }) => name)).toEqual([
+      "chainId",
+      "maker",
+      "X-Min-Position",
+    ]);
     expect(Object.keys(operation?.responses ?? {})).toEqual(
       expect.arrayContaining(["200", "404", "422"]),
     );

@@ -49,17 +49,14 @@ async function openReplica(seed: number) {
 }
 type Replica = Awaited<ReturnType<typeof openReplica>>;
 
-/** An address with several servers behind it: each connection is to the next one. */
+/** An address with several servers behind it: each connection is to one of them, which nobody can tell. */
 function openShared(urls: readonly string[]): Database {
   const pools = urls.map((connectionString) =>
     preparing(new pg.Pool({ connectionString, types: driverTypes, max: 4 }), 100),
   );
-  let next = 0;
+  const random = randomFrom(7);
   const pool: PostgresPool = {
-    connect: () => {
-      next += 1;
-      return (pools[next % pools.length] as PostgresPool).connect();
-    },
+    connect: () => random.pick(pools).connect(),
     end: async () => {
       await Promise.all(pools.map((one) => one.end()));
     },
