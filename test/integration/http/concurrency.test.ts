@@ -41,6 +41,8 @@ const slow = (loadClass: LoadClass) =>
       operationId: `slow_${loadClass}`,
       tag: "Service",
       loadClass,
+      // Requests start in the order in which they get a slot, not a connection.
+      reads: "nothing",
       summary: "Slow",
       data: z.object({}),
       refuses: { invalid_parameters: 422 },
