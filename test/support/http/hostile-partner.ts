@@ -70,7 +70,9 @@ export const partnerAttacks: Readonly<Record<string, Attack>> = {
   "a listing that begins in the year 300,000": {
     terms: { startTime: 9_000_000_000_000n, endTime: maxUint256 },
   },
-  "a listing that ends before it begins": { terms: { startTime: now + 99n, endTime: now + 50n } },
+  "a listing that ends before it begins": {
+    terms: { startTime: now + 80_000n, endTime: now + 40_000n },
+  },
   "a price of 2^128 wei": { terms: { unitPriceWei: 2n ** 127n } },
   "a price of one wei": { terms: { unitPriceWei: 1n } },
   "a token id of 78 digits": { terms: { tokenId: maxUint256 } },
