@@ -18,7 +18,8 @@ const giveUpMs = 30_000;
 /** From just before a block is mined until its sale is drawn on a page that is open in a browser. */
 export function run(): Promise<Figure[]> {
   return withInstallation(async ({ ethereum, apechain, whileServing }) => {
-    await ethereum.client.setIntervalMining({ interval: 1 });
+    // Ponder reaches the head of a chain when blocks arrive.
+    for (const { client } of [ethereum, apechain]) await client.setIntervalMining({ interval: 1 });
     const chains = [ethereum, apechain].map(({ anvil: { chainId, rpcUrl, wsUrl } }) => ({
       ...{ chainId, rpcUrl, wsUrl },
     }));
