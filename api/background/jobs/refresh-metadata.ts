@@ -111,7 +111,7 @@ async function fetchPass(options: RefreshOptions, state: RefreshState): Promise<
     else cooldowns[result].recordFailure(contractId);
     if (result === "bulky") {
       const about = { chainId: options.client.chainId, contractId };
-      options.logger.info(about, "metadata of a contract rests");
+      options.logger.info(about, "metadata fetching paused, contract is over its storage budget");
     }
   }
   if (outcome.recorded > 0) state.head = outcome.head;

@@ -21,7 +21,6 @@ export const tradedBytes = 16 * untradedBytes;
 /** Limit of remembered traits. Those forgotten count as new again. */
 const maxTraits = 200_000;
 
-type Charged = { payload?: unknown };
 type Traits = { attributes?: readonly { trait_type: string; value: string | number }[] };
 
 /**
@@ -39,7 +38,7 @@ export function createStorageMeter() {
 
   return {
     /** Bytes beyond an ordinary document that the fact takes. */
-    charge({ contractId }: MetadataTarget, { payload }: Charged & Observation): number {
+    charge({ contractId }: MetadataTarget, { payload }: Observation): number {
       if (payload === undefined) return 0;
       const { attributes = [] } = payload as Traits;
       const keys = attributes.map(({ trait_type, value }) => keyOf(contractId, trait_type, value));
