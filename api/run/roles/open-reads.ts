@@ -41,8 +41,8 @@ export function openReads({ database, logger, written, onWait }: Options): Opene
     maxLagSeconds: database.maxReplicaLagSeconds,
     onChange({ name, isUsed, isReachable, lagSeconds }) {
       const fields = { replica: name, isReachable, lagSeconds };
-      if (isUsed) logger.info(fields, "replica is read from");
-      else logger.warn(fields, "replica is not read from");
+      if (isUsed) logger.info(fields, "replica in use");
+      else logger.warn(fields, "replica out of use");
     },
   });
   const reads = openPositionedReads({
