@@ -73,14 +73,17 @@ export async function tick(
 
 /**
  * Commits do not wait for the disk: a crash undoes rows and checkpoint alike, and the log has the facts. For few facts a
- * generic plan is used, since planning takes longer than it saves.
+ * generic plan is used, since planning takes longer than it saves. Plans that were made for few facts are not kept for
+ * many, nor the other way round: a statement without parameters never gets another by itself.
  */
 async function configureSession(session: Session, { after, upTo }: Window): Promise<void> {
   const plans = upTo - after > FEW_FACTS ? "auto" : "force_generic_plan";
-  await sql`
-    select set_config('synchronous_commit', 'off', true), set_config('plan_cache_mode', ${plans}, true)`.execute(
-    session,
-  );
+  const { rows } = await sql<{ made: string | null }>`
+    select set_config('synchronous_commit', 'off', true), set_config('plan_cache_mode', ${plans}, true),
+           current_setting('engine.plans', true) as made`.execute(session);
+  if (rows[0]?.made === plans) return;
+  await sql`discard plans`.execute(session);
+  await sql`select set_config('engine.plans', ${plans}, false)`.execute(session);
 }
 
 class Fenced extends Error {}
