@@ -10,6 +10,8 @@ export type Costs = {
   readonly rpcCalls: number;
 };
 
+export const nothing: Costs = { at: 0, bytes: 0, cpuSeconds: 0, rpcCalls: 0 };
+
 export async function readCosts(market: SoakMarket): Promise<Costs> {
   const running = await readRunningMarket(market.dataDir);
   const usage = await readUsage(market.service().pid);

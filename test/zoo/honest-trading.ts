@@ -19,7 +19,14 @@ const chainId = 33139;
 /** Where the figures of a request that starts now belong; null: nowhere. */
 type Phase = () => Samples | null;
 
-type Options = { baseUrl: string; rpcUrl: string; phase: Phase; signal: AbortSignal };
+type Options = {
+  baseUrl: string;
+  rpcUrl: string;
+  phase: Phase;
+  /** Whether orders and tokens are made just now: what they cost would hide what one trick does. */
+  isWriting: () => boolean;
+  signal: AbortSignal;
+};
 
 const paths = [
   "/v1/listings?chainId=33139&sort=price_asc",
@@ -47,6 +54,10 @@ export async function tradeHonestly(options: Options): Promise<void> {
 }
 
 const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => {});
+
+async function untilWriting({ isWriting, signal }: Options): Promise<void> {
+  while (!isWriting() && !signal.aborted) await pause(readPauseMs, signal);
+}
 
 /** One request; its milliseconds where the answer is good. */
 async function timed(
@@ -80,7 +91,8 @@ async function readOn({ baseUrl, phase, signal }: Options, place: number): Promi
 }
 
 /** Lists editions, each listing cheaper than the one before, which it replaces. */
-async function listOn({ baseUrl, rpcUrl, phase, signal }: Options): Promise<void> {
+async function listOn(options: Options): Promise<void> {
+  const { baseUrl, rpcUrl, phase, signal } = options;
   const client = connect({ chainId, rpcUrl });
   const random = seededRandom(Date.now());
   const market = { chainId, client, sending: sendAsMined(client), random } as const;
@@ -90,6 +102,7 @@ async function listOn({ baseUrl, rpcUrl, phase, signal }: Options): Promise<void
   const api = { get: async (path: string) => (await timed(null, baseUrl + path)).data };
   const book = { api: api as ApiClient, market, actors };
   for (let turn = 0; !signal.aborted; turn += 1) {
+    await untilWriting(options);
     const maker = makers[turn % makers.length];
     if (maker === undefined) return;
     const tokenId = editionIds[Math.floor(turn / makers.length) % editionIds.length] ?? 1n;
@@ -116,11 +129,13 @@ async function listOn({ baseUrl, rpcUrl, phase, signal }: Options): Promise<void
 }
 
 /** Mints tokens of a collection of its own, and waits for each to be told. */
-async function mintOn({ baseUrl, rpcUrl, phase, signal }: Options): Promise<void> {
+async function mintOn(options: Options): Promise<void> {
+  const { baseUrl, rpcUrl, phase, signal } = options;
   const client = connect({ chainId, rpcUrl });
   const name = `zoo honest ${Date.now()}`;
   await create(client, name, "Collection", ["Honest", "HNST", accounts.royaltyRecipient]);
   for (let tokenId = 0n; !signal.aborted; tokenId += 1n) {
+    await untilWriting(options);
     // The node may have no block for it in time: it answers hostile questions, too.
     const hash = await mint(client, name, tokenId).catch(() => null);
     if (hash === null) continue;

@@ -8,7 +8,15 @@ import { coins } from "../../projections/facts/price-ticked.ts";
 import { findBrokenLaws } from "../soak/laws.ts";
 import { openSoakMarket, type SoakMarket } from "../soak/market.ts";
 import { untilReady } from "../soak/processes.ts";
-import { beyond, type Costs, costsBetween, readCosts, sumOf, watchMemory } from "./costs.ts";
+import {
+  beyond,
+  type Costs,
+  costsBetween,
+  nothing,
+  readCosts,
+  sumOf,
+  watchMemory,
+} from "./costs.ts";
 import { tradeHonestly } from "./honest-trading.ts";
 import { askAbout } from "./hostile-caller.ts";
 import { describeSamples, noSamples, quantile, type Samples } from "./samples.ts";
@@ -73,22 +81,23 @@ async function measure(market: SoakMarket, options: ZooOptions): Promise<ZooRepo
   const { minutes, eachSeconds, names, report } = options;
   const ending = new AbortController();
   let phase: Samples | null = null;
+  let isWriting = false;
   await untilPriceHistory(options.directory);
   const honest = tradeHonestly({
     ...{ baseUrl: market.baseUrl, rpcUrl: market.rpcUrls[33139] },
     phase: () => phase,
+    isWriting: () => isWriting,
     signal: ending.signal,
   });
   const memory = watchMemory(market, () => delay(memoryMs), ending.signal);
-  const [alone, beside] = [noSamples(), noSamples()];
-  let aloneCosts: Costs = { at: 0, bytes: 0, cpuSeconds: 0, rpcCalls: 0 };
+  const [alone, beside, readAlone] = [noSamples(), noSamples(), noSamples()];
 
-  const rest = async (ms: number) => {
-    phase = alone;
+  const rest = async (samples: Samples, ms: number) => {
+    phase = samples;
     const before = await readCosts(market);
     await delay(ms);
     phase = null;
-    aloneCosts = sumOf(aloneCosts, costsBetween(before, await readCosts(market)));
+    return costsBetween(before, await readCosts(market));
   };
   const attack = async (samples: Samples, attacking: readonly string[], ms: number) => {
     const before = await readCosts(market);
@@ -101,23 +110,27 @@ async function measure(market: SoakMarket, options: ZooOptions): Promise<ZooRepo
   };
 
   await delay(warmUpMs);
-  await rest(aloneMs);
   const measured: (Omit<TrickCosts, "delayed"> & { samples: Samples })[] = [];
+  let readingCosts = await rest(readAlone, aloneMs);
   for (const name of eachSeconds > 0 ? names : []) {
-    await rest(briefMs);
+    readingCosts = sumOf(readingCosts, await rest(readAlone, briefMs));
     const samples = noSamples();
     const { gas, times, costs } = await attack(samples, [name], eachSeconds * 1_000);
     beside.faults.push(...samples.faults);
     measured.push({ name, times, gas, costs, reads: samples.reads.length, samples });
-    const { bytes, cpuSeconds, rpcCalls } = beyond(costs, aloneCosts);
+    const { bytes, cpuSeconds, rpcCalls } = beyond(costs, readingCosts);
     report(
       `${name}: ${times} times, ${gas} gas, ${Math.round(bytes)} bytes, ${cpuSeconds.toFixed(1)} CPU s, ` +
         `${Math.round(rpcCalls)} calls; ${describeSamples(samples)}`,
     );
   }
-  let mixed = { gas: 0, costs: { at: 0, bytes: 0, cpuSeconds: 0, rpcCalls: 0 } as Costs };
+  alone.faults.push(...readAlone.faults);
+  isWriting = true;
+  await delay(warmUpMs);
+  let aloneCosts = nothing;
+  let mixed = { gas: 0, costs: nothing };
   for (let done = 0; done < minutes * 60_000; done += mixedMs) {
-    await rest(aloneMs);
+    aloneCosts = sumOf(aloneCosts, await rest(alone, aloneMs));
     const { gas, costs } = await attack(beside, names, mixedMs);
     mixed = { gas: mixed.gas + gas, costs: sumOf(mixed.costs, costs) };
     report(`alone: ${describeSamples(alone)}`);
@@ -126,12 +139,12 @@ async function measure(market: SoakMarket, options: ZooOptions): Promise<ZooRepo
   ending.abort();
   await honest;
   const readySeconds = await untilReady(market.baseUrl, recoverySeconds);
-  const late = quantile(alone.reads, 0.99);
+  const late = quantile(readAlone.reads, 0.99);
   return {
     ...{ alone, beside, readySeconds },
     tricks: measured.map(({ samples, ...trick }) => ({
       ...trick,
-      costs: beyond(trick.costs, aloneCosts),
+      costs: beyond(trick.costs, readingCosts),
       delayed: samples.reads.filter((ms) => ms > late).length,
     })),
     mixed: { ...mixed, costs: beyond(mixed.costs, aloneCosts) },
