@@ -60,6 +60,8 @@ export function tables(schema: string): readonly string[] {
        ${numeric(salesColumns)}
      ) with (fillfactor = 80)`,
     `create index on ${table("contract")} (collection_id)`,
+    // As of `collections.contract`: most contracts are a collection of their own.
+    `alter table ${table("contract")} alter column collection_id set (n_distinct = -1)`,
 
     `create table ${table("snapshot_clock")} (
        chain_id integer     primary key,

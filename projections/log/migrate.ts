@@ -34,6 +34,7 @@ import { up as outgoingCalls } from "./migrations/0046-outgoing-calls.ts";
 import { up as exchangeContext } from "./migrations/0050-exchange-context.ts";
 import { up as pools } from "./migrations/0051-pools.ts";
 import { up as operatorConsole } from "./migrations/0058-console.ts";
+import { up as contractsOfCollections } from "./migrations/0059-contracts-of-collections.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -70,6 +71,7 @@ const migrations: Record<string, Migration> = {
   "0050-exchange-context": { up: exchangeContext },
   "0051-pools": { up: pools },
   "0058-console": { up: operatorConsole },
+  "0059-contracts-of-collections": { up: contractsOfCollections },
 };
 
 function migrator(db: Database): Migrator {
