@@ -152,9 +152,11 @@ async function updateSearchTexts(session: Session, schema: string): Promise<void
     insert into ${sql.table(`${schema}.search_text`)} as n (collection_id, chain_id, verified, terms)
     select l.collection_id, l.chain_id, l.verified,
            concat_ws(chr(10), lower(l.name), l.slug, (
-             select string_agg('0x' || encode(k.address, 'hex'), chr(10) order by k.address)
-             from ${sql.table(`${schema}.contract`)} c join log.contract k using (contract_id)
-             where c.collection_id = l.collection_id
+             select string_agg('0x' || encode(c.address, 'hex'), chr(10) order by c.address)
+             from (
+               select (select k.address from log.contract k where k.contract_id = c.contract_id) as address
+               from ${sql.table(`${schema}.contract`)} c where c.collection_id = l.collection_id
+             ) c
            ))
     from pg_temp.affected_collection t join collections.collection l using (collection_id)
     on conflict (collection_id) do update

@@ -19,14 +19,13 @@ export async function deriveContracts(
              select from ${sql.table(`${schema}.stated_royalty`)} told
              where told.contract_id = k.contract_id and told.source = 'erc2981'
            )
-    from log.contract k
+    from ${given(contracts)} join log.contract k using (contract_id)
     left join ${sql.table(`${schema}.first_transfer`)} d on d.contract_id = k.contract_id
     left join ${sql.table(`${schema}.registry_contract`)} c on c.chain_id = k.chain_id and c.address = k.address
     left join lateral (${newestDescription(schema)}) s on true
-    where k.contract_id = any (${contracts}::int[])
-      and (d.contract_id is not null
-           or c.collection_id = k.contract_id
-           or (c.collection_id is not null and s.contract_id is not null))
+    where d.contract_id is not null
+      or c.collection_id = k.contract_id
+      or (c.collection_id is not null and s.contract_id is not null)
     returning collection_id
   `.execute(session);
   return [...left.rows, ...joined.rows].map((row) => row.collection_id);
@@ -56,19 +55,27 @@ export async function deriveCollections(
            coalesce(r.name, s.name), s.symbol, m.standard, coalesce(r.verified, false),
            r.collection_id is not null, first.block_id, coalesce(b.timestamp, r.first_at),
            greatest(b.timestamp, r.latest_at, s.recorded_at), r.royalty_recipient, r.royalty_bps
-    from log.contract k
+    from ${given(collections)} join log.contract k using (contract_id)
     join ${contract} m on m.contract_id = k.contract_id and m.collection_id = k.contract_id
     left join ${sql.table(`${schema}.registry_collection`)} r on r.collection_id = k.contract_id
     left join lateral (${newestDescription(schema)}) s on true
     cross join lateral (
-      select min(least(d.erc721_block_id, d.erc1155_block_id)) as block_id
-      from ${contract} one join ${sql.table(`${schema}.first_transfer`)} d on d.contract_id = one.contract_id
-      where one.collection_id = k.contract_id
+      select min((
+        select least(d.erc721_block_id, d.erc1155_block_id)
+        from ${sql.table(`${schema}.first_transfer`)} d where d.contract_id = one.contract_id
+      )) as block_id
+      from ${contract} one where one.collection_id = k.contract_id
     ) first
     left join log.block b on b.block_id = first.block_id
-    where k.contract_id = any (${collections}::int[])
   `.execute(session);
 }
+
+/**
+ * SQL: contracts to join with. As a condition on another table's index the list would be searched once for each row of a
+ * nested loop: of 10,000 new contracts 10,000 times.
+ */
+const given = (contracts: readonly number[]): RawBuilder<unknown> =>
+  sql`unnest(${[...new Set(contracts)]}::int[]) given (contract_id)`;
 
 /** SQL: the newest description of contract `k`, by the block it was read at. */
 function newestDescription(schema: string): RawBuilder<unknown> {
