@@ -12,11 +12,15 @@ import {
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff } from "../log-signal/back-off.ts";
-import type { PassResult } from "../metadata/contract-budget.ts";
 import { createCooldowns } from "../metadata/cooldowns.ts";
 import type { DocumentFetcher } from "../metadata/document-fetcher.ts";
 import { type FetchOutcome, fetchDue } from "../metadata/fetch-due.ts";
-import { createStorageMeter, type StorageMeter } from "../metadata/storage-budget.ts";
+import {
+  createStorageMeter,
+  createUnpaidBudget,
+  type StorageMeter,
+  type UnpaidBudget,
+} from "../metadata/storage-budget.ts";
 
 const pollMs = 2_000;
 const hourMs = 3_600_000;
@@ -49,7 +53,8 @@ type RefreshState = {
   /** Contracts that had their turn of refetches since all others had theirs. */
   refetched: Set<number>;
   meter: StorageMeter;
-  cooldowns: Record<Exclude<PassResult, "served">, ReturnType<typeof createCooldowns<number>>>;
+  unpaid: UnpaidBudget;
+  cooldowns: Record<"costly" | "bulky", ReturnType<typeof createCooldowns<number>>>;
 };
 
 /** Fetches metadata of a chain's new tokens and contracts, and refetches it periodically. */
@@ -62,6 +67,7 @@ export async function runMetadataRefresh(options: RefreshOptions): Promise<void>
     lastContractId: 0,
     refetched: new Set(),
     meter: createStorageMeter(),
+    unpaid: createUnpaidBudget(now),
     cooldowns: {
       costly: createCooldowns({ now, ...contractCooldown }),
       bulky: createCooldowns({ now, ...storageCooldown }),
@@ -103,13 +109,13 @@ async function refreshOnce(
 
 async function fetchPass(options: RefreshOptions, state: RefreshState): Promise<FetchOutcome> {
   const now = options.now();
-  const { meter, cooldowns } = state;
-  const outcome = await fetchDue({ ...options, meter }, await readDue(options, state, now));
+  const { meter, unpaid, cooldowns } = state;
+  const outcome = await fetchDue({ ...options, meter, unpaid }, await readDue(options, state, now));
   for (const [contractId, result] of outcome.results) {
     if (result !== "costly") cooldowns.costly.recordSuccess(contractId);
     if (result === "served") cooldowns.bulky.recordSuccess(contractId);
-    else cooldowns[result].recordFailure(contractId);
-    if (result === "bulky") {
+    if (result === "bulky" || result === "costly") cooldowns[result].recordFailure(contractId);
+    if (result === "bulky" || result === "unpaid") {
       const about = { chainId: options.client.chainId, contractId };
       options.logger.info(about, "metadata fetching paused, contract is over its storage budget");
     }
@@ -125,7 +131,11 @@ async function readDue(
 ): Promise<MetadataTarget[]> {
   const { db, client } = options;
   const { costly, bulky } = state.cooldowns;
-  const pausedContractIds = [...costly.coolingDown(), ...bulky.coolingDown()];
+  const pausedContractIds = [
+    ...costly.coolingDown(),
+    ...bulky.coolingDown(),
+    ...state.unpaid.paused(),
+  ];
   const filter = { chainId: client.chainId, now, pausedContractIds };
   const tokens = await readNextTokens(db, filter, state);
   return [

@@ -18,14 +18,17 @@ export type ContractWork = {
   targets: { target: MetadataTarget; uri: UriResult }[];
 };
 
-/** What a contract's documents of a pass have cost: time of requests, and bytes to store beyond ordinary documents. */
-export type ContractCost = FetchCost & { bytes: number };
+/**
+ * What a contract's documents of a pass have cost: time of requests, and bytes to store beyond ordinary documents; and
+ * which of its budgets on the disk is used up.
+ */
+export type ContractCost = FetchCost & { bytes: number; over: "bulky" | "unpaid" | null };
 
 /**
  * How a contract's pass ended: `costly` where answers were too large, too slow, missing, or all failures, `bulky` where
- * documents add too much to the disk.
+ * documents add too much to the disk, `unpaid` where facts do that nobody paid for one by one.
  */
-export type PassResult = "served" | "costly" | "bulky";
+export type PassResult = "served" | "costly" | "bulky" | "unpaid";
 
 export function byContract(
   targets: readonly MetadataTarget[],
@@ -41,20 +44,19 @@ export function byContract(
   return [...works.values()];
 }
 
-/** Runs `fetchOne` for a contract's targets, some at a time, until its time or its bytes are used up. */
+/** Runs `fetchOne` for a contract's targets, some at a time, until its time or a budget on the disk is used up. */
 export async function fetchWithinBudget(
   { targets }: ContractWork,
-  allowedBytes: number,
   fetchOne: (target: MetadataTarget, uri: UriResult, cost: ContractCost) => Promise<boolean>,
 ): Promise<PassResult> {
-  const cost: ContractCost = { ms: 0, bytes: 0 };
+  const cost: ContractCost = { ms: 0, bytes: 0, over: null };
   const left = targets.values();
   let done = 0;
   let isCostly = areFailing(targets);
 
   async function work(): Promise<void> {
     for (const { target, uri } of left) {
-      if (cost.bytes > allowedBytes) return;
+      if (cost.over !== null) return;
       if (cost.ms > allowanceMs + done * documentMs) {
         isCostly = true;
         return;
@@ -66,8 +68,7 @@ export async function fetchWithinBudget(
   }
 
   await Promise.all(Array.from({ length: documentsAtOnce }, work));
-  if (cost.bytes > allowedBytes) return "bulky";
-  return isCostly ? "costly" : "served";
+  return cost.over ?? (isCostly ? "costly" : "served");
 }
 
 const isTooLarge = (uri: UriResult): boolean =>

@@ -21,17 +21,29 @@ import { appendObservations, type Observation } from "../../../projections/log/a
 import type { MetadataTarget } from "../../../projections/reads/metadata/read-due-metadata.ts";
 import { readTradedContracts } from "../../../projections/reads/sales/read-traded-contracts.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { byContract, fetchWithinBudget, type PassResult } from "./contract-budget.ts";
+import {
+  byContract,
+  type ContractCost,
+  fetchWithinBudget,
+  type PassResult,
+} from "./contract-budget.ts";
 import type { DocumentFetcher, FetchCost } from "./document-fetcher.ts";
 import { type Document, isPicture } from "./fetch-document.ts";
 import { fetchUris, type UriResult } from "./fetch-uris.ts";
-import { type StorageMeter, tradedBytes, untradedBytes } from "./storage-budget.ts";
+import {
+  type StorageMeter,
+  tradedBytes,
+  type UnpaidBudget,
+  unpaidBytes,
+  untradedBytes,
+} from "./storage-budget.ts";
 
 type FetchContext = {
   db: Database;
   client: ChainClient;
   fetcher: DocumentFetcher;
   meter: StorageMeter;
+  unpaid: UnpaidBudget;
   now: () => Date;
   signal: AbortSignal;
 };
@@ -78,13 +90,13 @@ export async function fetchDue(
   await Promise.all(
     works.map(async (contract) => {
       const allowedBytes = traded.has(contract.contractId) ? tradedBytes : untradedBytes;
-      const result = await fetchWithinBudget(contract, allowedBytes, async (subject, uri, cost) => {
+      const result = await fetchWithinBudget(contract, async (subject, uri, cost) => {
         const fact = await fetchFact(work, subject, uri, cost);
         // An aborted fetch says nothing about the document.
         if (fact === undefined || work.signal.aborted) return false;
         // Another document used the bytes up meanwhile: this one is fetched again in its turn.
-        if (cost.bytes > allowedBytes) return false;
-        cost.bytes += work.meter.charge(subject, fact);
+        if (cost.over !== null) return false;
+        chargeDisk(work, subject, fact, cost, allowedBytes);
         if (found.push(fact) >= factsPerAppend) flush();
         return true;
       });
@@ -94,6 +106,19 @@ export async function fetchDue(
   flush();
   await appending;
   return outcome;
+}
+
+function chargeDisk(
+  { meter, unpaid }: FetchContext,
+  subject: MetadataTarget,
+  fact: Observation,
+  cost: ContractCost,
+  allowedBytes: number,
+): void {
+  cost.bytes += meter.charge(subject, fact);
+  const isOver = unpaid.charge(subject.contractId, unpaidBytes(subject, fact), allowedBytes);
+  if (cost.bytes > allowedBytes) cost.over = "bulky";
+  else if (isOver) cost.over = "unpaid";
 }
 
 async function fetchFact(

@@ -21,6 +21,18 @@ export const tradedBytes = 16 * untradedBytes;
 /** Limit of remembered traits. Those forgotten count as new again. */
 const maxTraits = 200_000;
 
+/**
+ * Bytes of a fact and of its token's row, beside the payload. Charged where nobody paid gas for the one fact: for a token
+ * of a range, of which a transaction mints millions, and for every failure after the first.
+ */
+const unpaidFactBytes = 400;
+const dayMs = 86_400_000;
+/** What a paused contract has to regain of its daily bytes. */
+const regainedShare = 1 / 8;
+
+/** Limit of remembered contracts. */
+const maxContracts = 10_000;
+
 type Traits = { attributes?: readonly { trait_type: string; value: string | number }[] };
 
 /**
@@ -51,6 +63,44 @@ export function createStorageMeter() {
     },
   };
 }
+
+/** Bytes of a fact that nobody paid for; 0: somebody did. */
+export function unpaidBytes(
+  { isOfRange, attempt }: MetadataTarget,
+  { payload }: Observation,
+): number {
+  const isRepeatedFailure = attempt > 0 && (payload as { error?: string } | undefined)?.error;
+  if (payload === undefined || !(isOfRange || isRepeatedFailure)) return 0;
+  return unpaidFactBytes + Buffer.byteLength(JSON.stringify(payload));
+}
+
+type Owed = { bytes: number; atMs: number; pausedUntilMs: number };
+
+/** Bytes that each contract may take unpaid: so many at once, and again within each day. */
+export function createUnpaidBudget(now: () => number) {
+  const owed = new LRUCache<number, Owed>({ max: maxContracts });
+
+  return {
+    /** Returns whether the contract is over its budget, and paused from now on. */
+    charge(contractId: number, bytes: number, dailyBytes: number): boolean {
+      if (bytes === 0) return false;
+      const before = owed.get(contractId) ?? { bytes: 0, atMs: now(), pausedUntilMs: 0 };
+      const repaid = ((now() - before.atMs) / dayMs) * dailyBytes;
+      const after = Math.max(0, before.bytes - repaid) + bytes;
+      const isOver = after > dailyBytes;
+      const tooMany = after - dailyBytes * (1 - regainedShare);
+      const pausedUntilMs = isOver ? now() + (tooMany / dailyBytes) * dayMs : 0;
+      owed.set(contractId, { bytes: after, atMs: now(), pausedUntilMs });
+      return isOver;
+    },
+    paused: (): number[] =>
+      [...owed].flatMap(([contractId, { pausedUntilMs }]) =>
+        pausedUntilMs > now() ? [contractId] : [],
+      ),
+  };
+}
+
+export type UnpaidBudget = ReturnType<typeof createUnpaidBudget>;
 
 export type StorageMeter = ReturnType<typeof createStorageMeter>;
 

@@ -9,6 +9,8 @@ export type MetadataTarget = {
   contract: Address;
   tokenId: bigint | null;
   standard: 721 | 1155;
+  /** A token that was minted with others in a range, and has not been fetched yet. */
+  isOfRange: boolean;
   /** Failed attempts since the last success. */
   attempt: number;
   /** Position of its last fact; null: none. */
@@ -54,15 +56,20 @@ export async function readPendingTokens(
       where next_contract.ordinal < ${contracts}::int
     )
     select next_contract.contract_id as "contractId", k.address as contract, t.token_id as "tokenId",
-           (${standardOf}) as standard, 0 as attempt, null::bigint as "lastPosition", null as known
+           (${standardOf}) as standard, t.is_of_range as "isOfRange", 0 as attempt,
+           null::bigint as "lastPosition", null as known
     from next_contract join log.contract k using (contract_id)
     cross join lateral (
-      (select p.token_id, p.contract_id from metadata.pending_token p
-       where p.chain_id = ${chainId} and p.contract_id = next_contract.contract_id
-       order by p.token_id desc limit ${tokensPerContract})
-      union
-      (${idsOfRanges(sql`next_contract.contract_id`)} limit ${tokensPerContract})
-      order by token_id desc
+      select u.token_id, u.contract_id, bool_and(u.is_of_range) as is_of_range
+      from (
+        (select p.token_id, p.contract_id, false as is_of_range from metadata.pending_token p
+         where p.chain_id = ${chainId} and p.contract_id = next_contract.contract_id
+         order by p.token_id desc limit ${tokensPerContract})
+        union all
+        (${idsOfRanges(sql`next_contract.contract_id`)} limit ${tokensPerContract})
+      ) u
+      group by u.token_id, u.contract_id
+      order by u.token_id desc
       limit least(${tokensPerContract}::int, ceil(${limit}::float8 / (select count(*) from next_contract)))
     ) t
     order by next_contract.ordinal, t.token_id desc`.execute(session);
@@ -72,7 +79,7 @@ export async function readPendingTokens(
 /** SQL: the ids of a contract's pending ranges, highest first, while the contract is due; one at a time, as far as a limit. */
 function idsOfRanges(contractId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    select generate_series(r.last_id, r.first_id, -1) as token_id, r.contract_id
+    select generate_series(r.last_id, r.first_id, -1) as token_id, r.contract_id, true as is_of_range
     from (
       select r.* from metadata.pending_range r join metadata.pending_ranged_contract d using (chain_id, contract_id)
       where r.contract_id = ${contractId} order by r.last_id desc offset 0
@@ -87,7 +94,7 @@ export async function readPendingContracts(
 ): Promise<MetadataTarget[]> {
   const { rows } = await sql<MetadataTarget>`
     select p.contract_id as "contractId", k.address as contract, null::numeric as "tokenId", 721 as standard,
-           0 as attempt, null::bigint as "lastPosition", null as known
+           false as "isOfRange", 0 as attempt, null::bigint as "lastPosition", null as known
     from metadata.pending_contract p join log.contract k using (contract_id)
     where p.chain_id = ${chainId} and p.contract_id <> all (${pausedContractIds}::int[])
     order by p.contract_id limit ${limit}`.execute(session);
@@ -106,11 +113,11 @@ export async function readDueAgain(
   const known = sql`case when d.status = 'ok' then f.payload end`;
   const { rows } = await sql<MetadataTarget>`
     (select d.contract_id as "contractId", k.address as contract, null::numeric as "tokenId", 721 as standard,
-            d.attempt, d.last_position as "lastPosition", ${known} as known
+            false as "isOfRange", d.attempt, d.last_position as "lastPosition", ${known} as known
      from (select * from metadata.contract t where ${due}) d
      join log.contract k using (contract_id) join log.fact f on f.position = d.position)
     union all
-    (select t.contract_id, k.address, t.token_id, (${standardOf}), t.attempt, t.last_position, t.known
+    (select t.contract_id, k.address, t.token_id, (${standardOf}), false, t.attempt, t.last_position, t.known
      from (
        select d.contract_id, d.token_id, d.attempt, d.last_position, ${known} as known
        from (select * from metadata.token t where ${due}) d join log.fact f on f.position = d.position

@@ -437,6 +437,48 @@ describe("a collection of 2,000 ordinary tokens", () => {
   });
 });
 
+describe("a contract that minted 100,000 tokens in one range, which have no document", () => {
+  const noDocument = 'data:application/json,""';
+
+  async function mintRange(contract: Address): Promise<void> {
+    const event = { kind: "erc721_consecutive_transfer", block: block(1, 1) } as const;
+    const range = { tokenId: 0n, amount: 100_000n, from: zeroAddress, to: addressOf(1) };
+    await appendEvents(database.db, [{ ...event, ...range, contract, logIndex: moves++ }]);
+    await project(database.db, targets);
+  }
+  /** Bytes of facts and rows of the contract's tokens. */
+  async function taken(contract: Address): Promise<number> {
+    const { rows } = await sql<{ bytes: number }>`
+      select coalesce(sum(length(f.payload::text) + 400), 0)::int as bytes
+      from log.fact f join log.contract k using (contract_id)
+      where k.address = ${bytea(contract)} and f.token_id is not null and f.payload ? 'status'`.execute(
+      database.db,
+    );
+    return rows[0]?.bytes ?? 0;
+  }
+  const dailyBytes = 384 * 1024;
+
+  it("takes what a day allows, then an eighth of it at a time, and others are fetched meanwhile", async () => {
+    const contract = addressOf(0x707);
+    const plain = addressOf(0x708);
+    await serve(contract, noDocument);
+    await serve(plain, 'data:application/json,{"name":"plain"}');
+    await mintRange(contract);
+    const job = startJob();
+    const isPaused = async () => (await taken(contract)) > dailyBytes;
+    await job.until(isPaused);
+    await hold(...Array.from({ length: 100 }, (_, index) => edition(BigInt(index + 1), plain)));
+    await job.until(async () => (await rows(plain)).length === 100);
+    expect(await taken(contract)).toBeLessThan(1.1 * dailyBytes);
+
+    now += 4 * hour;
+    await job.until(async () => (await taken(contract)) > 1.12 * dailyBytes);
+    now += 20 * hour;
+    await job.stop();
+    expect(await taken(contract)).toBeLessThan(1.4 * dailyBytes);
+  });
+});
+
 describe("a contract whose documents are slow", () => {
   it("waits alone: documents of others are fetched meanwhile", async () => {
     const slow = addressOf(0x702);

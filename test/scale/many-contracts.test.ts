@@ -1,9 +1,10 @@
+import { readFileSync } from "node:fs";
 import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, expect, it } from "vitest";
-import { allProjections } from "../../../projections/all.ts";
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { appendObservations, type Observation } from "../../../projections/log/append.ts";
+import { allProjections } from "../../projections/all.ts";
+import { type Database, openDatabase } from "../../projections/database.ts";
+import { appendObservations, type Observation } from "../../projections/log/append.ts";
 import {
   addressOf,
   appendEvents,
@@ -11,8 +12,8 @@ import {
   type ChainEvent,
   project,
   zeroAddress,
-} from "../../support/database/given.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+} from "../support/database/given.ts";
+import { openProjectedLog } from "../support/orders/projected-log.ts";
 
 const projections = allProjections({ feeRecipient: addressOf(99) });
 const book = await openProjectedLog(projections);
@@ -97,3 +98,26 @@ it.each(Object.entries(analyses))(
     expect((await rowsRead(projector)) - before).toBeLessThan(100 * contracts);
   },
 );
+
+/** Milliseconds of processor time that the projector's connection has taken in the server. */
+async function processorMs(): Promise<number> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(projector);
+  return Number(readFileSync(`/proc/${rows[0]?.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+}
+
+it("works on four times as many new contracts little more than four times as long", async () => {
+  await book.clear();
+  const targets = await book.emptyTargets();
+  await sql`analyze`.execute(book.db);
+  await appendEvents(book.db, minted(1, 1));
+  await project(projector, targets);
+  const takenMs: number[] = [];
+  for (const [index, count] of [2_000, 2_000, 8_000].entries()) {
+    await appendEvents(book.db, minted(index + 2, count));
+    const before = await processorMs();
+    await project(projector, targets);
+    takenMs.push((await processorMs()) - before);
+  }
+  const [, one = Number.NaN, four = Number.NaN] = takenMs;
+  expect(four).toBeLessThan(8 * one);
+});
