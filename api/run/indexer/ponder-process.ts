@@ -30,6 +30,11 @@ const stopTimeoutMs = 4_000;
  * closes: Ponder must not continue without the schema lock.
  */
 const killOnDisconnect = '(read -r _ <&3 || kill -KILL "$$") >/dev/null 2>&1 & exec "$@" 3<&-';
+/**
+ * From before its first thread. Linux may schedule sessions as groups ("autogroup", sched(7)): then a nice value counts
+ * within a session alone, and what a session yields to others is its group's own value.
+ */
+const atLowPriority = `(echo 10 >/proc/$$/autogroup) 2>/dev/null; exec nice -n 10 /bin/sh -c "$0" sh "$@"`;
 
 type PonderStart = {
   schema: string;
@@ -37,10 +42,13 @@ type PonderStart = {
   port: number;
   settings: Record<string, string>;
   onLine: (line: string) => void;
+  /** It yields the processors to everything else, in a session of its own. */
+  isBackground?: boolean;
 };
 
 /** Starts Ponder on a schema. */
-export function startPonder({ schema, port, settings, onLine }: PonderStart): PonderProcess {
+export function startPonder(start: PonderStart): PonderProcess {
+  const { schema, port, settings, onLine, isBackground = false } = start;
   const command = [
     // Without the flag it logs a deprecation warning of its database driver at every start.
     ...[process.execPath, "--no-deprecation", join(ponderDirectory, "dist/esm/bin/ponder.js")],
@@ -57,8 +65,12 @@ export function startPonder({ schema, port, settings, onLine }: PonderStart): Po
     ],
     ...["--hostname", "127.0.0.1", "--port", `${port}`],
   ];
-  const child = spawn("/bin/sh", ["-c", killOnDisconnect, "sh", ...command], {
+  const shell = isBackground
+    ? ["-c", atLowPriority, killOnDisconnect, ...command]
+    : ["-c", killOnDisconnect, "sh", ...command];
+  const child = spawn("/bin/sh", shell, {
     cwd: projectRoot,
+    detached: isBackground,
     env: { ...environment(), ...settings },
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { setPriority } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import { readIndexerProgress } from "../../../projections/log/indexer-progress.ts";
@@ -39,8 +38,6 @@ const firstDelayMs = 100;
 /** Longest delay before a restart: after Ponder failed, and while the chain or the database is unavailable. */
 const maxDelayMs = { started: 30_000, waiting: 2_000 };
 const rpcCheckEveryMs = 15_000;
-/** Scheduling priority of a process that indexes an added source's history, while others serve. */
-const backgroundPriority = 10;
 
 /** Keeps an indexer's Ponder running until the signal. A failure does not affect other indexers. */
 export async function runPonder(options: RunPonderOptions): Promise<void> {
@@ -91,9 +88,9 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
     const onLine = logReader(options, schema, run, { onLive: onPonderLive, onPort });
     const port = await findFreePort();
     const settings = ponderSettings({ ...options, sources }, rpcs);
-    const ponder = startPonder({ schema, port, settings, onLine });
+    const isBackground = await isInBackground(options);
+    const ponder = startPonder({ schema, port, settings, onLine, isBackground });
     run.reached = "started";
-    await lowerPriority(options, ponder.pid);
     logger.info({ ...id, schema, ponderPid: ponder.pid }, "Ponder started");
     void trackProgress(db, id, () => run.reached === "live", ending.signal);
     const reason = await Promise.race([
@@ -115,19 +112,15 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
   }
 }
 
-/** What indexes an added source's history yields the processors to everything else, until its next start. */
-async function lowerPriority(
-  { chain: { chainId }, indexer, db }: RunPonderOptions,
-  pid: number | undefined,
-): Promise<void> {
-  if (indexer === coreIndexer || pid === undefined) return;
+/** What indexes an added source's history is in the background until its next start. */
+async function isInBackground({
+  chain: { chainId },
+  indexer,
+  db,
+}: RunPonderOptions): Promise<boolean> {
+  if (indexer === coreIndexer) return false;
   const progress = await readIndexerProgress(db, { chainId, indexer });
-  if (progress?.isCaughtUp) return;
-  try {
-    setPriority(pid, backgroundPriority);
-  } catch {
-    // It has just exited.
-  }
+  return progress?.isCaughtUp !== true;
 }
 
 function logReader(

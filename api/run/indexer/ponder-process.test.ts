@@ -1,0 +1,31 @@
+import { readdirSync } from "node:fs";
+import { getPriority } from "node:os";
+import { expect, test, vi } from "vitest";
+import { startPonder } from "./ponder-process.ts";
+
+/** Of Node: V8 compiles and collects in four of them, from its start. */
+const leastThreads = 5;
+
+const isLinux = process.platform === "linux";
+
+test.runIf(isLinux)("in the background, all threads of Ponder have a low priority", async () => {
+  const settings = { DATABASE_URL: "postgres://127.0.0.1:1/none" };
+  const ponder = startPonder({
+    ...{ schema: "none", port: 42_069, settings, isBackground: true },
+    onLine: () => {},
+  });
+  try {
+    const threads = await vi.waitUntil(
+      () => {
+        const ids = readdirSync(`/proc/${ponder.pid}/task`).map(Number);
+        return ids.length >= leastThreads ? ids : undefined;
+      },
+      { timeout: 60_000, interval: 10 },
+    );
+    const lower = Math.min(getPriority() + 10, 19);
+    expect(threads.map((id) => getPriority(id))).toEqual(threads.map(() => lower));
+  } finally {
+    ponder.kill();
+    await ponder.exited;
+  }
+});
