@@ -17,8 +17,9 @@ import {
   until,
 } from "../support/database/pipeline.ts";
 
-const roles: readonly RoleName[] = ["indexer", "projector", "jobs", "api"];
+const allRoles: readonly RoleName[] = ["indexer", "projector", "jobs", "api"];
 const stopMs = 8_000;
+const readyMs = 120_000;
 
 export type Installation = {
   ethereum: Market;
@@ -68,17 +69,21 @@ export async function withInstallation<Result>(
   }
 }
 
-type Serving = {
+export type Serving = {
   url: string;
   chains: readonly PipelineChain[];
   orphanGuard: ReturnType<typeof startOrphanGuard>;
-  settings: Record<string, string>;
+  settings?: Record<string, string>;
+  roles?: readonly RoleName[];
+  readyWithinMs?: number;
 };
 
-async function serve<Result>(
-  { url, chains, orphanGuard, settings: extraSettings }: Serving,
-  task: (baseUrl: string) => Promise<Result>,
+/** Runs roles, each in a process of its own, and does `task` when they are ready: with the API's address and the settings. */
+export async function serve<Result>(
+  serving: Serving,
+  task: (baseUrl: string, settings: Record<string, string>) => Promise<Result>,
 ): Promise<Result> {
+  const { url, chains, orphanGuard, settings: extraSettings = {}, roles = allRoles } = serving;
   const settings = await pipelineSettings({ databaseUrl: url, chains, settings: extraSettings });
   const baseUrl = `http://127.0.0.1:${settings.PORT}`;
   const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
@@ -88,8 +93,8 @@ async function serve<Result>(
   try {
     await Promise.all(running.map(({ ready }) => ready));
     const isReady = async () => (await getJson(baseUrl, "/readyz")).status === 200;
-    await until("readiness", isReady, 120_000);
-    return await task(baseUrl);
+    await until("readiness", isReady, serving.readyWithinMs ?? readyMs);
+    return await task(baseUrl, settings);
   } finally {
     await Promise.all(running.map((role) => role.stop(stopMs)));
   }

@@ -17,6 +17,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   block: () => import("./block.ts"),
   reorg: () => import("./reorg.ts"),
   book: () => import("./book.ts"),
+  "added-exchange": () => import("./added-exchange/added-exchange.ts"),
   latency: () => import("./latency.ts"),
   "live-page": () => import("./live-page.ts"),
   feed: () => import("./feed/feed.ts"),

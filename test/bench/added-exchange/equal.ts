@@ -1,0 +1,24 @@
+import type { Database } from "../../../projections/database.ts";
+import { differenceOf, type Layout, type Place, readLayout } from "../../simulation/contents.ts";
+import { projections } from "../server.ts";
+
+/** Columns of a fact that say when and in which order it came, not what it is. */
+const ofArrival = ["position", "recorded_at"];
+
+/** Throws unless two installations hold the same facts and the same rows of every projection. */
+export async function expectEqual(one: Database, other: Database): Promise<void> {
+  const differences: string[] = [];
+  const compare = async (schema: string, shape: (layout: Layout) => Layout) => {
+    const place = async (db: Database): Promise<Place> => {
+      return { db, schema, layout: shape(await readLayout(db, schema)) };
+    };
+    const difference = await differenceOf(await place(one), await place(other));
+    if (difference !== null) differences.push(`${schema}:\n${difference}`);
+  };
+  await compare("log", (layout) => {
+    const columns = layout.get("fact") ?? [];
+    return new Map([["fact", columns.filter((column) => !ofArrival.includes(column))]]);
+  });
+  for (const { name } of projections) await compare(name, (layout) => layout);
+  if (differences.length > 0) throw new Error(`not the same:\n${differences.join("\n")}`);
+}
