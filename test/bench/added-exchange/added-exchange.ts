@@ -97,7 +97,7 @@ async function addWhileRead(
 ): Promise<Latencies> {
   await readUntil(baseUrl, AbortSignal.timeout(warmUpMs));
   const before = await readUntil(baseUrl, AbortSignal.timeout(restMs));
-  await node.takeAsked();
+  await node.takeRequests();
   const ending = new AbortController();
   const reading = readUntil(baseUrl, ending.signal);
   const addedMs = await timed(async () => {
@@ -151,9 +151,9 @@ async function countFacts(db: Database): Promise<number> {
 }
 
 async function expectNothingElse(node: ChainNode): Promise<void> {
-  const asked = await node.takeAsked();
-  process.stderr.write(`fetched of final blocks: ${JSON.stringify(asked)}\n`);
-  const { otherRanges, otherBlocks, otherReceipts } = asked;
+  const requests = await node.takeRequests();
+  process.stderr.write(`fetched of final blocks: ${JSON.stringify(requests)}\n`);
+  const { otherRanges, otherBlocks, otherReceipts } = requests;
   const isMore = otherBlocks > comparedBlocks || otherRanges + otherReceipts > 0;
   if (isMore) throw new Error("more was fetched again");
 }

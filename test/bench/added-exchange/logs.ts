@@ -31,7 +31,7 @@ const selector = (abi: readonly { type: string; name?: string }[], name: string)
   return toEventSelector(event as Parameters<typeof toEventSelector>[0]);
 };
 
-export const topic = {
+const topic = {
   transfer: selector(erc721Abi, "Transfer"),
   fulfilled: selector(seaportEvents, "OrderFulfilled"),
   execution: selector(blurV2Events, "Execution721Packed"),

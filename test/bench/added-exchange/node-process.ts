@@ -2,11 +2,11 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { NodeReport } from "./node.ts";
-import type { Asked } from "./rpc-methods.ts";
+import type { RequestCounts } from "./rpc-methods.ts";
 
 export type ChainNode = NodeReport & {
-  /** What was asked for since the last call. */
-  takeAsked(): Promise<Asked>;
+  /** Requests since the last call. */
+  takeRequests(): Promise<RequestCounts>;
   stop(): Promise<void>;
 };
 
@@ -17,10 +17,10 @@ export async function startNode(facts: number): Promise<ChainNode> {
   const [report] = (await once(child, "message")) as [NodeReport];
   return {
     ...report,
-    async takeAsked() {
-      child.send("asked");
-      const [asked] = (await once(child, "message")) as [Asked];
-      return asked;
+    async takeRequests() {
+      child.send("requests");
+      const [requests] = (await once(child, "message")) as [RequestCounts];
+      return requests;
     },
     async stop() {
       const exited = once(child, "exit");

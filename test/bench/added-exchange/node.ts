@@ -5,23 +5,23 @@ import { setPriority } from "node:os";
 import { argv } from "node:process";
 import { buffer } from "node:stream/consumers";
 import { generateChain } from "./chain.ts";
-import { nothingAsked, openRpcMethods } from "./rpc-methods.ts";
+import { noRequests, openRpcMethods } from "./rpc-methods.ts";
 
 /**
  * A JSON-RPC node of a generated chain, in a process of its own. It stands for another machine: it yields the processors
  * to what is measured, also where Linux schedules its session as a group (sched(7)).
  */
 setPriority(19);
-await writeFile("/proc/self/autogroup", "19").catch(() => {});
+await writeFile("/proc/self/autogroup", "10").catch(() => {});
 
 export type NodeReport = { url: string; lastBlock: number; blurSales: number };
 
 type Call = { id: number; method: string; params?: unknown[] };
 
 const chain = generateChain(Number(argv[2]));
-let asked = nothingAsked();
+let requests = noRequests();
 const methods = openRpcMethods(chain, (what) => {
-  asked[what] += 1;
+  requests[what] += 1;
 });
 
 function answer({ id, method, params = [] }: Call) {
@@ -47,7 +47,7 @@ server.listen(0, "127.0.0.1", () => {
   process.send?.({ url: `http://127.0.0.1:${port}`, lastBlock, blurSales } satisfies NodeReport);
 });
 process.on("message", () => {
-  process.send?.(asked);
-  asked = nothingAsked();
+  process.send?.(requests);
+  requests = noRequests();
 });
 process.on("disconnect", () => process.exit(0));

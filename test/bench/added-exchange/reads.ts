@@ -20,13 +20,13 @@ const collectionOf = (number: number) => collectionAt(draw(number, 21, collectio
 const walletOf = (number: number) => accountAt(draw(number, 22, accounts));
 const tokenOf = (number: number) => draw(number, 23, 50);
 
-let asked = 0;
+let reads = 0;
 
 /** Reads one after the other until aborted. Milliseconds until each answer's last byte; throws where one is not good. */
 export async function readUntil(baseUrl: string, signal: AbortSignal): Promise<number[]> {
   const durationsMs: number[] = [];
-  for (; !signal.aborted; asked += 1) {
-    const path = paths[asked % paths.length]?.(asked) ?? "";
+  for (; !signal.aborted; reads += 1) {
+    const path = paths[reads % paths.length]?.(reads) ?? "";
     const startedAt = performance.now();
     const response = await fetch(baseUrl + path);
     const body = await response.text();

@@ -12,13 +12,13 @@ import {
 } from "./chain.ts";
 import { type Filter, isEmitted, logsOf, type WireLog, wantedBy, wantedLogsOf } from "./logs.ts";
 
-/** What was asked for of blocks with transactions: what Blur needs, and anything else. */
-export type Asked = Record<
+/** Requests for blocks with transactions: what Blur needs, and anything else. */
+export type RequestCounts = Record<
   "blurRanges" | "otherRanges" | "blurBlocks" | "otherBlocks" | "blurReceipts" | "otherReceipts",
   number
 >;
 
-export const nothingAsked = (): Asked => ({
+export const noRequests = (): RequestCounts => ({
   ...{ blurRanges: 0, otherRanges: 0, blurBlocks: 0, otherBlocks: 0 },
   ...{ blurReceipts: 0, otherReceipts: 0 },
 });
@@ -30,10 +30,10 @@ const blurContracts = new Set<string>(Object.values(blur));
 const zeroHash = pad("0x", { size: 32 });
 const bloom = { none: pad("0x", { size: 256 }), any: `0x${"ff".repeat(256)}` };
 
-/** The methods that an indexer calls. The chain grows by an empty block a second; `count` is told what is asked for. */
+/** The methods that an indexer calls. The chain grows by an empty block a second; `count` gets each request for a block with transactions. */
 export function openRpcMethods(
   chain: GeneratedChain,
-  count: (what: keyof Asked) => void,
+  count: (what: keyof RequestCounts) => void,
 ): RpcMethods {
   const startedAt = Math.floor(Date.now() / 1_000);
   const firstHead = chain.lastBlock + emptyBlocks;
