@@ -29,7 +29,8 @@ export function inSnapshot<Result>(
           begin isolation level repeatable read read only; ${selectDataVersion(projections)}`.execute(
           session,
         );
-        resolve(await read({ ...onlyVersion(rows), db: session }));
+        const snapshot = Object.assign(session, { transaction: refuseTransaction });
+        resolve(await read({ ...onlyVersion(rows), db: snapshot }));
       } catch (error) {
         reject(error);
       } finally {
@@ -38,4 +39,9 @@ export function inSnapshot<Result>(
     };
     db.connection().execute(work).catch(reject);
   });
+}
+
+/** Its end would end the snapshot: PostgreSQL has no transaction within another. */
+function refuseTransaction(): never {
+  throw new Error("a read of a snapshot cannot begin a transaction");
 }

@@ -1,4 +1,4 @@
-import type { Database } from "../../database.ts";
+import type { Session } from "../../database.ts";
 import { type ActivityKey, type ActivityRow, mergeActivity } from "./merge.ts";
 import { readEvents } from "./read-events.ts";
 import type { ActivityFilter } from "./read-filter.ts";
@@ -12,28 +12,16 @@ export type ActivitySlice = {
 };
 
 /**
- * Events of a chain and submitted orders, newest first, of one snapshot. A page may be short or empty with more to
+ * Events of a chain and submitted orders, newest first; the session reads one snapshot. A page may be short or empty with more to
  * follow: for rare rows each page scans a bounded part of the history.
  */
 export async function readActivity(
-  db: Database,
+  session: Session,
   filter: ActivityFilter,
   { limit, after, since }: ActivitySlice,
 ): Promise<{ rows: ActivityRow[]; next: ActivityKey | null }> {
-  return await db
-    .transaction()
-    .setIsolationLevel("repeatable read")
-    .setAccessMode("read only")
-    .execute(async (session) => {
-      const found = limit + 1;
-      const events = await readEvents(session, filter, {
-        after: after?.event ?? null,
-        limit: found,
-      });
-      const orders = await readOrders(session, filter, {
-        before: after?.order ?? null,
-        limit: found,
-      });
-      return mergeActivity(events, orders, { limit, since });
-    });
+  const found = limit + 1;
+  const events = await readEvents(session, filter, { after: after?.event ?? null, limit: found });
+  const orders = await readOrders(session, filter, { before: after?.order ?? null, limit: found });
+  return mergeActivity(events, orders, { limit, since });
 }

@@ -8,6 +8,7 @@ import { openTarget } from "../../../api/serve/http/reads/target.ts";
 import { openResponseCache } from "../../../api/serve/http/response-cache.ts";
 import { allProjections, projectionNames } from "../../../projections/all.ts";
 import { type Database, driverTypes, preparing } from "../../../projections/database.ts";
+import { inSnapshot } from "../../../projections/engine/snapshot.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { randomFrom } from "../../simulation/random.ts";
@@ -26,6 +27,7 @@ const paths = [
   "/v1/collections/kin/tokens?sort=price_asc&per_page=5",
   "/v1/collections/kin/traits",
   "/v1/events?after=0-0&per_page=20",
+  "/v1/activity?per_page=20",
 ];
 
 /** One history, told to a log step by step. */
@@ -145,6 +147,15 @@ describe("several servers behind one address", () => {
     expect(seen.late).toBeGreaterThan(0);
     expect(seen.early).toBeGreaterThan(0);
   });
+});
+
+it("a read of a snapshot cannot begin a transaction, whose end would end the snapshot", async () => {
+  const { db } = ahead.book;
+  const nested = inSnapshot(db, { projections: projectionNames }, (snapshot) =>
+    snapshot.db.transaction().execute((session) => readLogHead(session)),
+  );
+  await expect(nested).rejects.toThrow("cannot begin a transaction");
+  expect(await db.transaction().execute((session) => readLogHead(session))).toBeGreaterThan(0n);
 });
 
 describe("a position that a request names", () => {
