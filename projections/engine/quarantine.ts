@@ -61,7 +61,7 @@ export async function readExcludedFacts(session: Session): Promise<ExcludedFacts
 /** For people. */
 export function describeExcludedFacts({ facts, chainId, since }: ExcludedFacts): string {
   const which = `${facts} ${facts === 1 ? "fact" : "facts"}${chainId === null ? "" : ` of chain ${chainId}`}`;
-  return `leaves out ${which}, the oldest since ${since.toISOString()}`;
+  return `excludes ${which}, the oldest since ${since.toISOString()}`;
 }
 
 export const isQuarantined = ({ kind }: QuarantineEntry) => kind === factKind.fact_quarantined;

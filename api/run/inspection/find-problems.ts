@@ -20,6 +20,7 @@ import { readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { findWrongRights } from "../database-roles/find-wrong-rights.ts";
 import { configuredProjections } from "./configured-projections.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
+import { checkReplicas } from "./find-replica-problems.ts";
 import { checkDisk, checkServer, type Finding } from "./find-server-problems.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
 import { megabytes } from "./megabytes.ts";
@@ -35,6 +36,7 @@ export async function findProblems(
   const general = [
     ...(await checkServer(db)),
     ...(await checkDisk(config)),
+    ...(await checkReplicas(db, config.database)),
     ...(await Promise.all(nodes)).flat(),
   ];
   const pending = await pendingMigrations(db);
@@ -50,7 +52,7 @@ export async function findProblems(
   return [
     ...general,
     ...checked.flat(),
-    ...(await checkLeftOut(db)),
+    ...(await checkExcludedFacts(db)),
     ...(await checkHeldFees(db)),
     ...(await checkRoles(db)),
     ...(await checkAnalysts(db)),
@@ -94,14 +96,14 @@ async function checkProjection(
     return [fault(name, finding, `op rebuild ${name}, or start the projector again`)];
   }
   const owes = factsPendingReplay(projection, aside).map(
-    (fact) => `leaves out ${fact} still, which was let in again`,
+    (fact) => `still excludes fact ${fact}, which was released`,
   );
   const drift = comparesTables ? await findDrift(db, projection) : [];
   return [...owes, ...drift].map((finding) => fault(name, finding, `op rebuild ${name}`));
 }
 
 /** Rows are missing there, so something is not right. */
-async function checkLeftOut(db: Database): Promise<Finding[]> {
+async function checkExcludedFacts(db: Database): Promise<Finding[]> {
   const advice =
     "op quarantine list shows the errors; op quarantine release, once the cause is fixed";
   return (await readExcludedFacts(db)).map((one) =>

@@ -1,4 +1,6 @@
 import type { Config } from "../config/config.ts";
 
 /** What is read of the configuration. `database.url` is null where PostgreSQL is embedded and not running. */
-export type InspectedConfig = Omit<Config, "database"> & { database: { url: string | null } };
+export type InspectedConfig = Omit<Config, "database"> & {
+  database: Pick<Config["database"], "replicas" | "maxReplicaLagSeconds"> & { url: string | null };
+};

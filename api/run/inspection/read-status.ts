@@ -25,9 +25,9 @@ export async function readServiceProgress(
     Promise.all(config.chains.map((chain) => readChain(db, chain, fetchHead))),
     readProjections(db, configuredProjections(config), head),
   ]);
-  const [paused, leftOut] = [await readPaused(db), await readExcludedFacts(db)];
+  const [paused, excluded] = [await readPaused(db), await readExcludedFacts(db)];
   const prices = await readPriceHistory(db, new Date());
-  return { logHead: Number(head), paused, chains, projections, prices, leftOut };
+  return { logHead: Number(head), paused, chains, projections, prices, excluded };
 }
 
 export type ServiceProgress = Awaited<ReturnType<typeof readServiceProgress>>;

@@ -61,17 +61,17 @@ export function gaugeStatus(registry: Registry, readStatus: StatusReader): void 
     "Position up to which the projection has applied the log",
     ({ position }) => position,
   );
-  const leftOut = new Gauge({
-    name: "projection_facts_left_out",
-    help: "Facts that a projection could not take in and leaves out",
+  const excluded = new Gauge({
+    name: "projection_facts_excluded",
+    help: "Facts that a projection excludes because it fails on them",
     labelNames: ["projection", "chain"],
     registers: [registry],
     async collect() {
       const { warnings } = await readStatus();
-      leftOut.reset();
+      excluded.reset();
       for (const one of warnings) {
-        if (one.kind !== "facts_left_out") continue;
-        leftOut.set({ projection: one.projection, chain: `${one.chainId ?? "none"}` }, one.facts);
+        if (one.kind !== "facts_excluded") continue;
+        excluded.set({ projection: one.projection, chain: `${one.chainId ?? "none"}` }, one.facts);
       }
     },
   });

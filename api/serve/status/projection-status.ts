@@ -9,7 +9,12 @@ import {
   readProjectionProgress,
 } from "../../../projections/log/status.ts";
 import { type Follower, type Lag, trackFollower } from "./follower.ts";
-import type { FailingPart, Findings, LeftOutFault, ProjectionStatus } from "./service-status.ts";
+import type {
+  ExclusionWarning,
+  FailingPart,
+  Findings,
+  ProjectionStatus,
+} from "./service-status.ts";
 
 /** A lag of this many facts counts as caught up on the first check. */
 const closeEnoughPositions = 200;
@@ -30,16 +35,16 @@ export function openProjectionStatus(names: readonly string[], lateSeconds: numb
       const lag = follower(Number(one.head), Number(one.position), now);
       if (!lag.caughtUp || lag.seconds > lateSeconds) failing.push(late(one, lag));
     }
-    const leftOut = await readExcludedFacts(db);
-    const warnings = leftOut.filter(({ projection }) => names.includes(projection)).map(faultOf);
+    const excluded = await readExcludedFacts(db);
+    const warnings = excluded.filter(({ projection }) => names.includes(projection)).map(warningOf);
     return { status: progress.map((one) => present(one, now)), failing, warnings };
   };
 }
 
-function faultOf(one: ExcludedFacts): LeftOutFault {
+function warningOf(one: ExcludedFacts): ExclusionWarning {
   const part = `projection ${one.projection}`;
   const message = `${describeExcludedFacts(one)}: \`npm run op -- quarantine list\` shows them`;
-  return { part, kind: "facts_left_out", message, ...one };
+  return { part, kind: "facts_excluded", message, ...one };
 }
 
 function late({ projection }: ProjectionProgress, { behind, seconds, caughtUp }: Lag): FailingPart {

@@ -34,9 +34,9 @@ export type ProjectionStatus = {
 };
 
 /** Facts that a projection could not apply and excludes. */
-export type LeftOutFault = ExcludedFacts & {
+export type ExclusionWarning = ExcludedFacts & {
   readonly part: string;
-  readonly kind: "facts_left_out";
+  readonly kind: "facts_excluded";
   readonly message: string;
 };
 
@@ -48,7 +48,7 @@ export type CatchingUp = {
   readonly remaining: { blocks: number; seconds: number | null } | null;
 };
 
-export type Warning = HeadFault | LeftOutFault | CatchingUp;
+export type Warning = HeadFault | ExclusionWarning | CatchingUp;
 
 export type ServiceStatus = {
   readonly ready: boolean;

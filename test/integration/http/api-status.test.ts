@@ -511,7 +511,7 @@ describe("a head that many ask for", () => {
   });
 });
 
-it("readiness warns of facts that a projection leaves out, and metrics count them", async () => {
+it("readiness warns of facts that a projection excludes, and metrics count them", async () => {
   await appendObservations(database.db, [
     {
       kind: "fact_quarantined",
@@ -535,15 +535,15 @@ it("readiness warns of facts that a projection leaves out, and metrics count the
       warnings: [
         {
           part: "projection sales",
-          kind: "facts_left_out",
+          kind: "facts_excluded",
           message:
-            "leaves out 1 fact of chain 1, the oldest since 2026-01-01T00:00:00.000Z: " +
+            "excludes 1 fact of chain 1, the oldest since 2026-01-01T00:00:00.000Z: " +
             "`npm run op -- quarantine list` shows them",
         },
       ],
     },
   });
   expect(await metrics.text()).toContain(
-    'projection_facts_left_out{projection="sales",chain="1"} 1',
+    'projection_facts_excluded{projection="sales",chain="1"} 1',
   );
 });

@@ -14,6 +14,7 @@ import { openMetrics } from "../../../api/serve/http/metrics.ts";
 import { listen } from "../../../api/serve/http/server.ts";
 import { maxLagSeconds } from "../../../api/serve/status/limits.ts";
 import { createOperatorApp } from "../../../api/serve/status/operator-app.ts";
+import { gaugeReplicas, openWaitHistogram } from "../../../api/serve/status/replica-gauges.ts";
 import { openStatusReader } from "../../../api/serve/status/status-reader.ts";
 import { prepare } from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -31,6 +32,7 @@ beforeAll(async () => {
   const { db } = database;
   await prepare(db);
   registry = openMetrics();
+  gaugeReplicas(registry, { states: () => [], waits: openWaitHistogram().histogram });
   const now = () => new Date();
   const readStatus = openStatusReader({
     ...{ db, chains: [], projections: [], now, logger },

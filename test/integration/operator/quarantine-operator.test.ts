@@ -39,7 +39,7 @@ async function list(): Promise<
   return (JSON.parse(out) as { quarantined: Awaited<ReturnType<typeof list>> }).quarantined;
 }
 
-it("op quarantine list tells what a projection leaves out and why, while all else goes on", async () => {
+it("op quarantine list tells what a projection excludes and why, while all else goes on", async () => {
   const found = await list();
 
   expect(found.length).toBeGreaterThan(0);
@@ -73,13 +73,13 @@ it("op status and op doctor tell what is left out, of which chain and since when
   ]);
 
   expect(status.out).toMatch(
-    /\nsales leaves out 1 fact of chain 1, the oldest since 2\d{3}-\S+Z: op quarantine list\n/,
+    /\nsales excludes 1 fact of chain 1, the oldest since 2\d{3}-\S+Z: op quarantine list\n/,
   );
   const { findings } = JSON.parse(doctor.out) as { findings: unknown[] };
   expect(findings).toContainEqual({
     about: "sales",
     isFault: true,
-    finding: expect.stringMatching(/^leaves out 1 fact of chain 1, the oldest since/),
+    finding: expect.stringMatching(/^excludes 1 fact of chain 1, the oldest since/),
     advice: expect.stringContaining("op quarantine list"),
   });
   expect(doctor.code).toBe(1);
@@ -124,7 +124,7 @@ it("op quarantine release derives anew with it what can take it in and what read
   expect((JSON.parse(doctor.out) as { findings: unknown[] }).findings).toContainEqual({
     about: "sales",
     isFault: true,
-    finding: "leaves out 7 still, which was let in again",
+    finding: "still excludes fact 7, which was released",
     advice: "op rebuild sales",
   });
   const { code, out } = await operate(database.url, "quarantine", "release", "7");

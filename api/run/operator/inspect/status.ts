@@ -13,7 +13,7 @@ export function addStatus(program: Command): void {
     .action(async ({ json }: { json?: boolean }) => {
       await withDatabase("status", async ({ db, config }) => {
         const progress = await readServiceProgress(db, config);
-        const { logHead, paused, chains, projections, prices, leftOut } = progress;
+        const { logHead, paused, chains, projections, prices, excluded } = progress;
         print(json, progress, [
           `log head ${logHead}`,
           ...paused.map((name) => `${name} is paused: op resume ${name}`),
@@ -25,7 +25,7 @@ export function addStatus(program: Command): void {
           ...prices.map(
             ({ coin, recorded, hours }) => `prices of ${coin}: ${recorded} of ${hours} hours`,
           ),
-          ...leftOut.map(
+          ...excluded.map(
             (one) => `${one.projection} ${describeExcludedFacts(one)}: op quarantine list`,
           ),
         ]);
