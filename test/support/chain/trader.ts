@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type Address,
   bytesToHex,
@@ -80,18 +81,31 @@ type TraderOptions = {
   sender?: Address;
 };
 
+/** By base URL: what traders have written they read, as the client library does. */
+const writtenPositions = new Map<string, bigint>();
+
 /** Somebody who knows the API's answers and the exchange's functions, and no code of ours. */
 export function openTrader({ baseUrl, chainId, client, account }: TraderOptions) {
   const maker = account.address.toLowerCase() as Address;
 
   async function request(method: "GET" | "POST", path: string, body?: unknown): Promise<Answer> {
+    const written = () => writtenPositions.get(baseUrl) ?? 0n;
     const response = await fetch(baseUrl + path, {
       method,
-      ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+      headers: {
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(method === "GET" && { "x-min-position": `${written()}` }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    return { status: response.status, body: Body.parse(await response.json()) };
+    const answer = { status: response.status, body: Body.parse(await response.json()) };
+    if (answer.body.code === "position_not_reached") {
+      await delay(Number(response.headers.get("retry-after")) * 1_000);
+      return await request(method, path, body);
+    }
+    const position = BigInt(response.headers.get("x-position") ?? 0);
+    if (method === "POST" && position > written()) writtenPositions.set(baseUrl, position);
+    return answer;
   }
   const get = (path: string) => request("GET", path);
   const post = (path: string, body: unknown = {}) => request("POST", path, body);
