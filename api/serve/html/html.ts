@@ -11,16 +11,30 @@ type Part = Html | string | number | null | undefined | false | readonly Part[];
 
 /** A template with values: text is escaped, lists are joined; null, undefined and false are left out. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  const texts = literals.map((literal, index) => literal + render(parts[index]));
-  return new Html(texts.join(""));
+  let text = literals[0] ?? "";
+  // Appended texts are copied once, when the page is encoded; joined ones in each template around them.
+  for (let index = 0; index < parts.length; index += 1) {
+    text += render(parts[index]);
+    text += literals[index + 1];
+  }
+  return new Html(text);
 }
 
 function render(part: Part): string {
+  if (typeof part === "string") return escapeText(part);
   if (part === null || part === undefined || part === false) return "";
   if (part instanceof Html) return part.text;
-  if (typeof part === "object") return part.map(render).join("");
-  return escapeText(String(part));
+  if (typeof part === "number") return String(part);
+  let text = "";
+  for (const one of part) text += render(one);
+  return text;
 }
 
+const escaped = /[&<>"'`]/;
+const allEscaped = /[&<>"'`]/g;
+
+/** Most texts hold nothing to escape. */
 const escapeText = (text: string): string =>
-  text.replaceAll(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
+  escaped.test(text)
+    ? text.replaceAll(allEscaped, (character) => `&#${character.charCodeAt(0)};`)
+    : text;

@@ -48,6 +48,8 @@ const unpack = { gzip: gunzipSync, br: brotliDecompressSync, identity: (body: Bu
 describe("a document that never changes is sent prepared", () => {
   it.each([
     ["br, gzip, deflate", "br"],
+    ["gzip, deflate, br, zstd", "br"],
+    ["br;q=0, gzip", "gzip"],
     ["gzip", "gzip"],
     ["deflate", "identity"],
     ["identity, deflate", "identity"],

@@ -36,23 +36,25 @@ export function table<Row>(
   { caption, isCaptionShown, keyOf, contractOf, empty = "Nothing yet.", id }: Options<Row>,
 ): Html {
   if (rows.length === 0 && id === undefined) return html`<p class="empty">${empty}</p>`;
+  const kinds = columns.map(attributesOf);
+  const cells = (row: Row, index: number) =>
+    columns.map(({ isHead, cell }, place) => {
+      const [attributes, content] = [kinds[place], cell(row, index)];
+      if (isHead === true) return html`<th scope="row"${attributes}>${content}</th>`;
+      return html`<td${attributes}>${content}</td>`;
+    });
   const line = (row: Row, index: number) => {
     const contract = contractOf?.(row) ?? null;
-    return html`<tr${keyOf && html` data-key="${keyOf(row)}"`}${contract !== null && html` data-contract="${contract}"`}>${columns.map((column) => cellOf(column, column.cell(row, index)))}</tr>`;
+    return html`<tr${keyOf && html` data-key="${keyOf(row)}"`}${contract !== null && html` data-contract="${contract}"`}>${cells(row, index)}</tr>`;
   };
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table>
 <caption${!isCaptionShown && html` class="unseen"`}>${caption}</caption>
-<thead><tr>${columns.map(({ head, ...column }) => html`<th scope="col"${attributesOf(column)}>${head}</th>`)}</tr></thead>
+<thead><tr>${columns.map(({ head }, place) => html`<th scope="col"${kinds[place]}>${head}</th>`)}</tr></thead>
 <tbody${id !== undefined && html` id="${id}"`}>${rows.map(line)}</tbody>
 </table></div>${rows.length === 0 && html`<p class="empty">${empty}</p>`}`;
 }
 
-type Kind = Pick<Column<never>, "isNumber" | "isMinor" | "isHead" | "name">;
-
-function cellOf(kind: Kind, content: Cell): Html {
-  if (kind.isHead === true) return html`<th scope="row"${attributesOf(kind)}>${content}</th>`;
-  return html`<td${attributesOf(kind)}>${content}</td>`;
-}
+type Kind = Pick<Column<never>, "isNumber" | "isMinor" | "name">;
 
 function attributesOf({ isNumber, isMinor, name }: Kind): Html {
   const classes = [isNumber === true && "number", isMinor === true && "minor"].filter(Boolean);
