@@ -16,7 +16,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 const directory = join(root, "node_modules/.cache/programs", fingerprint());
-if (existsSync(directory)) utimesSync(directory, new Date(), new Date());
+if (existsSync(directory)) markUsed();
 else build();
 
 const [program = ""] = process.argv.splice(2, 1);
@@ -40,6 +40,15 @@ function fingerprint() {
     }
   }
   return hash.digest("hex").slice(0, 20);
+}
+
+/** Builds that were not used for long are removed. Whoever may not write here removes none either. */
+function markUsed() {
+  try {
+    utimesSync(directory, new Date(), new Date());
+  } catch {
+    // Another user built it, or the disk is read-only, as in a container.
+  }
 }
 
 /** In a process of its own, so that the compiler's memory is given back. */
