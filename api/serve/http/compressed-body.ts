@@ -34,7 +34,7 @@ type Compressible = { readonly body: Buffer; readonly isFixed?: boolean | undefi
 
 /**
  * The compressed body of a document. What is sent more than once is compressed at most twice per encoding: of most
- * documents there is one request, and their compressed body is not kept. Undefined when the body is sent as it is.
+ * documents there is one request, and their compressed body is not stored. Undefined when the body is sent as it is.
  */
 export async function compressedBodyFor(
   request: Request,
@@ -47,9 +47,9 @@ export async function compressedBodyFor(
     return undefined;
   const chosen = preferred.find((one) => request.acceptsEncodings(one) === one);
   if (chosen === undefined) return undefined;
-  const isKept = !isFirst || document.isFixed === true;
-  const packing = known.get(chosen) ?? pack(document.body, chosen, isKept ? thorough : fast);
-  if (isKept) known.set(chosen, packing);
+  const isStored = !isFirst || document.isFixed === true;
+  const packing = known.get(chosen) ?? pack(document.body, chosen, isStored ? thorough : fast);
+  if (isStored) known.set(chosen, packing);
   return { encoding: chosen, body: await packing };
 }
 
