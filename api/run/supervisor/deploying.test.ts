@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { roleNames } from "../supervisor/role-modules.ts";
-import { Environment } from "./environment.ts";
+import { Environment } from "../config/environment.ts";
+import { roleNames } from "./role-modules.ts";
 
 const folder = join(import.meta.dirname, "../../../docs/deploying");
 
