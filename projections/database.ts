@@ -3,6 +3,7 @@ import { Kysely, type PostgresPool, type PostgresPoolClient, type Transaction } 
 import pg from "pg";
 import { DatabaseUnavailable, isUnanswered, statementFailure } from "./database-failure.ts";
 import { SteadyDialect } from "./introspection.ts";
+import { sendPooled } from "./pooled-client.ts";
 
 /** A connection pool, or a transaction on one of its connections. Statements are written as SQL. */
 export type Database = Kysely<Record<string, never>>;
@@ -24,8 +25,14 @@ export const driverTypes: pg.CustomTypesConfig = {
     pg.types.getTypeParser(oid, format)) as pg.CustomTypesConfig["getTypeParser"],
 };
 
-export type DatabaseOptions = {
-  url: string;
+/** Where a database is reached, and whether by a pooler. */
+export type DatabaseAddress = {
+  readonly url: string;
+  /** A pooler takes no named statements, and settings for a transaction alone. */
+  readonly isPooled?: boolean;
+};
+
+export type DatabaseOptions = DatabaseAddress & {
   /** Shown in pg_stat_activity. */
   applicationName: string;
   /** Connections at most. */
@@ -58,39 +65,62 @@ const answerTimeoutMs = (statementTimeoutMs: number) => 2 * statementTimeoutMs +
  * no server to answer them, and the first one after that connects again.
  */
 export function openDatabase(options: DatabaseOptions): Database {
-  const { statementTimeoutMs = 0 } = options;
+  const { statementTimeoutMs = 0, idleInTransactionTimeoutMs = 0, isPooled = false } = options;
   const pool = new pg.Pool({
     connectionString: options.url,
     application_name: options.applicationName,
     max: options.max ?? 10,
-    statement_timeout: statementTimeoutMs,
     ...(statementTimeoutMs > 0 && { query_timeout: answerTimeoutMs(statementTimeoutMs) }),
-    idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 0,
+    ...(!isPooled && sessionSettings(options)),
     connectionTimeoutMillis: options.connectionTimeoutMs ?? CONNECTION_TIMEOUT_MS,
-    ...(options.plansOnce ? { options: "-c plan_cache_mode=force_generic_plan" } : {}),
     types: driverTypes,
   });
   pool.on("error", options.onIdleError);
   // The pool listens to idle connections only; unheard, the end of one in use would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
-  const { prepares = false } = options;
-  const most = prepares === true ? Number.POSITIVE_INFINITY : Number(prepares);
-  const dialect = new SteadyDialect({ pool: preparing(pool, most) });
+  const limits = { statementTimeoutMs, idleInTransactionTimeoutMs };
+  const dialect = new SteadyDialect({
+    pool: isPooled
+      ? wrapping(pool, (send) => sendPooled(send, limits))
+      : preparing(pool, mostNames(options)),
+  });
   return new Kysely({ dialect });
 }
+
+/** Settings of a connection, which the server applies when it is opened. */
+function sessionSettings({
+  statementTimeoutMs = 0,
+  idleInTransactionTimeoutMs = 0,
+  plansOnce = false,
+}: DatabaseOptions): pg.ClientConfig {
+  return {
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+    ...(plansOnce && { options: "-c plan_cache_mode=force_generic_plan" }),
+  };
+}
+
+const mostNames = ({ prepares = false }: DatabaseOptions) =>
+  prepares === true ? Number.POSITIVE_INFINITY : Number(prepares);
 
 /** Statements that a reader's connection prepares at most: callers ask lists with ever other filters. */
 export const mostPrepared = 300;
 
 /** A pool whose connections prepare their first `most` statements, and which tells failures of the server apart. */
-export function preparing(pool: pg.Pool, most: number): PostgresPool {
+export const preparing = (pool: pg.Pool, most: number): PostgresPool =>
+  wrapping(pool, (send) => sendNamed(send, most));
+
+type Send = (query: pg.QueryConfig) => Promise<pg.QueryResult | pg.QueryResult[]>;
+
+/** A pool whose connections send statements in their own way. */
+function wrapping(pool: pg.Pool, sending: (send: Send) => Send): PostgresPool {
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   return {
     async connect() {
       const client = await pool.connect().catch((error: unknown) => {
         throw new DatabaseUnavailable(error);
       });
-      const known = clients.get(client) ?? preparingClient(client, most);
+      const known = clients.get(client) ?? wrappedClient(client, sending);
       clients.set(client, known);
       return known;
     },
@@ -98,21 +128,14 @@ export function preparing(pool: pg.Pool, most: number): PostgresPool {
   };
 }
 
-function preparingClient(client: pg.PoolClient, most: number): PostgresPoolClient {
-  const names = new Map<string, string>();
+function wrappedClient(client: pg.PoolClient, sending: (send: Send) => Send): PostgresPoolClient {
+  const send = sending((query) => client.query(query));
   let unanswered: DatabaseUnavailable | undefined;
-  const named = (text: string) => {
-    if (isOfTransaction(text)) return {};
-    const name = names.get(text) ?? (names.size < most ? nameOf(text) : null);
-    if (name === null) return {};
-    names.set(text, name);
-    return { name };
-  };
   const query = async (text: string, values: readonly unknown[]) => {
     // The statements that follow, a rollback for one, would wait as long.
     if (unanswered !== undefined) throw unanswered;
     try {
-      return lastOf(await client.query({ text, values: [...values], ...named(text) }));
+      return lastOf(await send({ text, values: [...values] }));
     } catch (error) {
       if (isUnanswered(error)) unanswered = new DatabaseUnavailable(error);
       throw statementFailure(error);
@@ -121,6 +144,18 @@ function preparingClient(client: pg.PoolClient, most: number): PostgresPoolClien
   const release = () => client.release(unanswered);
   // Cursors, the other thing that may be asked of it, are not used.
   return { query, release } as unknown as PostgresPoolClient;
+}
+
+/** Sends a connection's first `most` statements prepared, by a name. */
+function sendNamed(send: Send, most: number): Send {
+  const names = new Map<string, string>();
+  return async (query) => {
+    if (isOfTransaction(query.text)) return await send(query);
+    const name = names.get(query.text) ?? (names.size < most ? nameOf(query.text) : null);
+    if (name === null) return await send(query);
+    names.set(query.text, name);
+    return await send({ ...query, name });
+  };
 }
 
 /** What begins or ends a transaction is not prepared: it may be several statements, sent together. */

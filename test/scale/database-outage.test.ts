@@ -4,11 +4,7 @@ import { type Database, openDatabase } from "../../projections/database.ts";
 import { type OwnServer, openOwnServer } from "../support/database/own-server.ts";
 import { until } from "../support/database/pipeline.ts";
 import { base } from "../support/http/nft-data-fixture.ts";
-import {
-  accountRequests,
-  type OperationRequests,
-  v1Requests,
-} from "../support/http/operation-requests.ts";
+import { accountRequests, addressOf, v1Requests } from "../support/http/operation-requests.ts";
 import { openServedMarket, type ServedMarket } from "../support/http/served-market.ts";
 import { sitePagesOf } from "../support/http/site-pages.ts";
 
@@ -69,16 +65,6 @@ function* pageRequests(served: ServedMarket): Generator<[string, () => Promise<A
 }
 
 const bearerOf = (bearer: string) => ({ authorization: `Bearer ${bearer}` });
-
-function addressOf(template: string, { path = {}, query = {} }: OperationRequests[string]): string {
-  const filled = template.replaceAll(/\{(\w+)\}/g, (_, name) => path[name] ?? "");
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (typeof value !== "object") search.set(name, String(value));
-    else for (const [key, one] of Object.entries(value)) search.set(`${name}[${key}]`, one);
-  }
-  return search.size === 0 ? filled : `${filled}?${search}`;
-}
 
 /** Sends every request again and again; each answer is none above 499 but 503 with `Retry-After`. */
 function sendAll() {

@@ -10,7 +10,7 @@ import { conduitAbi, seaportEvents } from "../../abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
 import { readConfig } from "../../api/run/config/read-config.ts";
 import { runRole } from "../../api/run/roles/indexer.ts";
-import type { RunningRole } from "../../api/run/roles/role.ts";
+import { type RunningRole, roleDatabase } from "../../api/run/roles/role.ts";
 import { type Anvil, startAnvil } from "../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../devnet/client.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
@@ -199,7 +199,7 @@ async function startIndexer(url: string, rpcs: Record<string, string>): Promise<
   const running = await runRole({
     config: {
       ...config,
-      database: { url, replicas: [], maxReplicaLagSeconds: 5 },
+      database: roleDatabase({ replicas: [], maxReplicaLagSeconds: 5, poolerUrl: null }, url),
       fees: { ...config.fees, recipient: config.fees.recipient ?? seaport["1.6"] },
     },
     logger,

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
 import { type ChainId, wrappedNative } from "../../../abis/deployments.ts";
-import { openDatabase } from "../../../projections/database.ts";
+import { type DatabaseAddress, openDatabase } from "../../../projections/database.ts";
 import { orderBounds } from "../../../projections/domain/orders/market-terms.ts";
 import type { OrderQuotas } from "../../../projections/domain/orders/order-quotas.ts";
 import { openSwitch } from "../../../projections/log/switches.ts";
@@ -31,7 +31,7 @@ type MarketConfig = {
 };
 
 type OpenMarketConfig = MarketConfig & {
-  database: { url: string };
+  database: { url: string; requests: DatabaseAddress };
   partners: Parameters<typeof openPartners>[0];
 };
 
@@ -40,7 +40,7 @@ const budgetSweepMs = 600_000;
 
 export function openMarket(config: OpenMarketConfig, logger: Logger): Market {
   const writer = openDatabase({
-    url: config.database.url,
+    ...config.database.requests,
     applicationName: "api orders",
     max: 10,
     prepares: true,

@@ -28,6 +28,8 @@ export type Config = {
   database: {
     /** Of the owner. */
     url: string | null;
+    /** Of the pooler that the API's requests go through. */
+    poolerUrl: string | null;
     /** Read replicas of the API. */
     replicas: readonly ReplicaAddress[];
     /** One further behind is not read from. */
@@ -174,10 +176,11 @@ export function shapeConfig(env: Environment, curated: Config["curated"]): Confi
 function shapeDatabase(env: Environment): Config["database"] {
   return {
     url: env.DATABASE_URL ?? null,
+    poolerUrl: env.DATABASE_POOLER_URL ?? null,
     replicas:
       env.DATABASE_READ_URL === undefined
         ? env.DATABASE_READ_URLS
-        : [{ url: env.DATABASE_READ_URL, weight: 1 }],
+        : [{ url: env.DATABASE_READ_URL, weight: 1, isPooled: false }],
     replicates: env.DATABASE_REPLICATION,
     maxReplicaLagSeconds: env.DATABASE_READ_MAX_LAG_SECONDS,
     adminUrl: env.DATABASE_URL_ADMIN ?? null,

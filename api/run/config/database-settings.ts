@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { DatabaseAddress } from "../../../projections/database.ts";
 import { setting, urlOf, wholeNumber } from "./setting.ts";
 
 /** A schema for each setting: it carries the setting's description. */
@@ -13,16 +14,18 @@ const userOf = (process: string) =>
     secret: true,
   });
 
-export type ReplicaAddress = { readonly url: string; readonly weight: number };
+export type ReplicaAddress = DatabaseAddress & { readonly weight: number };
 
-/** The weight is ours: the driver must not see it. */
+/** The parameters are ours: the driver must not see them. */
 function replicaOf(text: string): ReplicaAddress | undefined {
   if (!urlOf("postgres:", "postgresql:").safeParse(text).success) return undefined;
   const url = new URL(text);
   const weight = Number(url.searchParams.get("weight") ?? 1);
+  const pooler = url.searchParams.get("pooler") ?? "false";
   url.searchParams.delete("weight");
-  return Number.isInteger(weight) && weight >= 1 && weight <= 100
-    ? { url: url.href, weight }
+  url.searchParams.delete("pooler");
+  return Number.isInteger(weight) && weight >= 1 && weight <= 100 && /^(true|false)$/.test(pooler)
+    ? { url: url.href, weight, isPooled: pooler === "true" }
     : undefined;
 }
 
@@ -56,6 +59,14 @@ export const databaseSettings = {
     fallback: "DATABASE_URL; embedded: its superuser",
     secret: true,
   }),
+  DATABASE_POOLER_URL: setting(postgresUrl(), {
+    meaning:
+      "a pooler (PgBouncer) in front of the same database, which the API's requests go through, in any pool mode; what needs a session of its own (migrations, leases, notifications, projections) goes to the database",
+    expectation: "a postgres:// URL, together with DATABASE_URL",
+    example: "postgres://api:password@localhost:6432/orders",
+    fallback: "absent: requests go to the database",
+    secret: true,
+  }),
   DATABASE_READ_URL: setting(postgresUrl(), {
     meaning: "a read replica: DATABASE_READ_URLS with one",
     expectation: "a postgres:// URL, together with DATABASE_URL and without DATABASE_READ_URLS",
@@ -65,7 +76,7 @@ export const databaseSettings = {
   }),
   DATABASE_READ_URLS: setting(replicaList.default([]), {
     meaning:
-      "read replicas of the API, comma-separated; `?weight=3` takes three times the reads of another (1 to 100, default 1)",
+      "read replicas of the API, comma-separated; `?weight=3` takes three times the reads of another (1 to 100, default 1), `?pooler=true` is the address of a pooler in front of one",
     expectation: "postgres:// URLs, comma-separated, together with DATABASE_URL",
     example:
       "postgres://user:password@replica-1:5432/orders,postgres://user:password@replica-2:5432/orders?weight=3",

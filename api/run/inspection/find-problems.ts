@@ -20,6 +20,7 @@ import { readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { findWrongRights } from "../database-roles/find-wrong-rights.ts";
 import { configuredProjections } from "./configured-projections.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
+import { checkPooler } from "./find-pooler-problems.ts";
 import { checkReplicas } from "./find-replica-problems.ts";
 import { checkDisk, checkServer, type Finding } from "./find-server-problems.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
@@ -36,6 +37,7 @@ export async function findProblems(
   const general = [
     ...(await checkServer(db)),
     ...(await checkDisk(config)),
+    ...(await checkAddress(config)),
     ...(await checkReplicas(db, config.database)),
     ...(await Promise.all(nodes)).flat(),
   ];
@@ -58,6 +60,10 @@ export async function findProblems(
     ...(await checkAnalysts(db)),
     ...(await checkSchemas(db, config, projections)),
   ];
+}
+
+async function checkAddress({ database: { url, poolerUrl } }: InspectedConfig): Promise<Finding[]> {
+  return url === null ? [] : await checkPooler({ url, poolerUrl });
 }
 
 async function checkNodes(chain: ChainConfig, fetchHead: FetchChainHead): Promise<Finding[]> {

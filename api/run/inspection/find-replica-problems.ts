@@ -1,6 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { type Database, openDatabase } from "../../../projections/database.ts";
+import {
+  type Database,
+  type DatabaseAddress,
+  openDatabase,
+} from "../../../projections/database.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import type { ReplicaAddress } from "../config/database-settings.ts";
 import type { Finding } from "./find-server-problems.ts";
@@ -28,9 +32,9 @@ export async function checkReplicas(
   primary: Database,
   { replicas, maxReplicaLagSeconds }: Options,
 ): Promise<Finding[]> {
-  const checked = replicas.map(async ({ url }): Promise<Finding[]> => {
-    const found = await checkReplica(primary, url, maxReplicaLagSeconds);
-    const about = `replica ${new URL(url).host}`;
+  const checked = replicas.map(async ({ weight: _, ...address }): Promise<Finding[]> => {
+    const found = await checkReplica(primary, address, maxReplicaLagSeconds);
+    const about = `replica ${new URL(address.url).host}`;
     return found === null ? [] : [{ about, isFault: true, ...found }];
   });
   return (await Promise.all(checked)).flat();
@@ -38,11 +42,11 @@ export async function checkReplicas(
 
 async function checkReplica(
   primary: Database,
-  url: string,
+  address: DatabaseAddress,
   maxLagSeconds: number,
 ): Promise<Found | null> {
   const replica = openDatabase({
-    ...{ url, applicationName: "doctor", max: 1, onIdleError: () => {} },
+    ...{ ...address, applicationName: "doctor", max: 1, onIdleError: () => {} },
     ...{ statementTimeoutMs: answerMs, connectionTimeoutMs: answerMs },
   });
   try {
@@ -57,6 +61,7 @@ async function checkReplica(
     return missing > 0n ? behind(missing, maxLagSeconds) : null;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
+    if (isOfPooler(reason)) return unmarked;
     const advice = "start it, or take it out of DATABASE_READ_URLS; the API reads from others";
     return { finding: `does not answer: ${reason}`, advice };
   } finally {
@@ -74,6 +79,13 @@ async function missingAfter(replica: Database, head: bigint, seconds: number): P
   }
 }
 
+/** PgBouncer refuses the settings of a connection to a server. */
+const isOfPooler = (reason: string) => reason.includes("unsupported startup parameter");
+
+const unmarked: Found = {
+  finding: "is a pooler, which its address does not say",
+  advice: "add ?pooler=true to its address in DATABASE_READ_URLS",
+};
 const foreign: Found = {
   finding: "is not a copy of the primary",
   advice: "take it out of DATABASE_READ_URLS: its answers are those of another database",

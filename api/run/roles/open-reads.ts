@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { projectionNames } from "../../../projections/all.ts";
-import type { Database } from "../../../projections/database.ts";
+import type { Database, DatabaseAddress } from "../../../projections/database.ts";
 import {
   openPositionedReads,
   type PositionedReads,
@@ -28,11 +28,14 @@ type Options = {
 
 /** The databases that the API reads: the primary, and its replicas where there are. */
 export function openReads({ database, logger, written, onWait }: Options): OpenedReads {
-  const open = (url: string, name?: string) =>
-    openReaders({ url, ...(name !== undefined && { name }), projections: projectionNames, logger });
-  const primary = open(database.url);
-  const opened = database.replicas.map(({ url, weight }) => {
-    const readers = open(url, new URL(url).host);
+  const open = (address: DatabaseAddress, name?: string) =>
+    openReaders({
+      ...{ address, projections: projectionNames, logger },
+      ...(name !== undefined && { name }),
+    });
+  const primary = open(database.requests);
+  const opened = database.replicas.map(({ weight, ...address }) => {
+    const readers = open(address, new URL(address.url).host);
     return { readers, weight, target: readers.target };
   });
   const replicas = openReplicas({

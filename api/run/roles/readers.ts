@@ -1,5 +1,10 @@
 import type { Logger } from "pino";
-import { type Database, mostPrepared, openDatabase } from "../../../projections/database.ts";
+import {
+  type Database,
+  type DatabaseAddress,
+  mostPrepared,
+  openDatabase,
+} from "../../../projections/database.ts";
 import { openTarget, type Target } from "../../serve/http/reads/target.ts";
 
 /** The connections that the API reads a database with, kept apart so that none of them waits for slower ones. */
@@ -12,7 +17,7 @@ export type Readers = {
 };
 
 type ReadersOptions = {
-  readonly url: string;
+  readonly address: DatabaseAddress;
   readonly name?: string;
   /** Names of the serving projections. */
   readonly projections: readonly string[];
@@ -24,9 +29,9 @@ const most = { reads: 8, lists: 4 };
 /** Milliseconds for a statement. A list that takes longer holds one of few connections. */
 const timeoutsMs = { reads: 5_000, lists: 2_000 };
 
-export function openReaders({ url, name, projections, logger }: ReadersOptions): Readers {
+export function openReaders({ address, name, projections, logger }: ReadersOptions): Readers {
   const shared = {
-    url,
+    ...address,
     onIdleError: (error: Error) =>
       logger.warn({ err: error, database: name }, "database connection lost"),
   };

@@ -10,6 +10,7 @@ import {
 } from "../database-roles/configured-roles.ts";
 import { areSeparate, readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { createEmbeddedRoles } from "../database-roles/embedded-roles.ts";
+import { checkAddresses } from "./check-addresses.ts";
 import { startDatabase } from "./start-database.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 
@@ -22,11 +23,11 @@ export async function openAddresses(context: SupervisorContext): Promise<Databas
   return addressesOf({ url: owner, processUrls, adminUrl });
 }
 
-/** Waits until the database answers, migrates it, and gives each role its rights. A migration that fails is not retried. */
+/** Waits until the database answers, checks the addresses, migrates it, and gives each role its rights. A migration that fails is not retried. */
 export async function prepareDatabase(
   db: Database,
   addresses: DatabaseAddresses,
-  { logger, signal }: Pick<SupervisorContext, "logger" | "signal">,
+  { config, logger, signal }: Pick<SupervisorContext, "config" | "logger" | "signal">,
 ): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     signal.throwIfAborted();
@@ -38,6 +39,7 @@ export async function prepareDatabase(
     if (tries % 10 === 0) logger.warn({ reason: error.message }, "database does not answer");
     await delay(1_000, undefined, { signal });
   }
+  await checkAddresses(addresses, config.database.poolerUrl, logger);
   const startedAt = performance.now();
   const pending = await pendingMigrations(db);
   await migrate(db);

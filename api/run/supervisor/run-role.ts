@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { openCallMeter } from "../../background/outgoing/call-meter.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
-import type { RoleConfig } from "../roles/role.ts";
+import { type RoleConfig, roleDatabase } from "../roles/role.ts";
 import { loadRole, type RoleName } from "./role-modules.ts";
 
 /** Runs one role in this process until the signal, or until it fails. Resolves with the exit code. */
@@ -39,8 +39,7 @@ export async function runRole(
 
 /** A role that runs alone needs the addresses of its database and chains in its settings. */
 function roleConfig(config: Config, name: RoleName): RoleConfig {
-  const { replicas, maxReplicaLagSeconds, processUrls } = config.database;
-  const url = processUrls[name] ?? config.database.url;
+  const url = config.database.processUrls[name] ?? config.database.url;
   const { bps, recipient } = config.fees;
   const problems: string[] = [];
   const requireSetting = (value: unknown, name: string, example: string) => {
@@ -56,6 +55,5 @@ function roleConfig(config: Config, name: RoleName): RoleConfig {
   if (url === null || recipient === null || problems.length > 0) {
     throw new ConfigurationError(problems);
   }
-  const database = { url, replicas, maxReplicaLagSeconds };
-  return { ...config, database, fees: { bps, recipient } };
+  return { ...config, database: roleDatabase(config.database, url), fees: { bps, recipient } };
 }

@@ -58,11 +58,15 @@ function processesOf(
   }));
 }
 
-/** A process gets the address of its own database user, and of no other; the console alone its port and password. */
+/** A process gets the address of its own database user, and of no other; the API alone the pooler's, the console its port and password. */
 function withOneUser(given: Variables, role: RoleName): Variables {
   const own = given[`DATABASE_URL_${role.toUpperCase()}`] || given.DATABASE_URL;
   const others = Object.keys(given).filter((name) => /^DATABASE_URL_/.test(name));
-  const foreign = role === "console" ? others : [...others, "OPERATOR_PORT", "OPERATOR_PASSWORD"];
+  const foreign = [
+    ...others,
+    ...(role === "console" ? [] : ["OPERATOR_PORT", "OPERATOR_PASSWORD"]),
+    ...(role === "api" ? [] : ["DATABASE_POOLER_URL"]),
+  ];
   const removed = Object.fromEntries(foreign.map((name) => [name, undefined]));
   return { ...given, ...removed, DATABASE_URL: own };
 }

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { openDatabase } from "../../../projections/database.ts";
+import { type DatabaseAddress, openDatabase } from "../../../projections/database.ts";
 import { openListener } from "../../background/log-signal/listener.ts";
 import type { AccountContext } from "./account-context.ts";
 import { type BearerTokens, openBearerTokens } from "./bearer-tokens.ts";
@@ -23,7 +23,7 @@ export type OpenedAccounts = {
 
 /** The settings that accounts need. */
 export type AccountsConfig = {
-  readonly database: { readonly url: string };
+  readonly database: { readonly url: string; readonly requests: DatabaseAddress };
   readonly http: { readonly host: string; readonly baseUrl: string };
   readonly access: {
     /** Open streams of an account, and of an address without one. */
@@ -46,7 +46,7 @@ export function openAccounts({
   logger: Logger;
 }): OpenedAccounts {
   const db = openDatabase({
-    url: config.database.url,
+    ...config.database.requests,
     applicationName: "api accounts",
     max: 4,
     statementTimeoutMs: 5_000,

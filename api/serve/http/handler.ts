@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import type { Database } from "../../../projections/database.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import {
   type Document,
@@ -10,6 +11,7 @@ import {
 } from "./answer.ts";
 import type { ApiProfile } from "./api-profile.ts";
 import { callerAddress } from "./caller-address.ts";
+import type { LoadClass } from "./concurrency/load-class.ts";
 import type { Envelope } from "./envelope.ts";
 import { keyOf } from "./limit.ts";
 import { nextLink } from "./page.ts";
@@ -82,6 +84,24 @@ function resultHandler<Context>(
   };
 }
 
+type Answering = (
+  request: Request,
+  response: Response,
+  positioned: [PositionedReads, bigint],
+) => Promise<Document | RefusedAt>;
+
+/** Statement by statement: no connection is held while others are asked. What is read is at least at the position. */
+function onPrimary(
+  loadClass: LoadClass,
+  make: (request: Request, response: Response, db: Database) => Promise<Document | RefusedAt>,
+): Answering {
+  return async (request, response, [{ primary, reachOnPrimary }, atLeast]) => {
+    await reachOnPrimary(atLeast);
+    const { position } = await primary.readVersion();
+    return { ...(await make(request, response, primary.dbOf(loadClass))), position };
+  };
+}
+
 /** A refusal, and the position of what it was made from. */
 type RefusedAt = { readonly refused: Refused; readonly position?: bigint };
 
@@ -109,11 +129,7 @@ function documentHandler<Context>(
     return { ...jsonDocument(bodyOf(answer, envelope), options), ...at };
   };
   const { loadClass = "data" } = route;
-  const read = async (
-    request: Request,
-    response: Response,
-    [reads, atLeast]: [PositionedReads, bigint],
-  ): Promise<Document | RefusedAt> => {
+  const read: Answering = async (request, response, [reads, atLeast]) => {
     const input = inputOf(request, response);
     // Valid or not is found out once for all who ask the same.
     if (route.isCacheable === true && cache !== undefined)
@@ -130,14 +146,21 @@ function documentHandler<Context>(
       make(request, handling({ ...context, db: snapshot.db }), snapshot),
     );
   };
-  const positioned = readsOf(route) === "nothing" ? undefined : reads;
+  const source = readsOf(route);
+  const answer =
+    source !== "primary"
+      ? read
+      : onPrimary(loadClass, (request, response, db) =>
+          make(request, route.answer(inputOf(request, response), { ...context, db })),
+        );
+  const positioned = source === "nothing" ? undefined : reads;
   return async (request, response) => {
     const atLeast = positioned === undefined ? 0n : minPosition(request);
     if (isRejection(atLeast)) return refuse(response, atLeast);
     const made =
       positioned === undefined
         ? await make(request, route.answer(inputOf(request, response), context))
-        : await read(request, response, [positioned, atLeast]);
+        : await answer(request, response, [positioned, atLeast]);
     if (!("refused" in made)) return sendDocument(request, response, made);
     if (made.position !== undefined) setPosition(response, made.position);
     refuse(response, made.refused);

@@ -199,7 +199,11 @@ describe("a request that cannot be answered for the state of the database", () =
 });
 
 it("the API's connections of long lists are fewer, and end a statement after two seconds", async () => {
-  const readers = openReaders({ url: database.url, projections: projectionNames, logger });
+  const readers = openReaders({
+    address: { url: database.url },
+    projections: projectionNames,
+    logger,
+  });
   const limitOf = async (one: Database) =>
     (
       await sql<{ limit: string }>`select current_setting('statement_timeout') as limit`.execute(

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { registerCuratedCollections } from "../../../api/background/jobs/register-curated.ts";
 import { readConfig } from "../../../api/run/config/read-config.ts";
 import { runRole } from "../../../api/run/roles/jobs.ts";
-import type { RoleContext, RunningRole } from "../../../api/run/roles/role.ts";
+import { type RoleContext, type RunningRole, roleDatabase } from "../../../api/run/roles/role.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect } from "../../../devnet/client.ts";
 import { allProjections } from "../../../projections/all.ts";
@@ -237,7 +237,10 @@ describe("the jobs role", () => {
     const context: RoleContext = {
       config: {
         ...config,
-        database: { url: database.url, replicas: [], maxReplicaLagSeconds: 5 },
+        database: roleDatabase(
+          { replicas: [], maxReplicaLagSeconds: 5, poolerUrl: null },
+          database.url,
+        ),
         fees: { bps: 100, recipient: addressOf(9) },
         curated: { file: "none", collections },
       },

@@ -31,7 +31,10 @@ afterAll(async () => {
 });
 
 const check = (url: string) => {
-  return checkReplicas(database.db, { replicas: [{ url, weight: 1 }], maxReplicaLagSeconds: 1 });
+  return checkReplicas(database.db, {
+    replicas: [{ url, weight: 1, isPooled: false }],
+    maxReplicaLagSeconds: 1,
+  });
 };
 const listing = (salt: bigint) =>
   givenListing({ maker: addressOf(1), contract: addressOf(2), tokenId: salt, salt }).submitted;

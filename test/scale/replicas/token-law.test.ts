@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { openReads } from "../../../api/run/roles/open-reads.ts";
+import { roleDatabase } from "../../../api/run/roles/role.ts";
 import { createApp } from "../../../api/serve/app.ts";
 import type { WaitOutcome } from "../../../api/serve/http/reads/positioned-reads.ts";
 import { openResponseCache } from "../../../api/serve/http/response-cache.ts";
@@ -73,9 +74,8 @@ beforeAll(async () => {
   reads = openReads({
     // A standby is read however late it is: the token alone keeps answers from being stale.
     database: {
-      url: database.url,
+      ...roleDatabase({ replicas: [], maxReplicaLagSeconds: 3_600, poolerUrl: null }, database.url),
       replicas: [{ url: standbyUrl, weight: 1 }],
-      maxReplicaLagSeconds: 3_600,
     },
     logger,
     written: market.writtenPosition,

@@ -6,7 +6,7 @@ import { readConfig } from "../../../api/run/config/read-config.ts";
 import { findFreePort } from "../../../api/run/free-port.ts";
 import type { LogSink } from "../../../api/run/output/logger.ts";
 import { launch } from "../../../api/run/programs/program.ts";
-import type { RoleConfig, RunningRole } from "../../../api/run/roles/role.ts";
+import { type RoleConfig, type RunningRole, roleDatabase } from "../../../api/run/roles/role.ts";
 import { startChild } from "../../../api/run/supervisor/child.ts";
 import { keepRunning, type RestartedProcess } from "../../../api/run/supervisor/keep-running.ts";
 import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
@@ -56,10 +56,10 @@ export async function pipelineSettings(options: PipelineOptions): Promise<Record
 /** The same, as roles are given it. */
 export async function pipelineConfig(options: PipelineOptions): Promise<RoleConfig> {
   const config = readConfig(await pipelineSettings(options));
-  const { url, replicas, maxReplicaLagSeconds } = config.database;
+  const { url } = config.database;
   const { recipient } = config.fees;
   if (url === null || recipient === null) throw new Error("settings are missing");
-  const database = { url, replicas, maxReplicaLagSeconds };
+  const database = roleDatabase(config.database, url);
   return { ...config, database, fees: { ...config.fees, recipient } };
 }
 

@@ -12,6 +12,17 @@ type OperationRequest = {
 /** By `method path` of the document. */
 export type OperationRequests = Readonly<Record<string, OperationRequest>>;
 
+/** The address of a request, from its operation's path. */
+export function addressOf(template: string, { path = {}, query = {} }: OperationRequest): string {
+  const filled = template.replaceAll(/\{(\w+)\}/g, (_, name) => path[name] ?? "");
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (typeof value !== "object") search.set(name, String(value));
+    else for (const [key, one] of Object.entries(value)) search.set(`${name}[${key}]`, one);
+  }
+  return search.size === 0 ? filled : `${filled}?${search}`;
+}
+
 const { punks, editions } = contracts;
 const lower = (account: { address: string }) => account.address.toLowerCase();
 const [alice, bob, carol] = [accounts.alice, accounts.bob, accounts.carol].map(lower);

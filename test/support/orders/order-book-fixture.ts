@@ -29,6 +29,9 @@ export type OrderBookFixture = Pick<Market, "actors" | "client"> & {
   /** The RPC proxy that the API uses. */
   node: RpcProxy;
   api: ApiClient;
+  /** Of the API's app, for another one over the same data. */
+  options: AppOptions;
+  databaseUrl: string;
   /** Appends a signed order without validating it; returns its id. */
   submit(order: SignedOrder): Promise<string>;
   /** Records and projects everything mined so far. */
@@ -82,13 +85,13 @@ export async function openOrderBook(
     market: openTestMarket(db, { [chainId]: node.url }, waitUntilProjected, partners),
     now: () => new Date(),
   };
-  const app = createApp({
+  const options: AppOptions = {
     context,
     baseUrl: "https://api.example.test",
     logger: pino({ level: "warn" }),
     ...moreOf(context, market.anvil.rpcUrl),
-  });
-  const api = await serve(app);
+  };
+  const api = await serve(createApp(options));
   const catchUp = async () => {
     await recordChain(db, { chainId, rpcUrl: market.anvil.rpcUrl });
     await projectAll();
@@ -100,6 +103,8 @@ export async function openOrderBook(
     db,
     node,
     api,
+    options,
+    databaseUrl: database.url,
     catchUp,
     async submit(order) {
       const signed = inLowerCase(order);

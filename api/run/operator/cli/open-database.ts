@@ -5,6 +5,7 @@ import type { Config } from "../../config/config.ts";
 import { readConfig, readEnvironment } from "../../config/read-config.ts";
 import { type DatabaseRoles, readDatabaseRoles } from "../../database-roles/database-roles.ts";
 import { createLogger } from "../../output/logger.ts";
+import { askServer } from "../../postgres/answering-server.ts";
 import { startPostgres } from "../../postgres/embedded.ts";
 import { mergeInstallation } from "../../supervisor/installation.ts";
 import { startOrphanGuard } from "../../supervisor/orphan-guard.ts";
@@ -33,6 +34,9 @@ export async function withDatabase<Result>(
   const server = config.database.url === null ? await startEmbedded(config) : undefined;
   const admin = as === "admin" ? config.database.adminUrl : null;
   const login = server?.url ?? admin ?? config.database.url ?? "";
+  // What does not answer fails below, with its reason.
+  const answering = await askServer(login).catch(() => undefined);
+  if (answering?.isPooled) throw new Error(behindPooler);
   const url = as === "admin" ? login : await asRole(login, as);
   const db = openDatabase({
     url: withOption(url, `client_connection_check_interval=${CHECK_CLIENT_MS}`),
@@ -48,6 +52,9 @@ export async function withDatabase<Result>(
     await server?.stop();
   }
 }
+
+const behindPooler =
+  "DATABASE_URL leads to a pooler. Set it to the database itself, and DATABASE_POOLER_URL to the pooler";
 
 async function startEmbedded({ dataDir, log }: Config) {
   const orphanGuard = startOrphanGuard();

@@ -128,6 +128,7 @@ export const orderParams = route(
     operationId: "getOrderParams",
     tag: "Orders",
     loadClass: "orders",
+    reads: "primary",
     summary: "Values and EIP-712 types to sign a listing with; those of an offer are in `offers`",
     query,
     data: OrderParametersBlock,
