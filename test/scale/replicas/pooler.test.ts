@@ -14,7 +14,7 @@ import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { factKind } from "../../../projections/log/fact-kind.ts";
 import { type OwnServer, openOwnServer } from "../../support/database/own-server.ts";
-import { openPgBouncer, type PgBouncer } from "../../support/database/pgbouncer.ts";
+import { hasPgBouncer, openPgBouncer, type PgBouncer } from "../../support/database/pgbouncer.ts";
 import { until } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { runOp } from "../../support/processes/op.ts";
@@ -29,6 +29,7 @@ let bouncer: PgBouncer;
 let pooled: string;
 
 beforeAll(async () => {
+  if (!hasPgBouncer) return;
   server = await openOwnServer();
   database = await createDatabase({ server: server.url });
   bouncer = await openPgBouncer(server.url, { mode: "transaction", connections });
@@ -56,7 +57,7 @@ async function askMuch(db: Database): Promise<number> {
   return (await Promise.all(asked)).filter(Boolean).length;
 }
 
-describe("a pool through PgBouncer in transaction mode", () => {
+describe.runIf(hasPgBouncer)("a pool through PgBouncer in transaction mode", () => {
   it("is answered every statement of many sessions", async () => {
     const db = open(pooled, {
       isPooled: true,
@@ -95,7 +96,7 @@ describe("a pool through PgBouncer in transaction mode", () => {
   });
 });
 
-describe("op doctor", () => {
+describe.runIf(hasPgBouncer)("op doctor", () => {
   const findings = async (poolerUrl: string | null, url = database.url) =>
     (await checkPooler({ url, poolerUrl })).map(({ finding }) => finding);
 
@@ -125,7 +126,7 @@ describe("op doctor", () => {
   });
 });
 
-describe("a service", () => {
+describe.runIf(hasPgBouncer)("a service", () => {
   const orphanGuard = startOrphanGuard();
   async function start(settings: Record<string, string>): Promise<StartedService> {
     const dataDir = await mkdtemp(join(tmpdir(), "pooled-service-"));

@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -29,7 +30,8 @@ export async function openPgBouncer(
   { mode, connections = 10 }: Options,
 ): Promise<PgBouncer> {
   const { hostname, port, username, password } = new URL(serverUrl);
-  const { program, libraries } = await locateProgram();
+  if (located === null) throw new Error("PgBouncer cannot be had here");
+  const { program, libraries } = located;
   const directory = await mkdtemp(join(tmpdir(), "pgbouncer-"));
   const own = await findFreePort();
   const file = join(directory, "pgbouncer.ini");
@@ -77,25 +79,47 @@ export async function openPgBouncer(
 /** Where the packages are unpacked that are not installed. */
 const unpacked = resolve("node_modules/.cache/pgbouncer");
 const packages = ["pgbouncer", "libc-ares2", "libevent-2.1-7"];
+const libraryFolder = `usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu`;
 
 type Program = { readonly program: string; readonly libraries: string };
 
-/** The installed program, or Debian's package of it, unpacked: neither is installed, nor needs root. */
-async function locateProgram(): Promise<Program> {
-  const installed = { program: "/usr/sbin/pgbouncer", libraries: "" };
-  if (works(installed)) return installed;
-  const program = join(unpacked, "usr/sbin/pgbouncer");
-  const libraries = join(unpacked, "usr/lib", libraryFolder());
-  if (works({ program, libraries })) return { program, libraries };
-  await mkdir(unpacked, { recursive: true });
-  execFileSync("apt-get", ["download", ...packages], { cwd: unpacked, stdio: "pipe" });
-  for (const name of await readdir(unpacked)) {
-    if (name.endsWith(".deb")) execFileSync("dpkg-deb", ["-x", name, "."], { cwd: unpacked });
+const installed: Program = { program: "/usr/sbin/pgbouncer", libraries: "" };
+const ofPackages: Program = {
+  program: join(unpacked, "usr/sbin/pgbouncer"),
+  libraries: join(unpacked, libraryFolder),
+};
+
+/** Debian's program, installed or from its packages, unpacked without an installation. Null: neither can be had here. */
+const located = await locateProgram();
+export const hasPgBouncer = located !== null;
+
+async function locateProgram(): Promise<Program | null> {
+  for (const one of [installed, ofPackages]) if (works(one)) return one;
+  try {
+    await mkdir(unpacked, { recursive: true });
+    downloadPackages();
+    for (const name of await readdir(unpacked)) {
+      if (name.endsWith(".deb")) execFileSync("dpkg-deb", ["-x", name, "."], { cwd: unpacked });
+    }
+  } catch {
+    // No Debian, or its packages cannot be reached.
   }
-  return { program, libraries };
+  return works(ofPackages) ? ofPackages : null;
 }
 
-const libraryFolder = () => `${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu`;
+function downloadPackages(): void {
+  const apt = (...args: readonly string[]) =>
+    execFileSync("apt-get", args, { cwd: unpacked, stdio: "pipe", timeout: 120_000 });
+  try {
+    apt("download", ...packages);
+  } catch {
+    // A new machine knows no packages yet; lists of our own need no root.
+    mkdirSync(join(unpacked, "lists/partial"), { recursive: true });
+    const lists = ["-o", `Dir::State::Lists=${join(unpacked, "lists")}`];
+    apt(...lists, "update");
+    apt(...lists, "download", ...packages);
+  }
+}
 
 function works({ program, libraries }: Program): boolean {
   try {
