@@ -66,9 +66,9 @@ function resultHandler<Context>(
       return send(response, await route.answer(input, context));
     const atLeast = minPosition(request);
     if (isRejection(atLeast)) return refuse(response, atLeast);
+    const handling = route.validate(input, context);
+    if (isRejection(handling)) return refuse(response, handling);
     if (source === "snapshot") {
-      const handling = route.validate(input, context);
-      if (isRejection(handling)) return refuse(response, handling);
       const answer = await reads.inSnapshot({ loadClass, atLeast }, async ({ db, facts }) => {
         const made = await handling({ ...context, db });
         setPosition(response, facts.answered);
@@ -78,28 +78,23 @@ function resultHandler<Context>(
     }
     await reads.reachOnPrimary(atLeast);
     const db = reads.primary.dbOf(loadClass);
-    const answer = await route.answer(input, { ...context, db });
+    const answer = await handling({ ...context, db });
     setPosition(response, await reads.readPrimaryPosition());
     send(response, answer);
   };
 }
 
-type Answering = (
-  request: Request,
-  response: Response,
-  positioned: [PositionedReads, bigint],
-) => Promise<Document | RefusedAt>;
+type Positioned = { reads: PositionedReads; atLeast: bigint };
 
 /** Statement by statement: no connection is held while others are asked. What is read is at least at the position. */
-function onPrimary(
+async function readPrimary<Result>(
+  { reads, atLeast }: Positioned,
   loadClass: LoadClass,
-  make: (request: Request, response: Response, db: Database) => Promise<Document | RefusedAt>,
-): Answering {
-  return async (request, response, [{ primary, reachOnPrimary }, atLeast]) => {
-    await reachOnPrimary(atLeast);
-    const { position } = await primary.readVersion();
-    return { ...(await make(request, response, primary.dbOf(loadClass))), position };
-  };
+  read: (db: Database) => Promise<Result>,
+): Promise<Result & { position: bigint }> {
+  await reads.reachOnPrimary(atLeast);
+  const { position } = await reads.primary.readVersion();
+  return { ...(await read(reads.primary.dbOf(loadClass))), position };
 }
 
 /** A refusal, and the position of what it was made from. */
@@ -129,8 +124,14 @@ function documentHandler<Context>(
     return { ...jsonDocument(bodyOf(answer, envelope), options), ...at };
   };
   const { loadClass = "data" } = route;
-  const read: Answering = async (request, response, [reads, atLeast]) => {
+  const source = readsOf(route);
+  const answer = async (
+    request: Request,
+    response: Response,
+    positioned: Positioned,
+  ): Promise<Document | RefusedAt> => {
     const input = inputOf(request, response);
+    const { reads, atLeast } = positioned;
     // Valid or not is found out once for all who ask the same.
     if (route.isCacheable === true && cache !== undefined)
       return cache.get(
@@ -142,17 +143,14 @@ function documentHandler<Context>(
       );
     const handling = route.validate(input, context);
     if (isRejection(handling)) return { refused: handling };
+    if (source === "primary")
+      return readPrimary(positioned, loadClass, (db) =>
+        make(request, handling({ ...context, db })),
+      );
     return reads.inSnapshot({ loadClass, atLeast }, (snapshot) =>
       make(request, handling({ ...context, db: snapshot.db }), snapshot),
     );
   };
-  const source = readsOf(route);
-  const answer =
-    source !== "primary"
-      ? read
-      : onPrimary(loadClass, (request, response, db) =>
-          make(request, route.answer(inputOf(request, response), { ...context, db })),
-        );
   const positioned = source === "nothing" ? undefined : reads;
   return async (request, response) => {
     const atLeast = positioned === undefined ? 0n : minPosition(request);
@@ -160,7 +158,7 @@ function documentHandler<Context>(
     const made =
       positioned === undefined
         ? await make(request, route.answer(inputOf(request, response), context))
-        : await answer(request, response, [positioned, atLeast]);
+        : await answer(request, response, { reads: positioned, atLeast });
     if (!("refused" in made)) return sendDocument(request, response, made);
     if (made.position !== undefined) setPosition(response, made.position);
     refuse(response, made.refused);
