@@ -59,7 +59,10 @@ export function translateTransaction(
   feeRecipient: Address,
 ): Translation {
   const calldataTail = calldataTailOf(transaction.facts);
-  const fills = exchanges.flatMap((exchange) => fillsOf(exchange, transaction));
+  const facts = factsByExchange(transaction);
+  const fills = exchanges.flatMap((exchange) =>
+    fillsOf(exchange, transaction, facts.get(exchange)),
+  );
   const sales: Omit<Sale, "ordinal">[] = [];
   const doubts: SaleDoubt[] = [];
   for (const placed of settleTrades(fills, transaction.transfers)) {
@@ -70,6 +73,17 @@ export function translateTransaction(
   return { sales: sales.map((sale, ordinal) => ({ ordinal, ...sale })), doubts };
 }
 
+/** By kind of fact, or by source of an `exchange_event`: found once, as a rebuild asks it of every event. */
+const known = new Map<number | string, Exchange>();
+
+function exchangeOf(fact: ExchangeFact): Exchange | undefined {
+  const { kind, payload } = fact;
+  const key = kind === factKind.exchange_event ? (payload as ExchangeEvent).source : kind;
+  const exchange = known.get(key) ?? exchanges.find((one) => isFactOf(one, fact));
+  if (exchange !== undefined) known.set(key, exchange);
+  return exchange;
+}
+
 function isFactOf({ factKinds, sources }: Exchange, { kind, payload }: ExchangeFact): boolean {
   if (factKinds !== undefined) return factKinds.some((own) => factKind[own] === kind);
   if (kind !== factKind.exchange_event) return false;
@@ -77,9 +91,24 @@ function isFactOf({ factKinds, sources }: Exchange, { kind, payload }: ExchangeF
   return sources.some(({ name }) => name === source);
 }
 
-function fillsOf(exchange: Exchange, transaction: ExchangeTransaction): Placed<Fill>[] {
-  const facts = transaction.facts.filter((fact) => isFactOf(exchange, fact));
-  if (facts.length === 0) return [];
+function factsByExchange({ facts }: ExchangeTransaction): Map<Exchange, ExchangeFact[]> {
+  const byExchange = new Map<Exchange, ExchangeFact[]>();
+  for (const fact of facts) {
+    const exchange = exchangeOf(fact);
+    if (exchange === undefined) continue;
+    const own = byExchange.get(exchange);
+    if (own === undefined) byExchange.set(exchange, [fact]);
+    else own.push(fact);
+  }
+  return byExchange;
+}
+
+function fillsOf(
+  exchange: Exchange,
+  transaction: ExchangeTransaction,
+  facts: readonly ExchangeFact[] | undefined,
+): Placed<Fill>[] {
+  if (facts === undefined) return [];
   let itemsBefore = 0;
   return exchange.tradesOf({ ...transaction, facts }).map((fill, place) => {
     const placed = { exchange, place, itemsBefore, fill };

@@ -2,6 +2,7 @@ import type { AbiEvent } from "viem";
 import { blendEvents, blurV1Events, blurV2Events, blur as contracts } from "../../../abis/blur.ts";
 import type { Exchange, ExchangeSource, ExchangeTransaction } from "../model/exchange.ts";
 import { tradesOfBlend } from "./blend.ts";
+import { selectSimpleSales } from "./simple-sales.ts";
 import { tradesOfV1 } from "./v1.ts";
 import { tradesOfV2 } from "./v2.ts";
 
@@ -19,6 +20,7 @@ export const blur: Exchange = {
     ...tradesOfV1(ofContract(transaction, contracts.v1)),
     ...tradesOfV2(ofContract(transaction, contracts.v2)),
   ],
+  selectSimpleSales,
 };
 
 export const blend: Exchange = {

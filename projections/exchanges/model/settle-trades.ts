@@ -22,7 +22,7 @@ type SettledItem = Omit<TradedItem, "via" | "standard"> & {
 export type SettledTrade = Omit<Trade, "items"> & { readonly items: readonly SettledItem[] };
 
 /** A price beyond it is no price: more than there is of any currency that something is worth. */
-const MAX_WEI = 10n ** 27n;
+export const MAX_WEI = 10n ** 27n;
 
 /**
  * Decides which of a transaction's fills are sales: something was paid, the token moved as the event says, and no

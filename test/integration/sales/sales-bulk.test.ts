@@ -19,6 +19,7 @@ import {
   zeroAddress,
 } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { blurEventsOf, blurMatch } from "../../support/market-data/blur-matches.ts";
 import { runsOf } from "../../support/thoroughness.ts";
 
 const [apes, alice, bob, carol, house] = [1, 3, 4, 5, 6].map(addressOf) as [
@@ -149,24 +150,26 @@ function eventsOf(made: Fill, nth: number): ChainEvent[] {
 }
 
 const fills = fc.array(fill, { minLength: 20, maxLength: 40 });
+const matches = fc.array(blurMatch, { minLength: 10, maxLength: 30 });
 const tables = [
   ...["sale", "total", "token_total", "volume", "day", "sale_count_bits"],
   ...["doubt", "doubt_total", "wash_trade"],
 ];
 
-type Side = "ask" | "bid";
+/** The protocol and the side of a sale. */
+type Kind = `${"seaport" | "blur"} ${"ask" | "bid"}`;
 
-/** The projection, noting the sides of the sales that its first step makes. */
-function noting(made: Side[]): Projection {
+/** The projection, noting the kinds of the sales that its first step makes. */
+function noting(made: Kind[]): Projection {
   const [first, ...others] = projection.deriveAll ?? [];
   if (first === undefined) throw new Error("sales are not derived in bulk");
   const noted = {
     ...first,
     derive: async (...given: Parameters<typeof first.derive>) => {
       await first.derive(...given);
-      const { rows } = await sql<{ side: Side }>`
-        select side from ${sql.id(given[1], "sale")}`.execute(given[0]);
-      made.push(...rows.map(({ side }) => side));
+      const { rows } = await sql<{ kind: Kind }>`
+        select protocol || ' ' || side as kind from ${sql.id(given[1], "sale")}`.execute(given[0]);
+      made.push(...rows.map(({ kind }) => kind));
     },
   };
   return { ...projection, deriveAll: [noted, ...others] };
@@ -183,13 +186,13 @@ const dumpAll = (schema: string) =>
 
 describe("sales derived in bulk", () => {
   it("are those of ticks, whatever was filled, in SQL and in TypeScript", async () => {
-    const plain: Side[] = [];
+    const plain: Kind[] = [];
     let sold = 0;
     await fc.assert(
       fc
-        .asyncProperty(fills, fc.boolean(), async (made, isDropped) => {
+        .asyncProperty(fills, matches, fc.boolean(), async (made, matched, isDropped) => {
           const { db } = database;
-          await appendEvents(db, made.flatMap(eventsOf));
+          await appendEvents(db, [...made.flatMap(eventsOf), ...matched.flatMap(blurEventsOf)]);
           if (isDropped) await setBlocks(db, "block_retracted", [block(1, 8)]);
           await project(db, [await createProjection(db, projection)]);
           await deriveInBulk(db, { projection: noting(plain), schema: "sales_shadow" });
@@ -201,8 +204,8 @@ describe("sales derived in bulk", () => {
         .beforeEach(startOver),
       { numRuns: runsOf(60, 12) },
     );
-    for (const side of ["ask", "bid"]) {
-      expect(plain.filter((one) => one === side).length).toBeGreaterThan(sold / 20);
+    for (const kind of ["seaport ask", "seaport bid", "blur ask", "blur bid"]) {
+      expect(plain.filter((one) => one === kind).length).toBeGreaterThan(sold / 50);
     }
     expect(plain.length).toBeLessThan(sold);
   });
