@@ -31,34 +31,47 @@ export async function showProgressUntil(
 
 type RatedProgress = Progress & {
   factsPerSecond: number;
-  /** Of the chain that takes longest, at the pace since the first reading; null: not known. */
+  /** Of the chain that takes longest, at the pace of the newest readings; null: not known. */
   secondsLeft: number | null;
 };
 
+/** The pace is that of the newest readings: a start has phases of very different paces. */
+const PACE_READINGS = 4;
+
 /** Adds the rate since the reading before, and the time left. */
-function openRate(): (progress: Progress) => RatedProgress {
-  let before: { facts: number; at: number } | undefined;
-  const first = new Map<number, { block: number; at: number }>();
-  const secondsLeftOf = ({ chainId, block, head }: Progress["chains"][number], at: number) => {
-    if (block === null || head === null) return null;
-    const known = first.get(chainId) ?? { block, at };
-    first.set(chainId, known);
-    const perSecond = ((block - known.block) * 1_000) / (at - known.at);
-    return perSecond > 0 ? Math.ceil((head - block) / perSecond) : null;
-  };
+export function openRate(clock = () => performance.now()): (progress: Progress) => RatedProgress {
+  const readings: { progress: Progress; at: number }[] = [];
   return (progress) => {
-    const now = performance.now();
-    const seconds = before === undefined ? 0 : (now - before.at) / 1_000;
-    const added = before === undefined ? 0 : progress.facts - before.facts;
-    before = { facts: progress.facts, at: now };
-    const left = progress.chains.map((chain) => secondsLeftOf(chain, now));
-    const known = left.filter((one) => one !== null);
+    const reading = { progress, at: clock() };
+    const [oldest = reading] = readings;
+    const before = readings.at(-1) ?? reading;
+    readings.push(reading);
+    if (readings.length > PACE_READINGS) readings.shift();
+    const left = progress.chains.flatMap(
+      ({ chainId }) => secondsLeft(chainId, oldest, reading) ?? [],
+    );
+    const seconds = (reading.at - before.at) / 1_000;
     return {
       ...progress,
-      factsPerSecond: seconds > 0 ? Math.round(added / seconds) : 0,
-      secondsLeft: known.length === 0 ? null : Math.max(...known),
+      factsPerSecond:
+        seconds > 0 ? Math.round((progress.facts - before.progress.facts) / seconds) : 0,
+      secondsLeft: left.length === 0 ? null : Math.max(...left),
     };
   };
+}
+
+type Reading = { readonly progress: Progress; readonly at: number };
+
+/** By how fast the distance to the chain's head shrinks; null where it does not. */
+function secondsLeft(chainId: number, from: Reading, to: Reading): number | null {
+  const [before, now] = [blocksBehind(chainId, from), blocksBehind(chainId, to)];
+  if (before === null || now === null || now >= before) return null;
+  return Math.ceil((now * (to.at - from.at)) / (before - now) / 1_000);
+}
+
+function blocksBehind(chainId: number, { progress }: Reading): number | null {
+  const { block, head } = progress.chains.find((chain) => chain.chainId === chainId) ?? {};
+  return typeof block === "number" && typeof head === "number" ? head - block : null;
 }
 
 function lineOf({ facts, factsPerSecond, secondsLeft, chains }: RatedProgress): string {

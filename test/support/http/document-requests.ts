@@ -93,7 +93,7 @@ function requestOf(
   const parts = fc.tuple(
     ...names.map((name) =>
       fc.oneof(
-        { weight: 3, arbitrary: fc.constantFrom(...(known[name] ?? ["x"])) },
+        { weight: 3, arbitrary: fc.constantFrom("x", ...(known[name] ?? [])) },
         { weight: 1, arbitrary: hostileText },
       ),
     ),
