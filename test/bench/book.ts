@@ -43,8 +43,8 @@ const address = (series: string, number: string) =>
 const contract = address("contract", `n % ${CONTRACTS}`);
 const maker = address("maker", `n % ${MAKERS}`);
 
-/** Tokens (from, upTo], each minted, approved and listed by its maker. */
-async function appendListed(db: Database, from: number, upTo: number): Promise<void> {
+/** Tokens [from, upTo), each minted, approved and listed by its maker. */
+export async function appendListed(db: Database, from: number, upTo: number): Promise<void> {
   const range = sql`generate_series(${from}::bigint, ${upTo - 1}::bigint) n`;
   const block = sql`n / 100 + 1, sha256(convert_to('block' || (n / 100), 'UTF8')), to_timestamp(1700000000 + n / 100)`;
   const event = sql`(n % 100)::int, sha256(convert_to('transaction' || n, 'UTF8'))`;

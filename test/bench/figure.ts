@@ -1,4 +1,4 @@
-type Unit = "ms" | "facts/s" | "requests/s" | "ratio" | "B" | "MB" | "readers";
+type Unit = "ms" | "s" | "facts/s" | "requests/s" | "ratio" | "B" | "MB" | "readers";
 
 /** One measurement, printed as a table row and a line of JSON. */
 export type Figure = {
@@ -73,6 +73,7 @@ export function medianFigure(
 
 const decimals: Record<Unit, number> = {
   ms: 1,
+  s: 1,
   "facts/s": 0,
   "requests/s": 0,
   ratio: 2,

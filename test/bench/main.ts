@@ -11,6 +11,7 @@ const FACTS = 1_000_000;
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
   append: () => import("./append.ts"),
   size: () => import("./size.ts"),
+  costs: () => import("./costs.ts"),
   rebuild: () => import("./rebuild.ts"),
   "catch-up": () => import("./catch-up.ts"),
   "exchange-mix": () => import("./exchange-mix.ts"),
@@ -28,6 +29,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "partner-sold": () => import("./partner-sold.ts"),
   market: () => import("./market/market.ts"),
   pages: () => import("./market/pages.ts"),
+  "request-costs": () => import("./market/request-costs.ts"),
   "market-graphql": () => import("./market/graphql.ts"),
   ponder: () => import("./ponder/ponder.ts"),
 };

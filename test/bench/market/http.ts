@@ -69,7 +69,7 @@ async function expect(answer: Promise<Answer>, status: number): Promise<Answer> 
 }
 
 /** The answer with the milliseconds until its last byte. */
-async function fetchOnce(
+export async function fetchOnce(
   url: string,
   agent: Agent,
   headers: Record<string, string>,
