@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
+import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
 import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
 import { maxPriceAge, priceAt } from "../sql/coin-price.ts";
 import { isPaidNatively, nativeCoins } from "../sql/native-coin.ts";
@@ -113,26 +114,43 @@ const hoursOfOrders = (window: FactWindow) => sql`
   where (item ->> 'itemType')::int >= 2`;
 
 /**
- * Of events whose contracts only their exchange's translation knows: contracts sold in their transactions, and contracts
- * whose sales of that hour may have been in the block.
+ * Of events whose contracts only their exchange's translation knows: contracts sold in their transactions, and, where a
+ * transaction had sales before, contracts whose sales of that hour may have been in the block. A block's facts are read
+ * once, and most transactions are new: the hours that a block may have been in are hundreds.
  */
 function hoursOfExchangeEvents(schema: string, window: FactWindow): RawBuilder<unknown> {
+  const isEvent = sql`kind = ${kindLiteral("exchange_event")} and log_index is not null`;
+  const changed = sql`select distinct block_id, transaction_index from ${window.changes} where ${isEvent}`;
   return sql`
     select one.contract_id, ${hourOf(sql`b.timestamp`)} as hour, b.chain_id, b.block_id as first_block_id,
            b.block_id as last_block_id
     from (
-      select distinct block_id, transaction_index from ${window.changes}
-      where kind = ${kindLiteral("exchange_event")} and log_index is not null
-    ) t
-    join log.block b using (block_id)
-    cross join lateral (
-      select s.contract_id from sales.sale s
-      where s.block_id = t.block_id and s.transaction_index = t.transaction_index
+      select t.block_id, s.contract_id
+      from (${changed}) t
+      cross join lateral (
+        select s.contract_id from sales.sale s
+        where s.block_id = t.block_id and s.transaction_index = t.transaction_index
+        offset 0
+      ) s
       union
-      select h.contract_id from ${sql.table(`${schema}.hourly_sales`)} h
-      where h.hour = ${hourOf(sql`b.timestamp`)} and h.chain_id = b.chain_id
-        and b.block_id between h.first_block_id and h.last_block_id
-    ) one`;
+      select earlier.block_id, h.contract_id
+      from (
+        select distinct f.block_id
+        from (select distinct block_id from ${window.changes} where ${isEvent}) of_block
+        cross join lateral (
+          select f.block_id, f.transaction_index from ${window.facts} f
+          where f.block_id = of_block.block_id and f.log_index is not null and f.kind in ${saleKinds}
+            and f.position <= ${window.after}
+          offset 0
+        ) f
+        where (f.block_id, f.transaction_index) in (${changed})
+      ) earlier
+      join log.block b using (block_id)
+      join ${sql.table(`${schema}.hourly_sales`)} h
+        on h.hour = ${hourOf(sql`b.timestamp`)} and h.chain_id = b.chain_id
+           and b.block_id between h.first_block_id and h.last_block_id
+    ) one
+    join log.block b using (block_id)`;
 }
 
 /** SQL: hours with sales whose price may be the new one. */
