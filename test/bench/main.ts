@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { calibrate, calibrated } from "./calibration.ts";
 import type { Figure } from "./figure.ts";
 
 /** `facts`: size of the log that a benchmark generates. `scale` and `directory`: of the generated market. */
@@ -34,7 +35,20 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   ponder: () => import("./ponder/ponder.ts"),
 };
 
-const columns = ["figure", "value", "unit", "goal", "met", "samples", "min", "max"] as const;
+/** `calibrated`: a time as a multiple of the calibration's loop, a rate as a part of its COPY. */
+type Told = Figure & { calibrated: number | null };
+
+const columns = [
+  "figure",
+  "value",
+  "unit",
+  "calibrated",
+  "goal",
+  "met",
+  "samples",
+  "min",
+  "max",
+] as const;
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 /** A missed goal is printed and does not fail the run. */
@@ -55,18 +69,22 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(`no benchmark ${unknown}; there are ${Object.keys(benchmarks)}\n`);
     return 2;
   }
-  const figures: Figure[] = [];
+  const calibration = await calibrate();
+  const tell = (one: Figure): Told => ({ ...one, calibrated: calibrated(one, calibration) });
+  for (const line of tableOf(calibration.figures.map(tell))) print(line);
+  const figures: Figure[] = [...calibration.figures];
   for (const [name, load] of Object.entries(benchmarks)) {
     if (names.length > 0 && !names.includes(name)) continue;
     const { run } = await load();
     figures.push(...(await run({ facts, scale, directory })));
   }
-  for (const line of tableOf(figures)) print(line);
-  for (const figure of figures) print(JSON.stringify(figure));
+  const told = figures.map(tell);
+  for (const line of tableOf(told)) print(line);
+  for (const figure of told) print(JSON.stringify(figure));
   return 0;
 }
 
-function tableOf(figures: readonly Figure[]): string[] {
+function tableOf(figures: readonly Told[]): string[] {
   const rows = figures.map((figure) => columns.map((column) => `${figure[column] ?? "-"}`));
   const widths = columns.map((column, index) =>
     Math.max(column.length, ...rows.map((row) => row[index]?.length ?? 0)),
