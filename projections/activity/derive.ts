@@ -2,20 +2,14 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
-import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
-import { isBurnAddress, zeroAddress } from "../sql/burn-address.ts";
+import { kindList } from "../log/fact-kind-sql.ts";
 
-const transferKinds = kindList(
-  "erc721_transfer",
-  "erc721_consecutive_transfer",
-  "erc1155_transfer",
-);
 const cancelKinds = kindList("order_cancelled", "counter_incremented");
 const orderKinds = kindList("order_submitted", "partner_listing_seen");
 
 const eventTable = (schema: string): RawBuilder<unknown> => sql.table(`${schema}.event`);
 
-/** Removes transfers and cancels that are no longer effective, and the sales of changed transactions. */
+/** Removes cancels that are no longer effective, and the sales of changed transactions. */
 export async function removeEvents(
   session: Session,
   schema: string,
@@ -25,7 +19,7 @@ export async function removeEvents(
   await sql`
     with removed as (
       delete from ${event} e using ${window.changes} c
-      where c.weight < 0 and (c.kind in ${transferKinds} or c.kind in ${cancelKinds})
+      where c.weight < 0 and c.kind in ${cancelKinds}
         and e.block_id = c.block_id and e.log_index = c.log_index and e.sub_index = coalesce(c.sub_index, 0)
     )
     delete from ${event} e using (${changedTransactions(window)}) d
@@ -33,7 +27,7 @@ export async function removeEvents(
   `.execute(session);
 }
 
-/** Adds transfers and cancels that became effective, and the sales of changed transactions. */
+/** Adds cancels that became effective, and the sales of changed transactions. */
 export async function addNewEvents(
   session: Session,
   schema: string,
@@ -41,16 +35,10 @@ export async function addNewEvents(
 ): Promise<void> {
   const ofChanged = sql`
     join (${changedTransactions(window)}) d on d.block_id = s.block_id and d.transaction_index = s.transaction_index`;
-  await addEvents(
-    session,
-    schema,
-    sql`${transfers(window)} union all ${cancels(window)} union all ${sales} ${ofChanged}`,
-  );
+  await addEvents(session, schema, sql`${cancels(window)} union all ${sales} ${ofChanged}`);
 }
 
-/** All transfers, for the empty table; the next two do the same for cancels and sales. */
-export const addAllTransfers = (session: Session, schema: string, window: FactWindow) =>
-  addEvents(session, schema, transfers(window));
+/** All cancels, for the empty table; the next does the same for sales. */
 export const addAllCancels = (session: Session, schema: string, window: FactWindow) =>
   addEvents(session, schema, cancels(window));
 export const addAllSales = (session: Session, schema: string) => addEvents(session, schema, sales);
@@ -62,27 +50,13 @@ async function addEvents(
 ): Promise<void> {
   await sql`
     insert into ${eventTable(schema)} (block_id, log_index, sub_index, transaction_index, contract_id, type,
-                                       token_id, last_id, quantity, price_wei, from_address, to_address, currency,
+                                       token_id, quantity, price_wei, from_address, to_address, currency,
                                        order_hash)
     ${events}`.execute(session);
 }
 
 const changedTransactions = (window: FactWindow) => sql`
   select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}`;
-
-const isRange = sql`kind = ${kindLiteral("erc721_consecutive_transfer")} and amount > 1`;
-
-const transfers = (window: FactWindow) => sql`
-  select block_id, log_index, coalesce(sub_index, 0), transaction_index, contract_id,
-         case
-           when from_address = ${zeroAddress} then 'mint'
-           when ${isBurnAddress(sql`to_address`)} then 'burn'
-           else 'transfer'
-         end,
-         token_id, case when ${isRange} then token_id + amount - 1 end, case kind when ${kindLiteral("erc721_transfer")} then 1 else amount end, null::numeric, from_address, to_address,
-         null::bytea, null::bytea
-  from ${window.changes}
-  where weight > 0 and kind in ${transferKinds}`;
 
 /** The token of a cancelled order, where the log holds the order, whenever it came; of `c`, a cancel. */
 const cancelledToken = (window: FactWindow) => sql`
@@ -112,7 +86,7 @@ export async function nameCancelled(
 /** A raised counter cancels all of the maker's orders: a cancel without an order hash. */
 const cancels = (window: FactWindow) => sql`
   select c.block_id, c.log_index, coalesce(c.sub_index, 0), c.transaction_index, cancelled.contract_id, 'cancel',
-         cancelled.token_id, null::numeric, null::numeric, null::numeric, c.from_address, null::bytea, null::bytea, c.order_hash
+         cancelled.token_id, null::numeric, null::numeric, c.from_address, null::bytea, null::bytea, c.order_hash
   from ${window.changes} c
   left join lateral (${cancelledToken(window)}) cancelled on true
   where c.weight > 0 and c.kind in ${cancelKinds}`;
@@ -120,5 +94,5 @@ const cancels = (window: FactWindow) => sql`
 /** Copies of all current sales; `sub_index` is the sale's ordinal in its transaction. */
 const sales = sql`
   select s.block_id, s.log_index, s.ordinal, s.transaction_index, s.contract_id, 'sale', s.token_id,
-         null::numeric, s.quantity, s.price_wei, s.seller, s.buyer, s.currency, s.order_hash
+         s.quantity, s.price_wei, s.seller, s.buyer, s.currency, s.order_hash
   from sales.sale s`;

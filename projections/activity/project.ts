@@ -1,28 +1,18 @@
 import { sql } from "kysely";
 import type { Projection } from "../engine/projection.ts";
 import { saleFactKinds } from "../exchanges/sale-fact-kinds.ts";
-import {
-  addAllCancels,
-  addAllSales,
-  addAllTransfers,
-  addNewEvents,
-  nameCancelled,
-  removeEvents,
-} from "./derive.ts";
+import { addAllCancels, addAllSales, addNewEvents, nameCancelled, removeEvents } from "./derive.ts";
 import { tables } from "./tables.ts";
 
 /**
- * What happened to tokens and orders, one row per event, for feeds of a collection or a wallet.
+ * Sales and cancels, one row per event, for feeds of a collection or a wallet; transfers are read from the log.
  * Its sales are copies: when `sales` gets a new version, this is rebuilt too.
  */
 export function activityProjection(sales: Projection): Projection {
   return {
     name: "activity",
-    version: 4,
+    version: 5,
     handles: [
-      "erc721_transfer",
-      "erc721_consecutive_transfer",
-      "erc1155_transfer",
       ...saleFactKinds,
       "order_cancelled",
       "counter_incremented",
@@ -44,7 +34,6 @@ export function activityProjection(sales: Projection): Projection {
     },
     deriveAll: [
       { name: "sales", derive: addAllSales },
-      { name: "transfers", derive: addAllTransfers },
       { name: "cancels", derive: addAllCancels },
     ],
   };

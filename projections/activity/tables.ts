@@ -10,7 +10,6 @@ export function tables(schema: string): readonly string[] {
        contract_id       integer,
        type              text    not null,
        token_id          numeric(78,0),
-       last_id           numeric(78,0),
        quantity          numeric(78,0),
        price_wei         numeric,
        from_address      bytea,
@@ -23,9 +22,7 @@ export function tables(schema: string): readonly string[] {
      where contract_id is not null`,
     `create index event_token on ${event} (contract_id, token_id, block_id, log_index, sub_index)
      where token_id is not null`,
-    `create index event_range on ${event} (contract_id, block_id, log_index, sub_index) where last_id is not null`,
-    `create index event_from on ${event} (from_address, block_id, log_index, sub_index) where type <> 'mint'`,
-    `create index event_to on ${event} (to_address, block_id, log_index, sub_index) where type <> 'burn'`,
-    `create index event_sale on ${event} (block_id, transaction_index) where type = 'sale'`,
+    `create index event_from on ${event} (from_address, block_id, log_index, sub_index)`,
+    `create index event_to on ${event} (to_address, block_id, log_index, sub_index) where to_address is not null`,
   ];
 }

@@ -35,6 +35,7 @@ import { up as exchangeContext } from "./migrations/0050-exchange-context.ts";
 import { up as pools } from "./migrations/0051-pools.ts";
 import { up as operatorConsole } from "./migrations/0058-console.ts";
 import { up as contractsOfCollections } from "./migrations/0059-contracts-of-collections.ts";
+import { up as transfersInOrder } from "./migrations/0064-transfers-in-order.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -72,6 +73,7 @@ const migrations: Record<string, Migration> = {
   "0051-pools": { up: pools },
   "0058-console": { up: operatorConsole },
   "0059-contracts-of-collections": { up: contractsOfCollections },
+  "0064-transfers-in-order": { up: transfersInOrder },
 };
 
 function migrator(db: Database): Migrator {

@@ -29,6 +29,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "partner-sync": () => import("./partner-sync.ts"),
   "partner-sold": () => import("./partner-sold.ts"),
   market: () => import("./market/market.ts"),
+  indexes: () => import("./indexes.ts"),
   pages: () => import("./market/pages.ts"),
   "request-costs": () => import("./market/request-costs.ts"),
   "market-graphql": () => import("./market/graphql.ts"),

@@ -10,6 +10,7 @@ import type { ActivityFilter } from "../../projections/reads/activity/read-filte
 import { readOrders } from "../../projections/reads/activity/read-orders.ts";
 import { readHolders } from "../../projections/reads/ownership/read-holders.ts";
 import { readWalletTokens } from "../../projections/reads/ownership/read-wallet-tokens.ts";
+import { zeroAddress } from "../../projections/sql/burn-address.ts";
 import { addressOf, createProjection } from "../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { feeRecipient } from "../support/orders/order-facts.ts";
@@ -49,12 +50,13 @@ async function seedChain(): Promise<void> {
     db,
   );
   await sql`
-    insert into activity.event (block_id, log_index, sub_index, transaction_index, contract_id, type, token_id,
-                                quantity, from_address, to_address)
-    select ${blockOf}, n % 10, 0, n % 10, 1 + n % 30,
-           case when n % 100000 = 5 then 'burn' when n % 3 = 0 then 'mint' else 'transfer' end, n % 1000, 1,
-           ${walletOf("n % 1000")}, ${walletOf("(n + 1) % 1000")}
+    insert into log.fact (position, kind, block_id, log_index, sub_index, transaction_index, contract_id, token_id,
+                          from_address, to_address)
+    select ${orders} + n, 10, ${blockOf}, n % 10, 0, n % 10, 1 + n % 30, n % 1000,
+           case when n % 100000 <> 5 and n % 3 = 0 then ${zeroAddress} else ${walletOf("n % 1000")} end,
+           case when n % 100000 = 5 then ${zeroAddress} else ${walletOf("(n + 1) % 1000")} end
     from generate_series(1, ${events}::int) n`.execute(db);
+  await sql`update engine.checkpoint set position = ${events + orders}`.execute(db);
   await sql`
     insert into log.fact (position, kind, contract_id, from_address, amount, token_id, order_hash, identity,
                           recorded_at, payload)

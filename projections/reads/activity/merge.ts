@@ -1,4 +1,5 @@
-import type { EventKey, EventRow } from "./read-events.ts";
+import type { EventKey } from "./event-scans.ts";
+import type { EventRow } from "./read-events.ts";
 import type { ScanResult } from "./read-filter.ts";
 import type { OrderRow } from "./read-orders.ts";
 

@@ -1,24 +1,19 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "../../database.ts";
-import { blockIdRange } from "../../log/block-id.ts";
-import { bytea } from "../../sql/bytea.ts";
 import { saleUsdE8 } from "../../sql/usd.ts";
 import { collectionJoins } from "../orders/order-columns.ts";
 import { type WashRule, washTradeOfSale } from "../sales/sale-columns.ts";
 import {
-  type ActivityFilter,
-  cutAtStop,
-  type EventType,
-  eventTypeCount,
-  eventTypesOf,
-  isSingleScan,
-  maxScannedRows,
-  type ScanResult,
-} from "./read-filter.ts";
-
-/** An event's position in the order of its chain. */
-export type EventKey = { blockId: bigint; logIndex: number; subIndex: number };
+  countScans,
+  type EventKey,
+  type EventScan,
+  eventScans,
+  matchingEvents,
+  newestFirst,
+  scanEnds,
+} from "./event-scans.ts";
+import { type ActivityFilter, cutAtStop, type EventType, type ScanResult } from "./read-filter.ts";
 
 /** An event of a chain. Wei of `priceWei` are per unit; a cancel has a token if the order was known. */
 export type EventRow = EventKey & {
@@ -57,21 +52,22 @@ export async function readEvents(
   filter: ActivityFilter,
   { after, limit }: { after: EventKey | null; limit: number },
 ): Promise<ScanResult<EventRow, EventKey>> {
-  if (eventTypesOf(filter).length === 0) return { rows: [], stoppedAt: null };
-  const { rows: found } = await sql<EventRow>`
-    with page as materialized (
-      select e.* from (${matching(filter, after, limit)}) e ${newestFirst} limit ${limit}
-    )
-    select ${eventColumns}
+  const scans = eventScans(filter, after);
+  if (scans.length === 0) return { rows: [], stoppedAt: null };
+  const { rows: found } = await sql<EventRow & { fullScans: string[] }>`
+    with found as materialized (${matchingEvents(scans, filter, limit)}),
+    page as materialized (select * from found e ${newestFirst} limit ${limit}),
+    full_scan as (select scan from found group by scan having count(*) = ${limit})
+    select ${eventColumns}, array(select scan from full_scan) as "fullScans"
     from page o ${eventJoins}
     order by o.block_id desc, o.log_index desc, o.sub_index desc`.execute(session);
-  const rows = found.map((row) => ofOneToken(row, filter.tokenId));
-  const isFull = rows.length === limit && isSingleScan(filter, true);
-  if (isFull || !skipsRows(filter)) return { rows, stoppedAt: null };
-  return cutAtStop(rows, limit, isOlder, await readStop(session, filter, after));
+  const rows = found.map(({ fullScans, ...row }) => ofOneToken(row, filter.tokenId));
+  const fullScans = found[0]?.fullScans ?? [];
+  if (fullScans.length === countScans(scans, filter)) return { rows, stoppedAt: null };
+  return cutAtStop(rows, limit, isOlder, await readStop(session, scans, { filter, fullScans }));
 }
 
-/** Columns of `EventRow`, of a row `o` of activity.event with its joins. */
+/** Columns of `EventRow`, of an event `o` with its joins. */
 export const eventColumns = sql`
   o.block_id as "blockId", o.log_index as "logIndex", o.sub_index as "subIndex", o.type, b.timestamp as at,
   traded.address as contract, coalesce(main.address, traded.address) as "collectionAddress",
@@ -92,119 +88,27 @@ export const eventJoins = sql`
       and s.transaction_index = o.transaction_index and s.ordinal = o.sub_index
     ${washTradeOfSale}`;
 
-const newestFirst = sql`order by e.block_id desc, e.log_index desc, e.sub_index desc`;
-
-/** Whether the filter skips rows of the scanned indexes. */
-function skipsRows(filter: ActivityFilter): boolean {
-  const { wallet, tokenId } = filter;
-  return wallet !== null || tokenId !== null || eventTypesOf(filter).length < eventTypeCount;
-}
-
 /** Of a range, its part in the activity of one token. */
 function ofOneToken(row: EventRow, tokenId: bigint | null): EventRow {
   if (tokenId === null || row.lastId === null) return row;
   return { ...row, tokenId, lastId: null, quantity: 1n };
 }
 
-/** The first matching rows of each index that has some of them. */
-function matching(
-  filter: ActivityFilter,
-  after: EventKey | null,
-  limit: number,
-): RawBuilder<unknown> {
-  const ofType = sql`e.type = any (${eventTypesOf(filter)}::text[])`;
-  return scansOf(filter, after, (scan, matches) =>
-    skipsRows(filter)
-      ? sql`
-        select * from (${scan} ${newestFirst} limit ${maxScannedRows}) e
-        where ${ofType} and ${matches} ${newestFirst} limit ${limit}`
-      : sql`${scan} ${newestFirst} limit ${limit}`,
-  );
-}
-
-/** Where the scans stopped that reached their limit: no older row was read. */
+/** Where the other scans stopped that read as many rows as they may: no older row was read. */
 async function readStop(
   session: Session,
-  filter: ActivityFilter,
-  after: EventKey | null,
+  scans: readonly EventScan[],
+  { filter, fullScans }: { filter: ActivityFilter; fullScans: readonly string[] },
 ): Promise<{ key: EventKey; at: Date } | null> {
-  const ends = scansOf(
-    filter,
-    after,
-    (scan) => sql`${scan} ${newestFirst} offset ${maxScannedRows - 1} limit 1`,
-  );
   const { rows } = await sql<EventKey & { at: Date }>`
     select e.block_id as "blockId", e.log_index as "logIndex", e.sub_index as "subIndex", b.timestamp as at
-    from (${ends}) e join log.block b using (block_id) ${newestFirst} limit 1`.execute(session);
+    from (${scanEnds(scans, filter, fullScans)}) e join log.block b using (block_id) ${newestFirst} limit 1`.execute(
+    session,
+  );
   const [end] = rows;
   if (end === undefined) return null;
   const { at, ...key } = end;
   return { key, at };
-}
-
-type BuildQuery = (scan: RawBuilder<unknown>, matches: RawBuilder<unknown>) => RawBuilder<unknown>;
-
-/** SQL: union of what `make` builds from each index scan that the filter needs. The scans share no rows. */
-function scansOf(
-  filter: ActivityFilter,
-  after: EventKey | null,
-  make: BuildQuery,
-): RawBuilder<unknown> {
-  const { wallet, contractIds, tokenId } = filter;
-  const scan = (where: RawBuilder<unknown>) => sql`
-    select e.* from activity.event e where ${where} ${afterKey(filter, after)}`;
-  if (wallet !== null) return walletScans(wallet, contractIds, scan, make);
-  if (contractIds === null) return make(scan(sql`true`), sql`true`);
-  const ofContract =
-    tokenId === null
-      ? make(scan(sql`e.contract_id = one.contract_id`), sql`true`)
-      : tokenScans(tokenId, scan, make);
-  return sql`
-    select e.* from unnest(${contractIds}::int[]) one (contract_id) cross join lateral (${ofContract}) e`;
-}
-
-/** Its own events, and the ranges that begin before it and hold it. */
-function tokenScans(
-  tokenId: bigint,
-  scan: (where: RawBuilder<unknown>) => RawBuilder<unknown>,
-  make: BuildQuery,
-): RawBuilder<unknown> {
-  const id = sql`${String(tokenId)}::numeric`;
-  const own = make(scan(sql`e.contract_id = one.contract_id and e.token_id = ${id}`), sql`true`);
-  const ranges = make(
-    scan(sql`e.contract_id = one.contract_id and e.last_id is not null`),
-    sql`e.token_id < ${id} and e.last_id >= ${id}`,
-  );
-  return sql`select * from (${own}) own union all select * from (${ranges}) ranges`;
-}
-
-/** A transfer of a wallet to itself is in one of the two scans only. */
-function walletScans(
-  wallet: Hex,
-  contractIds: readonly number[] | null,
-  scan: (where: RawBuilder<unknown>) => RawBuilder<unknown>,
-  make: BuildQuery,
-): RawBuilder<unknown> {
-  const owner = sql`${bytea(wallet)}`;
-  const ofCollection =
-    contractIds === null ? sql`true` : sql`e.contract_id = any (${contractIds}::int[])`;
-  const sent = make(scan(sql`e.from_address = ${owner} and e.type <> 'mint'`), ofCollection);
-  const received = make(
-    scan(sql`e.to_address = ${owner} and e.type <> 'burn'`),
-    sql`${ofCollection} and e.from_address <> ${owner}`,
-  );
-  return sql`select * from (${sent}) sent union all select * from (${received}) received`;
-}
-
-/** Of the chain, and after the key. A second upper bound would make an index scan begin there. */
-function afterKey({ chainId }: ActivityFilter, after: EventKey | null): RawBuilder<unknown> {
-  const { from, to } = blockIdRange(chainId);
-  const below =
-    after === null
-      ? sql`e.block_id < ${to}`
-      : sql`(e.block_id, e.log_index, e.sub_index)
-            < (${after.blockId}::bigint, ${after.logIndex}::int, ${after.subIndex}::int)`;
-  return sql`and e.block_id >= ${from} and ${below}`;
 }
 
 /** Whether a row is older than a key. */

@@ -2,12 +2,17 @@ import type { Hex } from "viem";
 
 /** Types of submitted orders. */
 const orderTypes = ["listing", "offer"] as const;
-const eventTypes = ["sale", "transfer", "mint", "burn", "cancel"] as const;
+/** Of events, by where they stand: transfers in the log, sales and cancels in the projection. */
+export const eventTypesIn = {
+  log: ["transfer", "mint", "burn"],
+  activity: ["sale", "cancel"],
+} as const;
+export type EventSource = keyof typeof eventTypesIn;
 
-export const activityTypes = [...eventTypes, ...orderTypes] as const;
+export const activityTypes = ["sale", "transfer", "mint", "burn", "cancel", ...orderTypes] as const;
 export type ActivityType = (typeof activityTypes)[number];
 
-export type EventType = (typeof eventTypes)[number];
+export type EventType = (typeof eventTypesIn)[EventSource][number];
 export type OrderType = (typeof orderTypes)[number];
 
 export type ActivityFilter = {
@@ -26,16 +31,6 @@ export type ActivityFilter = {
 export type ScanResult<Row, Key> = { rows: Row[]; stoppedAt: ScanStop<Key> | null };
 type ScanStop<Key> = { key: Key; at: Date };
 
-/**
- * Whether the rows come from one scan, which did not stop early if it found the whole limit. Events of a wallet need two
- * scans, from it and to it, and so do events of a token: its own, and those of ranges.
- */
-export function isSingleScan(filter: ActivityFilter, ofEvents: boolean): boolean {
-  const { wallet, tokenId, contractIds } = filter;
-  if (ofEvents && (wallet !== null || tokenId !== null)) return false;
-  return wallet !== null || contractIds === null || contractIds.length === 1;
-}
-
 /** Of the first rows of several scans those that come before the point where the first of them stopped. */
 export function cutAtStop<Row, Key>(
   rows: Row[],
@@ -51,13 +46,11 @@ export function cutAtStop<Row, Key>(
 /** Rows of an index that one scan reads at most: matching rows may be rare. */
 export const maxScannedRows = 10_000;
 
-export function eventTypesOf({ types }: ActivityFilter): readonly EventType[] {
-  return eventTypes.filter((type) => types === null || types.includes(type));
+/** Those of a source that a filter asks for. */
+export function eventTypesOf({ types }: ActivityFilter, source: EventSource): readonly EventType[] {
+  return eventTypesIn[source].filter((type) => types === null || types.includes(type));
 }
 
 export function orderTypesOf({ types }: ActivityFilter): readonly OrderType[] {
   return orderTypes.filter((type) => types === null || types.includes(type));
 }
-
-/** Number of event types: a filter with all of them skips no row. */
-export const eventTypeCount = eventTypes.length;

@@ -7,7 +7,6 @@ import { collectionJoins } from "../orders/order-columns.ts";
 import {
   type ActivityFilter,
   cutAtStop,
-  isSingleScan,
   maxScannedRows,
   type OrderType,
   orderTypesOf,
@@ -51,7 +50,7 @@ export async function readOrders(
            o.order_hash as "orderHash", (o.payload #>> '{components,endTime}')::numeric as "endTime"
     from (select * from (${matching(filter, before, limit)}) f ${newestFirst} limit ${limit}) o ${collectionJoins}
     order by o.position desc`.execute(session);
-  if (rows.length === limit && isSingleScan(filter, false)) return { rows, stoppedAt: null };
+  if (rows.length === limit && isSingleScan(filter)) return { rows, stoppedAt: null };
   return cutAtStop(
     rows,
     limit,
@@ -59,6 +58,10 @@ export async function readOrders(
     await readStop(session, filter, before),
   );
 }
+
+/** Whether the rows come from one scan, which did not stop early if it found the whole limit. */
+const isSingleScan = ({ wallet, contractIds }: ActivityFilter): boolean =>
+  wallet !== null || contractIds === null || contractIds.length === 1;
 
 const newestFirst = sql`order by f.position desc`;
 const isBid = sql`o.payload #>> '{terms,side}' = 'bid'`;

@@ -4,6 +4,7 @@ import type { Database } from "../../database.ts";
 import { blockIdRange } from "../../log/block-id.ts";
 import { bytea } from "../../sql/bytea.ts";
 import { type SaleRow, saleColumns, saleNames } from "../sales/sale-columns.ts";
+import { allEvents } from "./event-sources.ts";
 import { type EventRow, eventColumns, eventJoins } from "./read-events.ts";
 
 /** Most rows of a transaction that are read, of each kind. */
@@ -22,7 +23,7 @@ export async function readTransaction(
   const place = sql`
     select t.block_id, t.transaction_index from log.transaction t
     where t.hash = ${bytea(hash)} and t.block_id >= ${from} and t.block_id < ${to} and exists (
-      select from activity.event e where e.block_id = t.block_id and e.transaction_index = t.transaction_index
+      select from (${allEvents}) e where e.block_id = t.block_id and e.transaction_index = t.transaction_index
     )
     order by t.block_id desc limit 1`;
   const limit = maxTransactionRows + 1;
@@ -30,7 +31,10 @@ export async function readTransaction(
     sql<EventRow>`
       with place as materialized (${place})
       select ${eventColumns}
-      from place join activity.event o using (block_id, transaction_index) ${eventJoins}
+      from place cross join lateral (
+        select * from (${allEvents}) e
+        where e.block_id = place.block_id and e.transaction_index = place.transaction_index
+      ) o ${eventJoins}
       order by o.log_index, o.sub_index limit ${limit}`.execute(db),
     sql<SaleRow>`
       with place as materialized (${place})

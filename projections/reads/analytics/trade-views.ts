@@ -1,3 +1,5 @@
+import { burnAddresses } from "../../domain/burn-address.ts";
+import { factKind } from "../../log/fact-kind.ts";
 import { isNative, usdAt } from "./money.ts";
 import { hex, inUnits, named, naming, type View } from "./view.ts";
 
@@ -58,13 +60,32 @@ export const salesView: View = {
   ],
 };
 
+const { erc721_transfer, erc721_consecutive_transfer, erc1155_transfer } = factKind;
+const transferKinds = [erc721_transfer, erc721_consecutive_transfer, erc1155_transfer].join(", ");
+const zero = `'\\x${"00".repeat(20)}'::bytea`;
+const burnsTo = [...burnAddresses].map((one) => `'\\x${one.slice(2)}'::bytea`).join(", ");
+const transferType = `case when o.from_address = ${zero} then 'mint'
+  when o.to_address in (${burnsTo}) then 'burn' else 'transfer' end`;
+const unitsMoved = `case o.kind when ${erc721_transfer} then 1 else o.amount end`;
+
+/** Where the other views of trades stand. */
+const applied = "(select c.position from engine.checkpoint c where c.projection = 'activity')";
+const retracted = `
+  select latest.block_id
+  from (
+    select distinct on (s.block_id) s.block_id, s.kind from log.fact s
+    where s.kind in (${factKind.block_retracted}, ${factKind.block_readopted}) and s.position <= ${applied}
+    order by s.block_id, s.position desc
+  ) latest
+  where latest.kind = ${factKind.block_retracted}`;
+
 export const transfersView: View = {
   name: "transfers",
   comment: "NFT transfers, mints and burns, without those of retracted blocks",
-  from: `activity.event o ${naming}
+  from: `log.fact o ${naming}
     join log.block b on b.block_id = o.block_id
     join log.transaction t on t.block_id = o.block_id and t.transaction_index = o.transaction_index
-    where o.type in ('mint', 'transfer', 'burn')`,
+    where o.kind in (${transferKinds}) and o.position <= ${applied} and o.block_id not in (${retracted})`,
   columns: [
     ["chain_id", "b.chain_id", "1: Ethereum; 33139: ApeChain"],
     ["block_number", "b.number", "Height of its block"],
@@ -73,9 +94,9 @@ export const transfersView: View = {
     ["log_index", "o.log_index", "Index of its event in its block"],
     ["sub_index", "o.sub_index", "Index in a batch of one event"],
     ...named,
-    ["kind", "o.type", "mint, transfer or burn"],
+    ["kind", transferType, "mint, transfer or burn"],
     ["token_id", "o.token_id", "Token id; of a range minted at once the first"],
-    ["quantity", "o.quantity", "Units; of a range minted at once the number of ids"],
+    ["quantity", unitsMoved, "Units; of a range minted at once the number of ids"],
     ["from_address", hex("o.from_address"), "Sender; the zero address for mints"],
     ["to_address", hex("o.to_address"), "Receiver; the zero address or 0x…dead for burns"],
   ],

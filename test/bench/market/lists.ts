@@ -81,6 +81,7 @@ export function hotLists(sample: Sample): HotList[] {
       query: { collection: largest().slug, traits: { Background: "Background 0", Fur: "Fur 0" } },
     })),
     ...accountLists(token),
+    ...activityLists(collection, token),
     list("collections, ranked", "/v1/collections", () => rankingOf(null)),
     list("collections with search", "/v1/collections", () => rankingOf(term(collection().name))),
     list("traits of 100 000 tokens", "/v1/collections/{collection}/traits", () => ({
@@ -98,6 +99,27 @@ function list(name: string, path: string, part: () => RequestParts): HotList {
     return { path, params, query: path.startsWith("/v1") ? { ...chain, ...query } : query };
   };
   return { name, next, isCached: path.endsWith("/traits") };
+}
+
+function activityLists(
+  collection: Rotation<Sample["collections"][number]>,
+  token: Rotation<Sample["described"][number]>,
+): HotList[] {
+  const types = rotate(["sale", "transfer,mint", "mint,burn,transfer", "sale,cancel,burn"]);
+  return [
+    list("activity of a collection", "/v1/activity", () => ({
+      query: { collection: collection().slug },
+    })),
+    list("activity of a collection by type", "/v1/activity", () => ({
+      query: { collection: collection().slug, type: types() },
+    })),
+    list("activity of a token", "/v1/collections/{collection}/tokens/{tokenId}/activity", () => {
+      const { slug, id } = token();
+      return { params: { collection: slug, tokenId: id } };
+    }),
+    list("activity of a wallet", "/v1/activity", () => ({ query: { wallet: token().owner } })),
+    list("activity of the chain", "/v1/activity", () => ({})),
+  ];
 }
 
 const sorts = ["token_id", "price_asc", "price_desc", "rarity", "recently_listed"];

@@ -6,6 +6,7 @@ import { activityProjection } from "../../../projections/activity/project.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { kindList } from "../../../projections/log/fact-kind-sql.ts";
+import { allEvents } from "../../../projections/reads/activity/event-sources.ts";
 import { salesProjection } from "../../../projections/sales/project.ts";
 import {
   addressOf,
@@ -174,6 +175,24 @@ describe("activity", () => {
     );
   });
 
+  it("is of the position that the projection has reached, whatever the log has beyond it", async () => {
+    const [first, second] = [block(1, 1), block(1, 2)];
+    await appendEvents(database.db, trade(first, 1, 1n));
+    const live = [
+      await createProjection(database.db, sales),
+      await createProjection(database.db, activity),
+    ];
+    await project(database.db, live);
+    const reached = await countEvents();
+    await appendEvents(database.db, trade(second, 1, 2n));
+    await setBlocks(database.db, "block_retracted", [first]);
+
+    expect(await countEvents()).toEqual(reached);
+    await project(database.db, live);
+    expect(await countEvents()).toEqual(await countFacts());
+    expect(await countEvents()).not.toEqual(reached);
+  });
+
   it("names mints, burns, ranges and cancels, and repeats the sale's figures", async () => {
     const [where, transfer] = [block(1, 7), { block: block(1, 7), contract: collection }];
     await appendEvents(database.db, [
@@ -235,7 +254,7 @@ describe("activity", () => {
     const { rows } = await sql`
       select e.log_index as log, e.sub_index as sub, e.type, e.token_id as token, e.quantity,
              e.from_address as from, e.to_address as to, e.price_wei as price, e.order_hash as order
-      from activity.event e order by e.block_id, e.log_index, e.sub_index`.execute(database.db);
+      from (${allEvents}) e order by e.block_id, e.log_index, e.sub_index`.execute(database.db);
     const bare = { price: null, order: null };
     const unknown = { token: null, quantity: null, to: null, price: null };
     expect(rows).toEqual([
@@ -314,7 +333,7 @@ async function countFacts(): Promise<unknown> {
 
 async function countEvents(): Promise<unknown> {
   const { rows } = await sql`
-    select block_id, count(*) as events from activity.event group by 1 order by 1`.execute(
+    select block_id, count(*) as events from (${allEvents}) e group by 1 order by 1`.execute(
     database.db,
   );
   return rows;

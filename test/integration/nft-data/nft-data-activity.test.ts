@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { snake } from "../../../api/serve/nft-data/views/snake.ts";
+import { allEvents } from "../../../projections/reads/activity/event-sources.ts";
 import { block } from "../../support/database/given.ts";
 import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
 import { dead, holders, nfts } from "../../support/market-data/token-market.ts";
@@ -39,7 +40,7 @@ async function readKnown(): Promise<Known[]> {
            e.last_id::text as last,
            e.price_wei::text as price, e.order_hash as hash, b.timestamp as at, e.block_id as b,
            e.log_index::bigint as l, e.sub_index::bigint as s
-    from activity.event e join log.block b using (block_id) left join log.contract k using (contract_id)`.execute(
+    from (${allEvents}) e join log.block b using (block_id) left join log.contract k using (contract_id)`.execute(
     stage.db,
   );
   const { rows: orders } = await sql<Omit<Known, "source" | "place"> & { position: bigint }>`
@@ -210,9 +211,9 @@ describe.each(seedsOf([21, 22]))("the activity of market %i", (seed) => {
       await sql`
         insert into activity.event (block_id, log_index, sub_index, transaction_index, contract_id, type, token_id,
                                     quantity, from_address, to_address)
-        select e.block_id, (select max(log_index) + 1 from activity.event), 0, e.transaction_index, e.contract_id,
-               'transfer', 1, 1, e.to_address, e.to_address
-        from activity.event e where contract_id = 2 order by block_id desc limit 1`.execute(
+        select e.block_id, (select max(log_index) + 1 from (${allEvents}) every), 0, e.transaction_index, e.contract_id,
+               'cancel', 1, 1, e.to_address, e.to_address
+        from (${allEvents}) e where contract_id = 2 order by block_id desc limit 1`.execute(
         stage.db,
       );
     });

@@ -1,0 +1,152 @@
+import { readFileSync } from "node:fs";
+import { sql } from "kysely";
+import type { Database, Session } from "../../projections/database.ts";
+import { project } from "../support/database/given.ts";
+import { appendRange, makeEvents } from "./facts.ts";
+import { type Figure, medianFigure } from "./figure.ts";
+import { openRouteClient } from "./market/client.ts";
+import { withMarket } from "./market/data.ts";
+import { hotLists, readSample } from "./market/lists.ts";
+import { projections } from "./server.ts";
+
+const REQUESTS = 60;
+/** Mixed facts that are appended and applied. */
+const MORE_FACTS = 2_000;
+const MILLION = 1_000_000;
+
+type Index = { schema: string; name: string; definition: string; bytes: number; scans: number };
+type Cost = Index & { buildMs: number; lists: string[]; isReadByWrites: boolean };
+
+/**
+ * Each index of the log and of the projections: its size, the processor time of building it, both per million facts of
+ * the market, which of the most used lists read it, and whether appending and applying facts does. Prints a table for
+ * docs/benchmarks.md.
+ */
+export async function run(options: { scale: number; directory: string | null }): Promise<Figure[]> {
+  return await withMarket(options, async (db, url) => {
+    const facts = await countFacts(db);
+    const lists = await readByLists(db, url);
+    const isReadByWrites = await readByWrites(db);
+    const costs: Cost[] = [];
+    for (const index of await readIndexes(db)) {
+      const buildMs = await measureBuild(db, index);
+      const key = keyOf(index);
+      costs.push({
+        ...index,
+        buildMs,
+        lists: lists.get(key) ?? [],
+        isReadByWrites: isReadByWrites.has(key),
+      });
+    }
+    for (const line of tableOf(costs, facts)) process.stdout.write(`${line}\n`);
+    return totalsOf(costs, facts);
+  });
+}
+
+const keyOf = ({ schema, name }: Index): string => `${schema}.${name}`;
+
+async function countFacts(db: Database): Promise<number> {
+  const { rows } = await sql<{ position: bigint }>`select position from log.head`.execute(db);
+  return Number(rows[0]?.position ?? 0n);
+}
+
+async function readIndexes(db: Database): Promise<Index[]> {
+  const schemas = ["log", ...projections.map(({ name }) => name)];
+  const { rows } = await sql<Index>`
+    select schemaname as schema, indexrelname as name, pg_get_indexdef(indexrelid) as definition,
+           pg_relation_size(indexrelid)::float8 as bytes, idx_scan::float8 as scans
+    from pg_stat_user_indexes where schemaname = any (${schemas}::text[])
+    order by schemaname = 'log' desc, schemaname, pg_relation_size(indexrelid) desc`.execute(db);
+  return rows;
+}
+
+/** Indexes that were scanned while `work` was done; a closed connection has told its scans. */
+async function scannedBy(db: Database, work: () => Promise<unknown>): Promise<Set<string>> {
+  const before = new Map((await readIndexes(db)).map((one) => [keyOf(one), one.scans]));
+  await work();
+  const after = await readIndexes(db);
+  return new Set(after.filter((one) => one.scans > (before.get(keyOf(one)) ?? 0)).map(keyOf));
+}
+
+/** Names of the lists that scan each index. */
+async function readByLists(db: Database, url: string): Promise<Map<string, string[]>> {
+  const lists = new Map<string, string[]>();
+  for (const { name, next } of hotLists(await readSample(db))) {
+    const scanned = await scannedBy(db, async () => {
+      const client = openRouteClient(url);
+      try {
+        for (let turn = 0; turn < REQUESTS; turn += 1) await client.call(next());
+      } finally {
+        await client.close();
+      }
+    });
+    for (const index of scanned) lists.set(index, [...(lists.get(index) ?? []), name]);
+  }
+  return lists;
+}
+
+async function readByWrites(db: Database): Promise<Set<string>> {
+  const targets = projections.map((projection) => ({ projection, schema: projection.name }));
+  await makeEvents(db, { facts: MORE_FACTS, factsInBlock: 200 });
+  return await scannedBy(db, async () => {
+    await appendRange(db, 0, MORE_FACTS, 200);
+    await project(db, targets);
+    await sql`select pg_stat_force_next_flush()`.execute(db);
+  });
+}
+
+/** Milliseconds of the server's processor time for building an index like it, which is dropped again. */
+async function measureBuild(db: Database, { definition, schema }: Index): Promise<number> {
+  return await db.transaction().execute(async (session) => {
+    await sql`
+        select set_config('max_parallel_maintenance_workers', '0', true),
+               set_config('maintenance_work_mem', '256MB', true)`.execute(session);
+    const copy = definition.replace(/INDEX \S+ ON/, `INDEX bench_copy ON`);
+    const before = await processorMs(session);
+    await sql.raw(copy).execute(session);
+    const after = await processorMs(session);
+    await sql`drop index ${sql.id(schema, "bench_copy")}`.execute(session);
+    return after - before;
+  });
+}
+
+/** Of the session's process: the first number of its schedstat is in nanoseconds. */
+async function processorMs(session: Session): Promise<number> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(session);
+  return Number(readFileSync(`/proc/${rows[0]?.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+}
+
+function tableOf(costs: readonly Cost[], facts: number): string[] {
+  const perMillion = MILLION / facts;
+  const rows = costs.map((one) => {
+    const [, columns = one.definition] = one.definition.split(/ USING \w+ /);
+    const readBy = [...one.lists, ...(one.isReadByWrites ? ["writes"] : [])];
+    const cells = [
+      keyOf(one),
+      columns.replaceAll("|", "\\|"),
+      ((one.bytes / 1e6) * perMillion).toFixed(1),
+      ((one.buildMs / 1000) * perMillion).toFixed(2),
+      readBy.join(", "),
+    ];
+    return `| ${cells.join(" | ")} |`;
+  });
+  return ["| index | columns | MB | CPU s | read by |", "|---|---|---|---|---|", ...rows];
+}
+
+function totalsOf(costs: readonly Cost[], facts: number): Figure[] {
+  const size = `${facts} facts of the market`;
+  return [...new Set(costs.map(({ schema }) => schema))].flatMap((schema) => {
+    const own = costs.filter((one) => one.schema === schema);
+    const total = (of: (one: Cost) => number) => own.reduce((sum, one) => sum + of(one), 0);
+    const [bytes, ms] = [total((one) => one.bytes), total((one) => one.buildMs)];
+    return [
+      medianFigure(`indexes of ${schema}, a fact`, [bytes / facts], { unit: "B" }, size),
+      medianFigure(
+        `indexes of ${schema}, processor time of building them, a million facts`,
+        [(ms * MILLION) / facts],
+        { unit: "ms" },
+        size,
+      ),
+    ];
+  });
+}
