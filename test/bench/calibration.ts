@@ -14,9 +14,9 @@ const PAGE = Buffer.alloc(8192, 1);
 /** How fast the machine is now, by work that no change of ours alters. */
 export type Calibration = {
   figures: Figure[];
-  /** Milliseconds of the processor loop: durations are told in it. */
+  /** Milliseconds of the processor loop: durations are multiples of it. */
   loopMs: number;
-  /** Rows per second of the COPY: rates are told as a part of it. */
+  /** Rows per second of the COPY: rates are parts of it. */
   copiedPerSecond: number;
 };
 

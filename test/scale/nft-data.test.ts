@@ -56,6 +56,11 @@ async function seedChain(): Promise<void> {
            case when n % 100000 <> 5 and n % 3 = 0 then ${zeroAddress} else ${walletOf("n % 1000")} end,
            case when n % 100000 = 5 then ${zeroAddress} else ${walletOf("(n + 1) % 1000")} end
     from generate_series(1, ${events}::int) n`.execute(db);
+  await sql`
+    insert into activity.event (block_id, log_index, sub_index, transaction_index, contract_id, type, token_id,
+                                from_address)
+    select ${blockOf}, 10 + n % 10, 0, n % 10, 1 + n % 30, 'cancel', n % 1000, ${walletOf("n % 1000")}
+    from generate_series(1, ${events}::int, 3) n`.execute(db);
   await sql`update engine.checkpoint set position = ${events + orders}`.execute(db);
   await sql`
     insert into log.fact (position, kind, contract_id, from_address, amount, token_id, order_hash, identity,
@@ -115,9 +120,9 @@ const limit = 51;
 
 describe("a page of events", () => {
   it.each<[string, ActivityFilter, number]>([
-    ["of the chain", chain, 5 * limit],
-    ["of a contract", { ...chain, contractIds: [7] }, 5 * limit],
-    ["of a family", { ...chain, contractIds: [7, 8, 9] }, 8 * limit],
+    ["of the chain", chain, 6 * limit],
+    ["of a contract", { ...chain, contractIds: [7] }, 6 * limit],
+    ["of a family", { ...chain, contractIds: [7, 8, 9] }, 10 * limit],
     ["of a wallet", { ...chain, wallet }, 20 * limit],
     ["of a type that is common", { ...chain, types: ["mint"] }, 10 * limit],
     ["of a token", { ...chain, contractIds: [7], tokenId: 6n }, 25 * limit],
