@@ -108,12 +108,7 @@ async function addFirstTransfers(
 ): Promise<number[]> {
   const { rows } = await sql<{ contract_id: number }>`
     insert into ${sql.table(`${schema}.first_transfer`)} as d
-    select c.contract_id,
-           min(c.block_id) filter (where c.kind <> ${erc1155}),
-           min(c.block_id) filter (where c.kind = ${erc1155})
-    from ${window.changes} c
-    where c.weight > 0 and c.kind in ${transfers}
-    group by c.contract_id
+    ${firstTransfers(window)}
     on conflict (contract_id) do update set
       erc721_block_id = least(d.erc721_block_id, excluded.erc721_block_id),
       erc1155_block_id = least(d.erc1155_block_id, excluded.erc1155_block_id)
@@ -122,6 +117,26 @@ async function addFirstTransfers(
     returning contract_id`.execute(session);
   return rows.map((row) => row.contract_id);
 }
+
+/** For the empty table, which has no key yet. */
+export async function addAllFirstTransfers(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<void> {
+  await sql`
+    insert into ${sql.table(`${schema}.first_transfer`)} ${firstTransfers(window)}`.execute(
+    session,
+  );
+}
+
+const firstTransfers = (window: FactWindow) => sql`
+  select c.contract_id,
+         min(c.block_id) filter (where c.kind <> ${erc1155}),
+         min(c.block_id) filter (where c.kind = ${erc1155})
+  from ${window.changes} c
+  where c.weight > 0 and c.kind in ${transfers}
+  group by c.contract_id`;
 
 /** A contract whose first block was retracted is looked up in the log again. */
 async function recomputeRetracted(

@@ -1,9 +1,11 @@
 import { sql } from "kysely";
+import type { Session } from "../database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
-import type { Projection } from "../engine/projection.ts";
+import type { FactWindow, Projection } from "../engine/projection.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 import {
+  addAllFirstTransfers,
   applyDescriptions,
   applyFirstTransfers,
   applyRegistrations,
@@ -60,4 +62,44 @@ export const collectionsProjection: Projection = {
     await deriveCollections(session, schema, collections);
     await deriveWords(session, schema, collections);
   },
+  keepsIndexes: true,
+  deriveAll: [
+    { name: "observations", derive: deriveObservations },
+    { name: "first transfers", derive: addAllFirstTransfers },
+    { name: "contracts", derive: deriveAllContracts },
+    { name: "collections", derive: deriveAllCollections },
+  ],
 };
+
+/** What is stated of contracts and collections, and the registry. */
+async function deriveObservations(session: Session, schema: string, window: FactWindow) {
+  await applyCreatorFees(session, schema, window);
+  await applyDescriptions(session, schema, window);
+  await applyStatedRoyalties(session, schema, window);
+  if (await applyRegistrations(session, schema, window)) await deriveRegistry(session, schema);
+}
+
+async function deriveAllContracts(session: Session, schema: string): Promise<void> {
+  await deriveContracts(session, schema, await readNamed(session, schema));
+}
+
+async function deriveAllCollections(session: Session, schema: string): Promise<void> {
+  const collections = await readNamed(session, schema);
+  await deriveCollections(session, schema, collections);
+  await deriveWords(session, schema, collections);
+}
+
+/** Every contract that a fact or the registry names. A collection is one of them. */
+async function readNamed(session: Session, schema: string): Promise<number[]> {
+  const table = (name: string) => sql.table(`${schema}.${name}`);
+  const { rows } = await sql<{ contract_id: number }>`
+    select contract_id from ${table("first_transfer")}
+    union select contract_id from ${table("description")}
+    union select contract_id from ${table("stated_royalty")}
+    union select collection_id from ${table("registry_collection")}
+    union
+    select k.contract_id
+    from ${table("registry_contract")} r join log.contract k on k.chain_id = r.chain_id and k.address = r.address
+  `.execute(session);
+  return rows.map((row) => row.contract_id);
+}

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
-import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
 import { crossListingTables } from "./table.ts";
 
 /** Cross-listings, and which of them have no answer from their partner. */
@@ -15,6 +15,11 @@ export const crossListingsProjection: Projection = {
     await applyAnswers(session, schema, window);
     await updateQueue(session, schema, window);
   },
+  deriveAll: [
+    { name: "submissions", derive: applySubmissions },
+    { name: "answers", derive: applyAnswers },
+    { name: "queue", derive: updateQueue },
+  ],
 };
 
 /** The hash of the order signed for the partner. The payload's key is older than the word cross-listing. */
@@ -26,7 +31,7 @@ async function applySubmissions(
   window: FactWindow,
 ): Promise<void> {
   const crossListing = sql.table(`${schema}.cross_listing`);
-  const isSubmission = sql`c.kind = ${kindLiteral("cross_listing_submitted")}`;
+  const isSubmission = isObservation("cross_listing_submitted");
   await sql`
     delete from ${crossListing} t using ${window.changes} c
     where ${isSubmission} and c.weight < 0 and t.position = c.position`.execute(session);
@@ -40,7 +45,7 @@ async function applySubmissions(
 
 async function applyAnswers(session: Session, schema: string, window: FactWindow): Promise<void> {
   const answer = sql.table(`${schema}.answer`);
-  const isAnswer = sql`c.kind = ${kindLiteral("cross_listing_answered")}`;
+  const isAnswer = isObservation("cross_listing_answered");
   await sql`
     delete from ${answer} a using ${window.changes} c
     where ${isAnswer} and c.weight < 0 and a.position = c.position`.execute(session);
@@ -72,5 +77,5 @@ function affectedListings({ changes }: FactWindow): RawBuilder<unknown> {
   return sql`
     select distinct k.chain_id, c.order_hash
     from ${changes} c join log.contract k using (contract_id)
-    where c.kind in ${kindList("cross_listing_submitted", "cross_listing_answered")}`;
+    where ${isObservation("cross_listing_submitted")} or ${isObservation("cross_listing_answered")}`;
 }

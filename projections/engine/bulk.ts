@@ -91,8 +91,9 @@ async function startBulk(
   const checkpoints = await readCheckpoints(session);
   const upTo = reachablePosition(target, checkpoints, bounds);
   await createTables(session, target);
-  const indexes =
-    target.projection.deriveAll === undefined ? [] : await dropIndexes(session, target.schema);
+  const { deriveAll, keepsIndexes } = target.projection;
+  const isIndexedLast = deriveAll !== undefined && keepsIndexes === undefined;
+  const indexes = isIndexedLast ? await dropIndexes(session, target.schema) : [];
   const entries = await readQuarantine(session);
   const excluded = factsToExclude(target.projection, { entries, checkpoints });
   const progress = { upTo, excluded, done: [], part: 0, indexes };

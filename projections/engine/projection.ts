@@ -88,4 +88,6 @@ export type Projection = {
    * same, on tables with their indexes.
    */
   readonly deriveAll?: readonly Step[];
+  /** Its steps look rows up in tables filled before, which are small: they keep their indexes. */
+  readonly keepsIndexes?: true;
 };

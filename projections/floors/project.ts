@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
+import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
-import { kindLiteral } from "../log/fact-kind-sql.ts";
 import { tables } from "./tables.ts";
 
-const kind = kindLiteral("floor_snapshotted");
+const isSnapshot = isObservation("floor_snapshotted");
 
 /** Thirty days, and one more so that the first bucket of a thirty-day period is complete. */
 const retention = sql.raw("interval '31 days'");
@@ -15,13 +15,16 @@ export const floorsProjection: Projection = {
   version: 2,
   handles: ["floor_snapshotted"],
   tables,
-  async apply(session, schema, window) {
-    const effective = await effectiveSnapshots(session, schema, window);
-    if (effective.length === 0) return;
-    await addFloors(session, schema, window, effective);
-    await deleteOld(session, schema);
-  },
+  apply: applySnapshots,
+  deriveAll: [{ name: "floors", derive: applySnapshots }],
 };
+
+async function applySnapshots(session: Session, schema: string, window: FactWindow): Promise<void> {
+  const effective = await effectiveSnapshots(session, schema, window);
+  if (effective.length === 0) return;
+  await addFloors(session, schema, window, effective);
+  await deleteOld(session, schema);
+}
 
 type Snapshot = { position: bigint; chainId: number; takenAt: number; base: number | null };
 
@@ -37,7 +40,7 @@ async function effectiveSnapshots(
   const { rows } = await sql<Snapshot>`
     select position, (payload ->> 'chainId')::integer as "chainId", amount::float8 as "takenAt",
            (payload ->> 'base')::float8 as base
-    from ${window.changes} where kind = ${kind} order by position`.execute(session);
+    from ${window.changes} where ${isSnapshot} order by position`.execute(session);
   if (rows.length === 0) return [];
   const last = await readLast(session, schema);
   return rows
@@ -67,7 +70,7 @@ async function addFloors(
   await sql`
     with effective as materialized (
       select (payload ->> 'chainId')::integer as chain_id, recorded_at as taken_at, payload -> 'floors' as floors
-      from ${window.changes} where kind = ${kind} and position = any (${positions}::bigint[])
+      from ${window.changes} where ${isSnapshot} and position = any (${positions}::bigint[])
     ), stored_snapshot as (
       insert into ${sql.table(`${schema}.snapshot`)} (chain_id, taken_at) select chain_id, taken_at from effective
     ), floor_change as materialized (
