@@ -14,6 +14,34 @@ const REQUESTS = 60;
 const MORE_FACTS = 2_000;
 const MILLION = 1_000_000;
 
+/** Megabytes per million facts from which an index has a row of its own. */
+const LARGE_MB = 2;
+
+/** Of indexes that the most used lists and plain facts do not read. */
+const otherReaders: Readonly<Record<string, string>> = {
+  "log.fact_identity": "appending observations: each once",
+  "log.transaction_hash": "a transaction, search",
+  "log.fact_observation": "blocks that are retracted",
+  "sales.sale_currency": "sales of a chain in a currency",
+  "sales.sale_id": "a sale, search",
+  "sales.sale_buyer": "sales of a wallet",
+  "sales.sale_seller": "sales of a wallet",
+  "sales.sale_marketplace": "sales of a chain on a marketplace or exchange",
+  "sales.sale_contract": "sales of a collection, in large tables",
+  "sales.sale_token_id": "sales of a token id",
+  "listings.listing_maker_chain_id_status_created_at_position_idx": "a maker's listings by time",
+  "listings.listing_maker_chain_id_status_unit_price_wei_position_idx":
+    "a maker's listings by price",
+  "listings.listing_chain_id_marketplace_status_created_at_position_idx":
+    "listings of a chain by time",
+  "listings.listing_chain_id_marketplace_status_unit_price_wei_position_idx":
+    "listings of a chain by price",
+  "metadata.token_name": "search",
+  "metadata.token_chain_id_due_at_idx": "metadata that is due",
+  "ownership.holder_pkey": "the key of its rows, holders",
+  "collection_stats.token_pkey": "the key of its rows",
+};
+
 type Index = { schema: string; name: string; definition: string; bytes: number; scans: number };
 type Cost = Index & { buildMs: number; lists: string[]; isReadByWrites: boolean };
 
@@ -99,8 +127,8 @@ async function readByWrites(db: Database): Promise<Set<string>> {
 async function measureBuild(db: Database, { definition, schema }: Index): Promise<number> {
   return await db.transaction().execute(async (session) => {
     await sql`
-        select set_config('max_parallel_maintenance_workers', '0', true),
-               set_config('maintenance_work_mem', '256MB', true)`.execute(session);
+      select set_config('max_parallel_maintenance_workers', '0', true),
+             set_config('maintenance_work_mem', '256MB', true)`.execute(session);
     const copy = definition.replace(/INDEX \S+ ON/, `INDEX bench_copy ON`);
     const before = await processorMs(session);
     await sql.raw(copy).execute(session);
@@ -116,21 +144,39 @@ async function processorMs(session: Session): Promise<number> {
   return Number(readFileSync(`/proc/${rows[0]?.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 }
 
+/** Rows for the indexes that take most, and one for all others. */
 function tableOf(costs: readonly Cost[], facts: number): string[] {
   const perMillion = MILLION / facts;
-  const rows = costs.map((one) => {
-    const [, columns = one.definition] = one.definition.split(/ USING \w+ /);
-    const readBy = [...one.lists, ...(one.isReadByWrites ? ["writes"] : [])];
-    const cells = [
-      keyOf(one),
-      columns.replaceAll("|", "\\|"),
-      ((one.bytes / 1e6) * perMillion).toFixed(1),
-      ((one.buildMs / 1000) * perMillion).toFixed(2),
-      readBy.join(", "),
-    ];
-    return `| ${cells.join(" | ")} |`;
-  });
-  return ["| index | columns | MB | CPU s | read by |", "|---|---|---|---|---|", ...rows];
+  const row = (cells: readonly string[], some: readonly Cost[]) => {
+    const sum = (of: (one: Cost) => number) => some.reduce((total, one) => total + of(one), 0);
+    const megabytes = ((sum(({ bytes }) => bytes) / 1e6) * perMillion).toFixed(1);
+    const seconds = ((sum(({ buildMs }) => buildMs) / 1000) * perMillion).toFixed(2);
+    const [index = "", columns = "", readBy = ""] = cells;
+    return `| ${[index, columns, megabytes, seconds, readBy].join(" | ")} |`;
+  };
+  const isLarge = ({ bytes }: Cost) => (bytes / 1e6) * perMillion >= LARGE_MB;
+  const large = costs.filter(isLarge);
+  const small = costs.filter((one) => !isLarge(one));
+  return [
+    "| index | columns | MB | CPU s | read by |",
+    "|---|---|---|---|---|",
+    ...large.map((one) => row([keyOf(one), columnsOf(one), readersOf(one)], [one])),
+    row([`${small.length} others`], small),
+  ];
+}
+
+const columnsOf = ({ definition }: Index): string => {
+  const [, columns = ""] =
+    /USING \w+ \((.*?)\)(?: WITH .*?)?(?: WHERE .*)?$/.exec(definition) ?? [];
+  return `${columns}${definition.includes(" WHERE ") ? "; partial" : ""}`;
+};
+
+/** What was seen to read it, lists without their variants, and what else does. */
+function readersOf(one: Cost): string {
+  const lists = one.lists.map((list) => list.replace(/( by|,| of a| of the| with| of 100).*$/, ""));
+  const seen = [...new Set(lists), ...(one.isReadByWrites ? ["writes"] : [])];
+  const others = otherReaders[keyOf(one)];
+  return [...seen, ...(others === undefined ? [] : [others])].join(", ") || "nobody";
 }
 
 function totalsOf(costs: readonly Cost[], facts: number): Figure[] {
