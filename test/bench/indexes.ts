@@ -17,7 +17,7 @@ const MILLION = 1_000_000;
 /** Megabytes per million facts from which an index has a row of its own. */
 const LARGE_MB = 2;
 
-/** Of indexes that the most used lists and plain facts do not read. */
+/** Of indexes that neither the most used lists nor plain facts read, as their queries say. */
 const otherReaders: Readonly<Record<string, string>> = {
   "log.fact_identity": "appending observations: each once",
   "log.transaction_hash": "a transaction, search",
@@ -171,12 +171,12 @@ const columnsOf = ({ definition }: Index): string => {
   return `${columns}${definition.includes(" WHERE ") ? "; partial" : ""}`;
 };
 
-/** What was seen to read it, lists without their variants, and what else does. */
+/** What was seen to read it, lists without their variants, and in parentheses what else does. */
 function readersOf(one: Cost): string {
   const lists = one.lists.map((list) => list.replace(/( by|,| of a| of the| with| of 100).*$/, ""));
   const seen = [...new Set(lists), ...(one.isReadByWrites ? ["writes"] : [])];
   const others = otherReaders[keyOf(one)];
-  return [...seen, ...(others === undefined ? [] : [others])].join(", ") || "nobody";
+  return [...seen, ...(others === undefined ? [] : [`(${others})`])].join(", ") || "nobody";
 }
 
 function totalsOf(costs: readonly Cost[], facts: number): Figure[] {
