@@ -51,7 +51,7 @@ export function statistics({ chainId, stats, royalty }: z.output<typeof Collecti
       note: royalty !== null && html`source: ${royalty.source}`,
     },
   ])}
-<div class="scroll" tabindex="0" role="group" aria-label="Trading by period"><table class="periods"><caption class="unseen">Trading by period</caption>
+<div class="panel scroll" tabindex="0" role="group" aria-label="Trading by period"><table class="periods"><caption class="unseen">Trading by period</caption>
 <thead><tr><th scope="col">Period</th>${periods.map((period) => html`<th scope="col" class="number">${period}</th>`)}</tr></thead>
 <tbody>
 <tr><th scope="row">Volume</th>${periods.map((period) => html`<td class="number">${amount({ wei: stats.volumeWei[period], symbol, usd: stats.volumeUsd[period] ?? null })}</td>`)}</tr>
@@ -62,6 +62,6 @@ ${(stats.washSales.all ?? 0) > 0 && washRows(stats, symbol)}<tr><th scope="row">
 
 /** Trades that look like those of one person with themselves. */
 const washRows = (stats: Stats, symbol: string): Html =>
-  html`<tr><th scope="row">Of the volume, wash trades</th>${periods.map((period) => html`<td class="number">${amount({ wei: stats.washVolumeWei[period], symbol })}</td>`)}</tr>
-<tr><th scope="row">Of the sales, wash trades</th>${periods.map((period) => html`<td class="number">${formatCount(stats.washSales[period] ?? 0)}</td>`)}</tr>
+  html`<tr><th scope="row">Wash volume</th>${periods.map((period) => html`<td class="number">${amount({ wei: stats.washVolumeWei[period], symbol })}</td>`)}</tr>
+<tr><th scope="row">Wash sales</th>${periods.map((period) => html`<td class="number">${formatCount(stats.washSales[period] ?? 0)}</td>`)}</tr>
 `;

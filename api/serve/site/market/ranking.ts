@@ -56,7 +56,7 @@ export function ranking(
           amount({ wei: stats.volumeWei[period], symbol, usd: stats.volumeUsd[period] ?? null }),
       },
       {
-        head: "Of it wash trades",
+        head: "Wash volume",
         isNumber: true,
         isMinor: true,
         cell: ({ stats }) =>
