@@ -213,6 +213,23 @@ describe("sales of other exchanges", () => {
     expect(rows).toEqual(expected);
   });
 
+  it("are exported, and explained by their event", async () => {
+    const exported = await operate(database.url, "export", "sales", "--format", "csv");
+    const [header = "", ...lines] = exported.out.split("\r\n").slice(0, -1);
+    const place = header.split(",").indexOf("protocol");
+    expect(lines.map((line) => line.split(",")[place]).toSorted()).toEqual([
+      ...["looksrare", "looksrare", "x2y2"],
+    ]);
+
+    const [sale] = (await list("/v1/sales?chainId=1&protocol=x2y2")).data;
+    const explained = await operate(database.url, "explain", "sale", `${sale?.saleId}`, "--json");
+    expect([explained.code, explained.words]).toEqual([0, ""]);
+    expect(JSON.parse(explained.out)).toMatchObject({
+      rows: [{ protocol: "x2y2", protocol_version: "1" }],
+      facts: [{ kind: "exchange_event", logIndex: 10, counts: true, block: { number: 1_100 } }],
+    });
+  });
+
   it("leave no trace when a block is retracted, and are the same in a rebuild", async () => {
     const { db } = database;
     const state = () =>
