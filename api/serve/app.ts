@@ -20,6 +20,7 @@ import { mediaPaths } from "./http/media-paths.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
 import { parseQuery } from "./http/query.ts";
+import type { Cells } from "./http/reads/cells.ts";
 import { openPositionedReads, type PositionedReads } from "./http/reads/positioned-reads.ts";
 import { openTarget } from "./http/reads/target.ts";
 import { assignRequestId } from "./http/request-id.ts";
@@ -80,6 +81,8 @@ export type AppOptions = {
   readonly replicas?: ReplicaFigures;
   /** Where answers are read from; by default the context's database. */
   readonly reads?: PositionedReads;
+  /** The databases of the chains, where they have several; by default `reads` for all. */
+  readonly cells?: Cells<Pick<Context, "market">>;
   /** Remembers the reads that took too long. */
   readonly slowRequests?: SlowRequests;
   /** Trusted proxies, for `X-Forwarded-For`: their number, or their networks. */
@@ -107,12 +110,15 @@ export function createApp(options: AppOptions): Express {
       projections: projectionNames,
       written: context.market.writtenPosition,
     }),
+    cells = {
+      all: () => [{ chains: context.chains, reads, own: { market: context.market } }],
+    },
     slowRequests = openSlowRequests(),
     trustProxy,
   } = options;
   const app = express();
   const metrics = operatorMetrics ?? openMetrics();
-  gaugeAll(metrics, { ...options, slowRequests });
+  gaugeAll(metrics, { ...options, slowRequests, cells });
 
   app.disable("x-powered-by");
   app.set("etag", false);
@@ -128,7 +134,7 @@ export function createApp(options: AppOptions): Express {
   if (feedOf !== undefined) app.get("/v1/events", streamEvents(feedOf, streams));
   const media = { baseUrl, ...publicGateways };
   const unknownPages: RequestHandler[] = [];
-  const limits = { concurrency, slowRequests, reads };
+  const limits = { concurrency, slowRequests, cells };
   mountRoutes(app, routes, { ...context, media }, baseUrl, {
     envelope: metaEnvelope,
     prefix: "",
@@ -180,14 +186,16 @@ function logRequests(logger: Logger): RequestHandler {
 
 function gaugeAll(
   metrics: Registry,
-  options: AppOptions & { readonly slowRequests: SlowRequests },
+  options: AppOptions & Required<Pick<AppOptions, "slowRequests" | "cells">>,
 ): void {
-  const { context, feed, streams, concurrency, slowRequests, replicas } = options;
+  const { context, feed, streams, concurrency, slowRequests, replicas, cells } = options;
+  const places = () =>
+    cells.all().map(({ chains, reads }) => ({ chains, db: reads.primary.dbOf("data") }));
   gaugeStatus(metrics, context.readStatus);
-  gaugePartners(metrics, context.db);
-  gaugeDoubts(metrics, context.db);
+  gaugePartners(metrics, () => places().map(({ db }) => db));
+  gaugeDoubts(metrics, places);
   gaugeOutgoing(metrics, context.db, context.now);
-  gaugeMarket(metrics, context.market);
+  gaugeMarket(metrics, () => cells.all().map(({ own }) => own.market));
   if (feed !== undefined) gaugeFeed(metrics, feed);
   if (streams !== undefined) gaugeCallerStreams(metrics, streams);
   if (concurrency !== undefined) gaugeConcurrency(metrics, concurrency);

@@ -36,6 +36,7 @@ import { up as pools } from "./migrations/0051-pools.ts";
 import { up as operatorConsole } from "./migrations/0058-console.ts";
 import { up as contractsOfCollections } from "./migrations/0059-contracts-of-collections.ts";
 import { up as transfersInOrder } from "./migrations/0064-transfers-in-order.ts";
+import { up as cells } from "./migrations/0066-cells.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -74,6 +75,7 @@ const migrations: Record<string, Migration> = {
   "0058-console": { up: operatorConsole },
   "0059-contracts-of-collections": { up: contractsOfCollections },
   "0064-transfers-in-order": { up: transfersInOrder },
+  "0066-cells": { up: cells },
 };
 
 function migrator(db: Database): Migrator {

@@ -1675,9 +1675,11 @@ export interface components {
                 message: string;
                 part: string;
             }[];
-            /** @description Facts in the log. */
+            /** @description The position of the log's newest fact; of several logs the highest. */
             logPosition: number | null;
             projections: {
+                /** @description Where chains have databases of their own: those of the one that it is in. */
+                chains?: number[];
                 /** @description Facts that are not applied yet. */
                 lag: number;
                 lagSeconds: number;

@@ -7,9 +7,9 @@ import type { CuratedCollection } from "../../../projections/facts/collection-re
 import type { PartnerConfigs } from "../../background/marketplaces/open-partners.ts";
 import { type PriceFeed, publicFeeds } from "../../background/prices/feeds.ts";
 import { type ChainConfig, shapeChain } from "./chain-config.ts";
-import type { ReplicaAddress } from "./database-settings.ts";
 import type { Environment } from "./environment.ts";
 import { shapePartners } from "./partner-settings.ts";
+import { type DatabaseConfig, servedChainIds, shapeDatabase } from "./shape-database.ts";
 
 export type Config = {
   http: {
@@ -24,23 +24,7 @@ export type Config = {
   };
   /** The operator's console. `port` is null where none is set; `password` is set where `host` is not loopback. */
   console: { isOn: boolean; host: string; port: number | null; password: string | null };
-  /** `url` is null where PostgreSQL is embedded, others where they are not set. */
-  database: {
-    /** Of the owner. */
-    url: string | null;
-    /** Of the pooler that the API's requests go through. */
-    poolerUrl: string | null;
-    /** Read replicas of the API. */
-    replicas: readonly ReplicaAddress[];
-    /** One further behind is not read from. */
-    maxReplicaLagSeconds: number;
-    /** Whether standbys may follow the embedded server. */
-    replicates: boolean;
-    /** Of an administrator. */
-    adminUrl: string | null;
-    /** Of processes that have users of their own. */
-    processUrls: Record<"indexer" | "projector" | "jobs" | "api" | "console", string | null>;
-  };
+  database: DatabaseConfig;
   dataDir: string;
   /** No RPC is set: the supervisor starts local chains and passes their URLs to the roles. */
   localChains: boolean;
@@ -112,13 +96,13 @@ export function shapeConfig(env: Environment, curated: Config["curated"]): Confi
       port: env.OPERATOR_PORT ?? null,
       password: env.OPERATOR_PASSWORD ?? null,
     },
-    database: shapeDatabase(env),
+    database: shapeDatabase(env, localChains),
     dataDir: resolve(env.DATA_DIR),
     localChains,
     devnet: { market: env.DEVNET_MARKET },
-    chains: chainIds
-      .filter((chainId) => localChains || env[`RPC_URL_${chainId}`] !== undefined)
-      .map((chainId) => shapeChain(env, chainId, localChains)),
+    chains: servedChainIds(env, localChains).map((chainId) =>
+      shapeChain(env, chainId, localChains),
+    ),
     curated,
     indexerProcesses: env.INDEXER_PROCESSES,
     fees: { bps: env.FEE_BPS, recipient: env.FEE_RECIPIENT ?? null },
@@ -169,27 +153,6 @@ export function shapeConfig(env: Environment, curated: Config["curated"]): Confi
     log: {
       level: env.LOG_LEVEL,
       format: env.LOG_FORMAT ?? (process.stdout.isTTY ? "pretty" : "json"),
-    },
-  };
-}
-
-function shapeDatabase(env: Environment): Config["database"] {
-  return {
-    url: env.DATABASE_URL ?? null,
-    poolerUrl: env.DATABASE_POOLER_URL ?? null,
-    replicas:
-      env.DATABASE_READ_URL === undefined
-        ? env.DATABASE_READ_URLS
-        : [{ url: env.DATABASE_READ_URL, weight: 1, isPooled: false }],
-    replicates: env.DATABASE_REPLICATION,
-    maxReplicaLagSeconds: env.DATABASE_READ_MAX_LAG_SECONDS,
-    adminUrl: env.DATABASE_URL_ADMIN ?? null,
-    processUrls: {
-      indexer: env.DATABASE_URL_INDEXER ?? null,
-      projector: env.DATABASE_URL_PROJECTOR ?? null,
-      jobs: env.DATABASE_URL_JOBS ?? null,
-      api: env.DATABASE_URL_API ?? null,
-      console: env.DATABASE_URL_CONSOLE ?? null,
     },
   };
 }

@@ -9,7 +9,7 @@ import { aboutSetting } from "./setting.ts";
 export function settingsOfUnknownChains(named: Record<string, string>): string[] {
   return Object.keys(named)
     .filter((name) =>
-      /^(RPC_URL|WS_URL|START_BLOCK|LOGS_BLOCK_RANGE|COLLECTIONS|FINALITY|WRAPPED_NATIVE_EVENTS)_\d+$/.test(
+      /^(RPC_URL|WS_URL|DATABASE_URL|DATABASE_POOLER_URL|DATABASE_READ_URLS|START_BLOCK|LOGS_BLOCK_RANGE|COLLECTIONS|FINALITY|WRAPPED_NATIVE_EVENTS)_\d+$/.test(
         name,
       ),
     )
@@ -64,6 +64,10 @@ export function missingCompanions(named: Record<string, string>): string[] {
   for (const name of Object.keys(databaseSettings).filter(isAddress)) {
     requireWith("DATABASE_URL", name);
   }
+  for (const chainId of chainIds) {
+    requireWith(`DATABASE_URL_${chainId}`, `DATABASE_POOLER_URL_${chainId}`);
+    requireWith(`DATABASE_URL_${chainId}`, `DATABASE_READ_URLS_${chainId}`);
+  }
   if (named.DATABASE_READ_URL && named.DATABASE_READ_URLS) {
     problems.push(
       "DATABASE_READ_URL: expected to be absent, since DATABASE_READ_URLS is set and may name several",
@@ -74,8 +78,9 @@ export function missingCompanions(named: Record<string, string>): string[] {
   return problems;
 }
 
-/** Other addresses of the database need its own. */
-const isAddress = (name: string) => name !== "DATABASE_URL" && !name.endsWith("_SECONDS");
+/** Other addresses of the database need its own. Other databases do not. */
+const isAddress = (name: string) =>
+  name !== "DATABASE_URL" && !/_(SECONDS|ACCOUNTS|\d+)$/.test(name);
 
 function about(name: string) {
   return aboutSetting(name, Environment.shape[name as keyof Environment]);

@@ -6,6 +6,9 @@ import { addAnalysts } from "./access/analysts.ts";
 import { addKeys } from "./access/keys.ts";
 import { addMakers } from "./access/makers.ts";
 import { addRoles } from "./access/roles.ts";
+import { addCells } from "./cells/cells.ts";
+import { chooseCells } from "./cells/choose-cells.ts";
+import { chooseCell } from "./cli/open-database.ts";
 import { addCollections } from "./collections/collections.ts";
 import { addRoyalties } from "./collections/royalties.ts";
 import { addExport } from "./export/export.ts";
@@ -30,8 +33,27 @@ import { addPause } from "./service/pause.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 usage error, 78 configuration error. */
 async function run(): Promise<number> {
+  let code = 0;
+  try {
+    const { cells, args } = chooseCells(process.argv.slice(2));
+    for (const cell of cells) {
+      chooseCell(cell);
+      code = Math.max(code, await runCommand(args));
+    }
+    return code;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    return error instanceof ConfigurationError ? configurationExitCode : 1;
+  }
+}
+
+async function runCommand(args: readonly string[]): Promise<number> {
   const program = new Command("op")
     .description("operator commands")
+    .option(
+      "--cell <name>",
+      "the database to work on, where chains have their own: main, a chain's id, or all; before the command",
+    )
     // Options after a command are that command's, and not those of the one above it.
     .enablePositionalOptions()
     .exitOverride();
@@ -49,6 +71,7 @@ async function run(): Promise<number> {
     .option("--json", "print JSON")
     .exitOverride()
     .action(migrate);
+  addCells(program);
   addStatus(program);
   addTail(program);
   addExplain(program);
@@ -74,7 +97,7 @@ async function run(): Promise<number> {
   addSourceCommands(program);
   addRecover(program);
   try {
-    await program.parseAsync();
+    await program.parseAsync([...args], { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (error) {
     // commander has already printed the usage error.

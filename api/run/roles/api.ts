@@ -1,50 +1,36 @@
-import { projectionNames } from "../../../projections/all.ts";
-import { openHashReader } from "../../background/chain/clients.ts";
-import { openHeadReader } from "../../background/chain/fetch-head.ts";
-import { openMarket } from "../../background/orders/open-market.ts";
+import type { RequestHandler } from "express";
 import { openAccounts } from "../../serve/accounts/open-accounts.ts";
 import { createApp } from "../../serve/app.ts";
 import { answerFeed } from "../../serve/feed/answer-feed.ts";
-import { startFeeds } from "../../serve/feed/start-feed.ts";
+import { accountChainId, type FeedOf } from "../../serve/feed/start-feed.ts";
 import { openConcurrencyLimiter } from "../../serve/http/concurrency/concurrency-limiter.ts";
 import { openMetrics } from "../../serve/http/metrics.ts";
 import { openResponseCache } from "../../serve/http/response-cache.ts";
 import { type Listening, listen } from "../../serve/http/server.ts";
 import { openAccess } from "../../serve/keys/open-access.ts";
 import { openNftData } from "../../serve/nft-data/open.ts";
-import { maxLagSeconds, statusPollMs } from "../../serve/status/limits.ts";
+import { statusPollMs } from "../../serve/status/limits.ts";
 import { listenForOperators } from "../../serve/status/listen-for-operators.ts";
 import { openWaitHistogram } from "../../serve/status/replica-gauges.ts";
-import { openStatusReader } from "../../serve/status/status-reader.ts";
-import { openReads } from "./open-reads.ts";
-import type { RoleContext, RunningRole } from "./role.ts";
+import { type ApiCells, openApiCells } from "./api-cells.ts";
+import type { RoleCell, RoleContext, RunningRole } from "./role.ts";
 
-const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };
-
-/** Serves HTTP requests. Any number of these processes may run. */
-export async function runRole({ config, logger }: RoleContext): Promise<RunningRole> {
-  const market = openMarket(config, logger);
+/** Serves HTTP requests of all chains. Any number of these processes may run. */
+export async function runRole({
+  config,
+  cells,
+  logger,
+  signal,
+}: RoleContext): Promise<RunningRole> {
   const waits = openWaitHistogram();
-  const opened = openReads({
-    database: config.database,
-    logger,
-    written: market.writtenPosition,
-    onWait: waits.count,
+  const onlyCell = { name: "main", config };
+  const opened = await openApiCells({
+    cells: isSome(cells) ? cells : [onlyCell],
+    ...{ logger, signal, onWait: waits.count },
   });
-  const { db, reads } = opened;
-  const readStatus = openStatusReader({
-    db,
-    chains: config.chains.map(({ chainId, rpcUrls }) => ({
-      chainId,
-      readHead: openHeadReader({ chainId, rpcUrls, ...rpc }),
-      readHash: openHashReader({ chainId, rpcUrls, timeoutMs: rpc.timeoutMs }),
-    })),
-    projections: projectionNames,
-    now: () => new Date(),
-    logger,
-    lateSeconds: maxLagSeconds,
-    maxAgeMs: 500,
-  });
+  const { main, readStatus } = opened;
+  const { db, reads } = main.opened;
+  const { market } = main;
   const { host, port, metricsPort, baseUrl, siteUrl, accountApiPath } = config.http;
   const chains = config.chains.map(({ chainId }) => chainId);
   const { accounts, places, streams, ...accountParts } = openAccounts({ config, logger });
@@ -63,10 +49,9 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     accountApiUrl: `${baseUrl}/${accountApiPath}`,
   };
   const tokens = accountParts.bearerTokens;
-  const feeds = startFeeds(config, { db, reads }, logger);
   const parts = { db, prefix: market.prefix, tokens, limiter, onUse: places.onUse };
   const accountApi = openNftData(config, parts);
-  const nftData = accountApi && { ...accountApi, stream: answerFeed(feeds.account) };
+  const nftData = accountApi && { ...accountApi, stream: streamOfAccounts(opened) };
   const now = () => new Date();
   const context = { db, siteUrl, chains, readStatus, market, instantKeys, ownKeys, now };
   const responseCache = openResponseCache({ now });
@@ -76,8 +61,9 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     publicGateways,
     developers,
     nftData,
-    feed: feeds,
-    feedOf: feeds.feedOf,
+    feed: { figures: opened.figuresOfFeeds },
+    feedOf: ((chainId, delivery) => opened.feedsOf(chainId).feedOf(chainId, delivery)) as FeedOf,
+    cells: opened.cells,
     streams,
     responseCache,
     concurrency,
@@ -89,8 +75,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     ...{ context, baseUrl, logger, limiter, ...served, trustProxy },
     operatorMetrics,
   });
-  const closeParts = () =>
-    Promise.all([opened.close(), market.close(), access.close(), accountParts.close()]);
+  const closeParts = () => Promise.all([opened.close(), access.close(), accountParts.close()]);
   const listening = await start(async () => {
     const main = await listen(app, host, port);
     if (metricsPort === null || operatorMetrics === undefined) return main;
@@ -105,7 +90,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     try {
       return await open();
     } catch (error) {
-      await feeds.stop();
+      await opened.stopFeeds();
       await closeParts();
       throw error;
     }
@@ -115,9 +100,18 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     failed: new Promise<never>(() => {}),
     async stop() {
       clearInterval(statusTimer);
-      await feeds.stop();
+      await opened.stopFeeds();
       await listening.close();
       await closeParts();
     },
   };
 }
+
+const isSome = (cells: readonly RoleCell[] = []): cells is [RoleCell, ...RoleCell[]] =>
+  cells.length > 0;
+
+/** Of the database that serves the chain of the account API at the time of the request. */
+const streamOfAccounts =
+  ({ feedsOf }: ApiCells): RequestHandler =>
+  (request, response, next) =>
+    answerFeed(feedsOf(accountChainId).account)(request, response, next);

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { migrate, pendingMigrations } from "../../../projections/log/migrate.ts";
+import type { Config } from "../config/config.ts";
 import { applyRights } from "../database-roles/apply-rights.ts";
 import {
   addressesOf,
@@ -10,6 +11,7 @@ import {
 } from "../database-roles/configured-roles.ts";
 import { areSeparate, readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { createEmbeddedRoles } from "../database-roles/embedded-roles.ts";
+import { asUserOf, isSameDatabase } from "../roles/configured-cells.ts";
 import { checkAddresses } from "./check-addresses.ts";
 import { startDatabase } from "./start-database.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
@@ -27,7 +29,45 @@ export async function openAddresses(context: SupervisorContext): Promise<Databas
 export async function prepareDatabase(
   db: Database,
   addresses: DatabaseAddresses,
-  { config, logger, signal }: Pick<SupervisorContext, "config" | "logger" | "signal">,
+  context: Pick<SupervisorContext, "config" | "logger" | "signal">,
+): Promise<void> {
+  await prepareOne(db, addresses, context, context.config.database.poolerUrl);
+  for (const { url, poolerUrl } of otherDatabases(context.config, addresses.DATABASE_URL)) {
+    const { database } = context.config;
+    const asUsers = Object.entries({ ...database.processUrls, admin: database.adminUrl }).map(
+      ([name, own]) => [name, own && asUserOf(own, url)],
+    );
+    const { admin = null, ...processUrls } = Object.fromEntries(asUsers);
+    const own = addressesOf({ url, adminUrl: admin, processUrls });
+    const other = openDatabase({
+      ...{ url, applicationName: "supervisor", max: 2 },
+      onIdleError: (error) => context.logger.debug({ err: error }, "database connection lost"),
+    });
+    await prepareOne(other, own, context, poolerUrl).finally(() => other.destroy());
+  }
+}
+
+type OtherDatabase = { readonly url: string; readonly poolerUrl: string | null };
+
+/** Databases of single chains, and of accounts. */
+function otherDatabases({ database }: Config, main: string): OtherDatabase[] {
+  const { ofChains, accountsUrl } = database;
+  const all = [
+    ...ofChains,
+    ...(accountsUrl === null ? [] : [{ url: accountsUrl, poolerUrl: null }]),
+  ];
+  return all.filter(
+    ({ url }, index) =>
+      !isSameDatabase(url, main) &&
+      all.findIndex((other) => isSameDatabase(other.url, url)) === index,
+  );
+}
+
+async function prepareOne(
+  db: Database,
+  addresses: DatabaseAddresses,
+  { logger, signal }: Pick<SupervisorContext, "logger" | "signal">,
+  poolerUrl: string | null,
 ): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     signal.throwIfAborted();
@@ -39,7 +79,7 @@ export async function prepareDatabase(
     if (tries % 10 === 0) logger.warn({ reason: error.message }, "database does not answer");
     await delay(1_000, undefined, { signal });
   }
-  await checkAddresses(addresses, config.database.poolerUrl, logger);
+  await checkAddresses(addresses, poolerUrl, logger);
   const startedAt = performance.now();
   const pending = await pendingMigrations(db);
   await migrate(db);

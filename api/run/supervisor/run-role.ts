@@ -2,20 +2,28 @@ import type { Logger } from "pino";
 import { openCallMeter } from "../../background/outgoing/call-meter.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
-import { type RoleConfig, roleDatabase } from "../roles/role.ts";
+import { configuredCells, mainCell } from "../roles/configured-cells.ts";
+import type { RoleCell, RoleContext, RunningRole } from "../roles/role.ts";
+import { runInCells } from "../roles/run-in-cells.ts";
 import { loadRole, type RoleName } from "./role-modules.ts";
+
+type RunOptions = {
+  readonly config: Config;
+  /** The cells that it works for, by name; absent: all. */
+  readonly only?: readonly string[];
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+};
 
 /** Runs one role in this process until the signal, or until it fails. Resolves with the exit code. */
 export async function runRole(
   name: RoleName,
-  config: Config,
-  logger: Logger,
-  signal: AbortSignal,
+  { config, only, logger, signal }: RunOptions,
 ): Promise<number> {
-  const run = await loadRole(name);
-  const context = { config: roleConfig(config, name), logger, signal };
+  const cells = roleCells(config, name);
+  const context = { config: cells[0].config, cells, logger, signal };
   const meter = openCallMeter({ url: context.config.database.url, role: name, logger });
-  const running = await run(context);
+  const running = await start(name, context, only);
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve());
@@ -37,9 +45,23 @@ export async function runRole(
   }
 }
 
-/** A role that runs alone needs the addresses of its database and chains in its settings. */
-function roleConfig(config: Config, name: RoleName): RoleConfig {
-  const url = config.database.processUrls[name] ?? config.database.url;
+/** The API serves all cells in one, others work in each. The console shows the first one. */
+async function start(
+  name: RoleName,
+  context: RoleContext & { cells: readonly RoleCell[] },
+  only: readonly string[] | undefined,
+): Promise<RunningRole> {
+  const run = await loadRole(name);
+  const { cells } = context;
+  if (cells.length === 1 || name === "api") return await run(context);
+  const preparesChains = name === "indexer";
+  const names = name === "console" ? [mainCell] : only;
+  return await runInCells({ run, context, cells, preparesChains, ...(names && { only: names }) });
+}
+
+/** A role that runs alone needs the addresses of its databases and chains in its settings. */
+function roleCells(config: Config, name: RoleName): readonly [RoleCell, ...RoleCell[]] {
+  const { url, processUrls } = config.database;
   const { bps, recipient } = config.fees;
   const problems: string[] = [];
   const requireSetting = (value: unknown, name: string, example: string) => {
@@ -49,11 +71,25 @@ function roleConfig(config: Config, name: RoleName): RoleConfig {
         `Example: ${name}=${example}`,
     );
   };
-  requireSetting(url, "DATABASE_URL", "postgres://user:password@localhost:5432/orders");
+  requireSetting(
+    url ?? processUrls[name],
+    "DATABASE_URL",
+    "postgres://user:password@localhost:5432/orders",
+  );
   requireSetting(config.localChains ? null : true, "RPC_URL_1", "https://rpc.example.com/key");
   requireSetting(recipient, "FEE_RECIPIENT", "0x00000000000000000000000000000000000fee01");
   if (url === null || recipient === null || problems.length > 0) {
     throw new ConfigurationError(problems);
   }
-  return { ...config, database: roleDatabase(config.database, url), fees: { bps, recipient } };
+  const [main, ...others] = configuredCells(config, url, processUrls[name]).map((cell) => ({
+    name: cell.name,
+    config: {
+      ...config,
+      database: cell.database,
+      chains: [...cell.chains],
+      fees: { bps, recipient },
+    },
+  }));
+  if (main === undefined) throw new Error("no database is configured");
+  return [main, ...others];
 }

@@ -23,7 +23,9 @@ export type OpenedAccounts = {
 
 /** The settings that accounts need. */
 export type AccountsConfig = {
-  readonly database: { readonly url: string; readonly requests: DatabaseAddress };
+  readonly database: {
+    readonly accounts: { readonly url: string; readonly requests: DatabaseAddress };
+  };
   readonly http: { readonly host: string; readonly baseUrl: string };
   readonly access: {
     /** Open streams of an account, and of an address without one. */
@@ -46,7 +48,7 @@ export function openAccounts({
   logger: Logger;
 }): OpenedAccounts {
   const db = openDatabase({
-    ...config.database.requests,
+    ...config.database.accounts.requests,
     applicationName: "api accounts",
     max: 4,
     statementTimeoutMs: 5_000,
@@ -67,7 +69,7 @@ export function openAccounts({
   const places = openPlaces(accounts);
   const streams = openCallerStreams({ db, logger, limits: config.access.streams });
   const listener = openListener({
-    url: config.database.url,
+    url: config.database.accounts.url,
     channels: ["access_ended"],
     logger,
     onNotify: streams.notify,

@@ -20,8 +20,8 @@ export type Document = {
   readonly isVolatile?: boolean;
   /** The same while the process runs. */
   readonly isFixed?: boolean;
-  /** Of the projections that it was made from. */
-  readonly position?: bigint;
+  /** Of the projections that it was made from, as `X-Position` tells it. */
+  readonly position?: string;
 };
 
 /** A document that is sent as it is instead of JSON. `type` must be safe as the Content-Type. */

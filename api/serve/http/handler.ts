@@ -15,6 +15,8 @@ import type { LoadClass } from "./concurrency/load-class.ts";
 import type { Envelope } from "./envelope.ts";
 import { keyOf } from "./limit.ts";
 import { nextLink } from "./page.ts";
+import { positionOf, readsFor } from "./reads/across.ts";
+import { type Cell, type Cells, cellOf, positionIn } from "./reads/cells.ts";
 import { addressOf, minPosition, positionRefusals, setPosition } from "./reads/position.ts";
 import type { PositionedReads, PositionedSnapshot } from "./reads/positioned-reads.ts";
 import {
@@ -32,7 +34,7 @@ export function handler<Context>(
   route: Route<Context>,
   context: Context,
   baseUrl: string,
-  profile: ApiProfile,
+  profile: ApiProfile<Context>,
 ): Handler {
   const refuse: Refuse = (response, rejection) => {
     const refusal = { ...route.refuses, ...positionRefusals }[rejection.rejected];
@@ -47,11 +49,22 @@ export function handler<Context>(
 type Handler = (request: Request, response: Response) => Promise<void>;
 type Refuse = (response: Response, rejection: Refused) => void;
 
+type Own<Context> = Partial<Context> & object;
+
+/** The chain that a request is about: the one that it names, else Ethereum, as its schema reads it. */
+function chainOf({ query, body }: Request): unknown {
+  const named: unknown = query.chainId ?? (isObject(body) ? body.chainId : undefined);
+  return named ?? 1;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
 /** Of POST: what it does is seen by every request that names the position of its answer. */
 function resultHandler<Context>(
   route: Route<Context>,
   context: Context,
-  { envelope, reads }: ApiProfile,
+  { envelope, cells, chainId }: ApiProfile<Context>,
   refuse: Refuse,
 ): Handler {
   const send = (response: Response, answer: Answer | Refused) => {
@@ -62,59 +75,64 @@ function resultHandler<Context>(
   const source = readsOf(route);
   return async (request, response) => {
     const input = inputOf(request, response);
-    if (source === "nothing" || reads === undefined)
+    if (source === "nothing" || cells === undefined)
       return send(response, await route.answer(input, context));
-    const atLeast = minPosition(request);
+    const cell = cellOf(cells, chainId ?? chainOf(request));
+    const { reads, own } = cell;
+    const atLeast = minPosition(request, cell.chains);
     if (isRejection(atLeast)) return refuse(response, atLeast);
     const handling = route.validate(input, context);
     if (isRejection(handling)) return refuse(response, handling);
     if (source === "snapshot") {
       const answer = await reads.inSnapshot({ loadClass, atLeast }, async ({ db, facts }) => {
-        const made = await handling({ ...context, db });
-        setPosition(response, facts.answered);
+        const made = await handling({ ...context, ...own, db });
+        setPosition(response, positionIn(cells, cell, facts.answered));
         return made;
       });
       return send(response, answer);
     }
     await reads.reachOnPrimary(atLeast);
     const db = reads.primary.dbOf(loadClass);
-    const answer = await handling({ ...context, db });
-    setPosition(response, await reads.readPrimaryPosition());
+    const answer = await handling({ ...context, ...own, db });
+    setPosition(response, positionIn(cells, cell, await reads.readPrimaryPosition()));
     send(response, answer);
   };
 }
 
-type Positioned = { reads: PositionedReads; atLeast: bigint };
+type Positioned<Context> = {
+  cells: Cells<Own<Context>>;
+  cell: Cell<Own<Context>>;
+  atLeast: bigint;
+};
 
 /** Statement by statement: no connection is held while others are asked. What is read is at least at the position. */
 async function readPrimary<Result>(
-  { reads, atLeast }: Positioned,
+  { reads, atLeast }: { reads: PositionedReads; atLeast: bigint },
   loadClass: LoadClass,
   read: (db: Database) => Promise<Result>,
-): Promise<Result & { position: bigint }> {
+): Promise<{ made: Result; position: bigint }> {
   await reads.reachOnPrimary(atLeast);
   const { position } = await reads.primary.readVersion();
-  return { ...(await read(reads.primary.dbOf(loadClass))), position };
+  return { made: await read(reads.primary.dbOf(loadClass)), position };
 }
 
 /** A refusal, and the position of what it was made from. */
-type RefusedAt = { readonly refused: Refused; readonly position?: bigint };
+type RefusedAt = { readonly refused: Refused; readonly position?: string };
 
 function documentHandler<Context>(
   route: Route<Context>,
   context: Context,
   baseUrl: string,
-  { envelope, cache, reads }: ApiProfile,
+  { envelope, cache, cells: served, chainId }: ApiProfile<Context>,
   refuse: Refuse,
 ): Handler {
   const make = async (
     request: Request,
     answering: Promise<Answer | Refused>,
-    snapshot?: PositionedSnapshot,
+    positionNow?: () => string,
   ): Promise<Document | RefusedAt> => {
     const answer = await answering;
-    const position = snapshot?.facts.answered;
-    const at = position === undefined ? {} : { position };
+    const at = positionNow === undefined ? {} : { position: positionNow() };
     if (isRejection(answer)) return { refused: answer, ...at };
     const maxAgeSeconds = answer.maxAgeSeconds ?? route.maxAgeSeconds;
     if (answer.media !== undefined) return { ...mediaDocument(answer.media, maxAgeSeconds), ...at };
@@ -128,41 +146,52 @@ function documentHandler<Context>(
   const answer = async (
     request: Request,
     response: Response,
-    positioned: Positioned,
+    { cells, cell, atLeast }: Positioned<Context>,
   ): Promise<Document | RefusedAt> => {
     const input = inputOf(request, response);
-    const { reads, atLeast } = positioned;
+    const spans = route.spansChains === true && request.query.chainId === undefined;
+    const { reads, isComparable } = readsFor(request, cell, spans ? cells.all() : []);
+    const positionAt = (snapshot: PositionedSnapshot) => () => positionOf(cells, cell, snapshot);
     // Valid or not is found out once for all who ask the same.
-    if (route.isCacheable === true && cache !== undefined)
+    if (route.isCacheable === true && isComparable && cache !== undefined)
       return cache.get(
         { request: addressOf(request), reads, loadClass, atLeast },
         (now, snapshot) => {
-          const given = { ...context, db: snapshot.db, now: () => now };
-          return make(request, route.answer(input, given), snapshot);
+          const given = { ...context, ...cell.own, db: snapshot.db, now: () => now };
+          return make(request, route.answer(input, given), positionAt(snapshot));
         },
       );
     const handling = route.validate(input, context);
     if (isRejection(handling)) return { refused: handling };
-    if (source === "primary")
-      return readPrimary(positioned, loadClass, (db) =>
-        make(request, handling({ ...context, db })),
+    if (source === "primary") {
+      const { made, position } = await readPrimary(
+        { reads: cell.reads, atLeast },
+        loadClass,
+        (db) => make(request, handling({ ...context, ...cell.own, db })),
       );
+      return { ...made, position: positionIn(cells, cell, position) };
+    }
     return reads.inSnapshot({ loadClass, atLeast }, (snapshot) =>
-      make(request, handling({ ...context, db: snapshot.db }), snapshot),
+      make(request, handling({ ...context, ...cell.own, db: snapshot.db }), positionAt(snapshot)),
     );
   };
-  const positioned = source === "nothing" ? undefined : reads;
+  const cells = source === "nothing" ? undefined : served;
   return async (request, response) => {
-    const atLeast = positioned === undefined ? 0n : minPosition(request);
+    if (cells === undefined) {
+      const made = await make(request, route.answer(inputOf(request, response), context));
+      return send(request, response, made);
+    }
+    const cell = cellOf(cells, chainId ?? chainOf(request));
+    const atLeast = minPosition(request, cell.chains);
     if (isRejection(atLeast)) return refuse(response, atLeast);
-    const made =
-      positioned === undefined
-        ? await make(request, route.answer(inputOf(request, response), context))
-        : await answer(request, response, { reads: positioned, atLeast });
+    return send(request, response, await answer(request, response, { cells, cell, atLeast }));
+  };
+
+  async function send(request: Request, response: Response, made: Document | RefusedAt) {
     if (!("refused" in made)) return sendDocument(request, response, made);
     if (made.position !== undefined) setPosition(response, made.position);
     refuse(response, made.refused);
-  };
+  }
 }
 
 function inputOf(request: Request, response: Response): Input {

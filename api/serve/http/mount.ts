@@ -46,7 +46,7 @@ export function mountRoutes<Context>(
   routes: readonly Route<Context>[],
   context: Context,
   baseUrl: string,
-  manner: ApiProfile = { envelope: metaEnvelope, prefix: "" },
+  manner: ApiProfile<Context> = { envelope: metaEnvelope, prefix: "" },
 ): void {
   const paths = new Map<string, Methods>();
   for (const route of routes) {
@@ -71,7 +71,7 @@ function limited(
   method: "get" | "post",
   loadClass: LoadClass,
   handle: (request: Request, response: Response) => Promise<void>,
-  { concurrency, slowRequests }: ApiProfile,
+  { concurrency, slowRequests }: Pick<ApiProfile, "concurrency" | "slowRequests">,
 ): RequestHandler {
   const inSlot =
     concurrency === undefined ? handle : limitConcurrency(concurrency, loadClass, handle);
@@ -87,7 +87,10 @@ function staticPathsFirst(paths: readonly [string, Methods][]): [string, Methods
   );
 }
 
-function bodyParsers<Context>(route: Route<Context>, { challenge }: ApiProfile): RequestHandler[] {
+function bodyParsers<Context>(
+  route: Route<Context>,
+  { challenge }: Pick<ApiProfile, "challenge">,
+): RequestHandler[] {
   if (route.body === undefined) return [];
   const invalid = invalidCode(route);
   const refuse = (response: Response, message: string) =>

@@ -89,6 +89,8 @@ type Shape<
    * meanwhile (default of POST), or nothing of the projections, so that its answer has no position.
    */
   readonly reads?: "snapshot" | "primary" | "nothing";
+  /** Without a chain in its query it is about all chains: `snapshotsOf` gives a database for each of their logs. */
+  readonly spansChains?: boolean;
   /** A success may also be a stream of server-sent events. */
   readonly streams?: boolean;
   /** Needs no credentials. */

@@ -25,7 +25,7 @@ export type NftDataApi = Omit<BearerOptions, "tokens"> & {
 };
 
 /** What it shares with the other API. */
-type Shared = Pick<ApiProfile, "concurrency" | "slowRequests" | "reads">;
+type Shared = Pick<ApiProfile, "concurrency" | "slowRequests" | "cells">;
 
 /** Mounts the account API: document, reference, login, and the endpoints that need a token. */
 export function mountNftData(
@@ -36,10 +36,19 @@ export function mountNftData(
 ): void {
   const context = { ...api.context, media };
   const { segment, limiter, perMinute, onUse, stream, streams, concurrency } = api;
-  const { slowRequests, reads } = api;
+  const { slowRequests, cells } = api;
+  const { chainId } = context;
   const prefix = `/${segment}`;
   const challenge = 'Bearer realm="account API"';
-  const manner = { envelope: flatEnvelope, prefix, challenge, concurrency, slowRequests, reads };
+  const manner = {
+    envelope: flatEnvelope,
+    prefix,
+    challenge,
+    concurrency,
+    slowRequests,
+    cells,
+    chainId,
+  };
   const described = describeNftData(baseUrl + prefix, { hasStream: stream !== undefined });
   const document = sendFixed(jsonDocument(described, {}));
   servePath(app, `${prefix}/openapi.json`, { get: [document] });

@@ -3,7 +3,7 @@ import { activityPage } from "./market/activity.ts";
 import { marketPage } from "./market/page.ts";
 import { bidPage } from "./orders/bid.ts";
 import { listingPage } from "./orders/listing.ts";
-import type { PageHandler } from "./page/visit.ts";
+import type { SitePage } from "./page/mount-site.ts";
 import { salePage } from "./sales/page.ts";
 import { searchPage } from "./search/page.ts";
 import { tokenPage } from "./token/page.ts";
@@ -11,7 +11,7 @@ import { transactionPage } from "./transaction/page.ts";
 import { walletPage } from "./wallet/page.ts";
 
 /** Every page, by its path. */
-export const pages: readonly (readonly [path: string, handler: PageHandler])[] = [
+export const pages: readonly SitePage[] = [
   ["/", marketPage],
   ["/collections/{collection}", collectionPage],
   ["/collections/{collection}/tokens/{tokenId}", tokenPage],
@@ -21,5 +21,5 @@ export const pages: readonly (readonly [path: string, handler: PageHandler])[] =
   ["/bids/{bidId}", bidPage],
   ["/wallets/{wallet}", walletPage],
   ["/activity", activityPage],
-  ["/search", searchPage],
+  ["/search", searchPage, true],
 ];

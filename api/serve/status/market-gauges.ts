@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Market } from "../../background/orders/market/market.ts";
 
-/** Metrics of this process's order intake. */
-export function gaugeMarket(registry: Registry, { readOutcomes, chains }: Market): void {
+/** Metrics of this process's order intake, in all databases of chains. */
+export function gaugeMarket(registry: Registry, markets: () => readonly Market[]): void {
   const submissions = new Counter({
     name: "order_submissions_total",
     help: "Submitted orders by outcome: accepted, or the code of the rejection",
@@ -10,7 +10,9 @@ export function gaugeMarket(registry: Registry, { readOutcomes, chains }: Market
     registers: [registry],
     collect() {
       submissions.reset();
-      for (const { chainId, side, outcome, orders } of readOutcomes()) {
+      for (const { chainId, side, outcome, orders } of markets().flatMap((one) =>
+        one.readOutcomes(),
+      )) {
         submissions.inc({ chain: `${chainId}`, side, outcome }, orders);
       }
     },
@@ -21,8 +23,9 @@ export function gaugeMarket(registry: Registry, { readOutcomes, chains }: Market
     labelNames: ["chain"],
     registers: [registry],
     collect() {
-      for (const { chainId, health } of chains) {
-        coolingDown.set({ chain: `${chainId}` }, health.countCoolingDown());
+      coolingDown.reset();
+      for (const { chainId, health } of markets().flatMap(({ chains }) => chains)) {
+        coolingDown.inc({ chain: `${chainId}` }, health.countCoolingDown());
       }
     },
   });

@@ -15,6 +15,8 @@ export type CollectionMatch = {
   symbol: string | null;
   standard: 721 | 1155 | null;
   verified: boolean;
+  /** Its name is the text, not only the text's beginning. */
+  isExact: boolean;
   holders: bigint;
   sales: bigint;
   image: string | null;
@@ -40,9 +42,7 @@ export function readCollectionsByText(
            (select one from unnest(words) one order by length(one) desc limit 1) as longest
     from (select ${searchWords(sql`${text}::text`)} as words) said
   ), found as (${byWords(chainIds)})`,
-    sql`, (
-    exists (select from collections.word w where w.collection_id = c.collection_id and w.word = asked.folded)
-  ) desc`,
+    sql`exists (select from collections.word w where w.collection_id = c.collection_id and w.word = asked.folded)`,
     limit,
   );
 }
@@ -64,8 +64,19 @@ export function readCollectionsByAddress(
         order by k.address limit ${maxCandidates}
       ) k join collections.contract m using (contract_id)
     )`,
-    sql``,
+    sql`false`,
     limit,
+  );
+}
+
+/** The order of matches, for those of several databases. */
+export function compareCollections(one: CollectionMatch, other: CollectionMatch): number {
+  return (
+    Number(other.verified) - Number(one.verified) ||
+    Number(other.isExact) - Number(one.isExact) ||
+    Number(other.sales - one.sales) ||
+    Number(other.holders - one.holders) ||
+    one.collectionId - other.collectionId
   );
 }
 
@@ -91,26 +102,28 @@ function byWords(chainIds: readonly number[]): RawBuilder<unknown> {
     where asked.folded <> ''`;
 }
 
-/** `ctes`: `asked`, one row, and `found` (collection_id), with repetitions. `order`: after verified ones. */
+/** `ctes`: `asked`, one row, and `found` (collection_id), with repetitions. `isExact`: first among the verified ones. */
 async function readMatches(
   db: Database,
   ctes: RawBuilder<unknown>,
-  order: RawBuilder<unknown>,
+  isExact: RawBuilder<unknown>,
   limit: number,
 ): Promise<CollectionMatch[]> {
   const { rows } = await sql<CollectionMatch>`
     with ${ctes}, page as materialized (
       select c.*, coalesce(s.sales_all, 0) as sales, coalesce(h.holders, 0) as holders,
-             row_number() over (order by c.verified desc ${order}, s.sales_all desc nulls last,
+             exact.is_exact,
+             row_number() over (order by c.verified desc, exact.is_exact desc, s.sales_all desc nulls last,
                                          h.holders desc nulls last, c.collection_id) as place
       from asked cross join (select distinct collection_id from found) one
       join collections.collection c using (collection_id)
+      cross join lateral (select ${isExact} as is_exact) exact
       left join collection_stats.collection s using (collection_id)
       left join collection_stats.holder_stats h using (collection_id)
       order by place limit ${limit}
     )
     select c.collection_id as "collectionId", c.chain_id as "chainId", k.address, c.slug, c.name, c.symbol, c.standard,
-           c.verified, c.holders, c.sales, md.image,
+           c.verified, c.is_exact as "isExact", c.holders, c.sales, md.image,
            array(
              select m.contract_id from collections.contract m where m.collection_id = c.collection_id order by 1
            ) as "contractIds",

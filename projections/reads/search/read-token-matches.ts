@@ -7,6 +7,7 @@ import { tokensAt } from "../../sql/token-at.ts";
 /** A token that a search finds, and its collection. */
 export type TokenMatch = {
   chainId: number;
+  contractId: number;
   contract: Hex;
   tokenId: bigint;
   name: string | null;
@@ -50,7 +51,7 @@ export function readTokensByName(
   return readMatches(
     db,
     sql`
-      select near.contract_id, near.token_id, row_number() over (order by near.name) as place
+      select near.contract_id, near.token_id, row_number() over (order by near.name, near.contract_id, near.token_id) as place
       from unnest(${chainIds}::int[]) chain (chain_id)
       cross join lateral (
         select t.contract_id, t.token_id, ${name} as name from metadata.token t
@@ -63,6 +64,18 @@ export function readTokensByName(
   );
 }
 
+/** The order of tokens that were found by name, for those of several databases. */
+export function compareTokens(one: TokenMatch, other: TokenMatch): number {
+  return (
+    Number(other.verified) - Number(one.verified) ||
+    Buffer.compare(Buffer.from(folded(one)), Buffer.from(folded(other))) ||
+    one.contractId - other.contractId ||
+    Number(one.tokenId - other.tokenId)
+  );
+}
+
+const folded = ({ name }: TokenMatch) => (name ?? "").toLowerCase().slice(0, 64);
+
 async function readMatches(
   db: Database,
   found: RawBuilder<unknown>,
@@ -70,7 +83,7 @@ async function readMatches(
   limit: number,
 ): Promise<TokenMatch[]> {
   const { rows } = await sql<TokenMatch>`
-    select traded.chain_id as "chainId", traded.address as contract, o.token_id as "tokenId", md.name, md.image,
+    select traded.chain_id as "chainId", o.contract_id as "contractId", traded.address as contract, o.token_id as "tokenId", md.name, md.image,
            coalesce(main.address, traded.address) as "collectionAddress", c.slug as "collectionSlug",
            c.name as "collectionName", coalesce(c.verified, false) as verified
     from (${found}) o

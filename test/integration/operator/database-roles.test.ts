@@ -157,8 +157,10 @@ describe("an installation of before, whose tables are all the superuser's,", () 
     const readOnly = [
       "analyst",
       "appendable_kind",
+      "arriving_chain",
       "audit",
       "blocked_maker",
+      "moved_chain",
       "service_role",
       "switch",
     ];

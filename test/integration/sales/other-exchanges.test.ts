@@ -288,7 +288,7 @@ describe("events that make no sale", () => {
 
   it("are counted by a gauge", async () => {
     const registry = new Registry();
-    gaugeDoubts(registry, database.db);
+    gaugeDoubts(registry, () => [{ db: database.db, chains: [1, 33139] }]);
     const text = await registry.metrics();
     for (const [protocol, reason] of expected) {
       const labels = `chain="1",protocol="${protocol}",reason="${reason}"`;

@@ -1,12 +1,15 @@
 import { sql } from "kysely";
 import { type Database, openDatabase } from "../../../../projections/database.ts";
+import { readHeldChains } from "../../../../projections/log/cells/read-held-chains.ts";
 import { pendingMigrations } from "../../../../projections/log/migrate.ts";
 import type { Config } from "../../config/config.ts";
+import { ConfigurationError } from "../../config/configuration-error.ts";
 import { readConfig, readEnvironment } from "../../config/read-config.ts";
 import { type DatabaseRoles, readDatabaseRoles } from "../../database-roles/database-roles.ts";
 import { createLogger } from "../../output/logger.ts";
 import { askServer } from "../../postgres/answering-server.ts";
 import { startPostgres } from "../../postgres/embedded.ts";
+import { asUserOf, configuredCells, mainCell } from "../../roles/configured-cells.ts";
 import { mergeInstallation } from "../../supervisor/installation.ts";
 import { startOrphanGuard } from "../../supervisor/orphan-guard.ts";
 
@@ -16,7 +19,15 @@ export type Opened = { db: Database; config: Config; url: string };
 type OpenOptions = {
   mayLackMigrations?: boolean;
   as?: "owner" | "indexer" | "projector" | "admin";
+  /** The database of accounts and keys, whatever the command works on. Default: of chains. */
+  holds?: "accounts";
 };
+
+let chosenCell = mainCell;
+/** The database that the following commands work on: `main`, `accounts`, or that of a chain. */
+export function chooseCell(name: string): void {
+  chosenCell = name;
+}
 
 /** Milliseconds after which the server cancels the statement of a killed command. */
 const CHECK_CLIENT_MS = 1_000;
@@ -28,12 +39,15 @@ const CHECK_CLIENT_MS = 1_000;
 export async function withDatabase<Result>(
   command: string,
   work: (opened: Opened) => Promise<Result>,
-  { mayLackMigrations = false, as = "owner" }: OpenOptions = {},
+  { mayLackMigrations = false, as = "owner", holds }: OpenOptions = {},
 ): Promise<Result> {
-  const config = readConfig(mergeInstallation(readEnvironment()));
-  const server = config.database.url === null ? await startEmbedded(config) : undefined;
-  const admin = as === "admin" ? config.database.adminUrl : null;
-  const login = server?.url ?? admin ?? config.database.url ?? "";
+  const whole = readConfig(mergeInstallation(readEnvironment()));
+  const server = whole.database.url === null ? await startEmbedded(whole) : undefined;
+  const main = server?.url ?? whole.database.url ?? "";
+  const { config, url: place } = await placeOf(whole, main, holds ?? chosenCell);
+  const { adminUrl } = config.database;
+  const isAdmin = as === "admin" && server === undefined;
+  const login = isAdmin ? asUserOf(adminUrl, place) : place;
   // What does not answer fails below, with its reason.
   const answering = await askServer(login).catch(() => undefined);
   if (answering?.isPooled) throw new Error(behindPooler);
@@ -50,6 +64,45 @@ export async function withDatabase<Result>(
   } finally {
     await db.destroy();
     await server?.stop();
+  }
+}
+
+/** The same with the database of accounts, keys and limits. */
+export const withAccounts = <Result>(
+  command: string,
+  work: (opened: Opened) => Promise<Result>,
+): Promise<Result> => withDatabase(command, work, { holds: "accounts" });
+
+/** A command works on one database, and on the chains that it serves. */
+async function placeOf(
+  config: Config,
+  main: string,
+  name: string,
+): Promise<{ url: string; config: Config }> {
+  const { database } = config;
+  if (name === "accounts") return { url: database.accountsUrl ?? main, config };
+  const cells = configuredCells(config, main);
+  const cell = cells.find((one) => one.name === name);
+  if (cell === undefined)
+    throw new ConfigurationError([`--cell: expected ${cells.map((one) => one.name).join(" or ")}`]);
+  const ofOthers = cells.slice(1).flatMap(({ chains }) => chains.map(({ chainId }) => chainId));
+  const held = ofOthers.length === 0 ? new Set<number>() : await readHeld(main, ofOthers);
+  const chains = cell.chains.filter(({ chainId }) =>
+    name === mainCell ? !ofOthers.includes(chainId) || held.has(chainId) : !held.has(chainId),
+  );
+  const { poolerUrl, replicas } = cell.database;
+  const own = { ...database, url: cell.database.url, poolerUrl, replicas };
+  return { url: cell.database.url, config: { ...config, chains, database: own } };
+}
+
+/** Before the first migration no chain is anywhere. */
+async function readHeld(url: string, chains: readonly number[]): Promise<Set<number>> {
+  const db = openDatabase({ url, applicationName: "op", max: 1, onIdleError: () => {} });
+  try {
+    const pending = await pendingMigrations(db);
+    return pending.length > 0 ? new Set(chains) : await readHeldChains(db, chains);
+  } finally {
+    await db.destroy();
   }
 }
 

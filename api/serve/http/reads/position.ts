@@ -21,22 +21,39 @@ export class PositionNotReached extends Error {
 const header = "X-Min-Position";
 const parameter = "min_position";
 
-/** The position that the data of the answer must have reached at least: of the header and the parameter the higher one. */
-export function minPosition(request: Request): bigint | Rejection<"invalid_position"> {
+/** A position, or one for each of some chains: `1=120,33139=455`. */
+const position = /^\d{1,18}$/;
+const positions = /^\d{1,10}=\d{1,18}(,\d{1,10}=\d{1,18}){0,9}$/;
+
+/**
+ * The position that the data of the answer must have reached at least, in the log of some chains: of the header and the
+ * parameter the higher one. Positions of other chains say nothing of that log.
+ */
+export function minPosition(
+  request: Request,
+  chains: readonly number[],
+): bigint | Rejection<"invalid_position"> {
   const given = [request.get(header), request.query[parameter]];
   let highest = 0n;
   for (const text of given) {
     if (text === undefined) continue;
-    if (typeof text !== "string" || !/^\d{1,18}$/.test(text)) return invalid;
-    const position = BigInt(text);
-    if (position > highest) highest = position;
+    if (typeof text !== "string" || !(position.test(text) || positions.test(text))) return invalid;
+    for (const one of positionsIn(text, chains)) if (one > highest) highest = one;
   }
   return highest;
 }
 
+function positionsIn(text: string, chains: readonly number[]): bigint[] {
+  if (position.test(text)) return [BigInt(text)];
+  const named = text.split(",").map((entry) => entry.split("=", 2));
+  return named.flatMap(([chain, at]) =>
+    chains.includes(Number(chain)) && at !== undefined ? [BigInt(at)] : [],
+  );
+}
+
 const invalid = reject(
   "invalid_position",
-  `${header} and ${parameter} take the value of an X-Position header: digits`,
+  `${header} and ${parameter} take the value of an X-Position header: digits, or digits by chain`,
   [{ field: parameter, message: "must be the value of an X-Position header" }],
 );
 
@@ -48,8 +65,12 @@ export function addressOf({ originalUrl }: Request): string {
   return others.length === 0 ? path : `${path}?${others.join("&")}`;
 }
 
+/** The position of each of some chains, which one log holds. */
+export const positionByChain = (chains: readonly number[], at: bigint): string =>
+  chains.map((chain) => `${chain}=${at}`).join(",");
+
 /** Tells the position of an answer. Caches on the way must not give an answer to a request that names another one. */
-export function setPosition(response: Response, position: bigint): void {
-  response.set("X-Position", position.toString());
+export function setPosition(response: Response, text: string): void {
+  response.set("X-Position", text);
   response.vary(header);
 }

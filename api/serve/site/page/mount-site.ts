@@ -15,8 +15,11 @@ import { streamToPages } from "./live-stream.ts";
 import { type SiteContext, sendPage, servePage } from "./serve-page.ts";
 import type { PageHandler } from "./visit.ts";
 
+/** `spansChains`: it is about all chains, whichever is chosen. */
+export type SitePage = readonly [path: string, handler: PageHandler, spansChains?: boolean];
+
 export type Site = SiteContext & {
-  readonly pages: readonly (readonly [path: string, handler: PageHandler])[];
+  readonly pages: readonly SitePage[];
   readonly limiter?: Limiter | undefined;
   readonly concurrency?: ConcurrencyLimiter | undefined;
 };
@@ -31,8 +34,9 @@ const readAsset = (name: string): string =>
 export function mountSite(app: Express, site: Site): void {
   const headers = siteHeaders(site.context.media);
   const before = [headers, limitPages(site)];
-  for (const [path, handler] of site.pages) {
-    servePath(app, path, { get: [...before, withSlot(site, servePage(site, handler))] });
+  for (const [path, handler, spansChains] of site.pages) {
+    const handle = servePage(site, handler, spansChains);
+    servePath(app, path, { get: [...before, withSlot(site, handle)] });
   }
   if (site.feedOf !== undefined) {
     servePath(app, "/live", { get: [...before, streamToPages(site)] });

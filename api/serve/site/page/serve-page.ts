@@ -1,14 +1,15 @@
 import type { Request, Response } from "express";
 import type { Logger } from "pino";
 import type { ChainId } from "../../../../abis/deployments.ts";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
 import type { CallerStreams } from "../../accounts/caller-streams.ts";
 import type { FeedOf } from "../../feed/start-feed.ts";
 import { type Document, sendDocument, textDocument } from "../../http/answer.ts";
 import { databaseRefusal } from "../../http/database-refusals.ts";
 import { unavailableSeconds } from "../../http/handler.ts";
-import { addressOf, minPosition, setPosition } from "../../http/reads/position.ts";
-import type { PositionedReads, PositionedSnapshot } from "../../http/reads/positioned-reads.ts";
+import { positionOf, readsFor } from "../../http/reads/across.ts";
+import { type Cells, cellOf, positionFor } from "../../http/reads/cells.ts";
+import { addressOf, setPosition } from "../../http/reads/position.ts";
+import type { PositionedSnapshot } from "../../http/reads/positioned-reads.ts";
 import { requestIdOf } from "../../http/request-id.ts";
 import type { ResponseCache } from "../../http/response-cache.ts";
 import type { SlowRequests } from "../../http/slow-requests.ts";
@@ -30,34 +31,34 @@ export type SiteContext = {
   readonly cache?: ResponseCache | undefined;
   /** Reads that took too long; without it each is tried again. */
   readonly slowRequests?: SlowRequests | undefined;
-  readonly reads: PositionedReads;
+  readonly cells: Cells<Pick<Context, "market">>;
 };
 
 const type = "text/html; charset=utf-8";
 
 /** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
-export function servePage(site: SiteContext, handle: PageHandler) {
-  const { context, cache, logger, feedOf, slowRequests, reads } = site;
+export function servePage(site: SiteContext, handle: PageHandler, spansChains = false) {
+  const { context, cache, logger, feedOf, slowRequests, cells } = site;
   return async (request: Request, response: Response): Promise<void> => {
     const chainId = chainOf(request, context.chains);
     if (chainId === undefined) {
       sendPage(request, response, site, unknownPage(context.chains[0] ?? 1));
       return;
     }
-    const make = (now: Date, { db, facts }: PositionedSnapshot) =>
+    const cell = cellOf(cells, chainId);
+    const make = (now: Date, snapshot: PositionedSnapshot) =>
       makePage(
         request,
-        { feedOf, context: { ...context, db, now: () => now } },
+        { feedOf, context: { ...context, ...cell.own, db: snapshot.db, now: () => now } },
         chainId,
         handle,
-      ).then((made) => ({ ...made, position: facts.answered }));
+      ).then((made) => ({ ...made, position: positionOf(cells, cell, snapshot) }));
     const address = addressOf(request);
-    const asked = minPosition(request);
-    // A person cannot do anything about a position that is none.
-    const atLeast = isRejection(asked) ? 0n : asked;
+    const { reads, isComparable } = readsFor(request, cell, spansChains ? cells.all() : []);
+    const atLeast = positionFor(request, cell);
     const source = { request: address, reads, loadClass: "lists", atLeast } as const;
     const read = () =>
-      cache === undefined
+      cache === undefined || !isComparable
         ? reads.inSnapshot(source, (snapshot) => make(context.now(), snapshot))
         : cache.get(source, make);
     try {
@@ -80,7 +81,7 @@ function pageAbout(error: unknown, { chainId, ...failure }: Failure): PageConten
   return failedPage(chainId, requestId);
 }
 
-type Unshown = { readonly page: string; readonly status: number; readonly position?: bigint };
+type Unshown = { readonly page: string; readonly status: number; readonly position?: string };
 
 function sendUnshown(response: Response, { page, status, position }: Unshown): void {
   if (position !== undefined) setPosition(response, position);

@@ -1,24 +1,14 @@
 import { z } from "zod";
 import type { ChainId } from "../../../../abis/deployments.ts";
-import type { Database } from "../../../../projections/database.ts";
-import {
-  type CollectionMatch,
-  readCollectionsByAddress,
-  readCollectionsByText,
-} from "../../../../projections/reads/search/read-collection-matches.ts";
-import { readHashMatches } from "../../../../projections/reads/search/read-hash-matches.ts";
-import {
-  readTokensAt,
-  readTokensByName,
-  type TokenMatch,
-} from "../../../../projections/reads/search/read-token-matches.ts";
 import { RpcFailure } from "../../../background/chain/rpc-batch.ts";
+import { snapshotsOf } from "../../http/reads/across.ts";
 import { presentFound } from "../../views/search-result.ts";
 import { SearchResult } from "../../views/search-schema.ts";
 import { readEnsRecord } from "../ens.ts";
 import { type Context, route } from "../routing/context.ts";
 import { chainRefusals, optionalChainId, text } from "../routing/parameters.ts";
-import { parseAddresses, parseSearch, type SearchTerms } from "./parse-search.ts";
+import { findCollections, findHashes, findTokens, type SearchedPlace } from "./find.ts";
+import { parseSearch, type SearchTerms } from "./parse-search.ts";
 
 const limit = z
   .string()
@@ -54,16 +44,17 @@ export const search = route(
     data: SearchResult,
     refuses: { ...chainRefusals },
     isCacheable: true,
+    spansChains: true,
   },
   async ({ query: { q, chainId, limit } }, context) => {
     const terms = parseSearch(q);
-    const chains = chainId === undefined ? context.chains : [chainId];
-    const { db, siteUrl, media, market, now } = context;
+    const { siteUrl, media, market, now } = context;
+    const places = placesOf(context, chainId);
     const [collections, tokens, wallets, hashes] = await Promise.all([
-      findCollections(db, chains, terms.text, limit),
-      findTokens(db, chains, terms, limit),
+      findCollections(places, terms.text, limit),
+      findTokens(places, terms, limit),
       findWallets(terms, context),
-      terms.hash === null ? none : readHashMatches(db, chains, terms.hash, now()),
+      terms.hash === null ? none : findHashes(places, terms.hash, now()),
     ]);
     const found = { collections, tokens, wallets, ...hashes };
     return {
@@ -73,51 +64,13 @@ export const search = route(
   },
 );
 
+/** One database holds the log of all chains, or each the logs of some. */
+function placesOf({ db, chains }: Context, chainId: ChainId | undefined): SearchedPlace[] {
+  if (chainId !== undefined) return [{ db, chains: [chainId] }];
+  return snapshotsOf(db, chains);
+}
+
 const none = { transactions: [], orders: [], sales: [] };
-
-async function findCollections(
-  db: Database,
-  chains: readonly ChainId[],
-  text: string,
-  limit: number,
-): Promise<CollectionMatch[]> {
-  const addresses = parseAddresses(text);
-  const [byAddress, byText] = await Promise.all([
-    addresses === null ? [] : readCollectionsByAddress(db, chains, addresses, limit),
-    readCollectionsByText(db, chains, text, limit),
-  ]);
-  const known = new Set(byAddress.map(({ collectionId }) => collectionId));
-  return [...byAddress, ...byText.filter(({ collectionId }) => !known.has(collectionId))].slice(
-    0,
-    limit,
-  );
-}
-
-async function findPlacedTokens(
-  db: Database,
-  chains: readonly ChainId[],
-  token: NonNullable<SearchTerms["token"]>,
-): Promise<TokenMatch[]> {
-  const collections = await findCollections(db, chains, token.of, 3);
-  const contractIds = collections.flatMap((one) => one.contractIds).slice(0, 50);
-  return readTokensAt(db, contractIds, token.tokenId);
-}
-
-/** By a collection and an id, of the collections that are found first, then by name. */
-async function findTokens(
-  db: Database,
-  chains: readonly ChainId[],
-  { text, token }: SearchTerms,
-  limit: number,
-): Promise<TokenMatch[]> {
-  const [named, placed] = await Promise.all([
-    readTokensByName(db, chains, text, limit),
-    token === null ? [] : findPlacedTokens(db, chains, token),
-  ]);
-  const nameOf = (one: TokenMatch) => `${one.chainId} ${one.contract} ${one.tokenId}`;
-  const known = new Set(placed.map(nameOf));
-  return [...placed, ...named.filter((one) => !known.has(nameOf(one)))].slice(0, limit);
-}
 
 /** An address as it is; the address of a name, as long as Ethereum answers. */
 async function findWallets({ address, ensName }: SearchTerms, { market, chains, now }: Context) {

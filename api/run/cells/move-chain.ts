@@ -1,0 +1,146 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Target } from "../../../projections/engine/checkpoint.ts";
+import type { Projection } from "../../../projections/engine/projection.ts";
+import { prepareProjections } from "../../../projections/engine/rebuild.ts";
+import { tick } from "../../../projections/engine/tick.ts";
+import {
+  beginArrival,
+  copyStep,
+  type Passage,
+  readArrived,
+} from "../../../projections/log/cells/copy-log.ts";
+import {
+  copyExactState,
+  copyIndexers,
+  copySlowState,
+} from "../../../projections/log/cells/copy-state.ts";
+import {
+  beginDeparture,
+  closeChain,
+  finishDeparture,
+  reopenChain,
+} from "../../../projections/log/cells/departure.ts";
+import { readLogHead } from "../../../projections/log/read-log-head.ts";
+import { readCaughtUpIndexers } from "../../../projections/log/sources.ts";
+import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
+
+export type MoveStep = {
+  readonly task: "copying facts" | "deriving projections" | "waiting for the indexer" | "switching";
+  readonly done: bigint;
+  readonly total: bigint;
+};
+
+export type MoveOptions = Passage & {
+  readonly projections: readonly Projection[];
+  /** Whether the chain's indexer must follow new blocks in the new database before anything is switched. */
+  readonly awaitsIndexer: boolean;
+  readonly onStep: (step: MoveStep) => void;
+};
+
+export type Moved = {
+  /** The position of the last fact that both logs have. */
+  readonly position: bigint;
+  /** For how long the chain took no facts; 0: it was moved before. */
+  readonly pausedMs: number;
+};
+
+/** The log opens again after this time, whatever becomes of the move. */
+const closedSeconds = 8;
+const maxSwitches = 10;
+/** The switch is tried when no more facts than this are left. */
+const fewFacts = 500n;
+const pollMs = 500;
+
+/**
+ * Moves a chain from the database that it shares to its own while everything goes on. Killed and run again, it goes on
+ * where it was. Only at its end the chain takes no facts for some seconds.
+ */
+export async function moveChain(options: MoveOptions): Promise<Moved> {
+  const { chainId, from, to, projections, onStep } = options;
+  const { moveId, isDone } = await beginDeparture(from, chainId);
+  if (isDone) return { position: await readArrived(options), pausedMs: 0 };
+  await reopenChain(from, chainId);
+  await beginArrival(options, moveId);
+  await copySlowState(options);
+  const indexers = await copyIndexers(options);
+  await copyFacts(options);
+  onStep({ task: "deriving projections", done: 0n, total: await readLogHead(to) });
+  await prepareProjections(to, projections, () => {}, bindViews);
+  await to.transaction().execute(bindViewsIfStale);
+  await catchUp(options);
+  if (options.awaitsIndexer) await awaitIndexers(options, indexers);
+  await copySlowState(options);
+  for (let tries = 1; ; tries += 1) {
+    await catchUp(options);
+    onStep({ task: "switching", done: 0n, total: 1n });
+    const moved = await switchDatabase(options);
+    if (moved !== null) return moved;
+    if (tries === maxSwitches)
+      throw new Error(`the last facts took longer than ${closedSeconds} s to copy, each time`);
+  }
+}
+
+/** Null: it took too long, so that the chain goes on as before. */
+async function switchDatabase(options: MoveOptions): Promise<Moved | null> {
+  const { chainId, from } = options;
+  const startedAt = performance.now();
+  try {
+    const position = await closeChain(from, chainId, closedSeconds);
+    await copyFacts(options, position);
+    await applyAll(options);
+    await copyExactState(options);
+    const isDone = await finishDeparture(from, chainId, position);
+    if (!isDone) return null;
+    return { position, pausedMs: Math.round(performance.now() - startedAt) };
+  } finally {
+    await reopenChain(from, chainId);
+  }
+}
+
+/** Copies and derives until few facts are left. */
+async function catchUp(options: MoveOptions): Promise<void> {
+  for (;;) {
+    await copyFacts(options);
+    await applyAll(options);
+    const left = (await readLogHead(options.from)) - (await readArrived(options));
+    if (left <= fewFacts) return;
+  }
+}
+
+async function copyFacts(options: MoveOptions, limit?: bigint): Promise<void> {
+  const { from, onStep } = options;
+  for (;;) {
+    const total = limit ?? (await readLogHead(from));
+    const done = await copyStep(options, total);
+    onStep({ task: "copying facts", done, total });
+    if (done >= total) return;
+  }
+}
+
+/** Brings the projections of the new database to the end of its log. */
+async function applyAll({ to, projections }: MoveOptions): Promise<void> {
+  const targets: Target[] = projections.map((projection) => ({
+    projection,
+    schema: projection.name,
+  }));
+  for (;;) {
+    const { outcome } = await tick(to, targets);
+    if (outcome === "idle") return;
+  }
+}
+
+async function awaitIndexers(options: MoveOptions, names: readonly string[]): Promise<void> {
+  const { chainId, to, onStep } = options;
+  for (;;) {
+    const caughtUp = await readCaughtUpIndexers(to, chainId);
+    const done = names.filter((name) => caughtUp.has(name)).length;
+    if (done === names.length) return;
+    onStep({
+      task: "waiting for the indexer",
+      done: BigInt(done),
+      total: BigInt(names.length),
+    });
+    await catchUp(options);
+    await delay(pollMs);
+  }
+}

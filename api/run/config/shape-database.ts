@@ -1,0 +1,71 @@
+import { type ChainId, chainIds } from "../../../abis/deployments.ts";
+import type { ReplicaAddress } from "./database-settings.ts";
+import type { Environment } from "./environment.ts";
+
+/** The database of one chain; `url` is the owner's. */
+type ChainDatabase = {
+  readonly chainId: ChainId;
+  readonly url: string;
+  readonly poolerUrl: string | null;
+  readonly replicas: readonly ReplicaAddress[];
+};
+
+/** The databases. `url` is null where PostgreSQL is embedded, others where they are not set. */
+export type DatabaseConfig = {
+  /** Of the owner: of the chains without a database of their own; where each has one, the first of these. */
+  url: string | null;
+  /** Databases of single chains. */
+  ofChains: readonly ChainDatabase[];
+  /** Of accounts, keys and limits; null: they are in the one of `url`. */
+  accountsUrl: string | null;
+  /** Of the pooler that the API's requests go through. */
+  poolerUrl: string | null;
+  /** Read replicas of the API. */
+  replicas: readonly ReplicaAddress[];
+  /** One further behind is not read from. */
+  maxReplicaLagSeconds: number;
+  /** Whether standbys may follow the embedded server. */
+  replicates: boolean;
+  /** Of an administrator. */
+  adminUrl: string | null;
+  /** Of processes that have users of their own. */
+  processUrls: Record<"indexer" | "projector" | "jobs" | "api" | "console", string | null>;
+};
+
+/** The chains that are configured: local ones are all there are. */
+export const servedChainIds = (env: Environment, localChains: boolean): ChainId[] =>
+  chainIds.filter((chainId) => localChains || env[`RPC_URL_${chainId}`] !== undefined);
+
+export function shapeDatabase(env: Environment, localChains: boolean): DatabaseConfig {
+  const served = servedChainIds(env, localChains);
+  const ofChains = served.flatMap((chainId) => chainDatabase(env, chainId));
+  // Without a chain that needs it there is no embedded one.
+  const [first] = ofChains.length === served.length ? ofChains : [];
+  return {
+    url: env.DATABASE_URL ?? first?.url ?? null,
+    ofChains,
+    accountsUrl: env.DATABASE_URL_ACCOUNTS ?? null,
+    poolerUrl: env.DATABASE_POOLER_URL ?? null,
+    replicas:
+      env.DATABASE_READ_URL === undefined
+        ? env.DATABASE_READ_URLS
+        : [{ url: env.DATABASE_READ_URL, weight: 1, isPooled: false }],
+    replicates: env.DATABASE_REPLICATION,
+    maxReplicaLagSeconds: env.DATABASE_READ_MAX_LAG_SECONDS,
+    adminUrl: env.DATABASE_URL_ADMIN ?? null,
+    processUrls: {
+      indexer: env.DATABASE_URL_INDEXER ?? null,
+      projector: env.DATABASE_URL_PROJECTOR ?? null,
+      jobs: env.DATABASE_URL_JOBS ?? null,
+      api: env.DATABASE_URL_API ?? null,
+      console: env.DATABASE_URL_CONSOLE ?? null,
+    },
+  };
+}
+
+function chainDatabase(env: Environment, chainId: ChainId): ChainDatabase[] {
+  const url = env[`DATABASE_URL_${chainId}`];
+  if (url === undefined) return [];
+  const poolerUrl = env[`DATABASE_POOLER_URL_${chainId}`] ?? null;
+  return [{ chainId, url, poolerUrl, replicas: env[`DATABASE_READ_URLS_${chainId}`] }];
+}

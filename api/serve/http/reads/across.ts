@@ -1,0 +1,97 @@
+import type { Request } from "express";
+import type { Database } from "../../../../projections/database.ts";
+import { type Cell, type Cells, positionFor, positionIn } from "./cells.ts";
+import type { PositionedReads, PositionedSnapshot } from "./positioned-reads.ts";
+import { snapshotFacts } from "./snapshot-facts.ts";
+
+/** What answers are made from: snapshots, each of one data version. */
+export type SnapshotReads = Pick<PositionedReads, "inSnapshot" | "readVersion">;
+
+type Part<Own extends object> = { readonly cell: Cell<Own>; readonly db: Database };
+const parts = new WeakMap<object, readonly Part<object>[]>();
+
+/**
+ * Where the answer to a request is read: in its chain's cell, with others as one where it is about them too. Then a
+ * position that it names is of one of several logs: an answer that was kept cannot be compared with it.
+ */
+export function readsFor<Own extends object>(
+  request: Request,
+  cell: Cell<Own>,
+  all: readonly Cell<Own>[],
+): { readonly reads: SnapshotReads; readonly isComparable: boolean } {
+  if (all.length <= 1) return { reads: cell.reads, isComparable: true };
+  const cells = [cell, ...all.filter((one) => one !== cell)];
+  const atLeast = (one: Cell<Own>) => positionFor(request, one);
+  return {
+    reads: readAcross(cells, atLeast),
+    isComparable: cells.every((one) => atLeast(one) === 0n),
+  };
+}
+
+/**
+ * Reads of several databases as of one: a snapshot of each, held together. `db` is the first one's; `snapshotsOf` gives
+ * all. No position holds for all of them, so that it is 0; `positionOf` tells them.
+ */
+function readAcross<Own extends object>(
+  cells: readonly Cell<Own>[],
+  atLeast: (cell: Cell<Own>) => bigint,
+): SnapshotReads {
+  const open = <Result>(
+    wanted: Parameters<PositionedReads["inSnapshot"]>[0],
+    left: readonly Cell<Own>[],
+    opened: readonly (Part<Own> & { snapshot: PositionedSnapshot })[],
+    read: (snapshot: PositionedSnapshot) => Promise<Result>,
+  ): Promise<Result> => {
+    const [cell, ...others] = left;
+    if (cell === undefined) return read(joined(opened));
+    const { loadClass, onBegin } = wanted;
+    const own = { loadClass, atLeast: atLeast(cell), ...(onBegin && { onBegin }) };
+    return cell.reads.inSnapshot(own, (snapshot) =>
+      open(
+        { loadClass, atLeast: 0n },
+        others,
+        [...opened, { cell, db: snapshot.db, snapshot }],
+        read,
+      ),
+    );
+  };
+  return {
+    inSnapshot: (wanted, read) => open(wanted, cells, [], read),
+    async readVersion() {
+      const versions = await Promise.all(cells.map(({ reads }) => reads.readVersion()));
+      return { version: versions.map(({ version }) => version).join("|"), position: 0n };
+    },
+  };
+}
+
+function joined<Own extends object>(
+  opened: readonly (Part<Own> & { snapshot: PositionedSnapshot })[],
+): PositionedSnapshot {
+  const [first] = opened;
+  if (first === undefined) throw new Error("no database is served");
+  parts.set(first.snapshot.db, opened);
+  const version = opened.map(({ snapshot }) => snapshot.version).join("|");
+  return { ...first.snapshot, version, position: 0n };
+}
+
+/** The snapshots behind a handler's `db` and the chains of each: several where it reads several databases as of one. */
+export const snapshotsOf = (
+  db: Database,
+  chains: readonly number[],
+): { db: Database; chains: readonly number[] }[] =>
+  parts.get(db)?.map((part) => ({ db: part.db, chains: part.cell.chains })) ?? [{ db, chains }];
+
+/** Of an answer that was made from one snapshot, or from several. */
+export function positionOf<Own extends object>(
+  cells: Cells<Own>,
+  cell: Cell<Own>,
+  { db, facts }: PositionedSnapshot,
+): string {
+  const all = parts.get(db);
+  if (all === undefined) return positionIn(cells, cell, facts.answered);
+  return all
+    .map((part) =>
+      positionIn(cells, part.cell as Cell<Own>, snapshotFacts(part.db)?.answered ?? 0n),
+    )
+    .join(",");
+}
