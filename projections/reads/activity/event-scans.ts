@@ -15,6 +15,7 @@ import {
 } from "./event-sources.ts";
 import {
   type ActivityFilter,
+  contractRows,
   type EventSource,
   eventTypesIn,
   eventTypesOf,
@@ -31,7 +32,11 @@ export type EventScan = {
   /** Conditions of the index. */
   where: RawBuilder<unknown>;
   matches: RawBuilder<unknown>;
+  /** Whether it may read rows that do not match, and so stop before its end. */
+  skips: boolean;
 };
+
+type Walk = Omit<EventScan, "skips">;
 
 export const newestFirst = sql`order by e.block_id desc, e.log_index desc, e.sub_index desc`;
 
@@ -41,36 +46,44 @@ export function eventScans(filter: ActivityFilter, after: EventKey | null): read
   return sources
     .filter((source) => eventTypesOf(filter, source).length > 0)
     .flatMap((source) => scansIn(source, filter))
-    .map((scan) => ({ ...scan, where: sql`${scan.where} ${afterKey(filter, after)}` }));
+    .map((scan) => ({
+      ...scan,
+      where: sql`${scan.where} ${afterKey(filter, after)}`,
+      skips: skipsRows(scan, filter),
+    }));
 }
+
+/** The log has facts of retracted blocks, and those that the projection has not reached. */
+function skipsRows({ source, matches }: Walk, filter: ActivityFilter): boolean {
+  const isOfAllTypes = eventTypesOf(filter, source).length === eventTypesIn[source].length;
+  return source === "log" || matches !== anyRow || !isOfAllTypes;
+}
+
+const anyRow = sql`true`;
 
 const isSource = (name: string): name is EventSource => name in eventTypesIn;
 
-function scansIn(source: EventSource, filter: ActivityFilter): EventScan[] {
+function scansIn(source: EventSource, filter: ActivityFilter): Walk[] {
   const { wallet, contractIds, tokenId } = filter;
   if (wallet !== null) return walletScans(source, wallet, contractIds);
   if (contractIds === null) return [chainScan(source)];
   const ofContract = sql`e.contract_id = one.contract_id`;
   if (tokenId !== null) return tokenScans(source, ofContract, tokenId);
   const where = source === "log" ? sql`${ofContract} and ${isTransfer}` : ofContract;
-  return [{ name: `${source} contract`, source, where, matches: sql`true` }];
+  return [{ name: `${source} contract`, source, where, matches: anyRow }];
 }
 
 /** In the log among events of other kinds. */
-function chainScan(source: EventSource): EventScan {
+function chainScan(source: EventSource): Walk {
   const where = source === "log" ? sql`e.log_index is not null` : sql`true`;
-  return { name: `${source} chain`, source, where, matches: sql`true` };
+  return { name: `${source} chain`, source, where, matches: anyRow };
 }
 
 /** A token's own events, and the ranges that begin before it and hold it. */
-function tokenScans(
-  source: EventSource,
-  ofContract: RawBuilder<unknown>,
-  tokenId: bigint,
-): EventScan[] {
+function tokenScans(source: EventSource, ofContract: RawBuilder<unknown>, tokenId: bigint): Walk[] {
   const id = sql`${String(tokenId)}::numeric`;
   const ofToken = sql`${ofContract} and e.token_id = ${id}`;
-  const all = { source, matches: sql`true` };
+  const all = { source, matches: anyRow };
   if (source === "activity") return [{ ...all, name: "activity token", where: ofToken }];
   const holds = sql`(e.token_id = ${id} or e.token_id < ${id} and e.token_id + e.amount > ${id})`;
   return [
@@ -84,7 +97,7 @@ function walletScans(
   source: EventSource,
   wallet: Hex,
   contractIds: readonly number[] | null,
-): EventScan[] {
+): Walk[] {
   const owner = sql`${bytea(wallet)}`;
   const ofCollection =
     contractIds === null ? sql`true` : sql`e.contract_id = any (${contractIds}::int[])`;
@@ -179,5 +192,5 @@ function overScans(
   const all = sql.join(parts, sql` union all `);
   if (!byContract) return all;
   return sql`
-    select e.* from unnest(${filter.contractIds}::int[]) one (contract_id) cross join lateral (${all}) e`;
+    select e.* from ${contractRows(filter.contractIds ?? [])} cross join lateral (${all}) e`;
 }

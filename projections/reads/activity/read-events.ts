@@ -62,9 +62,12 @@ export async function readEvents(
     from page o ${eventJoins}
     order by o.block_id desc, o.log_index desc, o.sub_index desc`.execute(session);
   const rows = found.map(({ fullScans, ...row }) => ofOneToken(row, filter.tokenId));
-  const fullScans = found[0]?.fullScans ?? [];
-  if (fullScans.length === countScans(scans, filter)) return { rows, stoppedAt: null };
-  return cutAtStop(rows, limit, isOlder, await readStop(session, scans, { filter, fullScans }));
+  const mayStop = scans.filter(({ skips }) => skips);
+  const fullScans = (found[0]?.fullScans ?? []).filter((full) =>
+    mayStop.some(({ name }) => full.startsWith(name)),
+  );
+  if (fullScans.length === countScans(mayStop, filter)) return { rows, stoppedAt: null };
+  return cutAtStop(rows, limit, isOlder, await readStop(session, mayStop, { filter, fullScans }));
 }
 
 /** Columns of `EventRow`, of an event `o` with its joins. */

@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 
 /** Types of submitted orders. */
@@ -41,6 +42,17 @@ export function cutAtStop<Row, Key>(
   if (stop === null) return { rows, stoppedAt: null };
   const complete = rows.filter((row) => !isOlder(row, stop.key));
   return { rows: complete, stoppedAt: complete.length === limit ? null : stop };
+}
+
+/**
+ * SQL: contracts as rows `one (contract_id)`. Of an array the planner expects ten, and plans a statement anew each time
+ * where that costs more than the array at hand.
+ */
+export function contractRows(contractIds: readonly number[]): RawBuilder<unknown> {
+  const [only, ...others] = contractIds;
+  return only !== undefined && others.length === 0
+    ? sql`(select ${only}::int as contract_id) one`
+    : sql`unnest(${contractIds}::int[]) one (contract_id)`;
 }
 
 /** Rows of an index that one scan reads at most: matching rows may be rare. */

@@ -6,6 +6,7 @@ import { bytea } from "../../sql/bytea.ts";
 import { collectionJoins } from "../orders/order-columns.ts";
 import {
   type ActivityFilter,
+  contractRows,
   cutAtStop,
   maxScannedRows,
   type OrderType,
@@ -119,6 +120,6 @@ function scansOf(
   if (contractIds === null) return make(scan(sql`true`));
   const ofToken = tokenId === null ? sql`` : sql`and f.token_id = ${tokenId}::numeric`;
   return sql`
-    select f.* from unnest(${contractIds}::int[]) one (contract_id)
+    select f.* from ${contractRows(contractIds)}
     cross join lateral (${make(scan(sql`f.contract_id = one.contract_id ${ofToken}`))}) f`;
 }
