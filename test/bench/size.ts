@@ -16,7 +16,7 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
     if (sizes === undefined) throw new Error("an aggregate without a row");
     const each = (bytes: bigint) => [Number(bytes) / facts];
     const size = `${facts} ERC-721 transfers, 3 a transaction, 60 a block`;
-    const limit = { unit: "B", atMost: 340 } as const;
+    const limit = { unit: "B", atMost: 220 } as const;
     return [
       medianFigure("log, a transfer with its indexes", each(sizes.fact), limit, size),
       medianFigure(
