@@ -11,9 +11,9 @@ export async function readHeldChains(
     where exists (
       select from log.block b
       where b.block_id >= asked.chain_id::bigint << 44 and b.block_id < (asked.chain_id::bigint + 1) << 44
-    ) and not exists (select from ops.moved_chain moved where moved.chain_id = asked.chain_id)`.execute(
-    session,
-  );
+    ) and not exists (
+      select from ops.moved_chain moved where moved.chain_id = asked.chain_id and moved.moved_at is not null
+    )`.execute(session);
   return new Set(rows.map(({ chainId }) => chainId));
 }
 

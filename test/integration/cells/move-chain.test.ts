@@ -10,6 +10,7 @@ import type { Context } from "../../../api/serve/v1/routing/context.ts";
 import { projectionNames } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { readHeldChains } from "../../../projections/log/cells/read-held-chains.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
@@ -111,9 +112,11 @@ const move = (onStep: (step: MoveStep) => void) =>
 it("a chain moves to a database of its own, however often the move ends on its way", async () => {
   for (const steps of [1, 3, 5]) {
     await expect(move(failingAt(steps))).rejects.toThrow("killed");
+    expect(await readHeldChains(market.book.db, twoChains)).toEqual(new Set(twoChains));
     for (const chain of twoChains) await market.step(chain);
   }
   const moved = await move(() => {});
+  expect(await readHeldChains(market.book.db, twoChains)).toEqual(new Set([1]));
   expect(moved.position).toBe(await readLogHead(market.book.db));
   expect(moved.position).toBe(await readLogHead(own.db));
   expect(moved.pausedMs).toBeGreaterThan(0);
