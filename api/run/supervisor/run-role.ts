@@ -60,7 +60,7 @@ async function start(
 }
 
 /** A role that runs alone needs the addresses of its databases and chains in its settings. */
-function roleCells(config: Config, name: RoleName): readonly [RoleCell, ...RoleCell[]] {
+export function roleCells(config: Config, name: RoleName): readonly [RoleCell, ...RoleCell[]] {
   const { url, processUrls } = config.database;
   const { bps, recipient } = config.fees;
   const problems: string[] = [];
