@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
+import { chainIds } from "../../abis/deployments.ts";
 import { priceAt } from "./coin-price.ts";
-import { isPaidNatively, nativeCoins } from "./native-coin.ts";
+import { isPaidNatively, nativeCoin, nativeCoins } from "./native-coin.ts";
 
 /** Wei of a chain's native currency, or of its wrapped form, at the coin's last price before a moment, in 10⁻⁸ USD. */
 export function usdE8Of(
@@ -10,6 +11,19 @@ export function usdE8Of(
 ): RawBuilder<bigint | null> {
   const coin = sql`(select native.coin from ${nativeCoins} where native.chain_id = ${chainId})`;
   return sql`div(${wei} * ${priceAt(coin, at)}, 1000000000000000000)`;
+}
+
+/** The same at one moment for all rows: the price of each chain's coin is looked up once. */
+export function usdE8AtOnce(
+  wei: RawBuilder<unknown>,
+  chainId: RawBuilder<unknown>,
+  at: RawBuilder<unknown>,
+): RawBuilder<bigint | null> {
+  const prices = chainIds.map((id) => {
+    const price = priceAt(sql.lit(nativeCoin[id]), at);
+    return sql`when ${sql.lit(id)} then ${price}`;
+  });
+  return sql`div(${wei} * case ${chainId} ${sql.join(prices, sql` `)} end, 1000000000000000000)`;
 }
 
 /** What one unit of the sale `s` cost; null: the coin had no price, or another currency was paid. */

@@ -1898,6 +1898,8 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
+                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                fields?: ("id" | "type" | "chainId" | "collection" | "contract" | "tokenId" | "quantity" | "from" | "to" | "price" | "priceWei" | "currency" | "usd" | "marketplace" | "protocol" | "via" | "washTrade" | "saleId" | "orderId" | "orderHash" | "expiresAt" | "txHash" | "logIndex" | "blockNumber" | "blockHash" | "timestamp" | "urls")[];
                 /** @description Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with more to follow: each page scans a bounded part of the history. */
                 per_page?: number;
                 since?: string;
@@ -2021,6 +2023,8 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
+                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                fields?: ("bidId" | "kind" | "chainId" | "orderHash" | "status" | "maker" | "collection" | "contract" | "standard" | "price" | "priceWei" | "currency" | "usd" | "quantity" | "quantityExact" | "quantityFilled" | "quantityFilledExact" | "quantityRemaining" | "quantityRemainingExact" | "startsAt" | "expiresAt" | "createdAt" | "updatedAt" | "feeBps" | "royaltyBps" | "fees" | "protocol" | "tokenId" | "amountWei" | "sellerNetWei" | "inactiveReason" | "urls")[];
                 kind?: "single-token" | "collection";
                 maker?: string;
                 /** @description Page, from 1. Not together with `cursor`. */
@@ -2245,6 +2249,8 @@ export interface operations {
                 direction?: "asc" | "desc";
                 /** @description Sorts by volume and sales without wash trades. Figures shown stay the same; `washVolumeWei` and `washSales` tell the part. */
                 exclude_wash?: boolean;
+                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                fields?: ("chainId" | "address" | "slug" | "name" | "symbol" | "description" | "standard" | "contracts" | "media" | "links" | "verified" | "royalty" | "stats" | "urls" | "createdAt" | "updatedAt")[];
                 /** @description Page, from 1. Not together with `cursor`. */
                 page?: number;
                 /** @description Rows per page. */
@@ -2508,6 +2514,8 @@ export interface operations {
                 contract?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
+                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                fields?: ("chainId" | "collection" | "contract" | "tokenId" | "name" | "description" | "standard" | "media" | "tokenUri" | "attributes" | "rarity" | "owner" | "holders" | "supply" | "supplyExact" | "listing" | "bestOffer" | "lastSale" | "isBurned" | "metadata" | "urls")[];
                 /** @description Only tokens with an active listing (`true`) or without one (`false`). */
                 listed?: boolean;
                 /** @description Only tokens of this wallet: ERC-721 tokens that it owns, and ERC-1155 ids of which it holds units. */
@@ -2585,6 +2593,8 @@ export interface operations {
                 chainId?: 1 | 33139;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
+                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                fields?: ("id" | "type" | "chainId" | "collection" | "contract" | "tokenId" | "quantity" | "from" | "to" | "price" | "priceWei" | "currency" | "usd" | "marketplace" | "protocol" | "via" | "washTrade" | "saleId" | "orderId" | "orderHash" | "expiresAt" | "txHash" | "logIndex" | "blockNumber" | "blockHash" | "timestamp" | "urls")[];
                 /** @description Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with more to follow: each page scans a bounded part of the history. */
                 per_page?: number;
                 since?: string;
@@ -2890,6 +2900,8 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
+                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                fields?: ("askId" | "marketplace" | "buyableViaApi" | "chainId" | "orderHash" | "status" | "maker" | "collection" | "contract" | "standard" | "price" | "priceWei" | "currency" | "usd" | "quantity" | "quantityExact" | "quantityFilled" | "quantityFilledExact" | "quantityRemaining" | "quantityRemainingExact" | "startsAt" | "expiresAt" | "createdAt" | "updatedAt" | "feeBps" | "royaltyBps" | "fees" | "protocol" | "tokenId" | "quantityFillable" | "quantityFillableExact" | "invalidReason" | "urls")[];
                 maker?: string;
                 /** @description Where it is listed. `partner_a` is opensea, `partner_b` is magiceden. */
                 marketplace?: "native" | "opensea" | "magiceden" | "partner_a" | "partner_b" | "all";
@@ -4043,6 +4055,8 @@ export interface operations {
                 currency?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
+                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                fields?: ("saleId" | "chainId" | "collection" | "contract" | "tokenId" | "quantity" | "quantityExact" | "price" | "priceWei" | "totalWei" | "currency" | "usd" | "seller" | "buyer" | "via" | "washTrade" | "side" | "marketplace" | "protocol" | "orderHash" | "fees" | "bundle" | "txHash" | "logIndex" | "blockNumber" | "blockHash" | "timestamp" | "urls")[];
                 marketplace?: string;
                 /** @description Page, from 1. Not together with `cursor`. */
                 page?: number;
@@ -4244,6 +4258,8 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
+                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                fields?: ("chainId" | "collection" | "contract" | "tokenId" | "name" | "description" | "standard" | "media" | "tokenUri" | "attributes" | "rarity" | "owner" | "holders" | "supply" | "supplyExact" | "listing" | "bestOffer" | "lastSale" | "isBurned" | "metadata" | "urls" | "units")[];
                 /** @description Rows per page. */
                 per_page?: number;
             };

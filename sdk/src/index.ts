@@ -4,6 +4,9 @@ export type { MarketEvent } from "./feed/transport.ts";
 export { type CallOptions, type Market, type MarketOptions, market } from "./market.ts";
 export { type ClientCode, type ErrorDetail, MarketError } from "./market-error.ts";
 export type {
+  AnswerWith,
+  FieldsOf,
+  FieldsPath,
   GetAnswer,
   GetParams,
   GetPath,
@@ -12,5 +15,6 @@ export type {
   PostParams,
   PostPath,
   RowOf,
+  RowWith,
 } from "./paths.ts";
 export type { Page, Pages, PagesOptions } from "./reading/pages.ts";

@@ -1,6 +1,10 @@
 import { type Feed, type FeedOptions, openFeed } from "./feed/feed.ts";
 import type {
+  AnswerWith,
   Args,
+  FieldsOf,
+  FieldsParams,
+  FieldsPath,
   GetAnswer,
   GetParams,
   GetPath,
@@ -8,6 +12,7 @@ import type {
   PostAnswer,
   PostParams,
   PostPath,
+  RowWith,
 } from "./paths.ts";
 import { openEtagCache } from "./reading/etag-cache.ts";
 import { openPages, type Pages, type PagesOptions } from "./reading/pages.ts";
@@ -35,6 +40,12 @@ export type CallOptions = { readonly signal?: AbortSignal };
 
 export type Market = {
   readonly chainId: 1 | 33139;
+  /** With `fields`: a list whose rows have only these. */
+  get<Path extends FieldsPath, const Fields extends FieldsOf<Path>>(
+    path: Path,
+    params: FieldsParams<Path, Fields>,
+    options?: CallOptions,
+  ): Promise<AnswerWith<Path, Fields>>;
   get<Path extends GetPath>(
     path: Path,
     ...args: [...Args<GetParams<Path>>, options?: CallOptions]
@@ -44,6 +55,11 @@ export type Market = {
     ...args: [...Args<PostParams<Path>>, options?: CallOptions]
   ): Promise<PostAnswer<Path>>;
   /** All rows of a list, by cursor. */
+  pages<Path extends FieldsPath, const Fields extends FieldsOf<Path>>(
+    path: Path,
+    params: FieldsParams<Path, Fields>,
+    options?: PagesOptions,
+  ): Pages<Path, RowWith<Path, Fields>>;
   pages<Path extends PagedPath>(
     path: Path,
     params: GetParams<Path>,
@@ -98,7 +114,8 @@ export function market(options: MarketOptions): Market {
     chainId,
     get: get as Market["get"],
     post: post as Market["post"],
-    pages: (path, params, options = {}) => openPages(get, path, params, options),
+    pages: ((path: PagedPath, params: Params, options = {}) =>
+      openPages(get, path, params, options)) as Market["pages"],
     feed: (options = {}) => openFeed({ url, chainId, headers, fetch, get }, options),
   };
 }

@@ -60,6 +60,30 @@ export type PagedPath = {
 export type RowOf<Path extends PagedPath> =
   GetAnswer<Path> extends { data: readonly (infer Row)[] } ? Row : never;
 
+/** Lists whose rows can be asked for with some of their fields. */
+export type FieldsPath = {
+  [Path in PagedPath]: "fields" extends keyof GetParams<Path> ? Path : never;
+}[PagedPath];
+
+/** Names of fields of a list's rows. */
+export type FieldsOf<Path extends FieldsPath> = readonly (keyof RowOf<Path> & string)[];
+
+export type FieldsParams<Path extends FieldsPath, Fields extends FieldsOf<Path>> = Omit<
+  GetParams<Path>,
+  "fields"
+> & { fields: Fields };
+
+/** A row with these fields; with any of its fields where the names are not known when it is compiled. */
+export type RowWith<
+  Path extends FieldsPath,
+  Fields extends FieldsOf<Path>,
+> = number extends Fields["length"] ? Partial<RowOf<Path>> : Pick<RowOf<Path>, Fields[number]>;
+
+export type AnswerWith<Path extends FieldsPath, Fields extends FieldsOf<Path>> = Omit<
+  GetAnswer<Path>,
+  "data"
+> & { data: RowWith<Path, Fields>[] };
+
 /** Optional where no parameter is required. */
 export type Args<Params> =
   Record<never, never> extends Params ? [params?: Params] : [params: Params];

@@ -75,6 +75,7 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     method: "get",
     path: "/v1/collections",
     parameters: [
+      "fields",
       "chainId",
       "period",
       "sort",
@@ -98,6 +99,7 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     method: "get",
     path: "/v1/collections/{collection}/tokens",
     parameters: [
+      "fields",
       "collection",
       "chainId",
       "sort",
@@ -144,7 +146,7 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/wallets/{wallet}/tokens",
-    parameters: ["wallet", "chainId", "collection", "cursor", "per_page"],
+    parameters: ["fields", "wallet", "chainId", "collection", "cursor", "per_page"],
     codes: { not_found: 404, ...chain, invalid_cursor: 422 },
   },
   {
@@ -156,7 +158,16 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/activity",
-    parameters: ["chainId", "type", "collection", "wallet", "since", "cursor", "per_page"],
+    parameters: [
+      "fields",
+      "chainId",
+      "type",
+      "collection",
+      "wallet",
+      "since",
+      "cursor",
+      "per_page",
+    ],
     codes: { not_found: 404, ...chain, invalid_cursor: 422 },
   },
   {
@@ -168,7 +179,16 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/collections/{collection}/tokens/{tokenId}/activity",
-    parameters: ["collection", "tokenId", "chainId", "type", "since", "cursor", "per_page"],
+    parameters: [
+      "fields",
+      "collection",
+      "tokenId",
+      "chainId",
+      "type",
+      "since",
+      "cursor",
+      "per_page",
+    ],
     codes: { not_found: 404, ...chain, invalid_cursor: 422 },
   },
   ...["image", "animation", "metadata"].map(
@@ -203,6 +223,7 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     method: "get",
     path: "/v1/sales",
     parameters: [
+      "fields",
       "chainId",
       "collection",
       "token_id",
@@ -237,6 +258,7 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     method: "get",
     path: "/v1/listings",
     parameters: [
+      "fields",
       "chainId",
       "collection",
       "token_id",
@@ -262,6 +284,7 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     method: "get",
     path: "/v1/bids",
     parameters: [
+      "fields",
       "chainId",
       "collection",
       "token_id",

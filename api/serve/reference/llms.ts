@@ -33,7 +33,7 @@ function llmsText({ info, paths }: Document, baseUrl: string): string {
   return [
     `# ${info.title}`,
     `> ${info.description ?? info.title}`,
-    "Answers are JSON: `{ success, data, meta }`, or `{ success, code, message, details }` with one of the operation's codes. Lists go on with `cursor` = `meta.next_cursor`. A key is sent as `X-API-Key`; without one a lower limit applies. Nothing is signed or sent by the API: it returns what a wallet signs and sends.",
+    "Answers are JSON: `{ success, data, meta }`, or `{ success, code, message, details }` with one of the operation's codes. Lists go on with `cursor` = `meta.next_cursor`; `fields=a,b` sends only these fields of each row. A key is sent as `X-API-Key`; without one a lower limit applies. Nothing is signed or sent by the API: it returns what a wallet signs and sends.",
     "## Documents",
     `- [OpenAPI](${baseUrl}/v1/openapi.json): every parameter, answer, example and error code`,
     `- [Reference](${baseUrl}/docs): the same to read and to try`,

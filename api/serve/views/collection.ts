@@ -1,7 +1,12 @@
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
 import { parseLink } from "../../../projections/domain/metadata/media.ts";
+import type {
+  CollectionPart,
+  CollectionParts,
+} from "../../../projections/reads/collections/collection-columns.ts";
 import type { CollectionRow } from "../../../projections/reads/collections/collection-row.ts";
+import { type PartFields, partsOf, type RowFields } from "../http/row-fields.ts";
 import {
   type CollectionViewContext,
   presentStats,
@@ -48,6 +53,17 @@ export const Collection = z
     updatedAt: time.nullable(),
   })
   .meta({ id: "Collection" });
+
+/** What has to be read for the fields. */
+export function collectionPartsOf(fields: RowFields): CollectionParts {
+  return partsOf(fields, fieldsOfParts);
+}
+const fieldsOfParts: PartFields<CollectionPart, keyof typeof Collection.shape> = [
+  ["metadata", ["description", "media", "links"]],
+  ["royalty", ["royalty"]],
+  ["contracts", ["contracts"]],
+  ["orders", ["stats"]],
+];
 
 /** `periods`: the windows whose volume and sales are shown. */
 export function presentCollection(

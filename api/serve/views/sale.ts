@@ -1,8 +1,14 @@
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
-import { type SaleRow, washRules } from "../../../projections/reads/sales/sale-columns.ts";
+import {
+  type SalePart,
+  type SaleParts,
+  type SaleRow,
+  washRules,
+} from "../../../projections/reads/sales/sale-columns.ts";
 import type { TokenSaleRow } from "../../../projections/reads/tokens/trade-columns.ts";
 import { displayPrice } from "../../background/prices/parse-price.ts";
+import { type PartFields, partsOf, type RowFields } from "../http/row-fields.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { presentSaleUrl, presentTokenUrls, saleUrls } from "./urls.ts";
 import {
@@ -84,6 +90,16 @@ export const LastSale = Sale.pick({
   txHash: true,
   timestamp: true,
 }).meta({ id: "LastSale" });
+
+/** What has to be read for the fields. */
+export function salePartsOf(fields: RowFields): SaleParts {
+  return partsOf(fields, fieldsOfParts);
+}
+const fieldsOfParts: PartFields<SalePart, keyof typeof Sale.shape> = [
+  ["collection", ["collection", "urls"]],
+  ["usd", ["usd"]],
+  ["washRule", ["washTrade"]],
+];
 
 export function presentSale(row: SaleRow, siteUrl: string): z.output<typeof Sale> {
   // Rows are of served chains only.

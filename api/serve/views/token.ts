@@ -5,7 +5,10 @@ import type { CollectionRef } from "../../../projections/reads/collections/find-
 import type {
   DescribedToken,
   TokenDetails,
+  TokenPart,
+  TokenParts,
 } from "../../../projections/reads/tokens/token-details.ts";
+import { type PartFields, partsOf, type RowFields } from "../http/row-fields.ts";
 import { type MediaView, mediaUri, mediaUrl, presentMedia, tokenPath } from "./media.ts";
 import { presentTokenBid, TokenBid } from "./orders/bid.ts";
 import type { OrderViewContext } from "./orders/book-order.ts";
@@ -84,6 +87,21 @@ export const Token = z
     urls: tokenUrls,
   })
   .meta({ id: "Token" });
+
+const fieldsOfParts: PartFields<TokenPart, keyof TokenShape> = [
+  ["metadata", ["name", "description", "media", "tokenUri", "metadata"]],
+  ["attributes", ["attributes"]],
+  ["rank", ["rarity"]],
+  ["listing", ["listing"]],
+  ["bestBid", ["bestOffer"]],
+  ["lastSale", ["lastSale"]],
+];
+type TokenShape = typeof Token.shape;
+
+/** What has to be read for the fields. */
+export function tokenPartsOf(fields: RowFields): TokenParts {
+  return partsOf(fields, fieldsOfParts);
+}
 
 /** What the view of a token needs in addition to the token. */
 export type TokenContext = {

@@ -38,7 +38,7 @@ export async function readTransaction(
       order by o.log_index, o.sub_index limit ${limit}`.execute(db),
     sql<SaleRow>`
       with place as materialized (${place})
-      select ${saleColumns}
+      select ${saleColumns()}
       from place join sales.sale s using (block_id, transaction_index) ${saleNames}
       order by s.ordinal limit ${limit}`.execute(db),
   ]);

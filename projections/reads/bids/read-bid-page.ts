@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../../database.ts";
+import { allOrderParts, type OrderParts } from "../orders/order-columns.ts";
 import {
   type OrderFilter,
   type OrderQuery,
@@ -21,6 +22,7 @@ export async function readBidPage(
   sort: OrderSort,
   slice: OrderSlice,
   now: Date,
+  parts: OrderParts = allOrderParts,
 ): Promise<{ total: bigint; rows: BidRow[] }> {
   const ofKind = filter.kind === null ? sql`true` : sql`kind = ${filter.kind}`;
   const query: OrderQuery = {
@@ -30,6 +32,6 @@ export async function readBidPage(
     countCondition: ofKind,
     marketplaces: null,
   };
-  const columns = bidColumns(now);
+  const columns = bidColumns(now, parts);
   return readOrderPage(db, { total: query, page: query }, { columns, sort, slice, now });
 }

@@ -2,7 +2,12 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
 import type { BidReason } from "../../domain/orders/order-status.ts";
-import { type OrderRow, orderColumns } from "../orders/order-columns.ts";
+import {
+  allOrderParts,
+  type OrderParts,
+  type OrderRow,
+  orderColumns,
+} from "../orders/order-columns.ts";
 import { readOrdersByHash } from "../orders/read-orders-by-hash.ts";
 
 /** A bid and its state at a given time. */
@@ -34,6 +39,6 @@ export async function readBids(
 }
 
 /** Of row `o` joined with `collectionJoins`. */
-export function bidColumns(now: Date) {
-  return sql`${orderColumns(now)}, o.kind, o.token_id as "tokenId", o.currency`;
+export function bidColumns(now: Date, parts: OrderParts = allOrderParts) {
+  return sql`${orderColumns(now, parts)}, o.kind, o.token_id as "tokenId", o.currency`;
 }

@@ -2,7 +2,13 @@ import { type RawBuilder, sql } from "kysely";
 import type { Period } from "../../collection-stats/periods.ts";
 import { sortKey, sortTable } from "../../collection-stats/tables.ts";
 import type { Database } from "../../database.ts";
-import { collectionJoins, columns } from "./collection-columns.ts";
+import {
+  allCollectionParts,
+  type CollectionParts,
+  collectionJoins,
+  columns,
+  listedCollectionParts,
+} from "./collection-columns.ts";
 import { type CollectionRow, type FlatRow, nestFigures } from "./collection-row.ts";
 
 type CollectionsFilter = {
@@ -31,6 +37,7 @@ export async function readCollections(
   order: CollectionOrder,
   slice: Slice,
   now: Date,
+  parts: CollectionParts = listedCollectionParts,
 ): Promise<{ total: bigint; rows: CollectionRow[] }> {
   const direction = order.direction === "asc" ? sql`asc` : sql`desc`;
   const key = sql.raw(sortKey(order.sort, order.direction, order.period, order.excludesWash));
@@ -59,8 +66,8 @@ export async function readCollections(
       from page_key join collection_stats.collection f using (collection_id)
       join collection_stats.holder_stats h using (collection_id)
     )
-    select counted.total, ${columns(now)}
-    from counted left join page f on true ${collectionJoins(now)}
+    select counted.total, ${columns(now, parts)}
+    from counted left join page f on true ${collectionJoins(now, parts)}
     order by f.sort_key ${direction}, f.collection_id ${direction}`.execute(db);
   return {
     total: rows[0]?.total ?? 0n,
@@ -74,12 +81,12 @@ export async function readCollection(
   now: Date,
 ): Promise<CollectionRow | null> {
   const { rows } = await sql<FlatRow>`
-    select 0::bigint as total, ${columns(now)}
+    select 0::bigint as total, ${columns(now, allCollectionParts)}
     from (
       select f.*, h.supply, h.holders, 0::numeric as sort_key
       from collection_stats.collection f join collection_stats.holder_stats h using (collection_id)
       where f.collection_id = ${collectionId}
-    ) f ${collectionJoins(now)}`.execute(db);
+    ) f ${collectionJoins(now, allCollectionParts)}`.execute(db);
   const [row] = rows;
   return row === undefined ? null : nestFigures(row);
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../database.ts";
 import { type ListingMarketplace, listingMarketplaces } from "../../domain/listing-marketplaces.ts";
+import { allOrderParts, type OrderParts } from "../orders/order-columns.ts";
 import {
   type OrderFilter,
   type OrderQuery,
@@ -24,10 +25,11 @@ export async function readListingPage(
   sort: OrderSort,
   slice: OrderSlice,
   now: Date,
+  parts: OrderParts = allOrderParts,
 ): Promise<{ total: bigint; rows: ListingRow[] }> {
   const total = listingQuery(filter);
   const page = listingQuery(withoutImpliedBound(filter, sort, slice));
-  const columns = listingColumns(now);
+  const columns = listingColumns(now, parts);
   return readOrderPage(db, { total, page }, { columns, sort, slice, now });
 }
 

@@ -3,7 +3,13 @@ import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
 import type { ListingMarketplace } from "../../domain/listing-marketplaces.ts";
 import type { ListingReason } from "../../domain/orders/order-status.ts";
-import { endedSince, type OrderRow, orderColumns } from "../orders/order-columns.ts";
+import {
+  allOrderParts,
+  endedSince,
+  type OrderParts,
+  type OrderRow,
+  orderColumns,
+} from "../orders/order-columns.ts";
 import { readOrdersByHash } from "../orders/read-orders-by-hash.ts";
 
 /** A listing and its state at a given time. */
@@ -40,7 +46,7 @@ export async function readListings(
 }
 
 /** Of row `o` joined with `collectionJoins`. */
-export function listingColumns(now: Date) {
-  return sql`${orderColumns(now)}, o.marketplace, o.is_buyable as "isBuyable", o.token_id as "tokenId", o.currency,
+export function listingColumns(now: Date, parts: OrderParts = allOrderParts) {
+  return sql`${orderColumns(now, parts)}, o.marketplace, o.is_buyable as "isBuyable", o.token_id as "tokenId", o.currency,
     case when ${endedSince(now)} then 0 else o.fillable end as fillable`;
 }

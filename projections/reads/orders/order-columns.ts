@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { OrderStatus } from "../../domain/orders/order-status.ts";
 import { isOpen } from "../../order-state/status-sql.ts";
-import { usdE8Of } from "../../sql/usd.ts";
+import { usdE8AtOnce } from "../../sql/usd.ts";
 
 /** What listings and bids have in common. Wei are per unit; start and end are unix seconds. */
 export type OrderRow = {
@@ -55,23 +55,37 @@ export function endedSince(now: Date): RawBuilder<boolean> {
   return sql`(${isOpen} and ${hasEnded(now)})`;
 }
 
-/** Columns of `ShownOrder` and `reason`, of an order's row `o` joined with `naming`. */
-export function orderColumns(now: Date): RawBuilder<unknown> {
+/**
+ * What of an order's row is wanted: its collection's names, its price in USD, its fees. The rest is null or empty, and not
+ * looked up: PostgreSQL leaves out joins that no column needs.
+ */
+export type OrderPart = "collection" | "usd" | "fees";
+export type OrderParts = ReadonlySet<OrderPart>;
+export const allOrderParts: OrderParts = new Set(["collection", "usd", "fees"]);
+
+/** Columns of `OrderRow` and `reason`, of an order's row `o` joined with `collectionJoins`. */
+export function orderColumns(now: Date, parts: OrderParts): RawBuilder<unknown> {
   const ended = endedSince(now);
   const at = sql`${now.toISOString()}::timestamptz`;
-  const usdE8 = usdE8Of(sql`o.unit_price_wei`, sql`o.chain_id`, at);
+  const fees = parts.has("fees") ? sql`o.fees` : sql`'[]'::jsonb`;
+  const usdE8 = usdE8AtOnce(sql`o.unit_price_wei`, sql`o.chain_id`, at);
   return sql`
     o.chain_id as "chainId", o.order_hash as "orderHash", o.position, o.contract_id as "contractId",
     traded.address as contract, o.standard, o.maker, o.unit_price_wei as "unitPriceWei",
-    ${usdE8} as "unitPriceUsdE8", o.seller_net_wei as "sellerNetWei", o.quantity, o.filled,
-    o.start_time as "startTime", o.end_time as "endTime", o.counter, o.fees, o.created_at as "createdAt",
+    ${parts.has("usd") ? usdE8 : sql`null::numeric`} as "unitPriceUsdE8", o.seller_net_wei as "sellerNetWei", o.quantity, o.filled,
+    o.start_time as "startTime", o.end_time as "endTime", o.counter, ${fees} as fees, o.created_at as "createdAt",
     (extract(epoch from o.created_at) * 1000000)::bigint as "createdMicros",
     case when ${ended} then 'expired' else o.status end as status,
     case when ${ended} then null else o.reason end as reason,
     case when ${ended} then to_timestamp(o.end_time) else o.updated_at end as "updatedAt",
-    coalesce(main.address, traded.address) as "collectionAddress", c.slug as "collectionSlug",
-    c.name as "collectionName"`;
+    ${parts.has("collection") ? collectionColumns : noCollection}`;
 }
+
+/** SQL: the names of the collection, of a row with `collectionJoins`. */
+export const collectionColumns = sql`
+  coalesce(main.address, traded.address) as "collectionAddress", c.slug as "collectionSlug", c.name as "collectionName"`;
+export const noCollection = sql`
+  null::bytea as "collectionAddress", null::text as "collectionSlug", null::text as "collectionName"`;
 
 /** Joins the contract and the collection of row `o`; an unregistered contract is a collection without a name. */
 export const collectionJoins = sql`

@@ -12,7 +12,7 @@ export async function readSale(
   saleId: Hex,
 ): Promise<SaleRow | null> {
   const { rows } = await sql<SaleRow>`
-    select ${saleColumns} from sales.sale s ${saleNames}
+    select ${saleColumns()} from sales.sale s ${saleNames}
     where s.sale_id = ${bytea(saleId)} and s.chain_id = ${chainId} ${newestFirst} limit 1`.execute(
     db,
   );

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database.ts";
 import { countOf, matchesSale, sidesOf } from "./count-sales.ts";
 import { newestFirst, olderInChain, olderThan, type SaleKey } from "./order.ts";
-import { type SaleRow, saleColumns, saleNames } from "./sale-columns.ts";
+import { type SaleParts, type SaleRow, saleColumns, saleNames } from "./sale-columns.ts";
 import type { SalesFilter } from "./sales-filter.ts";
 import { blocksWithin, isWithin, namesParty, type TradeFilter } from "./trade-filter.ts";
 import { salesWithTraits } from "./with-traits.ts";
@@ -14,11 +14,12 @@ export async function readSales(
   db: Database,
   filter: SalesFilter,
   slice: Slice,
+  parts?: SaleParts,
 ): Promise<{ total: bigint; rows: SaleRow[] }> {
   const { rows } = await sql<SaleRow & { total: bigint; blockId: bigint | null }>`
     with ${matching(filter, slice)}
     select counted.total,
-           ${saleColumns}
+           ${saleColumns(parts)}
     from counted left join page s on true ${saleNames}
     order by s.block_id desc, s.transaction_index desc, s.ordinal desc`.execute(db);
   return { total: rows[0]?.total ?? 0n, rows: rows.filter((row) => row.blockId !== null) };

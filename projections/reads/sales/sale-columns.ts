@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { saleUsdE8 } from "../../sql/usd.ts";
+import { collectionColumns, noCollection } from "../orders/order-columns.ts";
 
 /** Why a sale looks like a wash trade: `projections/sales/README.md`. */
 export const washRules = ["same_owner", "back_and_forth", "repeated_purchase"] as const;
@@ -44,18 +45,25 @@ export type SaleRow = {
   collectionName: string | null;
 };
 
+/**
+ * What of a sale's row is wanted: its collection's names, its price in USD, its wash rule. The rest is null, and not looked
+ * up: PostgreSQL leaves out joins that no column needs.
+ */
+export type SalePart = "collection" | "usd" | "washRule";
+export type SaleParts = ReadonlySet<SalePart>;
+const allSaleParts: SaleParts = new Set(["collection", "usd", "washRule"]);
+
 /** Columns of `SaleRow`, of a row `s` of sales.sale joined with `saleNames`. */
-export const saleColumns = sql`
+export const saleColumns = (parts: SaleParts = allSaleParts) => sql`
   s.block_id as "blockId", s.transaction_index as "transactionIndex", s.ordinal,
   s.sale_id as "saleId", s.chain_id as "chainId", s.token_id as "tokenId", s.quantity,
   s.price_wei as "priceWei", s.total_wei as "totalWei", s.currency,
-  ${saleUsdE8} as "priceUsdE8", s.seller, s.buyer, s.via, wash.rule as "washRule", s.side,
+  ${parts.has("usd") ? saleUsdE8 : sql`null::numeric`} as "priceUsdE8", s.seller, s.buyer, s.via, ${parts.has("washRule") ? sql`wash.rule` : sql`null::text`} as "washRule", s.side,
   s.marketplace, s.protocol, s.protocol_version as "protocolVersion", s.exchange, s.order_hash as "orderHash",
   s.fees, s.bundle_size as "bundleSize", s.bundle_total_wei as "bundleTotalWei",
   s.log_index as "logIndex", s.transaction_hash as "transactionHash",
   s.block_number as "blockNumber", s.block_hash as "blockHash", s.timestamp,
-  traded.address as contract, coalesce(main.address, traded.address) as "collectionAddress",
-  c.slug as "collectionSlug", c.name as "collectionName"`;
+  traded.address as contract, ${parts.has("collection") ? collectionColumns : noCollection}`;
 
 /** SQL: joins the wash trade of row `s`. */
 export const washTradeOfSale = sql`

@@ -7,10 +7,12 @@ import {
   type DescribedToken,
   detailsCtes,
   detailsOfRow,
+  listedTokenParts,
   type TokenDetails,
+  type TokenParts,
 } from "./token-details.ts";
 
-/** `total`: number of matching tokens. `isRankingStale`: ranks will soon be recomputed. */
+/** `total`: number of matching tokens. `isRankingStale`: ranks that were wanted will soon be recomputed. */
 type TokenList = {
   total: bigint;
   isRankingStale: boolean;
@@ -26,12 +28,14 @@ export async function readTokens(
   sort: TokenSort,
   slice: TokenSlice,
   now: Date,
+  parts: TokenParts = listedTokenParts,
 ): Promise<TokenList> {
   const { collectionId } = filter;
+  const isStale = parts.has("rank") ? rankingIsOutdated(collectionId) : sql`false`;
   const columns = sql`requested.ord, requested.part, requested.value`;
   const { rows } = await sql<Row>`
-    with ${pageCtes(filter, sort, slice, now)}, ${detailsCtes(collectionId, now, columns)}
-    select totals.matching as total, ${rankingIsOutdated(collectionId)} as "isRankingStale", token_detail.*
+    with ${pageCtes(filter, sort, slice, now)}, ${detailsCtes({ collectionId, parts, now }, columns)}
+    select totals.matching as total, ${isStale} as "isRankingStale", token_detail.*
     from totals left join token_detail on true
     order by token_detail.ord`.execute(db);
   const { total = 0n, isRankingStale = true } = rows[0] ?? {};

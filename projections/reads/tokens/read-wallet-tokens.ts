@@ -7,7 +7,12 @@ import {
   type WalletFilter,
   type WalletTokenCursor,
 } from "../ownership/read-wallet-tokens.ts";
-import { readTokenDetails, type TokenDetails } from "./token-details.ts";
+import {
+  listedTokenParts,
+  readTokenDetails,
+  type TokenDetails,
+  type TokenParts,
+} from "./token-details.ts";
 
 /** A token of a wallet, with its details. */
 export type WalletTokenDetails = TokenDetails & { held: WalletToken; collection: CollectionName };
@@ -18,11 +23,12 @@ export async function readWalletTokenDetails(
   filters: readonly WalletFilter[],
   slice: { limit: number; after: WalletTokenCursor | null },
   now: Date,
+  parts: TokenParts = listedTokenParts,
 ): Promise<WalletTokenDetails[][]> {
   const lists: WalletToken[][] = [];
   for (const filter of filters) lists.push(await readWalletTokens(session, filter, slice));
   const all = lists.flat();
-  const details = await readTokenDetails(session, null, all, now);
+  const details = await readTokenDetails(session, all, { collectionId: null, parts, now });
   const contractIds = all.map(({ contractId }) => contractId);
   const names = await readCollectionNames(session, contractIds);
   const detailsByToken = new Map(details.map((token) => [nameOf(token.row), token]));

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../../database.ts";
 import { anyValue } from "../../sql/any-value.ts";
+import { documentStart } from "../../sql/document-start.ts";
 import { tokensAt } from "../../sql/token-at.ts";
 import { holdersOf, type TokenRow } from "../ownership/read-token.ts";
 import type { StandardToken } from "./filter.ts";
@@ -52,22 +53,49 @@ export type TokenDetails = {
   lastSale: TokenSaleRow | null;
 };
 
+const tokenParts = [
+  "metadata",
+  "attributes",
+  "rank",
+  "listing",
+  "bestBid",
+  "lastSale",
+  "documents",
+] as const;
+export type TokenPart = (typeof tokenParts)[number];
+/**
+ * What of a token's details is wanted: the rest is null, and not looked up. Without `documents` only the beginnings of
+ * those that are stored inline.
+ */
+export type TokenParts = ReadonlySet<TokenPart>;
+export const allTokenParts: TokenParts = new Set(tokenParts);
+/** What lists show. */
+export const listedTokenParts: TokenParts = new Set(
+  tokenParts.filter((part) => part !== "documents"),
+);
+
+/** What of which tokens: ranks are in the given collection; null: in each token's own. */
+type WantedDetails = { collectionId: number | null; parts: TokenParts; now: Date };
+
 /**
  * CTEs that follow `requested` (contract_id, token_id, standard, ord): `token_detail`, a row with the details of each
- * requested token. Ranks are in the given collection; null: in each token's own. `columns`: those taken from `requested`.
+ * requested token. `columns`: those taken from `requested`.
  */
 export function detailsCtes(
-  collectionId: number | null,
-  now: Date,
+  { collectionId, parts, now }: WantedDetails,
   columns: RawBuilder<unknown> = sql`requested.ord`,
 ): RawBuilder<unknown> {
+  const ifWanted = (...named: TokenPart[]) =>
+    named.some((part) => parts.has(part)) ? sql`true` : sql`false`;
+  const uri = parts.has("documents") ? (column: RawBuilder<unknown>) => column : documentStart;
   return sql`
     ${coinsAt(anyValue(now.toISOString(), "timestamptz"))}, ${contractsCtes(now)},
     token_detail as (
       select ${columns}, t.contract_id as "contractId", k.address as contract, t.token_id as "tokenId", t.standard,
              t.owner, t.supply, t.is_burned as "isBurned", ${holdersOf} as holders, m.status, m.name, m.description,
-             m.image, m.animation, m.content_type as "contentType", m.token_uri as "tokenUri",
-             case when m.status = 'ok' then m.attributes end as attributes, m.updated_at as "describedAt",
+             ${uri(sql`m.image`)} as image, ${uri(sql`m.animation`)} as animation, m.content_type as "contentType",
+             ${uri(sql`m.token_uri`)} as "tokenUri",
+             case when m.status = 'ok' and ${ifWanted("attributes")} then m.attributes end as attributes, m.updated_at as "describedAt",
              r.rank, r.score, r.ranked, ${tradeColumns}
       from requested
       cross join lateral (
@@ -78,11 +106,11 @@ export function detailsCtes(
       left join lateral (
         select m.* from metadata.token m
         where m.contract_id = requested.contract_id and m.token_id = requested.token_id offset 0
-      ) m on true
-      left join lateral (${rankOfToken(collectionId)}) r on not t.is_burned
-      left join lateral (${cheapestListing(now)}) l on true
-      left join lateral (${bestBid(now)}) b on true
-      left join lateral (${lastSale}) s on true
+      ) m on ${ifWanted("metadata", "attributes")}
+      left join lateral (${rankOfToken(collectionId)}) r on ${ifWanted("rank")} and not t.is_burned
+      left join lateral (${cheapestListing(now)}) l on ${ifWanted("listing")}
+      left join lateral (${bestBid(now)}) b on ${ifWanted("bestBid")}
+      left join lateral (${lastSale}) s on ${ifWanted("lastSale")}
     )`;
 }
 
@@ -99,13 +127,12 @@ export function detailsOfRow<Row extends DescribedToken>(row: Row): TokenDetails
 /** Details of tokens, in their order, in one statement. */
 export async function readTokenDetails(
   session: Session,
-  collectionId: number | null,
   tokens: readonly StandardToken[],
-  now: Date,
+  wanted: WantedDetails,
 ): Promise<TokenDetails[]> {
   if (tokens.length === 0) return [];
   const { rows } = await sql<DescribedToken>`
-    with ${requestedTokens(tokens)}, ${detailsCtes(collectionId, now)} select * from token_detail order by ord`.execute(
+    with ${requestedTokens(tokens)}, ${detailsCtes(wanted)} select * from token_detail order by ord`.execute(
     session,
   );
   return rows.map(detailsOfRow);

@@ -1,16 +1,16 @@
 import { MarketError } from "../market-error.ts";
-import type { GetAnswer, GetParams, PagedPath, RowOf } from "../paths.ts";
+import type { GetAnswer, PagedPath, RowOf } from "../paths.ts";
 
 /** One page; `next` continues behind it, null: it is the last one. */
-export type Page<Path extends PagedPath> = {
-  readonly rows: readonly RowOf<Path>[];
+export type Page<Path extends PagedPath, Row = RowOf<Path>> = {
+  readonly rows: readonly Row[];
   readonly meta: GetAnswer<Path>["meta"];
   readonly next: string | null;
 };
 
 /** Rows of a list, page by page. Iterating again starts anew. */
-export type Pages<Path extends PagedPath> = AsyncIterable<RowOf<Path>> & {
-  byPage(): AsyncIterable<Page<Path>>;
+export type Pages<Path extends PagedPath, Row = RowOf<Path>> = AsyncIterable<Row> & {
+  byPage(): AsyncIterable<Page<Path, Row>>;
 };
 
 export type PagesOptions = {
@@ -43,18 +43,17 @@ const mostPerPage = 100;
 export function openPages<Path extends PagedPath>(
   get: Get,
   path: Path,
-  params: GetParams<Path>,
+  params: Record<string, unknown>,
   { limit = Number.POSITIVE_INFINITY, cursor, signal }: PagesOptions,
 ): Pages<Path> {
-  const given = params as Record<string, unknown>;
-  const perPage = Number(given.per_page ?? mostPerPage);
+  const perPage = Number(params.per_page ?? mostPerPage);
 
   async function* byPage(): AsyncGenerator<Page<Path>> {
     let next: string | null = cursor ?? null;
     let left = limit;
     while (left > 0) {
       const asked = {
-        ...given,
+        ...params,
         per_page: Math.min(perPage, left),
         ...(next === null ? {} : { cursor: next }),
       };

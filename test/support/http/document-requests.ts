@@ -16,6 +16,10 @@ export type RequestDocument = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 };
 
+/** An array's values have commas between them. */
+const written = (value: unknown) =>
+  Array.isArray(value) ? value.map(encode).join(",") : encode(value);
+
 function queryOf(parameters: readonly Parameter[]): fc.Arbitrary<string> {
   const fields = parameters
     .filter((one) => one.in === "query")
@@ -25,7 +29,7 @@ function queryOf(parameters: readonly Parameter[]): fc.Arbitrary<string> {
           ? fc
               .tuple(hostileText, drawnFrom({ type: "string" }))
               .map(([key, text]) => `${name}[${encode(key)}]=${encode(text)}`)
-          : drawnFrom(schema).map((value) => `${name}=${encode(value)}`),
+          : drawnFrom(schema).map((value) => `${name}=${written(value)}`),
         { nil: "", freq: 1 },
       ),
     );

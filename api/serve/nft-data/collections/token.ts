@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import { readToken } from "../../../../projections/reads/ownership/read-token.ts";
-import { readTokenDetails } from "../../../../projections/reads/tokens/token-details.ts";
+import {
+  allTokenParts,
+  readTokenDetails,
+} from "../../../../projections/reads/tokens/token-details.ts";
 import { tokenId } from "../../v1/routing/parameters.ts";
 import { route } from "../context.ts";
 import { collectionAddress, readRefusals } from "../parameters.ts";
@@ -26,7 +29,8 @@ export const token = route(
     const { contractId, contractIds, collectionId } = collection;
     const places = contractId === null ? contractIds : [contractId];
     const row = await readToken(db, places, params.tokenId);
-    const [details] = row === null ? [] : await readTokenDetails(db, collectionId, [row], now());
+    const wanted = { collectionId, parts: allTokenParts, now: now() };
+    const [details] = row === null ? [] : await readTokenDetails(db, [row], wanted);
     if (details === undefined) {
       return reject("not_found", `No token ${params.tokenId} in ${params.address}`);
     }

@@ -7,7 +7,8 @@ import type { ActivityKey } from "../../../../projections/reads/activity/merge.t
 import { readActivity } from "../../../../projections/reads/activity/read-activity.ts";
 import type { ActivityType } from "../../../../projections/reads/activity/read-filter.ts";
 import { cursorInteger, cursorOf, pageFields, parseCursorKey } from "../../http/page.ts";
-import { presentActivity } from "../../views/activity-item.ts";
+import { type RowFields, rowFields, withFields } from "../../http/row-fields.ts";
+import { ActivityItem, presentActivity } from "../../views/activity-item.ts";
 import type { Context } from "../routing/context.ts";
 import { activityTypeList, since } from "../routing/parameters.ts";
 
@@ -22,6 +23,7 @@ export const activityDescriptions = {
 export const activityFields = {
   type: activityTypeList.optional(),
   since: since.optional(),
+  fields: rowFields(ActivityItem),
   cursor: pageFields.cursor,
   per_page: pageFields.per_page.meta({
     description: activityDescriptions.perPage,
@@ -62,14 +64,17 @@ export async function readActivityPage(db: Database, query: ActivityQuery) {
 
 /** A page of activity as `/v1` answers it. */
 export async function answerActivity(
-  query: Omit<ActivityQuery, "limit"> & { per_page: number },
+  query: Omit<ActivityQuery, "limit"> & { per_page: number; fields?: RowFields },
   { db, siteUrl, market: { prefix } }: Context,
 ) {
-  const { chainId, per_page, ...filter } = query;
+  const { chainId, per_page, fields, ...filter } = query;
   const page = await readActivityPage(db, { ...filter, chainId, limit: per_page });
   if (isRejection(page)) return page;
   return {
-    data: page.rows.map((row) => presentActivity(row, { siteUrl, prefix, chainId })),
+    data: withFields(
+      page.rows.map((row) => presentActivity(row, { siteUrl, prefix, chainId })),
+      fields,
+    ),
     meta: { chainId, per_page, next_cursor: page.nextCursor },
   };
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { readBidPage } from "../../../../projections/reads/bids/read-bid-page.ts";
 import { pageFields } from "../../http/page.ts";
+import { rowFields } from "../../http/row-fields.ts";
 import { Bid, bidKind, presentBid } from "../../views/orders/bid.ts";
 import { listOrders, orderFilters, orderListShape } from "../orders/list-orders.ts";
 import { route } from "../routing/context.ts";
@@ -19,6 +20,7 @@ export const listBids = route(
       ...orderFilters,
       kind: bidKind.optional(),
       sort: bidSort.default("price_desc"),
+      fields: rowFields(Bid),
       ...pageFields,
     }),
     data: z.array(Bid),

@@ -15,7 +15,8 @@ import {
   pageOf,
   pageRefusals,
 } from "../../http/page.ts";
-import { Collection, presentCollection } from "../../views/collection.ts";
+import { rowFields, withFields } from "../../http/row-fields.ts";
+import { Collection, collectionPartsOf, presentCollection } from "../../views/collection.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, excludeWash, flag, text } from "../routing/parameters.ts";
 
@@ -42,6 +43,7 @@ export const listCollections = route(
         .meta({ description: "Part of a name, slug or address, case-insensitive." }),
       verified: flag.optional(),
       exclude_wash: excludeWash,
+      fields: rowFields(Collection),
       ...pageFields,
     }),
     data: z.array(Collection),
@@ -50,7 +52,7 @@ export const listCollections = route(
     isCacheable: true,
   },
   async ({ query }, { db, siteUrl, media, market, now }) => {
-    const { sort, direction, period } = query;
+    const { sort, direction, period, fields } = query;
     const order = { sort, direction, period, excludesWash: query.exclude_wash };
     const filter = {
       chainId: query.chainId,
@@ -62,14 +64,17 @@ export const listCollections = route(
     if (isRejection(request)) return request;
     const at = now();
     const [{ rows, total }, coinPriceE8] = await Promise.all([
-      readCollections(db, filter, order, request.read, at),
+      readCollections(db, filter, order, request.read, at, collectionPartsOf(fields)),
       readPriceAt(db, nativeCoin[query.chainId], at),
     ]);
     const links = { ...media, isList: true };
     const view = { siteUrl, prefix: market.prefix, coinPriceE8, media: links };
     const { shown, meta } = cutPage(request, rows, keyOf);
     return {
-      data: shown.map((row) => presentCollection(row, [period], view)),
+      data: withFields(
+        shown.map((row) => presentCollection(row, [period], view)),
+        fields,
+      ),
       meta: { chainId: query.chainId, total: Number(total), ...meta },
     };
   },

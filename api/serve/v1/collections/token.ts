@@ -2,7 +2,10 @@ import { z } from "zod";
 import { reject } from "../../../../projections/domain/rejection.ts";
 import { readToken } from "../../../../projections/reads/ownership/read-token.ts";
 import { readRankingIsOutdated } from "../../../../projections/reads/rarity/outdated-rankings.ts";
-import { readTokenDetails } from "../../../../projections/reads/tokens/token-details.ts";
+import {
+  allTokenParts,
+  readTokenDetails,
+} from "../../../../projections/reads/tokens/token-details.ts";
 import { presentToken, Token } from "../../views/token.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../routing/parameters.ts";
@@ -37,7 +40,7 @@ export const token = route(
     }
     const { collectionId } = collection;
     const [[details], isVolatile] = await Promise.all([
-      readTokenDetails(db, collectionId, [row], now()),
+      readTokenDetails(db, [row], { collectionId, parts: allTokenParts, now: now() }),
       readRankingIsOutdated(db, collectionId),
     ]);
     if (details === undefined) throw new Error("the details of an existing token are missing");

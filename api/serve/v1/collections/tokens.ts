@@ -15,7 +15,8 @@ import {
   pageFields,
   pageMeta,
 } from "../../http/page.ts";
-import { presentToken, Token } from "../../views/token.ts";
+import { rowFields, withFields } from "../../http/row-fields.ts";
+import { presentToken, Token, tokenPartsOf } from "../../views/token.ts";
 import { route } from "../routing/context.ts";
 import {
   chainId,
@@ -71,6 +72,7 @@ export const tokens = route(
         description: "Only tokens of this contract of the collection.",
       }),
       traits: traitFilter("traits").optional(),
+      fields: rowFields(Token),
       cursor,
       per_page,
     }),
@@ -85,7 +87,7 @@ export const tokens = route(
     const { collectionId } = collection;
     const contractIds = await selectedContracts(db, collection, query);
     if (isRejection(contractIds)) return contractIds;
-    const { chainId, sort, owner = null, listed = null, token_ids: ids = null } = query;
+    const { chainId, sort, owner = null, listed = null, token_ids: ids = null, fields } = query;
     const traits = Object.entries(query.traits ?? {});
     const scope = {
       list: "tokens",
@@ -98,13 +100,16 @@ export const tokens = route(
     if (isRejection(request)) return request;
     const traitKeys = await readTraitKeys(db, contractIds, traits);
     const filter = { collectionId, contractIds, listed, tokenIds: ids, owner, traitKeys };
-    const page = await readTokens(db, filter, sort, request.read, now());
+    const page = await readTokens(db, filter, sort, request.read, now(), tokenPartsOf(fields));
     const { total, rows, isRankingStale: isVolatile } = page;
     const { shown, meta } = cutPage(request, rows, ({ key }) => keyOfToken(key));
     const view = { siteUrl, prefix: market.prefix };
     const context = { collection, chainId, view, media: { ...media, isList: true } };
     return {
-      data: shown.map((token) => presentToken(token, context)),
+      data: withFields(
+        shown.map((token) => presentToken(token, context)),
+        fields,
+      ),
       meta: {
         chainId,
         total: Number(total),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { readListingPage } from "../../../../projections/reads/listings/read-listing-page.ts";
 import { pageFields } from "../../http/page.ts";
+import { rowFields } from "../../http/row-fields.ts";
 import { Listing, presentListing } from "../../views/orders/listing.ts";
 import { listOrders, orderFilters, orderListShape } from "../orders/list-orders.ts";
 import { route } from "../routing/context.ts";
@@ -22,6 +23,7 @@ export const listListings = route(
       max_price: nativeAmount("down").optional(),
       sort: orderSort.default("price_asc"),
       marketplace,
+      fields: rowFields(Listing),
       ...pageFields,
     }),
     data: z.array(Listing),

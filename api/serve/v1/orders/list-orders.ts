@@ -3,7 +3,7 @@ import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import { isOpenStatus } from "../../../../projections/reads/orders/listed-status.ts";
-import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
+import type { OrderParts, OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
 import {
   type OrderCursor,
   type OrderFilter,
@@ -20,7 +20,8 @@ import {
   pageOf,
   pageRefusals,
 } from "../../http/page.ts";
-import type { OrderViewContext } from "../../views/orders/book-order.ts";
+import { type RowFields, withFields } from "../../http/row-fields.ts";
+import { type OrderViewContext, orderPartsOf } from "../../views/orders/book-order.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import type { Context } from "../routing/context.ts";
 import {
@@ -58,7 +59,7 @@ const cursorSchema = (sort: OrderSort) =>
 
 type ListQuery = z.output<
   z.ZodObject<typeof orderFilters & typeof pageFields & { sort: z.ZodType<OrderSort> }>
->;
+> & { fields?: RowFields };
 
 /** What differs between the lists of listings and of bids. */
 type OrderList<Row extends OrderRow, Filter, View> = {
@@ -71,14 +72,16 @@ type OrderList<Row extends OrderRow, Filter, View> = {
     sort: OrderSort,
     slice: OrderSlice,
     now: Date,
+    parts: OrderParts,
   ): Promise<{ total: bigint; rows: Row[] }>;
+  /** Of a row with all parts. */
   present(row: Row, view: OrderViewContext): View;
 };
 
 export async function listOrders<
   Row extends OrderRow,
   Filter extends Record<string, string | bigint | null>,
-  View,
+  View extends object,
 >(
   query: ListQuery,
   { db, siteUrl, market, now }: Context,
@@ -100,13 +103,23 @@ export async function listOrders<
   const scope = { list, sort, ...filter, contractIds: contractIds?.join() ?? null };
   const request = pageOf(query, scope, cursorSchema(sort));
   if (isRejection(request)) return request;
-  const { rows, total } = await readPage(db, filter, sort, request.read, now());
+  const { rows, total } = await readPage(
+    db,
+    filter,
+    sort,
+    request.read,
+    now(),
+    orderPartsOf(query.fields),
+  );
   const { shown, meta } = cutPage(request, rows, (row) => {
     const { value, position } = orderCursor(sort, row);
     return [value, position];
   });
   return {
-    data: shown.map((row) => present(row, { siteUrl, prefix: market.prefix })),
+    data: withFields(
+      shown.map((row) => present(row, { siteUrl, prefix: market.prefix })),
+      query.fields,
+    ),
     meta: { chainId: query.chainId, total: Number(total), ...meta },
   };
 }

@@ -17,7 +17,8 @@ import {
   pageOf,
   pageRefusals,
 } from "../../http/page.ts";
-import { presentSale, Sale } from "../../views/sale.ts";
+import { rowFields, withFields } from "../../http/row-fields.ts";
+import { presentSale, Sale, salePartsOf } from "../../views/sale.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";
 import {
@@ -51,6 +52,7 @@ export const listSales = route(
         `Without \`collection\`, tokens of every contract of the chain: refused where more than ${maxContracts} contracts have such tokens. `,
       ).optional(),
       ...tradeFields,
+      fields: rowFields(Sale),
       ...pageFields,
     }),
     data: z.array(Sale),
@@ -63,7 +65,7 @@ export const listSales = route(
     const contractIds = await salesContracts(db, query);
     if (contractIds === undefined) return noCollection(query.chainId, query.collection);
 
-    const { chainId, token_id: tokenId = null } = query;
+    const { chainId, token_id: tokenId = null, fields } = query;
     const trade = tradeFilterOf(query);
     if (isRejection(trade)) return trade;
     const scope = {
@@ -78,10 +80,13 @@ export const listSales = route(
     const traitKeys = await keysOfTraits(db, { chainId, contractIds }, traits);
     if (isRejection(traitKeys)) return traitKeys;
     const filter = { chainId, contractIds, tokenId, traits, traitKeys, trade };
-    const { rows, total } = await readSales(db, filter, request.read);
+    const { rows, total } = await readSales(db, filter, request.read, salePartsOf(fields));
     const { shown, meta } = cutPage(request, rows, keyOf);
     return {
-      data: shown.map((row) => presentSale(row, siteUrl)),
+      data: withFields(
+        shown.map((row) => presentSale(row, siteUrl)),
+        fields,
+      ),
       meta: { chainId: query.chainId, total: Number(total), ...meta },
     };
   },

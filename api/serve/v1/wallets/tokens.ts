@@ -8,13 +8,16 @@ import {
   pageFields,
   uncountedMeta,
 } from "../../http/page.ts";
+import { rowFields, withFields } from "../../http/row-fields.ts";
 import { HeldToken, presentHeld } from "../../views/held-token.ts";
+import { tokenPartsOf } from "../../views/token.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, wallet } from "../routing/parameters.ts";
 import { heldKey, keyOfHeld, walletScope } from "./held-page.ts";
 
 const { per_page, cursor } = pageFields;
+const fields = rowFields(HeldToken);
 
 export const walletTokens = route(
   {
@@ -25,7 +28,7 @@ export const walletTokens = route(
     loadClass: "lists",
     summary: "Tokens that a wallet holds, of both standards, by contract and id",
     params: z.object({ wallet }),
-    query: z.object({ chainId, collection: collectionKey.optional(), cursor, per_page }),
+    query: z.object({ chainId, collection: collectionKey.optional(), fields, cursor, per_page }),
     data: z.array(HeldToken),
     meta: uncountedMeta,
     refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals },
@@ -38,10 +41,14 @@ export const walletTokens = route(
     const filter = { chainId, wallet, contractIds };
     const request = cursorPageOf(query, walletScope(filter), heldKey);
     if (isRejection(request)) return request;
-    const [rows = []] = await readWalletTokenDetails(db, [filter], request.read, now());
+    const parts = tokenPartsOf(query.fields);
+    const [rows = []] = await readWalletTokenDetails(db, [filter], request.read, now(), parts);
     const { shown, meta } = cutPage(request, rows, keyOfHeld);
     return {
-      data: shown.map((row) => presentHeld(row, { siteUrl, prefix, chainId, media })),
+      data: withFields(
+        shown.map((row) => presentHeld(row, { siteUrl, prefix, chainId, media })),
+        query.fields,
+      ),
       meta: { chainId, per_page: meta.per_page, next_cursor: meta.next_cursor },
     };
   },

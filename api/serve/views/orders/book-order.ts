@@ -2,8 +2,13 @@ import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
 import { type ChainId, seaport } from "../../../../abis/deployments.ts";
 import { orderStatuses } from "../../../../projections/domain/orders/order-status.ts";
-import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
+import type {
+  OrderPart,
+  OrderParts,
+  OrderRow,
+} from "../../../../projections/reads/orders/order-columns.ts";
 import { displayPrice } from "../../../background/prices/parse-price.ts";
+import { type PartFields, partsOf, type RowFields } from "../../http/row-fields.ts";
 import { displayAmount, presentCurrency } from "../money.ts";
 import {
   address,
@@ -59,6 +64,16 @@ export const bookOrderFields = {
 };
 
 const BookOrder = z.object(bookOrderFields);
+
+/** What has to be read for the fields. */
+export function orderPartsOf(fields: RowFields): OrderParts {
+  return partsOf(fields, fieldsOfParts);
+}
+const fieldsOfParts: PartFields<OrderPart> = [
+  ["collection", ["collection", "urls"]],
+  ["usd", ["usd"]],
+  ["fees", ["fees", "feeBps", "royaltyBps"]],
+];
 
 /** What the views of orders need in addition to the row. */
 export type OrderViewContext = { siteUrl: string; prefix: string };

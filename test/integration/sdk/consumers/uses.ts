@@ -10,6 +10,16 @@ const seller = trader(api, { wallet, reads: createPublicClient({ transport }) })
 
 export async function read(): Promise<string> {
   const { data, meta } = await api.get("/v1/sales", { collection: "a", per_page: 5 });
+  const some = await api.get("/v1/sales", { fields: ["saleId", "priceWei"] });
+  some.data satisfies { saleId: string; priceWei: string }[];
+  // @ts-expect-error: a field that was not asked for
+  some.data[0]?.usd;
+  // @ts-expect-error: no such field
+  api.get("/v1/sales", { fields: ["tokenid"] });
+  const names = ["usd" as const];
+  (await api.get("/v1/sales", { fields: names })).data[0]?.usd satisfies number | null | undefined;
+  for await (const row of api.pages("/v1/listings", { fields: ["askId"] }))
+    row satisfies { askId: string };
   // @ts-expect-error: no such path
   api.get("/v1/nothing");
   // @ts-expect-error: the path needs tokenId
