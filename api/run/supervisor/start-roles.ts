@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { launch } from "../programs/program.ts";
+import { answering, launch } from "../programs/program.ts";
 import { asUserOf, configuredCells, mainCell } from "../roles/configured-cells.ts";
 import { type StartedChild, startChild } from "./child.ts";
 import { keepRunning, type RestartedProcess } from "./keep-running.ts";
@@ -121,11 +121,14 @@ function startRole(
   const start = async () => {
     const child = startChild({
       name,
-      script: launch(
-        "service",
-        ...["--only", role, "--name", name],
-        ...(cell === undefined ? [] : ["--cells", cell]),
-      ),
+      script: [
+        ...(role === "api" ? answering : []),
+        ...launch(
+          "service",
+          ...["--only", role, "--name", name],
+          ...(cell === undefined ? [] : ["--cells", cell]),
+        ),
+      ],
       environment,
       orphanGuard,
       sink,

@@ -5,7 +5,7 @@ import { inject } from "vitest";
 import { readConfig } from "../../../api/run/config/read-config.ts";
 import { findFreePort } from "../../../api/run/free-port.ts";
 import type { LogSink } from "../../../api/run/output/logger.ts";
-import { launch } from "../../../api/run/programs/program.ts";
+import { answering, launch } from "../../../api/run/programs/program.ts";
 import { type RoleConfig, type RunningRole, roleDatabase } from "../../../api/run/roles/role.ts";
 import { startChild } from "../../../api/run/supervisor/child.ts";
 import { keepRunning, type RestartedProcess } from "../../../api/run/supervisor/keep-running.ts";
@@ -131,7 +131,7 @@ export async function keepRole(role: RoleName, options: KeepOptions): Promise<Ke
     start: async () => {
       const life = startChild({
         name: role,
-        script: [...service(), "--only", role],
+        script: [...(role === "api" ? answering : []), ...service(), "--only", role],
         environment: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
         orphanGuard,
         sink,
