@@ -18,10 +18,10 @@ function openStage() {
       onBegin?.();
       const snapshot = { ...current(), db: {} as Database };
       await nextTurn();
-      const { position } = snapshot;
+      const { version, position } = snapshot;
       return read({
         ...snapshot,
-        facts: { owner: stage, atLeast: 0n, position, answered: position },
+        facts: { owner: stage, version, atLeast: 0n, position, answered: position },
       });
     },
     async readVersion() {

@@ -69,9 +69,9 @@ export function openPositionedReads(options: PositionedReadsOptions): Positioned
       target.dbOf(loadClass),
       { projections, onBegin },
       async (snapshot): Promise<{ result: Result } | { behind: bigint }> => {
-        const { db, position } = snapshot;
+        const { db, version, position } = snapshot;
         if (position < atLeast) return { behind: position };
-        const facts: SnapshotFacts = { owner, atLeast, position, answered: position };
+        const facts: SnapshotFacts = { owner, atLeast, version, position, answered: position };
         describeSnapshot(db, facts);
         return { result: await read({ ...snapshot, facts }) };
       },

@@ -6,7 +6,8 @@ export type SnapshotFacts = {
   readonly owner: object;
   /** What the caller has asked for. */
   readonly atLeast: bigint;
-  /** Of the snapshot's data. */
+  /** Of the snapshot's data: equal ones of one owner mean equal data. */
+  readonly version: string;
   readonly position: bigint;
   /** Of the answer: lower where a part of it is an earlier read. */
   answered: bigint;

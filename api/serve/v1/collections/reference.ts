@@ -1,7 +1,12 @@
+import { LRUCache } from "lru-cache";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { reject } from "../../../../projections/domain/rejection.ts";
-import { findCollection } from "../../../../projections/reads/collections/find-collection.ts";
+import {
+  type CollectionRef,
+  findCollection,
+} from "../../../../projections/reads/collections/find-collection.ts";
+import { snapshotFacts } from "../../http/reads/snapshot-facts.ts";
 
 type CollectionQuery = {
   chainId: ChainId;
@@ -24,9 +29,29 @@ export async function salesContracts(
   return found.contractIds;
 }
 
-/** What cannot be a slug or an address is unknown without asking the database. */
-export async function referTo(db: Database, chainId: ChainId, key: string) {
-  return /^[\w.-]{1,200}$/.test(key) ? findCollection(db, chainId, key) : null;
+/** Collections that were found, by the owner of snapshots: most requests begin with one, and data change in ticks. */
+const found = new WeakMap<object, LRUCache<string, CollectionRef>>();
+const mostFound = 2_000;
+
+/**
+ * What cannot be a slug or an address is unknown without asking the database. What was found in another snapshot of the
+ * same data is not looked up again.
+ */
+export async function referTo(
+  db: Database,
+  chainId: ChainId,
+  key: string,
+): Promise<CollectionRef | null> {
+  if (!/^[\w.-]{1,200}$/.test(key)) return null;
+  const facts = snapshotFacts(db);
+  if (facts === undefined) return findCollection(db, chainId, key);
+  const { owner, version } = facts;
+  const known = found.get(owner) ?? new LRUCache({ max: mostFound });
+  found.set(owner, known);
+  const name = `${chainId} ${key.toLowerCase()} ${version}`;
+  const collection = known.get(name) ?? (await findCollection(db, chainId, key));
+  if (collection !== null) known.set(name, collection);
+  return collection;
 }
 
 export function noCollection(chainId: ChainId, key: string | undefined) {
