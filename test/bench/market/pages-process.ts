@@ -19,6 +19,7 @@ import { openBenchMarket } from "./client.ts";
 import { chainId } from "./collections.ts";
 import { withMarket } from "./data.ts";
 import { readSample, rotate, type Sample } from "./lists.ts";
+import type { PagesOptions } from "./pages.ts";
 
 const warmUps = 100;
 const requests = 200;
@@ -27,10 +28,19 @@ const goalMs = 5;
 const percentiles = [{ percent: 95, goalMs: null }];
 const address = "http://127.0.0.1";
 
-type Options = { scale: number; directory: string | null };
+process.once("message", (options) => {
+  measure(options as PagesOptions).then(
+    (figures) => process.send?.(figures),
+    (error: unknown) => {
+      process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+      process.exit(1);
+    },
+  );
+});
+process.once("disconnect", () => process.exit(0));
 
 /** Every page over HTTP, compressed as for a browser, beside the time in which its reads were in progress. */
-export async function run({ scale, directory }: Options): Promise<Figure[]> {
+async function measure({ scale, directory }: PagesOptions): Promise<Figure[]> {
   return await withMarket({ scale, directory }, async (own, url) => {
     const paths = pagesOf(await readSample(own), await readSaleIds(own));
     // As many connections as pages have in the service, with their prepared statements.

@@ -1,0 +1,22 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { answering } from "../../../api/run/programs/program.ts";
+import type { Figure } from "../figure.ts";
+
+export type PagesOptions = { scale: number; directory: string | null };
+
+/** Every page of the market's site, in a process with the flags of an API's. */
+export async function run({ scale, directory }: PagesOptions): Promise<Figure[]> {
+  const child = fork(join(import.meta.dirname, "pages-process.ts"), {
+    execArgv: [...answering, "--import", "tsx"],
+  });
+  child.send({ scale, directory } satisfies PagesOptions);
+  const failed = once(child, "exit").then(([code]) => {
+    throw new Error(`the process that measures pages exited with ${code}`);
+  });
+  const [figures] = (await Promise.race([once(child, "message"), failed])) as [Figure[]];
+  failed.catch(() => {});
+  child.disconnect();
+  return figures;
+}
