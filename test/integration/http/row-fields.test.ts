@@ -123,11 +123,11 @@ describe("what only other fields need", () => {
     };
     const planWith = (parts: Parameters<typeof readTokens>[5]) =>
       plansOf(stage.db, (db) => readTokens(db, tokens, "token_id", slice, now, parts));
-    const details = / on (sale s|token m|token r)\b/;
+    const details = / on (sale s|token [mr])(_\d+)?\b/;
     expect(await planWith(new Set())).not.toMatch(details);
     const ofSales = await planWith(new Set(["lastSale"]));
-    expect(ofSales).toMatch(/ on sale s\b/);
-    expect(ofSales).not.toMatch(/ on token [mr]\b/);
+    expect(ofSales).toMatch(/ on sale s(_\d+)?\b/);
+    expect(ofSales).not.toMatch(/ on token [mr](_\d+)?\b/);
   });
 
   it("is not read of sales, listings and collections", async () => {
