@@ -11,7 +11,7 @@ export async function compareHttp(servers: Servers, collection: Address): Promis
   return await withLoader(async (loader) => {
     const figures: Figure[] = [];
     for (const name of ["sales", "tokens"] as const) {
-      const comparison = comparisonOf(name, servers, [collection]);
+      const comparison = comparisonOf([name, "small row"], servers, [collection]);
       const terms = { seconds, measuresCached: true };
       figures.push(...(await compareServers(comparison, { loader, postmaster }, terms)));
     }
