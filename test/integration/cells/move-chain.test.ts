@@ -64,7 +64,8 @@ function appOver(all: readonly [ServedCell, ...ServedCell[]]) {
       readStatus: async () => ({ ready: true, ...noFindings }),
     },
     reads,
-    cells: { all: () => all },
+    // As the process has them: made for each request.
+    cells: { all: () => all.map((one) => ({ ...one })) },
     baseUrl: "https://api.example.test",
     logger: pino({ level: "silent" }),
   });

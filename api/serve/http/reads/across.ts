@@ -20,7 +20,7 @@ export function readsFor<Own extends object>(
   all: readonly Cell<Own>[],
 ): { readonly reads: SnapshotReads; readonly isComparable: boolean } {
   if (all.length <= 1) return { reads: cell.reads, isComparable: true };
-  const cells = [cell, ...all.filter((one) => one !== cell)];
+  const cells = [cell, ...all.filter(({ reads }) => reads !== cell.reads)];
   const atLeast = (one: Cell<Own>) => positionFor(request, one);
   return {
     reads: readAcross(cells, atLeast),
