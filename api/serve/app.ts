@@ -34,6 +34,7 @@ import { llmsDocument } from "./reference/llms.ts";
 import { mountReference } from "./reference/mount-reference.ts";
 import { answerUnknownPages, mountSite } from "./site/page/mount-site.ts";
 import { pages as sitePages } from "./site/pages.ts";
+import { gaugeAnalytics } from "./status/analytics-gauges.ts";
 import { gaugeDoubts } from "./status/doubt-gauges.ts";
 import { gaugeCallerStreams, gaugeFeed } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
@@ -194,6 +195,7 @@ function gaugeAll(
   gaugeStatus(metrics, context.readStatus);
   gaugePartners(metrics, () => places().map(({ db }) => db));
   gaugeDoubts(metrics, places);
+  gaugeAnalytics(metrics, context.db);
   gaugeOutgoing(metrics, context.db, context.now);
   gaugeMarket(metrics, () => cells.all().map(({ own }) => own.market));
   if (feed !== undefined) gaugeFeed(metrics, feed);

@@ -78,7 +78,7 @@ function blocksOf(step: Step): Hex[] {
   return step.does === "observe" ? [] : step.blocks.map(({ hash }) => hash);
 }
 
-async function carryOut(db: Database, step: Step): Promise<void> {
+export async function carryOut(db: Database, step: Step): Promise<void> {
   if (step.does === "append") await appendEvents(db, step.events);
   else if (step.does === "observe") await appendObservations(db, step.observations);
   else await setBlocks(db, step.does, step.blocks);

@@ -6,6 +6,7 @@ import type { OrderQuotas } from "../../../projections/domain/orders/order-quota
 import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
 import type { PartnerConfigs } from "../../background/marketplaces/open-partners.ts";
 import { type PriceFeed, publicFeeds } from "../../background/prices/feeds.ts";
+import { type AnalyticsConfig, shapeAnalytics } from "./analytics-settings.ts";
 import { type ChainConfig, shapeChain } from "./chain-config.ts";
 import type { Environment } from "./environment.ts";
 import { shapePartners } from "./partner-settings.ts";
@@ -73,6 +74,7 @@ export type Config = {
   metadata: { ipfsGateways: readonly string[]; arweaveGateway: string };
   /** Gateways that links in responses point to. */
   publicGateways: { ipfsGateway: string; arweaveGateway: string };
+  analytics: AnalyticsConfig;
   log: { level: "trace" | "debug" | "info" | "warn" | "error"; format: "pretty" | "json" };
 };
 
@@ -150,6 +152,7 @@ export function shapeConfig(env: Environment, curated: Config["curated"]): Confi
       ipfsGateway: withoutSlash(env.PUBLIC_IPFS_GATEWAY).replace(/\/ipfs$/, ""),
       arweaveGateway: withoutSlash(env.PUBLIC_ARWEAVE_GATEWAY),
     },
+    analytics: shapeAnalytics(env),
     log: {
       level: env.LOG_LEVEL,
       format: env.LOG_FORMAT ?? (process.stdout.isTTY ? "pretty" : "json"),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { commonConduit } from "../../../abis/deployments.ts";
 import { defaultFeeLimits } from "../../../projections/domain/creator-fee-review.ts";
 import { exchangeNames } from "../../background/prices/feeds.ts";
+import { analyticsSettings } from "./analytics-settings.ts";
 import { chainSettings } from "./chain-settings.ts";
 import { databaseSettings } from "./database-settings.ts";
 import { gatewaySettings } from "./gateway-settings.ts";
@@ -167,6 +168,7 @@ export const Environment = z.object({
     fallback: "all of them at their public URLs; local chains: a simulated one",
   }),
   ...gatewaySettings,
+  ...analyticsSettings,
   LOG_LEVEL: setting(z.enum(["trace", "debug", "info", "warn", "error"]).default("info"), {
     meaning: "minimum level of log lines",
     expectation: "trace, debug, info, warn or error",

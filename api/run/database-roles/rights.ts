@@ -81,18 +81,19 @@ export const rightsOf: Record<ProcessName, Rights> = {
   jobs: {
     tables: {
       ...{ log: read, ops: read, ponder: read, derived: read, engine: read, rarity: edit },
-      ...outgoing,
+      ...{ locks: lock, ...outgoing },
       "ops.lease": put,
       "ops.partner_collection": put,
       "ops.partner_listing": edit,
       "ops.partner_skip": put,
       "ops.royalty_scan": put,
       "ops.royalty_reread": put,
+      "ops.analytics_engine": put,
     },
     functions: ["append_observations"],
     systemFunctions: ["pg_notify(text,text)"],
     database: ["TEMPORARY"],
-    creates: [],
+    creates: ["locks"],
   },
   api: {
     tables: {

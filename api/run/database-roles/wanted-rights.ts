@@ -59,7 +59,7 @@ export function wantedDefaults(roles: DatabaseRoles): DefaultRight[] {
       { creator, grantee, privilege: "SELECT", objects: "r", schema: null },
     ]);
   const { owner, indexer, projector, jobs, api, console } = roles;
-  const locks = [indexer, projector].map(
+  const locks = [indexer, projector, jobs].map(
     (grantee): DefaultRight => ({
       ...{ creator: owner, grantee, privilege: "UPDATE", objects: "r", schema: "locks" },
     }),

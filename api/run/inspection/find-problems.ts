@@ -20,6 +20,7 @@ import { readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { findWrongRights } from "../database-roles/find-wrong-rights.ts";
 import { configuredProjections } from "./configured-projections.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
+import { checkAnalyticsEngines } from "./find-analytics-problems.ts";
 import { checkPooler } from "./find-pooler-problems.ts";
 import { checkReplicas } from "./find-replica-problems.ts";
 import { checkDisk, checkServer, type Finding } from "./find-server-problems.ts";
@@ -58,6 +59,7 @@ export async function findProblems(
     ...(await checkHeldFees(db)),
     ...(await checkRoles(db)),
     ...(await checkAnalysts(db)),
+    ...(await checkAnalyticsEngines(db, config.analytics)),
     ...(await checkSchemas(db, config, projections)),
   ];
 }

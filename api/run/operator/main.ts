@@ -6,6 +6,7 @@ import { addAnalysts } from "./access/analysts.ts";
 import { addKeys } from "./access/keys.ts";
 import { addMakers } from "./access/makers.ts";
 import { addRoles } from "./access/roles.ts";
+import { addAnalytics } from "./analytics/analytics.ts";
 import { addCells } from "./cells/cells.ts";
 import { chooseCells } from "./cells/choose-cells.ts";
 import { chooseCell } from "./cli/open-database.ts";
@@ -85,6 +86,7 @@ async function runCommand(args: readonly string[]): Promise<number> {
   addCollections(program);
   addRoyalties(program);
   addAnalysts(program);
+  addAnalytics(program);
   addRoles(program);
   addExport(program);
   addPrices(program);

@@ -13,7 +13,7 @@ const programs = {
 };
 
 /** Packages that find files beside their own, or that are not always installed. */
-const external = ["@node-rs/argon2", "pg-native", "ponder", "tiny-secp256k1"];
+const external = ["@duckdb/node-api", "@node-rs/argon2", "pg-native", "ponder", "tiny-secp256k1"];
 
 /** Builds in use or just left, so that a process of an older one still finds what it has not loaded yet. */
 const keptBuilds = 4;

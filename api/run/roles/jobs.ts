@@ -2,6 +2,8 @@ import { once } from "node:events";
 import type { Logger } from "pino";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
+import { copiedProjections } from "../../../projections/reads/analytics/capture/data-sets.ts";
+import { runAnalyticsSync } from "../../background/analytics/run-analytics-sync.ts";
 import { openChainClient } from "../../background/chain/clients.ts";
 import { runClockTicks } from "../../background/jobs/append-clock-ticks.ts";
 import { runContractDescriptions } from "../../background/jobs/describe-contracts.ts";
@@ -90,6 +92,9 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
       runFloorSnapshots({ db, chainIds, logger, signal }),
     ),
     runAnalystLimits({ db, logger, signal }),
+    after(copiedProjections, () =>
+      runAnalyticsSync({ db, url: config.database.url, ...config.analytics, logger, signal }),
+    ),
     runPriceUpdates({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
     after(["collections", "traits"], () =>
       runRarityRanking({ db, changeSignal: throttled(), logger, signal }),

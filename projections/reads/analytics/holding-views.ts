@@ -7,7 +7,7 @@ const ranged = `
   select r.contract_id, generate_series(r.first_id, least(r.last_id, r.first_id + ${MOST_OF_RANGE - 1})) as token_id,
          721::smallint as standard, r.owner, (not r.is_burned)::int::numeric as supply, r.is_burned
   from ownership.token_range r`;
-const tokens = `(
+export const tokens = `(
   select contract_id, token_id, standard, owner, supply, is_burned from ownership.token union all ${ranged}
 ) o`;
 
@@ -32,7 +32,7 @@ export const tokensView: View = {
 };
 
 /** Both standards. A balance is negative where a contract's first transfers are not in the log. */
-const holdings = `(
+export const holdings = `(
   select t.contract_id, t.token_id, t.standard, t.owner, 1::numeric as units
   from ownership.token t where t.owner is not null
   union all

@@ -56,22 +56,41 @@ export async function readRows(
   columns: readonly Column[],
   onRows: (rows: readonly TextRow[]) => Promise<void>,
 ): Promise<number> {
+  return await inSnapshot(db, (session) => readRowsIn(session, filter, columns, onRows));
+}
+
+/** Several reads of one snapshot. */
+export async function inSnapshot<Result>(
+  db: Database,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
   return await db
     .transaction()
     .setIsolationLevel("repeatable read")
     .setAccessMode("read only")
-    .execute(async (session) => {
-      // The plan should be fast for all rows, not for the first ones.
-      await sql`set local cursor_tuple_fraction = 1`.execute(session);
-      await sql`declare exported no scroll cursor for ${rowsOf(filter, columns)}`.execute(session);
-      for (let count = 0; ; ) {
-        const { rows } = await sql<{ cells: TextRow }>`
-          fetch ${sql.lit(PAGE_ROWS)} from exported`.execute(session);
-        if (rows.length === 0) return count;
-        await onRows(rows.map(({ cells }) => cells));
-        count += rows.length;
-      }
-    });
+    .execute(work);
+}
+
+/** The same as `readRows`, in a transaction. */
+export async function readRowsIn(
+  session: Session,
+  filter: RowsFilter,
+  columns: readonly Column[],
+  onRows: (rows: readonly TextRow[]) => Promise<void>,
+): Promise<number> {
+  // The plan should be fast for all rows, not for the first ones.
+  await sql`set local cursor_tuple_fraction = 1`.execute(session);
+  await sql`declare exported no scroll cursor for ${rowsOf(filter, columns)}`.execute(session);
+  for (let count = 0; ; ) {
+    const { rows } = await sql<{ cells: TextRow }>`
+      fetch ${sql.lit(PAGE_ROWS)} from exported`.execute(session);
+    if (rows.length === 0) {
+      await sql`close exported`.execute(session);
+      return count;
+    }
+    await onRows(rows.map(({ cells }) => cells));
+    count += rows.length;
+  }
 }
 
 /** A cursor's statement takes no parameters. */

@@ -31,6 +31,10 @@ beforeAll(async () => {
   database = await createDatabase({ template: "projected" });
   const { db } = database;
   await prepare(db);
+  await sql`
+    insert into ops.analytics_engine (engine, position, synced_at) values ('duckdb', 0, now())`.execute(
+    db,
+  );
   registry = openMetrics();
   gaugeReplicas(registry, { states: () => [], waits: openWaitHistogram().histogram });
   const now = () => new Date();

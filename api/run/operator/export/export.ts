@@ -19,12 +19,20 @@ import { stringify } from "../../inspection/stringify.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { openProgress } from "../cli/progress.ts";
 import { writeCsv } from "./csv.ts";
+import { exportDays } from "./export-days.ts";
 import { writeParquet } from "./parquet.ts";
 
 const formats = { csv: writeCsv, parquet: writeParquet } as const;
 type Format = keyof typeof formats;
 
-type Options = { format: Format; since?: Date; until?: Date; chain?: number; out?: string };
+type Options = {
+  format: Format;
+  since?: Date;
+  until?: Date;
+  chain?: number;
+  out?: string;
+  byDay?: string;
+};
 type ExportOptions = Options & { json?: boolean };
 
 /** `op export sales|transfers|listings` */
@@ -42,6 +50,10 @@ export function addExport(program: Command): void {
     .option("--until <time>", "end time, exclusive", parseTime)
     .option("--chain <id>", "only this chain", parseChain)
     .option("--out <file>", "output file; it appears when it is complete")
+    .option(
+      "--by-day <directory>",
+      "write a Parquet file for each chain and day (UTC), and a manifest of them",
+    )
     .option("--json", "print the final count as JSON")
     .exitOverride()
     .action(exportRows);
@@ -61,10 +73,13 @@ function parseChain(text: string): number {
 }
 
 async function exportRows(dataset: Dataset, options: ExportOptions): Promise<void> {
-  const { format, since = null, until = null, chain = null, out, json } = options;
+  const { format, since = null, until = null, chain = null, out, byDay, json } = options;
+  if (byDay !== undefined && out !== undefined)
+    throw new InvalidArgumentError("--by-day writes its own files: leave out --out");
   const filter = { dataset, format, chainId: chain, since, until };
   await withDatabase(`export ${dataset}`, async ({ db }) => {
     await db.transaction().execute(bindViewsIfStale);
+    if (byDay !== undefined) return await exportByDay(db, filter, byDay, json);
     const rows =
       out === undefined
         ? await write(db, filter, process.stdout)
@@ -72,6 +87,26 @@ async function exportRows(dataset: Dataset, options: ExportOptions): Promise<voi
     const place = out === undefined ? "" : ` in ${out}`;
     process.stderr.write(json ? `${stringify({ rows })}\n` : `${rows} rows${place}\n`);
   });
+}
+
+async function exportByDay(
+  db: Database,
+  filter: RowsFilter,
+  directory: string,
+  json = false,
+): Promise<void> {
+  const progress = openProgress("exporting");
+  let rows = 0;
+  const onRows = (more: number) => {
+    rows += more;
+    progress.report({ task: filter.dataset, done: rows, total: null, unit: "rows" });
+  };
+  const exported = exportDays(db, filter, directory, onRows);
+  const { files, position } = await exported.finally(() => progress.end());
+  const text = json
+    ? stringify({ rows, files: files.length, position })
+    : `${rows} rows in ${directory}, which has ${files.length} files, at position ${position}`;
+  process.stderr.write(`${text}\n`);
 }
 
 type ExportRequest = RowsFilter & { format: Format };

@@ -1,0 +1,57 @@
+import type { Readable } from "node:stream";
+import { Client } from "undici";
+
+/** A server of ClickHouse, by its HTTP interface, and a database of it. */
+export type ClickhouseServer = {
+  run(statement: string): Promise<void>;
+  /** Rows as texts. */
+  read(statement: string): Promise<(string | null)[][]>;
+  /** `rows` is CSV. */
+  insert(table: string, rows: Readable | string): Promise<void>;
+  close(): Promise<void>;
+};
+
+const settings = {
+  date_time_input_format: "best_effort",
+  // An answer is sent when it is complete, so that an error is not a part of it.
+  wait_end_of_query: "1",
+  output_format_json_quote_64bit_integers: "1",
+};
+
+/** `url`: `http://user:password@host:8123/database`; the database must exist. */
+export function openClickhouse(url: string): ClickhouseServer {
+  const { origin, username, password, pathname } = new URL(url);
+  const headers = {
+    ...(username === "" ? {} : { "x-clickhouse-user": decodeURIComponent(username) }),
+    ...(password === "" ? {} : { "x-clickhouse-key": decodeURIComponent(password) }),
+  };
+  const database = pathname.slice(1) || "default";
+  // An insert of many rows is answered when they are all there.
+  const client = new Client(origin, { headersTimeout: 0, bodyTimeout: 0 });
+  const send = async (query: string, body: Readable | string = "") => {
+    const parameters = new URLSearchParams({ database, query, ...settings });
+    const path = `/?${parameters}`;
+    // The statement is in the address where there are rows, else in the body, which may be of any length.
+    const request =
+      body === ""
+        ? { path: `/?${new URLSearchParams({ database, ...settings })}`, body: query }
+        : { path, body };
+    const answer = await client.request({ method: "POST", headers, ...request });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200)
+      throw new Error(`ClickHouse answered ${answer.statusCode}: ${text.slice(0, 500)}`);
+    return text;
+  };
+  return {
+    run: async (statement) => void (await send(statement)),
+    async read(statement) {
+      const text = await send(`${statement} format JSONCompactStringsEachRow`);
+      return text
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line));
+    },
+    insert: async (table, rows) => void (await send(`insert into ${table} format CSV`, rows)),
+    close: () => client.destroy(),
+  };
+}

@@ -1,0 +1,162 @@
+import { createHash, randomInt } from "node:crypto";
+import type { Batch, Sink, SinkState, SinkTable } from "../sink.ts";
+import { type ClickhouseServer, openClickhouse } from "./clickhouse-server.ts";
+import { bookkeeping, digestsOf, rowTable, viewsOf } from "./clickhouse-tables.ts";
+
+/** Parts of a table that were replaced, from which its rows are written again without the old ones. */
+const REPLACED_PARTS = 20_000;
+
+/** A database of ClickHouse. It has no transactions: rows carry their sync, and are seen once that is committed. */
+export function openClickhouseSink(url: string): Sink {
+  const server = openClickhouse(url);
+  let tables: readonly SinkTable[] = [];
+  return {
+    limits: { integer256: 2n ** 256n - 1n, year: 2262 },
+    async prepare(wanted, isAnew) {
+      tables = wanted;
+      await prepare(server, wanted, isAnew);
+    },
+    readState: () => readState(server),
+    async readDigests(table) {
+      const rows = await server.read(`select * from (${digestsOf(table)})`);
+      return new Map(rows.map(([part, digest]) => [BigInt(part ?? 0), digest ?? ""]));
+    },
+    async begin() {
+      await removeAbandoned(server, tables);
+      const number = await nextNumber(server);
+      await server.insert("sync_begun", `${number}\n`);
+      return batchOf(server, number);
+    },
+    abandon: async () => {},
+    compact: () => compact(server, tables),
+    close: () => server.close(),
+  };
+}
+
+function batchOf(server: ClickhouseServer, number: bigint): Batch {
+  const lines = (rows: readonly (readonly unknown[])[]) =>
+    rows.map((row) => `${row.join(",")}\n`).join("");
+  return {
+    extra: [`${number}`],
+    async remove(table, parts) {
+      const removed =
+        parts === "all" ? [[table, 0, 1, number]] : parts.map((part) => [table, part, 0, number]);
+      if (removed.length > 0) await server.insert("sync_removed", lines(removed));
+    },
+    insert: (table, rows) => server.insert(`rows_${table}`, rows),
+    async setDigests(table, digests) {
+      const rows = [...digests].map(([part, digest]) => [table, part, `"${digest}"`, number]);
+      if (rows.length > 0) await server.insert("sync_digest", lines(rows));
+    },
+    async commit({ position, factsPosition, lastFact, tableIds }) {
+      const ids = JSON.stringify(tableIds).replaceAll('"', '""');
+      await server.insert(
+        "sync_commit",
+        lines([
+          [
+            number,
+            position,
+            factsPosition,
+            lastFact ?? "\\N",
+            `"${ids}"`,
+            `"${new Date().toISOString()}"`,
+          ],
+        ]),
+      );
+    },
+  };
+}
+
+async function readState(server: ClickhouseServer): Promise<SinkState | null> {
+  const [row] = await server.read(
+    `select position, facts_position, last_fact, table_ids, toUnixTimestamp64Milli(committed_at)
+     from sync_commit order by sync desc limit 1`,
+  );
+  if (row === undefined) return null;
+  const [position, factsPosition, lastFact = null, tableIds, committedAt] = row;
+  return {
+    position: BigInt(position ?? 0),
+    factsPosition: BigInt(factsPosition ?? 0),
+    lastFact,
+    tableIds: JSON.parse(tableIds ?? "{}"),
+    committedAt: new Date(Number(committedAt)),
+  };
+}
+
+/** Greater than all before, and not the same for two that begin at once. */
+async function nextNumber(server: ClickhouseServer): Promise<bigint> {
+  const [row] = await server.read("select max(sync) from sync_commit");
+  const now = BigInt(Date.now()) * 1_000n + BigInt(randomInt(1_000));
+  const last = BigInt(row?.[0] ?? 0);
+  return now > last ? now : last + 1n;
+}
+
+/** Rows of syncs that were not committed are not seen; their space is freed here. */
+async function removeAbandoned(
+  server: ClickhouseServer,
+  tables: readonly SinkTable[],
+): Promise<void> {
+  const left = await server.read(
+    "select sync from sync_begun where sync not in (select sync from sync_commit)",
+  );
+  if (left.length > 0) {
+    const numbers = left.map(([sync]) => sync).join(", ");
+    for (const { name } of tables)
+      await server.run(`delete from rows_${name} where _sync in (${numbers})`);
+    for (const name of ["sync_removed", "sync_digest"])
+      await server.run(`delete from ${name} where sync in (${numbers})`);
+  }
+  await server.run("truncate table sync_begun");
+}
+
+/** Writes rows again without those that were replaced; both tables change their names at once. */
+async function compact(server: ClickhouseServer, tables: readonly SinkTable[]): Promise<void> {
+  const replaced = await server.read(
+    `select name from sync_removed group by name having count() > ${REPLACED_PARTS}`,
+  );
+  for (const table of tables.filter(({ name }) => replaced.some(([one]) => one === name))) {
+    const { name } = table;
+    await server.run(`drop table if exists next_${name}`);
+    await server.run(rowTable(table, `next_${name}`));
+    await server.run(`insert into next_${name} select * from current_${name}`);
+    await server.run(`exchange tables next_${name} and rows_${name}`);
+    await server.run(`drop table next_${name}`);
+    await server.run(
+      `delete from sync_removed where name = '${name}' and sync < (select max(sync) from sync_commit)`,
+    );
+    await server.run(`delete from sync_digest where name = '${name}'
+      and (part, sync) not in (select part, max(sync) from sync_digest where name = '${name}' group by part)`);
+  }
+}
+
+/** Tables and views; what has other columns, or is wanted anew, is dropped first. */
+async function prepare(
+  server: ClickhouseServer,
+  tables: readonly SinkTable[],
+  isAnew: boolean,
+): Promise<void> {
+  const statements = [
+    ...bookkeeping,
+    ...tables.map((table) => rowTable(table)),
+    ...viewsOf(tables),
+  ];
+  const version = createHash("sha256").update(statements.join(";")).digest("hex");
+  await server.run(
+    "create table if not exists sync_version (version String) engine = MergeTree order by version",
+  );
+  const held = await server.read("select version from sync_version");
+  if (!isAnew && held.length === 1 && held[0]?.[0] === version) return;
+  await server.run("truncate table sync_version");
+  for (const { name } of tables)
+    for (const [kind, one] of [
+      ["view", name],
+      ["view", `current_${name}`],
+      ["table", `rows_${name}`],
+      ["table", `next_${name}`],
+    ])
+      await server.run(`drop ${kind} if exists ${one}`);
+  for (const name of ["sync_commit", "sync_begun", "sync_removed", "sync_digest"])
+    await server.run(`drop table if exists ${name}`);
+  for (const statement of statements) await server.run(statement);
+  await server.insert("sync_version", `${version}\n`);
+}

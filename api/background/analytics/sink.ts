@@ -1,0 +1,55 @@
+import type { Readable } from "node:stream";
+import type {
+  CopiedColumn,
+  EngineLimits,
+} from "../../../projections/reads/analytics/capture/columns.ts";
+import type { Digests, Part } from "../../../projections/reads/analytics/capture/source.ts";
+
+/** What an engine holds, as of its last commit. */
+export type SinkState = {
+  /** All rows are those of the projections at this position. */
+  readonly position: bigint;
+  /** The facts up to here are there: not less than `position`. */
+  readonly factsPosition: bigint;
+  /** What the last of them says: another log has another fact there. */
+  readonly lastFact: string | null;
+  /** Tables that the rows were copied from. */
+  readonly tableIds: Readonly<Record<string, string>>;
+  /** When it was committed. */
+  readonly committedAt: Date;
+};
+
+/** A table of an engine, as it is filled. */
+export type SinkTable = {
+  readonly name: string;
+  readonly columns: readonly CopiedColumn[];
+  readonly key: readonly string[];
+};
+
+/** What is written between two commits: nobody sees it before, and nothing is left of it without one. */
+export type Batch = {
+  /** Literals that end each inserted row. */
+  readonly extra: readonly string[];
+  /** Removes the rows of parts, which were there at the last commit. */
+  remove(table: string, parts: readonly Part[] | "all"): Promise<void>;
+  /** Inserts rows: CSV as `Snapshot` copies it. */
+  insert(table: string, rows: Readable): Promise<void>;
+  setDigests(table: string, digests: Digests): Promise<void>;
+  commit(state: Omit<SinkState, "committedAt">): Promise<void>;
+};
+
+/** An analytics engine with a copy of the facts and of the rows derived from them. */
+export type Sink = {
+  readonly limits: EngineLimits;
+  /** Creates tables and views. Of other columns than they are made with now, all is dropped and copied again. */
+  prepare(tables: readonly SinkTable[], isAnew: boolean): Promise<void>;
+  /** Null: nothing was committed yet. */
+  readState(): Promise<SinkState | null>;
+  readDigests(table: string): Promise<Digests>;
+  begin(): Promise<Batch>;
+  /** Leaves what was not committed. */
+  abandon(): Promise<void>;
+  /** Frees the space of rows that were replaced. */
+  compact(): Promise<void>;
+  close(): Promise<void>;
+};

@@ -1,0 +1,220 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { CopiedColumn } from "../../../projections/reads/analytics/capture/columns.ts";
+import { type DataSet, dataSets } from "../../../projections/reads/analytics/capture/data-sets.ts";
+import {
+  type Digests,
+  openSource,
+  type Part,
+  type Snapshot,
+  type Source,
+} from "../../../projections/reads/analytics/capture/source.ts";
+import type { Batch, Sink, SinkState } from "./sink.ts";
+
+/** Facts between two commits. */
+const BATCH_FACTS = 250_000n;
+/** Milliseconds between two looks while projections are at several positions, and how many. */
+const retryMs = 200;
+const retries = 300;
+/** Of more parts all rows are copied: that is sooner done than picking them. */
+const MOST_PARTS = 100_000;
+
+export type SyncOptions = {
+  /** Drops what the engine holds and copies all again. */
+  isAnew?: boolean;
+  signal?: AbortSignal;
+  onProgress?: (progress: { position: bigint; head: bigint }) => void;
+};
+export type SyncResult = { position: bigint; facts: bigint; replacedParts: number };
+
+/** The engine holds another log's facts, or more than there are: after a restore, or a failover that lost facts. */
+class AnotherLog extends Error {}
+
+type Tables = {
+  facts: readonly CopiedColumn[];
+  rows: ReadonlyMap<DataSet, readonly CopiedColumn[]>;
+};
+type Sync = { source: Source; sink: Sink; tables: Tables; options: SyncOptions };
+
+const empty = { position: 0n, factsPosition: 0n, lastFact: null, tableIds: {} };
+
+/**
+ * Brings an engine to the position of the projections. Facts are copied by position, in batches; then, of one snapshot,
+ * the last facts and all rows that may have changed. Each commit of the engine holds its position: after a kill of
+ * either side the next sync goes on from there.
+ */
+export async function sync(
+  url: string,
+  sink: Sink,
+  options: SyncOptions = {},
+): Promise<SyncResult> {
+  const source = await openSource(url);
+  try {
+    const tables = await describeTables(source);
+    const prepared = [
+      { name: "facts", columns: tables.facts, key: ["position"] },
+      ...[...tables.rows].map(([{ name, key }, columns]) => ({ name, columns, key })),
+    ];
+    await sink.prepare(prepared, options.isAnew ?? false);
+    return await copyAll({ source, sink, tables, options });
+  } catch (error) {
+    await sink.abandon().catch(() => {});
+    throw error;
+  } finally {
+    await source.close().catch(() => {});
+  }
+}
+
+async function describeTables(source: Source): Promise<Tables> {
+  const rows = new Map<DataSet, readonly CopiedColumn[]>();
+  for (const dataSet of dataSets) {
+    const columns = await source.columnsOf(dataSet);
+    rows.set(
+      dataSet,
+      columns.filter(({ name }) => name !== "_part"),
+    );
+  }
+  return { facts: await source.factColumns(), rows };
+}
+
+async function copyAll(context: Sync): Promise<SyncResult> {
+  const { source, sink, options } = context;
+  const start = (await sink.readState())?.factsPosition ?? 0n;
+  let attempts = 0;
+  for (;;) {
+    options.signal?.throwIfAborted();
+    const state = (await sink.readState()) ?? empty;
+    const result = await source.snapshot((snapshot) => copyNext(context, snapshot, state));
+    if (typeof result === "object") return { ...result, facts: result.position - start };
+    attempts = result === "more" ? 0 : attempts + 1;
+    if (attempts > retries) throw new Error("the projections are at several positions");
+    if (result === "later") await delay(retryMs);
+  }
+}
+
+type Step = "more" | "later" | { position: bigint; replacedParts: number };
+
+/** One commit: a batch of facts, or the last facts with the rows of the snapshot. */
+async function copyNext(
+  context: Sync,
+  snapshot: Snapshot,
+  state: Omit<SinkState, "committedAt">,
+): Promise<Step> {
+  await assertSameLog(snapshot, state);
+  const { position, head } = snapshot;
+  context.options.onProgress?.({ position: state.factsPosition, head });
+  const target = position ?? head;
+  if (target - state.factsPosition > BATCH_FACTS) {
+    await copyBatch(context, snapshot, state);
+    return "more";
+  }
+  // After a crash of PostgreSQL projections may be behind what was copied, until they have applied the log again.
+  if (position === null || position < state.factsPosition) return "later";
+  return {
+    position,
+    replacedParts: await copyRows(context, snapshot, { ...state, upTo: position }),
+  };
+}
+
+async function assertSameLog(
+  { head, factDigest }: Snapshot,
+  { factsPosition, lastFact }: Pick<SinkState, "factsPosition" | "lastFact">,
+): Promise<void> {
+  if (factsPosition === 0n) return;
+  const digest = factsPosition > head ? null : await factDigest(factsPosition);
+  if (digest === lastFact) return;
+  throw new AnotherLog(
+    `the engine holds facts up to ${factsPosition} that this log (up to ${head}) does not have: ` +
+      "after a restore or a failover that lost facts, copy all again with `op analytics sync --anew`",
+  );
+}
+
+async function copyBatch(
+  { sink, tables }: Sync,
+  snapshot: Snapshot,
+  state: Omit<SinkState, "committedAt">,
+): Promise<void> {
+  const upTo = state.factsPosition + BATCH_FACTS;
+  const batch = await sink.begin();
+  await insertFacts({ sink, batch, snapshot, columns: tables.facts }, state.factsPosition, upTo);
+  await batch.commit({ ...state, factsPosition: upTo, lastFact: await snapshot.factDigest(upTo) });
+}
+
+type Insert = { sink: Sink; batch: Batch; snapshot: Snapshot; columns: readonly CopiedColumn[] };
+
+async function insertFacts(
+  { sink, batch, snapshot, columns }: Insert,
+  after: bigint,
+  upTo: bigint,
+) {
+  if (upTo <= after) return;
+  const { limits } = sink;
+  await batch.insert(
+    "facts",
+    snapshot.copyFacts({ columns, limits, extra: batch.extra }, after, upTo),
+  );
+}
+
+async function copyRows(
+  { sink, tables }: Sync,
+  snapshot: Snapshot,
+  { upTo, ...state }: Omit<SinkState, "committedAt"> & { upTo: bigint },
+): Promise<number> {
+  const tableIds = await snapshot.tableIds();
+  const changes: Change[] = [];
+  for (const [dataSet, columns] of tables.rows) {
+    const change = await changeOf(dataSet, { sink, snapshot, state, upTo, tableIds });
+    if (change !== null) changes.push({ ...change, dataSet, columns });
+  }
+  const isUnmoved = upTo === state.position && upTo === state.factsPosition;
+  if (isUnmoved && changes.length === 0) return 0;
+  const batch = await sink.begin();
+  const { facts: columns } = tables;
+  await insertFacts({ sink, batch, snapshot, columns }, state.factsPosition, upTo);
+  for (const change of changes) await replaceRows(sink, batch, snapshot, change);
+  const lastFact = upTo === 0n ? null : await snapshot.factDigest(upTo);
+  await batch.commit({ position: upTo, factsPosition: upTo, lastFact, tableIds });
+  return changes.reduce((sum, { parts }) => sum + (parts === "all" ? 1 : parts.length), 0);
+}
+
+type Parts = { parts: readonly Part[] | "all"; digests?: Digests };
+type Change = Parts & { dataSet: DataSet; columns: readonly CopiedColumn[] };
+type Changing = {
+  sink: Sink;
+  snapshot: Snapshot;
+  state: Omit<SinkState, "committedAt">;
+  upTo: bigint;
+  tableIds: Record<string, string>;
+};
+
+/** Parts whose rows may differ from those that the engine holds; null: none. */
+async function changeOf(
+  dataSet: DataSet,
+  { sink, snapshot, state, upTo, tableIds }: Changing,
+): Promise<Parts | null> {
+  const { name, table } = dataSet;
+  if (table !== undefined) {
+    if (tableIds[table] !== state.tableIds[table]) return { parts: "all" };
+    const parts = await snapshot.changedParts(dataSet, state.position, upTo);
+    if (parts.length > MOST_PARTS) return { parts: "all" };
+    return parts.length === 0 ? null : { parts };
+  }
+  const [held, digests] = [await sink.readDigests(name), await snapshot.digests(dataSet)];
+  if (held.size === 0) return digests.size === 0 ? null : { parts: "all", digests };
+  const all = new Set([...held.keys(), ...digests.keys()]);
+  const parts = [...all].filter((part) => held.get(part) !== digests.get(part));
+  if (parts.length === 0) return null;
+  return { parts, digests: new Map(parts.map((part) => [part, digests.get(part) ?? ""])) };
+}
+
+async function replaceRows(
+  sink: Sink,
+  batch: Batch,
+  snapshot: Snapshot,
+  { dataSet, columns, parts, digests }: Change,
+): Promise<void> {
+  const { limits } = sink;
+  await batch.remove(dataSet.name, parts);
+  const copied = { dataSet, columns, limits, extra: batch.extra };
+  await batch.insert(dataSet.name, snapshot.copyRows(copied, parts));
+  if (digests !== undefined) await batch.setDigests(dataSet.name, digests);
+}

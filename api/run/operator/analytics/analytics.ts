@@ -1,0 +1,92 @@
+import { type Command, Option } from "commander";
+import { isLockHeld } from "../../../../projections/named-lock.ts";
+import { readEngineProgress } from "../../../../projections/reads/analytics/capture/engine-progress.ts";
+import {
+  type EngineName,
+  engineNames,
+  placeOf,
+  syncEngine,
+  usedEngines,
+} from "../../../background/analytics/engines.ts";
+import { withDatabase } from "../cli/open-database.ts";
+import { print, tableLines } from "../cli/output.ts";
+import { openProgress } from "../cli/progress.ts";
+
+type Json = { json?: boolean };
+type SyncCommand = Json & { to: EngineName; anew?: boolean };
+
+/** `op analytics sync` and `op analytics status` */
+export function addAnalytics(program: Command): void {
+  const analytics = program
+    .command("analytics")
+    .description("copies of the facts and analytics views in ClickHouse or DuckDB");
+  analytics
+    .command("sync")
+    .description("copy what is new, up to the position of the projections")
+    .addOption(
+      new Option("--to <engine>", "engine, at the place that the settings name")
+        .choices([...engineNames])
+        .makeOptionMandatory(),
+    )
+    .option("--anew", "drop the copy first")
+    .option("--json", "print JSON")
+    .exitOverride()
+    .action(syncOnce);
+  analytics
+    .command("status")
+    .description("how far each copy is")
+    .option("--json", "print JSON")
+    .exitOverride()
+    .action(status);
+}
+
+const settings = { clickhouse: "ANALYTICS_CLICKHOUSE_URL", duckdb: "ANALYTICS_DUCKDB_FILE" };
+
+async function syncOnce({ to: engine, anew: isAnew = false, json }: SyncCommand): Promise<void> {
+  await withDatabase("analytics sync", async ({ db, config, url }) => {
+    const place = placeOf(engine, config.analytics);
+    if (place === null) throw new Error(`${settings[engine]} is not set: it says where to copy to`);
+    const readUrl = config.analytics.readUrl ?? url;
+    const progress = json ? null : openProgress("copying facts");
+    const onProgress = ({ position, head }: { position: bigint; head: bigint }) =>
+      progress?.report({
+        task: engine,
+        done: Number(position),
+        total: Number(head),
+        unit: "facts",
+      });
+    try {
+      const done = await syncEngine({ engine, place, db, readUrl, isAnew, onProgress });
+      progress?.end();
+      print(json, { engine, ...done }, [
+        `${engine} is at position ${done.position}, with ${done.facts} more facts`,
+      ]);
+    } catch (error) {
+      progress?.end();
+      if (!isLockHeld(error)) throw error;
+      throw new Error(`another process syncs ${engine} now`, { cause: error });
+    }
+  });
+}
+
+async function status({ json }: Json): Promise<void> {
+  await withDatabase("analytics status", async ({ db, config }) => {
+    const used = usedEngines(config.analytics);
+    const engines = await readEngineProgress(db);
+    const rows = engines.map((one) => [
+      one.engine,
+      `${one.position}`,
+      `${one.behind}`,
+      one.syncedAt?.toISOString() ?? "never",
+      used.some((name) => name === one.engine)
+        ? `every ${config.analytics.intervalSeconds} s`
+        : "by hand",
+      one.error ?? "",
+    ]);
+    const lines = tableLines([
+      ["engine", "position", "behind", "synced", "runs", "error"],
+      ...rows,
+    ]);
+    print(json, engines, engines.length === 0 ? ["no engine was synced yet"] : lines);
+  });
+}

@@ -1,0 +1,174 @@
+import type { Readable } from "node:stream";
+import pg from "pg";
+import { to as copyTo } from "pg-copy-streams";
+import { factKind } from "../../../log/fact-kind.ts";
+import { type CopiedColumn, copiedColumn, type EngineLimits, valuesOf } from "./columns.ts";
+import { copiedProjections, type DataSet, factColumns, factsFrom } from "./data-sets.ts";
+
+/** The database that facts and rows are copied from, on one connection. */
+export type Source = {
+  /** In one snapshot: the positions of the projections, and all that `work` reads. */
+  snapshot<Result>(work: (snapshot: Snapshot) => Promise<Result>): Promise<Result>;
+  columnsOf(dataSet: DataSet): Promise<CopiedColumn[]>;
+  factColumns(): Promise<CopiedColumn[]>;
+  close(): Promise<void>;
+};
+
+/** A part of a data set: a block's id, an hour since 1970, or one of the parts of a digest. */
+export type Part = bigint;
+export type Digests = ReadonlyMap<Part, string>;
+
+export type Snapshot = {
+  /** The log's last position. */
+  readonly head: bigint;
+  /** The position of all projections that are read; null while they are at several. */
+  readonly position: bigint | null;
+  /** Numbers of the tables whose changes are known by facts: others after a rebuild. */
+  tableIds(): Promise<Record<string, string>>;
+  /** What the fact at a position says, to recognize another log; null where there is none. */
+  factDigest(position: bigint): Promise<string | null>;
+  /** Parts whose rows may differ between two positions. */
+  changedParts(dataSet: DataSet, after: bigint, upTo: bigint): Promise<Part[]>;
+  digests(dataSet: DataSet): Promise<Digests>;
+  /** Rows as CSV: the columns' values, `beyond` where the engine has limits, the part, and `extra`. */
+  copyRows(copied: Copied, parts: readonly Part[] | "all"): Readable;
+  /** Facts with after < position ≤ upTo, the same way and without a part. */
+  copyFacts(copied: Omit<Copied, "dataSet">, after: bigint, upTo: bigint): Readable;
+};
+
+type Copied = {
+  dataSet: DataSet;
+  columns: readonly CopiedColumn[];
+  limits: EngineLimits;
+  /** Literals that end each row. */
+  extra: readonly string[];
+};
+
+/** Parts of a digest's data set. */
+const PARTS = 4_096;
+
+export async function openSource(url: string): Promise<Source> {
+  const client = new pg.Client({ connectionString: url, application_name: "analytics sync" });
+  client.on("error", () => {});
+  await client.connect();
+  await client.query("set timezone to 'UTC'; set datestyle to 'ISO'; set statement_timeout to 0");
+  const describe = async (select: string, key: readonly string[]) => {
+    const { fields } = await client.query(`select * from (${select}) q limit 0`);
+    return fields.map(({ name, dataTypeID }) => copiedColumn(name, dataTypeID, key));
+  };
+  return {
+    async snapshot(work) {
+      await client.query("begin isolation level repeatable read read only");
+      // Long reads, once each.
+      await client.query("set local jit to off");
+      // After a failure it may still be sending rows: the connection is closed then.
+      const result = await work({ ...(await positionsOf(client)), ...readsOf(client) });
+      await client.query("rollback");
+      return result;
+    },
+    columnsOf: (dataSet) => describe(selectOf(dataSet), dataSet.key),
+    factColumns: () => describe(`select ${listOf(factColumns)} from ${factsFrom}`, ["position"]),
+    close: () => client.end(),
+  };
+}
+
+async function positionsOf(client: pg.Client): Promise<Pick<Snapshot, "head" | "position">> {
+  const { rows } = await client.query<{ head: string; least: string; most: string; found: string }>(
+    `select (select position from log.head) as head, min(position) as least, max(position) as most, count(*) as found
+     from engine.checkpoint where projection = any ($1)`,
+    [copiedProjections],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error("an aggregate without a row");
+  const areEqual = Number(row.found) === copiedProjections.length && row.least === row.most;
+  return { head: BigInt(row.head), position: areEqual ? BigInt(row.least) : null };
+}
+
+function readsOf(client: pg.Client): Omit<Snapshot, "head" | "position"> {
+  const stream = (statement: string) => {
+    const rows = client.query(copyTo(statement));
+    // Whoever reads the rows hears of it; once he has stopped nobody does.
+    return rows.on("error", () => {});
+  };
+  return {
+    async tableIds() {
+      const tables = dataSets.flatMap(({ table }) => (table === undefined ? [] : [table]));
+      const { rows } = await client.query<{ name: string; id: string }>(
+        "select name, to_regclass(name)::oid::text as id from unnest($1::text[]) name",
+        [tables],
+      );
+      return Object.fromEntries(rows.map(({ name, id }) => [name, id]));
+    },
+    async factDigest(position) {
+      const { rows } = await client.query<{ digest: string }>(
+        "select md5(f::text) as digest from log.fact f where position = $1",
+        [position],
+      );
+      return rows[0]?.digest ?? null;
+    },
+    async changedParts(dataSet, after, upTo) {
+      const part =
+        dataSet.changes === "blocks"
+          ? "block_id as part from log.fact where block_id is not null"
+          : `extract(epoch from recorded_at)::bigint / 3600 as part from log.fact where kind = ${factKind.price_ticked}`;
+      const { rows } = await client.query<{ part: string }>(
+        `select distinct ${part} and position > $1 and position <= $2`,
+        [after, upTo],
+      );
+      return rows.map((row) => BigInt(row.part));
+    },
+    async digests(dataSet) {
+      const { rows } = await client.query<{ part: number; digest: string }>(
+        `select part, count(*) || ' ' || bit_xor(digest) as digest
+         from (select q._part as part, hash_record_extended(q, 0) as digest from (${selectOf(dataSet)}) q) d
+         group by part`,
+      );
+      return new Map(rows.map(({ part, digest }) => [BigInt(part), digest]));
+    },
+    copyRows: ({ dataSet, columns, limits, extra }, parts) => {
+      const values = [...valuesOf(columns, limits), "q._part", ...extra];
+      const where = parts === "all" ? "" : `where ${partOf(dataSet)} in (${parts.join(", ")})`;
+      return stream(csv(`select ${values.join(", ")} from (${selectOf(dataSet, where)}) q`));
+    },
+    copyFacts: ({ columns, limits, extra }, after, upTo) => {
+      const values = [...valuesOf(columns, limits), ...extra];
+      const range = `f.position > ${after} and f.position <= ${upTo}`;
+      return stream(
+        csv(`select ${values.join(", ")}
+             from (select ${listOf(factColumns)} from ${factsFrom} where ${range}) q`),
+      );
+    },
+  };
+}
+
+const csv = (select: string) => `copy (${select}) to stdout (format csv, null '\\N')`;
+
+const listOf = (columns: DataSet["columns"]) =>
+  columns.map(([name, expression]) => `${expression} as "${name}"`).join(", ");
+
+/** SQL of a row's part. */
+function partOf({ part, key, columns }: DataSet): string {
+  if (part !== undefined) return part;
+  const values = key.map((name) => columns.find(([column]) => column === name)?.[1]);
+  return `(hash_record_extended(row(${values.join(", ")}), 0) & ${PARTS - 1})::int`;
+}
+
+function selectOf(dataSet: DataSet, where = ""): string {
+  const { columns, from } = dataSet;
+  // A where clause of the data set's own goes on.
+  const condition = /\swhere\s/.test(outside(from)) ? where.replace("where", "and") : where;
+  return `select ${listOf(columns)}, ${partOf(dataSet)} as _part from ${from} ${condition}`;
+}
+
+/** The text outside of parentheses. */
+function outside(text: string): string {
+  let depth = 0;
+  return [...text]
+    .filter((character) => {
+      if (character === ")") depth -= 1;
+      const isOutside = depth === 0;
+      if (character === "(") depth += 1;
+      return isOutside;
+    })
+    .join("");
+}

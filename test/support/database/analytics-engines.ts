@@ -1,0 +1,159 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import pg from "pg";
+import { openClickhouse } from "../../../api/background/analytics/clickhouse/clickhouse-server.ts";
+import { factColumns, factsFrom } from "../../../projections/reads/analytics/capture/data-sets.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const readText = (path: string) => readFile(join(root, path), "utf8");
+
+/** A row's values as text. */
+type Cells = readonly (string | null)[];
+type Ask = (query: string) => Promise<Cells[]>;
+
+/** Asks an engine once; its file or server is left afterwards. */
+export type Engine = {
+  readonly name: "PostgreSQL" | "DuckDB" | "ClickHouse";
+  asking<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result>;
+};
+
+export const postgresEngine = (url: string): Engine => ({
+  name: "PostgreSQL",
+  async asking(work) {
+    const types = { getTypeParser: () => (value: string) => value };
+    const client = new pg.Client({ connectionString: url, types: types as never });
+    await client.connect();
+    try {
+      await client.query(
+        "begin isolation level repeatable read read only; set local timezone to 'UTC'",
+      );
+      return await work(async (query) => {
+        const { rows } = await client.query({ text: query, rowMode: "array" });
+        return rows;
+      });
+    } finally {
+      await client.end();
+    }
+  },
+});
+
+export const duckdbEngine = (path: string): Engine => ({
+  name: "DuckDB",
+  async asking(work) {
+    const instance = await DuckDBInstance.create(path, { access_mode: "READ_ONLY" });
+    const connection = await instance.connect();
+    try {
+      await connection.run("set timezone = 'UTC'");
+      return await work(async (query) => {
+        const rows = (await connection.runAndReadAll(query)).getRowsJson();
+        return rows.map((row) => row.map((cell) => (cell === null ? null : String(cell))));
+      });
+    } finally {
+      connection.closeSync();
+      instance.closeSync();
+    }
+  },
+});
+
+export const clickhouseEngine = (url: string): Engine => ({
+  name: "ClickHouse",
+  async asking(work) {
+    const server = openClickhouse(url);
+    try {
+      return await work((query) => server.read(query));
+    } finally {
+      await server.close();
+    }
+  },
+});
+
+/** The queries of a document's section; of the analysts' README all. */
+async function readQuestions({ name }: Pick<Engine, "name">): Promise<string[]> {
+  const text =
+    name === "PostgreSQL"
+      ? await readText("projections/reads/analytics/README.md")
+      : (
+          (await readText("api/background/analytics/README.md")).split(`\n## ${name}\n`)[1] ?? ""
+        ).split("\n## ")[0];
+  return [...(text ?? "").matchAll(/```sql\n(.*?);\n```/gs)].map(([, query]) => query ?? "");
+}
+
+const factNames = factColumns.map(([name]) => name);
+
+/** What the engine holds: its position, and every row of the facts and views. */
+export async function readCopy({ name, asking }: Engine): Promise<Map<string, string[]>> {
+  const views: Record<string, string[]> = JSON.parse(
+    await readText("test/spec/analytics-columns.json"),
+  );
+  const isPostgres = name === "PostgreSQL";
+  const extra = name === "ClickHouse" ? ["beyond"] : [];
+  return await asking(async (ask) => {
+    const contents = new Map<string, string[]>();
+    for (const [view, columns] of Object.entries({ ...views, facts: factNames })) {
+      const from = isPostgres ? `analytics.${view}` : view;
+      const facts = `select ${factColumns.map(([, one]) => one).join(", ")} from ${factsFrom}`;
+      const query =
+        isPostgres && view === "facts"
+          ? facts
+          : `select ${[...columns, ...extra].join(", ")} from ${from}`;
+      contents.set(view, canonicalRows(await ask(query), columns));
+    }
+    return contents;
+  });
+}
+
+/** Rows of an answer in one form and order, whatever engine gave it. */
+export function canonicalRows(rows: readonly Cells[], columns: readonly string[] = []): string[] {
+  return rows
+    .map((row) => {
+      const beyond = columns.length > 0 ? row[columns.length] : null;
+      const exact: Record<string, string> = beyond ? JSON.parse(beyond) : {};
+      const cells = columns.length > 0 ? row.slice(0, columns.length) : row;
+      return JSON.stringify(
+        cells.map((cell, index) => {
+          const column = columns[index] ?? "";
+          return canonical(exact[column] ?? cell, column);
+        }),
+      );
+    })
+    .sort();
+}
+
+const truths: Record<string, string> = { t: "true", f: "false" };
+
+/** Fractions that are no amounts are equal to twelve digits. */
+function canonical(cell: string | null, column: string): string | null {
+  if (cell === null) return null;
+  if (/^-?\d+\.\d+$/.test(cell) && column.includes("_native")) return cell.replace(/\.?0+$/, "");
+  if (/^-?\d+$/.test(cell)) return cell;
+  if (/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(cell)) return `${Number(Number(cell).toPrecision(12))}`;
+  return truths[cell] ?? canonicalTime(cell);
+}
+
+function canonicalTime(text: string): string {
+  const [, day, time = "00:00:00", fraction = ""] =
+    /^(\d{4,6}-\d\d-\d\d)(?:[ T](\d\d:\d\d:\d\d)(\.\d+)?(?:\+00(?::?00)?|Z)?)?$/.exec(text) ?? [];
+  return day === undefined ? text : `${day} ${time}${fraction.replace(/\.?0+$/, "")}`;
+}
+
+/** The nine answers, over one chain and with a fixed time for now, without their limits. */
+export async function readAnswers(
+  engine: Engine,
+  { chainId, contract, now }: { chainId: number; contract: string; now: string },
+): Promise<string[][]> {
+  const time =
+    engine.name === "ClickHouse" ? `toDateTime64('${now}', 3, 'UTC')` : `timestamptz '${now}+00'`;
+  const questions = (await readQuestions(engine)).map((query) =>
+    query
+      .replaceAll("33139", `${chainId}`)
+      .replaceAll("0x000000000000000000000000000000000000a032", contract)
+      .replaceAll("now()", time)
+      .replace(/limit \d+$/, ""),
+  );
+  return await engine.asking(async (ask) => {
+    const answers: string[][] = [];
+    for (const query of questions) answers.push(canonicalRows(await ask(query)));
+    return answers;
+  });
+}

@@ -1,0 +1,45 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { findFreePort } from "../../../api/run/free-port.ts";
+
+const folder = resolve(import.meta.dirname, "../../clickhouse");
+
+/** A server of ClickHouse with its data in a directory, which may be killed and started again. */
+export type Clickhouse = {
+  readonly url: string;
+  kill(): Promise<void>;
+  start(): Promise<void>;
+};
+
+/** The first time the engine is installed, 543 MB. */
+export async function startClickhouse(directory: string): Promise<Clickhouse> {
+  if (!existsSync(join(folder, "node_modules/chdb")))
+    execFileSync("npm", ["ci", "--ignore-scripts"], { cwd: folder, stdio: "ignore" });
+  const port = await findFreePort();
+  let child: ChildProcess | undefined;
+  const start = async () => {
+    const script = join(folder, "server.ts");
+    const started = spawn(process.execPath, ["--import", "tsx", script, `${port}`, directory], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    child = started;
+    const failed = once(started, "exit").then(([code]) => {
+      throw new Error(`ClickHouse ended with ${code}`);
+    });
+    failed.catch(() => {});
+    await Promise.race([once(started.stdout, "data"), failed]);
+  };
+  await start();
+  return {
+    url: `http://127.0.0.1:${port}/analytics`,
+    start,
+    async kill() {
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, "exit");
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}
