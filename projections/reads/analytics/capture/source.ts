@@ -3,7 +3,7 @@ import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { factKind } from "../../../log/fact-kind.ts";
 import { type CopiedColumn, copiedColumn, type EngineLimits, valuesOf } from "./columns.ts";
-import { copiedProjections, type DataSet, factColumns, factsFrom } from "./data-sets.ts";
+import { copiedProjections, type DataSet, dataSets, factColumns, factsFrom } from "./data-sets.ts";
 
 /** The database that facts and rows are copied from, on one connection. */
 export type Source = {
