@@ -11,6 +11,7 @@ import { priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
 import { syncingAlone } from "../../../projections/reads/analytics/capture/engine-progress.ts";
+import { openSource } from "../../../projections/reads/analytics/capture/source.ts";
 import { makeHistory } from "../../simulation/history.ts";
 import { carryOut } from "../../simulation/play.ts";
 import { randomFrom } from "../../simulation/random.ts";
@@ -130,6 +131,28 @@ describe("a copy in DuckDB", () => {
       );
       expect(canonicalRows(copied)).toEqual(canonicalRows(held));
     }
+  });
+
+  it("is told a zero from a null by the digest of a part", async () => {
+    const source = await openSource(database.url);
+    const digestOf = (value: string) =>
+      source.snapshot((snapshot) =>
+        snapshot.digests({
+          name: "values",
+          changes: "digest",
+          key: ["id"],
+          columns: [
+            ["id", "o.id"],
+            ["value", "o.value"],
+          ],
+          from: `(values (1, ${value})) o (id, value)`,
+        }),
+      );
+    for (const type of ["float8", "numeric", "bigint", "boolean", "text", "jsonb"]) {
+      const zero = { boolean: "false", text: "''", jsonb: "'0'" }[type] ?? "0";
+      expect(await digestOf(`${zero}::${type}`)).not.toEqual(await digestOf(`null::${type}`));
+    }
+    await source.close();
   });
 
   it("of another log is refused, and copied anew when asked to", async () => {

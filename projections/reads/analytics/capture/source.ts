@@ -44,6 +44,8 @@ type Copied = {
   extra: readonly string[];
 };
 
+/** Of digests. With 0 a zero has the digest of a null. */
+const SEED = 8_675_309;
 /** Parts of a digest's data set. */
 const PARTS = 4_096;
 
@@ -120,7 +122,7 @@ function readsOf(client: pg.Client): Omit<Snapshot, "head" | "position"> {
     async digests(dataSet) {
       const { rows } = await client.query<{ part: number; digest: string }>(
         `select part, count(*) || ' ' || bit_xor(digest) as digest
-         from (select q._part as part, hash_record_extended(q, 0) as digest from (${selectOf(dataSet)}) q) d
+         from (select q._part as part, hash_record_extended(q, ${SEED}) as digest from (${selectOf(dataSet)}) q) d
          group by part`,
       );
       return new Map(rows.map(({ part, digest }) => [BigInt(part), digest]));
