@@ -133,7 +133,7 @@ describe("a copy in DuckDB", () => {
     }
   });
 
-  it("is told a zero from a null by the digest of a part", async () => {
+  it("compares parts by a digest that differs between a zero and a null", async () => {
     const source = await openSource(database.url);
     const digestOf = (value: string) =>
       source.snapshot((snapshot) =>
