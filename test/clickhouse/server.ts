@@ -23,7 +23,6 @@ const { Session } = (await import(packageName)) as { Session: new (path: string)
 const session = new Session(directory);
 session.query("create database if not exists analytics");
 session.query("use analytics");
-session.query("set output_format_json_quote_64bit_integers = 1");
 
 async function answer(request: IncomingMessage): Promise<string> {
   const parameters = new URL(request.url ?? "/", "http://localhost").searchParams;

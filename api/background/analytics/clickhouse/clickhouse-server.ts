@@ -15,7 +15,6 @@ const settings = {
   date_time_input_format: "best_effort",
   // An answer is sent when it is complete, so that an error is not a part of it.
   wait_end_of_query: "1",
-  output_format_json_quote_64bit_integers: "1",
 };
 
 /** `url`: `http://user:password@host:8123/database`; the database must exist. */
@@ -45,13 +44,19 @@ export function openClickhouse(url: string): ClickhouseServer {
   return {
     run: async (statement) => void (await send(statement)),
     async read(statement) {
-      const text = await send(`${statement} format JSONCompactStringsEachRow`);
-      return text
-        .split("\n")
-        .filter((line) => line !== "")
-        .map((line) => JSON.parse(line));
+      const text = await send(`${statement} format TabSeparated`);
+      const lines = text.split("\n").slice(0, -1);
+      return lines.map((line) => line.split("\t").map(unescaped));
     },
     insert: async (table, rows) => void (await send(`insert into ${table} format CSV`, rows)),
     close: () => client.destroy(),
   };
+}
+
+const escapes: Record<string, string> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", "0": "\0" };
+
+/** A value of the format TabSeparated. */
+function unescaped(cell: string): string | null {
+  if (cell === "\\N") return null;
+  return cell.replaceAll(/\\(.)/gs, (_, character: string) => escapes[character] ?? character);
 }
