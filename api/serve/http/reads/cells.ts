@@ -21,8 +21,10 @@ export type Cells<Own extends object = object> = {
 export function cellOf<Own extends object>({ all }: Cells<Own>, chainId: unknown): Cell<Own> {
   const cells = all();
   const [first] = cells;
+  // As it was sent: anything may be in a body.
+  const asked = typeof chainId === "string" || typeof chainId === "number" ? `${chainId}` : "";
   if (first === undefined) throw new Error("no database is served");
-  return cells.find(({ chains }) => chains.some((one) => `${one}` === `${chainId}`)) ?? first;
+  return cells.find(({ chains }) => chains.some((one) => `${one}` === asked)) ?? first;
 }
 
 /** `X-Position`: a number, or, where chains have logs of their own, one for each chain of the log that was read. */
