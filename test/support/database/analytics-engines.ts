@@ -125,10 +125,16 @@ const truths: Record<string, string> = { t: "true", f: "false" };
 /** Fractions that are no amounts are equal to twelve digits. */
 function canonical(cell: string | null, column: string): string | null {
   if (cell === null) return null;
-  if (/^-?\d+\.\d+$/.test(cell) && column.includes("_native")) return cell.replace(/\.?0+$/, "");
+  if (column.includes("_native") && column !== "is_native") return canonicalAmount(cell);
   if (/^-?\d+$/.test(cell)) return cell;
   if (/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(cell)) return `${Number(Number(cell).toPrecision(12))}`;
   return truths[cell] ?? canonicalTime(cell);
+}
+
+/** Amounts in ETH or APE are exact up to 10²⁰, and then null in an engine. */
+function canonicalAmount(cell: string): string | null {
+  if (Math.abs(Number(cell)) >= 1e20) return null;
+  return cell.includes(".") ? cell.replace(/\.?0+$/, "") : cell;
 }
 
 function canonicalTime(text: string): string {

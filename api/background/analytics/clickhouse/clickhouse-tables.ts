@@ -61,9 +61,13 @@ function currentView({ name }: Pick<SinkTable, "name">): string {
                       where name = '${name}' and is_all and sync in ${committed})`;
 }
 
+/** An amount of row `s`, whether its column holds it or `beyond`. */
+const fractionOf = (wei: string) =>
+  `coalesce(toFloat64(${wei}), toFloat64OrNull(JSONExtractString(s.${beyond}, '${wei.replace("s.", "")}')))`;
+
 const dialect: Dialect = {
   createView: (name, select) => `create or replace view ${name} as ${select}`,
-  usd: (wei, priceE8) => `toFloat64(${wei}) * ${priceE8} * 1e-26`,
+  usd: (wei, priceE8) => `${fractionOf(wei)} * ${priceE8} * 1e-26`,
   priceAge: (at) => `${at} - interval 2 hour`,
   lastPriceBefore: (at) =>
     `asof left join current_prices p on p.chain_id = s.chain_id and p.priced_at <= ${at}`,
