@@ -44,7 +44,9 @@ export function allProjections(options: { feeRecipient: Address }): Projection[]
   ];
 }
 
-/** Their names, which also name their checkpoints. */
-export const projectionNames: readonly string[] = allProjections({ feeRecipient: zeroAddress }).map(
-  ({ name }) => name,
+/** Their versions in this release by name, which also names their checkpoints. */
+export const projectionVersions: ReadonlyMap<string, number> = new Map(
+  allProjections({ feeRecipient: zeroAddress }).map(({ name, version }) => [name, version]),
 );
+
+export const projectionNames: readonly string[] = [...projectionVersions.keys()];

@@ -24,6 +24,14 @@ export function isStatementTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "57014";
 }
 
+/** Whether a statement named a schema, a table or a column that does not exist. */
+export function isMissingRelation(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && missing.has(error.code ?? "");
+}
+
+/** Invalid schema name, undefined table, undefined column. */
+const missing = new Set(["3F000", "42P01", "42703"]);
+
 /** Whether the driver gave up a statement, whose connection is of no more use. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === "Query read timeout";

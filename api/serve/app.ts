@@ -27,6 +27,7 @@ import { assignRequestId } from "./http/request-id.ts";
 import type { ResponseCache } from "./http/response-cache.ts";
 import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
 import { openSlowRequests, type SlowRequests } from "./http/slow-requests.ts";
+import { explainErrors } from "./http/unready-tables.ts";
 import { maskKeys } from "./keys/key-text.ts";
 import { mountNftData, type NftDataApi } from "./nft-data/mount.ts";
 import { answerHome } from "./pages/home.ts";
@@ -36,6 +37,7 @@ import { answerUnknownPages, mountSite } from "./site/page/mount-site.ts";
 import { pages as sitePages } from "./site/pages.ts";
 import { gaugeAnalytics } from "./status/analytics-gauges.ts";
 import { gaugeDoubts } from "./status/doubt-gauges.ts";
+import { openFailureReader } from "./status/explain-failure.ts";
 import { gaugeCallerStreams, gaugeFeed } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
 import { gaugeMarket } from "./status/market-gauges.ts";
@@ -118,6 +120,7 @@ export function createApp(options: AppOptions): Express {
     trustProxy,
   } = options;
   const app = express();
+  const explain = openFailureReader(cells);
   const metrics = operatorMetrics ?? openMetrics();
   gaugeAll(metrics, { ...options, slowRequests, cells });
 
@@ -148,7 +151,7 @@ export function createApp(options: AppOptions): Express {
   if (nftData !== undefined) mountNftData(app, baseUrl, { ...nftData, streams, ...limits }, media);
   if (context.siteUrl === baseUrl) {
     const here = { ...context, siteUrl: "", media: { ...media, baseUrl: "" } };
-    const parts = { logger, cache: responseCache, limiter, ...limits, feedOf, streams };
+    const parts = { logger, cache: responseCache, limiter, ...limits, feedOf, streams, explain };
     const site = { context: here, pages: sitePages, ...parts };
     mountSite(app, site);
     unknownPages.push(answerUnknownPages(site));
@@ -162,7 +165,7 @@ export function createApp(options: AppOptions): Express {
   if (operatorMetrics === undefined) servePath(app, "/metrics", { get: [answerMetrics(metrics)] });
 
   app.use(...unknownPages, handleUnknownPath);
-  app.use(handleErrors(logger));
+  app.use(explainErrors(explain), handleErrors(logger));
   return app;
 }
 

@@ -10,6 +10,7 @@ import { PositionNotReached } from "./reads/position.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { Refused } from "./route.ts";
 import { ReadTimedOut } from "./slow-requests.ts";
+import { TablesNotReady } from "./unready-tables.ts";
 
 /** Codes of every endpoint, since all of them read the database. */
 export const databaseRefusals = {
@@ -22,6 +23,8 @@ type DatabaseRefusal = Refused<keyof typeof databaseRefusals> & { retryAfterSeco
 
 /** A restart takes seconds. */
 const unavailableSeconds = 2;
+/** A release derives the tables of its own versions after its start. */
+const derivingSeconds = 5;
 /** What took too long once does so again while the server is as busy. */
 const timeoutSeconds = 10;
 
@@ -53,10 +56,16 @@ function refusalOf(error: unknown): DatabaseRefusal | undefined {
     const message = `Position ${asked} is not reached: reads are at ${reached}; retry in ${retryAfterSeconds} s`;
     return { ...reject("position_not_reached", message), retryAfterSeconds };
   }
+  if (error instanceof TablesNotReady)
+    return unavailable("Its tables are being derived for this release", derivingSeconds);
   if (isStatementTimeout(error)) return queryTimeout(timeoutSeconds);
   if (!(error instanceof DatabaseUnavailable || isConflict(error))) return undefined;
-  const message = `The database is unavailable; retry in ${unavailableSeconds} s`;
-  return { ...reject("database_unavailable", message), retryAfterSeconds: unavailableSeconds };
+  return unavailable("The database is unavailable", unavailableSeconds);
+}
+
+function unavailable(reason: string, retryAfterSeconds: number): DatabaseRefusal {
+  const message = `${reason}; retry in ${retryAfterSeconds} s`;
+  return { ...reject("database_unavailable", message), retryAfterSeconds };
 }
 
 function queryTimeout(retryAfterSeconds: number): DatabaseRefusal {

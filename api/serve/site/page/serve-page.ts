@@ -13,6 +13,7 @@ import type { PositionedSnapshot } from "../../http/reads/positioned-reads.ts";
 import { requestIdOf } from "../../http/request-id.ts";
 import type { ResponseCache } from "../../http/response-cache.ts";
 import type { SlowRequests } from "../../http/slow-requests.ts";
+import type { ExplainFailure } from "../../http/unready-tables.ts";
 import { events } from "../../v1/events.ts";
 import type { Context } from "../../v1/routing/context.ts";
 import { failedPage, refusedPage, unavailablePage, unknownPage } from "./error-pages.ts";
@@ -31,6 +32,7 @@ export type SiteContext = {
   readonly cache?: ResponseCache | undefined;
   /** Reads that took too long; without it each is tried again. */
   readonly slowRequests?: SlowRequests | undefined;
+  readonly explain: ExplainFailure;
   readonly cells: Cells<Pick<Context, "market">>;
 };
 
@@ -38,7 +40,7 @@ const type = "text/html; charset=utf-8";
 
 /** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
 export function servePage(site: SiteContext, handle: PageHandler, spansChains = false) {
-  const { context, cache, logger, feedOf, slowRequests, cells } = site;
+  const { context, cache, logger, feedOf, slowRequests, cells, explain } = site;
   return async (request: Request, response: Response): Promise<void> => {
     const chainId = chainOf(request, context.chains);
     if (chainId === undefined) {
@@ -66,7 +68,8 @@ export function servePage(site: SiteContext, handle: PageHandler, spansChains = 
       if ("page" in made) sendUnshown(response, made);
       else await sendDocument(request, response, made);
     } catch (error) {
-      sendPage(request, response, site, pageAbout(error, { request, response, logger, chainId }));
+      const failure = { request, response, logger, chainId };
+      sendPage(request, response, site, pageAbout(await explain(error), failure));
     }
   };
 }
