@@ -75,7 +75,7 @@ describe("tables of another release", () => {
     expect(faults).toEqual([]);
   });
 
-  it("are told by code and time in the API", async () => {
+  it("are answered with a code and a time in the API", async () => {
     const { status, headers, body } = await meanwhile({ version: -1, isRenamed: true }, () =>
       api.get(list),
     );
