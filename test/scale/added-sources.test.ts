@@ -254,9 +254,12 @@ describe("a source that is added to an installation", () => {
 
   it("follows new blocks and their reorgs, of which no other has an event", async () => {
     const before = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+    // The sale stays the newest block, however long it takes to be recorded.
+    await market.client.setIntervalMining({ interval: 0 });
     await sell(90);
     await recordsSales(added, [...before, 90]);
     await market.client.request({ method: "anvil_reorg" as never, params: [4, []] as never });
+    await market.client.setIntervalMining({ interval: 1 });
     await recordsSales(added, before);
     await sell(13);
     await recordsSales(added, [...before, 13]);
