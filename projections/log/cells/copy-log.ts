@@ -35,6 +35,22 @@ export async function beginArrival({ chainId, to }: Passage, moveId: string): Pr
   });
 }
 
+/**
+ * Sets the end of a log that takes no facts, and with it the projections that are there: positions between are of no
+ * fact.
+ */
+export async function moveLogEnd(db: Database, end: bigint): Promise<void> {
+  await db.transaction().execute(async (session) => {
+    const { rows } = await sql<{ position: bigint }>`
+      select position from log.head for update`.execute(session);
+    await sql`update log.head set position = ${end}`.execute(session);
+    await sql`
+      update engine.checkpoint set position = ${end} where position = ${rows[0]?.position ?? 0n}`.execute(
+      session,
+    );
+  });
+}
+
 /** How far the chain's facts are in its own database. */
 export async function readArrived({ chainId, to }: Passage): Promise<bigint> {
   const { rows } = await sql<{ position: bigint }>`

@@ -10,6 +10,7 @@ import type { Context } from "../../../api/serve/v1/routing/context.ts";
 import { projectionNames } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { moveLogEnd } from "../../../projections/log/cells/copy-log.ts";
 import { readHeldChains } from "../../../projections/log/cells/read-held-chains.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -119,7 +120,7 @@ it("a chain moves to a database of its own, however often the move ends on its w
   const moved = await move(() => {});
   expect(await readHeldChains(market.book.db, twoChains)).toEqual(new Set([1]));
   expect(moved.position).toBe(await readLogHead(market.book.db));
-  expect(moved.position).toBe(await readLogHead(own.db));
+  expect(moved.position).toBeLessThan(await readLogHead(own.db));
   expect(moved.pausedMs).toBeGreaterThan(0);
   expect(moved.pausedMs).toBeLessThan(10_000);
   expect(await move(() => {})).toEqual({ position: moved.position, pausedMs: 0 });
@@ -127,6 +128,8 @@ it("a chain moves to a database of its own, however often the move ends on its w
 
 it("every answer of both is that of one database, byte for byte, at the same position", async () => {
   const position = await readLogHead(market.book.db);
+  const later = await readLogHead(own.db);
+  await moveLogEnd(own.db, position);
   const statuses: number[] = [];
   for (const path of paths) {
     const expected = await answerOf(single, path);
@@ -140,11 +143,12 @@ it("every answer of both is that of one database, byte for byte, at the same pos
     );
     statuses.push(answer.status);
   }
+  await moveLogEnd(own.db, later);
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(30);
 });
 
 it("the shared log takes no more facts of the chain, its own does; both go on", async () => {
-  const before = await readLogHead(market.book.db);
+  const before = await readLogHead(own.db);
   const order = givenListing({
     ...{ chainId, contract: nfts.kin.address, tokenId: 1n, maker: holder },
   }).submitted;
