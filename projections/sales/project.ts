@@ -14,7 +14,7 @@ import { updateWashTrades } from "./wash-trades.ts";
 export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Projection {
   return {
     name: "sales",
-    version: 12,
+    version: 13,
     handles: saleFactKinds,
     parameters: feeRecipient,
     sample: {

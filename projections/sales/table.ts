@@ -45,9 +45,9 @@ export function tables(schema: string): readonly string[] {
     `create index sale_buyer on ${schema}.sale (buyer, block_id desc, transaction_index desc, ordinal desc)`,
     `create index sale_seller on ${schema}.sale (seller, block_id desc, transaction_index desc, ordinal desc)`,
     `create index sale_marketplace on ${schema}.sale
-       (marketplace, protocol, block_id desc, transaction_index desc, ordinal desc)`,
+       (marketplace, protocol, block_id desc nulls last, transaction_index desc, ordinal desc)`,
     `create index sale_currency on ${schema}.sale
-       (currency, block_id desc, transaction_index desc, ordinal desc)`,
+       (currency, block_id desc nulls last, transaction_index desc, ordinal desc)`,
     `create index sale_time on ${schema}.sale (chain_id, timestamp, block_id)`,
     `create index sale_token_id on ${schema}.sale
        (token_id, block_id desc, transaction_index desc, ordinal desc)`,

@@ -35,6 +35,7 @@ beforeAll(async () => {
   await seedOrders();
   await db.transaction().execute((session) => fillDays(session, "sales"));
   await sql`vacuum analyze`.execute(db);
+  await forgetRareMarkets();
 });
 afterAll(() => database?.drop());
 
@@ -50,6 +51,15 @@ async function seedSales(): Promise<void> {
            ${walletOf("(n * 7) % 1000")}, 'ask', case when n % 10000 = 3 then 'rare' else 'opensea' end, case when n % 10000 = 5 then 'rare' else 'seaport' end, '1.6',
            '\\x01', null, '[]', null, null, 1, '\\x02', n / 10, '\\x03', to_timestamp(1690000000 + n * 50), null, false
     from generate_series(1, ${sales}::int) n`.execute(db);
+}
+
+/** As the planner sees a table whose sample met neither the rare marketplace nor the rare protocol nor the rare coin. */
+async function forgetRareMarkets(): Promise<void> {
+  for (const column of ["marketplace", "protocol", "currency"])
+    await sql`alter table sales.sale alter column ${sql.ref(column)} set (n_distinct = 1)`.execute(
+      db,
+    );
+  await sql`analyze sales.sale`.execute(db);
 }
 
 async function seedOrders(): Promise<void> {

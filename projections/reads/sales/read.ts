@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database.ts";
 import { countOf, matchesSale, sidesOf } from "./count-sales.ts";
-import { newestFirst, olderInChain, olderThan, type SaleKey } from "./order.ts";
+import { newestFirst, newestFirstOfFew, olderInChain, olderThan, type SaleKey } from "./order.ts";
 import { type SaleParts, type SaleRow, saleColumns, saleNames } from "./sale-columns.ts";
 import type { SalesFilter } from "./sales-filter.ts";
 import { blocksWithin, isWithin, namesParty, type TradeFilter } from "./trade-filter.ts";
@@ -37,8 +37,9 @@ function pageOf(filter: SalesFilter, slice: Slice): RawBuilder<unknown> {
   const matches = sql`
     ${matchesSale({ ...filter, contractIds: null })} and ${isWithin(trade)}
     and ${blocksWithin(filter.chainId, trade, after !== null)} and (select total from counted) > 0`;
+  const order = namesFew(filter) ? newestFirstOfFew : newestFirst;
   const first = (where: RawBuilder<unknown>) => sql`
-    select s.* from sales.sale s where ${where} and ${matches} ${newestFirst} limit ${limit + offset}`;
+    select s.* from sales.sale s where ${where} and ${matches} ${order} limit ${limit + offset}`;
   const page = sql`${newestFirst} limit ${limit} offset ${offset}`;
   if (namesParty(trade) || contractIds === null) {
     const ofContracts =
@@ -59,13 +60,16 @@ function pageOf(filter: SalesFilter, slice: Slice): RawBuilder<unknown> {
     select s.* from unnest(${contractIds}::int[]) one (contract_id) cross join lateral (${rows}) s ${page}`;
 }
 
+/** Whether sales are found by what has few values alone. */
+function namesFew({ contractIds, tokenId, trade }: SalesFilter): boolean {
+  const isOfFew = [trade.marketplace, trade.protocol, trade.currency].some((one) => one !== null);
+  return isOfFew && !namesParty(trade) && contractIds === null && tokenId === null;
+}
+
 /** Whether either a marketplace or a protocol alone says which sales: their index is sorted within each pair of both. */
-function namesOnlyMarket({ contractIds, tokenId, trade }: SalesFilter): boolean {
-  const { marketplace, protocol, currency } = trade;
-  const isOne = (marketplace === null) !== (protocol === null);
-  return (
-    isOne && !namesParty(trade) && contractIds === null && tokenId === null && currency === null
-  );
+function namesOnlyMarket(filter: SalesFilter): boolean {
+  const { marketplace, protocol, currency } = filter.trade;
+  return namesFew(filter) && (marketplace === null) !== (protocol === null) && currency === null;
 }
 
 /** SQL: pairs of marketplace and protocol that have sales, a look into the index for each: they are few. */

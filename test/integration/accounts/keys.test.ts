@@ -281,17 +281,20 @@ describe("a log", () => {
   it("tells everything of a request but its key", async () => {
     const lines: string[] = [];
     const logger = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
-    const api = await openLimitedApi({ url: database.url, logger });
-    const { key } = await createPermanentKey(database.db, { name: "c", perMinute: null });
+    const broken = await createDatabase({ template: "projected" });
+    const api = await openLimitedApi({ url: broken.url, logger });
+    const { key } = await createPermanentKey(broken.db, { name: "c", perMinute: null });
     const madeUp = makeKey("permanent");
 
-    // Its tables are missing here: a fault, which is logged with its cause.
+    // A fault, which is logged with its cause.
+    await sql`alter table sales.sale rename to lost`.execute(broken.db);
     const fault = await api.get("/v1/sales?chainId=33139", from(newAddress(), key));
     await api.get(`${anything}&api_key=${key}`, from(newAddress(), madeUp));
     await fetch(`${api.url}/v1/auth/keys`, { method: "POST", headers: from(newAddress()) })
       .then((response) => response.json())
       .then((body) => expect(lines.join()).not.toContain(Given.parse(body).data.key));
     await api.close();
+    await broken.drop();
 
     const told = lines.join();
     expect(fault.status).toBe(500);
