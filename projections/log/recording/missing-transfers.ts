@@ -60,10 +60,28 @@ function selectMissing(
   const isStoredWithTransfers = (alias: string) => sql`
     (${sql.ref(`${alias}.source`)}, ${sql.ref(`${alias}.name`)}) in (
       select * from unnest(${events.map((one) => one.source)}::text[], ${events.map((one) => one.name)}::text[]))`;
+  const sources = [...new Set(events.map(({ source }) => source))];
+  const each = events.filter((one) => one.each).map(({ source }) => source);
+  // Few events are stored with transfers: all others are left out before anything is looked up for them, as a block may
+  // have thousands of events and facts.
   return sql<MissingRow>`
+    with selected as materialized (
+      select event.* from ${table} event
+      where event.id > ${after} ${upTo === null ? sql`` : sql`and event.id <= ${upTo}`}
+        and event.block_hash = any (${blockHashes}::text[]) and event.source = any (${sources}::text[]) and ${condition}
+    ), wanted as materialized (
+      select event.* from selected event
+      where ${isStoredWithTransfers("event")} and (
+        event.source = any (${each}::text[]) or not exists (
+          select from ${table} p
+          where p.id >= ${transactionPrefixOf("event.id")} and p.id < event.id and p.source = event.source
+            and ${isStoredWithTransfers("p")}
+        )
+      )
+    )
     select event.block_hash as "blockHash", event.transaction_hash as hash, event.log_index as "logIndex",
            recorded.transfers as recorded
-    from ${table} event
+    from wanted event
     left join log.block b on b.chain_id = event.chain_id
       and b.hash = decode(substr(event.block_hash, 3), 'hex')
     left join lateral (
@@ -72,15 +90,8 @@ function selectMissing(
         and f.kind = ${kindLiteral("exchange_event")} and f.payload ? 'transfers'
       limit 1
     ) recorded on true
-    where event.id > ${after} ${upTo === null ? sql`` : sql`and event.id <= ${upTo}`}
-      and event.block_hash = any (${blockHashes}::text[]) and ${isStoredWithTransfers("event")} and ${condition}
-      and (event.source = any (${events.filter(({ each }) => each).map(({ source }) => source)}::text[]) or not exists (
-        select from ${table} p
-        where p.id >= ${transactionPrefixOf("event.id")} and p.id < event.id and p.source = event.source
-          and ${isStoredWithTransfers("p")}
-      ))
-      and not exists (
-        select from log.fact f
-        where f.block_id = b.block_id and f.log_index = event.log_index and f.sub_index = 0
-      )`;
+    where not exists (
+      select from log.fact f
+      where f.block_id = b.block_id and f.log_index = event.log_index and f.sub_index = 0
+    )`;
 }

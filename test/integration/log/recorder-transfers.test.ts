@@ -1,6 +1,9 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { TransactionRef } from "../../../projections/log/recording/missing-transfers.ts";
+import {
+  readMissingTransfers,
+  type TransactionRef,
+} from "../../../projections/log/recording/missing-transfers.ts";
 import { recordChain } from "../../../projections/log/recording/recorder.ts";
 import { addressOf, block } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -103,6 +106,27 @@ describe("an event that is stored with its transaction's transfers", () => {
       [6, null],
     ]);
     expect(requested).toEqual([transaction(0), transaction(1)]);
+  });
+
+  it("is looked for among the facts of its block; of other events, however many, no fact is read", async () => {
+    const others = Array.from({ length: 500 }, (_, log) => event(log, 0, { source: "Token" }));
+    await emit(database.db, schema, [...others, event(500, 1)]);
+    await record();
+    const selection = {
+      after: "",
+      upTo: null,
+      blockHashes: [b1.hash],
+      condition: sql<boolean>`true`,
+    };
+    const factsRead = await database.db.transaction().execute(async (session) => {
+      await readMissingTransfers(session, schema, selection, { events, fetch });
+      const { rows } = await sql<{ facts: number }>`
+        select (seq_tup_read + idx_tup_fetch)::int as facts from pg_stat_xact_user_tables
+        where relid = 'log.fact'::regclass`.execute(session);
+      return rows[0]?.facts ?? 0;
+    });
+    expect(requested).toEqual([transaction(1)]);
+    expect(factsRead).toBeLessThan(1_100);
   });
 
   it("waits for the node: nothing is appended without them", async () => {
