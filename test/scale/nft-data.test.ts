@@ -8,6 +8,7 @@ import { readActivity } from "../../projections/reads/activity/read-activity.ts"
 import { readEvents } from "../../projections/reads/activity/read-events.ts";
 import type { ActivityFilter } from "../../projections/reads/activity/read-filter.ts";
 import { readOrders } from "../../projections/reads/activity/read-orders.ts";
+import { readTransaction } from "../../projections/reads/activity/read-transaction.ts";
 import { readHolders } from "../../projections/reads/ownership/read-holders.ts";
 import { readWalletTokens } from "../../projections/reads/ownership/read-wallet-tokens.ts";
 import { zeroAddress } from "../../projections/sql/burn-address.ts";
@@ -136,6 +137,24 @@ describe("a page of events", () => {
       expect(rowsRead).toBeLessThan(most);
       expect(rowsRead).toBeGreaterThan(0);
     }
+  });
+});
+
+describe("what a transaction did", () => {
+  it("is read from its block alone", async () => {
+    const { rows } = await sql<{ hash: Hex }>`
+      select '0x' || encode(hash, 'hex') as hash from log.transaction
+      where block_id = ${middle.blockId} order by transaction_index limit 3`.execute(db);
+    for (const { hash } of rows) {
+      const found: number[] = [];
+      const rowsRead = await countRowsRead(async (session) => {
+        const { events: rows } = await readTransaction(session, 1, hash);
+        found.push(rows.length);
+      });
+      expect(rowsRead).toBeLessThan(200);
+      expect(found).not.toEqual([0]);
+    }
+    expect(rows).toHaveLength(3);
   });
 });
 

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
 import { isBurnAddress, zeroAddress } from "../../sql/burn-address.ts";
 
@@ -46,8 +46,11 @@ const isEffective = sql`
 /** Whether a row is an event. */
 export const isEventIn = { log: sql`${isTransfer} and ${isEffective}`, activity: sql`true` };
 
-/** All events, to be restricted by `block_id`. */
-export const allEvents = sql`
-  select ${columnsIn.log} from log.fact e where e.log_index is not null and ${isEventIn.log}
+/**
+ * SQL: the events `e` for which a condition holds. It stands in each part: PostgreSQL does not move the conditions of a
+ * join into the parts of a union.
+ */
+export const eventsWhere = (condition: RawBuilder<unknown>) => sql`
+  select ${columnsIn.log} from log.fact e where ${condition} and e.log_index is not null and ${isEventIn.log}
   union all
-  select ${columnsIn.activity} from activity.event e`;
+  select ${columnsIn.activity} from activity.event e where ${condition}`;

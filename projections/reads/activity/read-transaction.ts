@@ -4,7 +4,7 @@ import type { Database } from "../../database.ts";
 import { blockIdRange } from "../../log/block-id.ts";
 import { bytea } from "../../sql/bytea.ts";
 import { type SaleRow, saleColumns, saleNames } from "../sales/sale-columns.ts";
-import { allEvents } from "./event-sources.ts";
+import { eventsWhere } from "./event-sources.ts";
 import { type EventRow, eventColumns, eventJoins } from "./read-events.ts";
 
 /** Most rows of a transaction that are read, of each kind. */
@@ -23,7 +23,7 @@ export async function readTransaction(
   const place = sql`
     select t.block_id, t.transaction_index from log.transaction t
     where t.hash = ${bytea(hash)} and t.block_id >= ${from} and t.block_id < ${to} and exists (
-      select from (${allEvents}) e where e.block_id = t.block_id and e.transaction_index = t.transaction_index
+      ${eventsWhere(isIn("t"))}
     )
     order by t.block_id desc limit 1`;
   const limit = maxTransactionRows + 1;
@@ -32,8 +32,7 @@ export async function readTransaction(
       with place as materialized (${place})
       select ${eventColumns}
       from place cross join lateral (
-        select * from (${allEvents}) e
-        where e.block_id = place.block_id and e.transaction_index = place.transaction_index
+        ${eventsWhere(isIn("place"))}
       ) o ${eventJoins}
       order by o.log_index, o.sub_index limit ${limit}`.execute(db),
     sql<SaleRow>`
@@ -44,3 +43,7 @@ export async function readTransaction(
   ]);
   return { events: events.rows, sales: sales.rows };
 }
+
+const isIn = (transaction: string) => sql`
+  e.block_id = ${sql.ref(`${transaction}.block_id`)}
+  and e.transaction_index = ${sql.ref(`${transaction}.transaction_index`)}`;

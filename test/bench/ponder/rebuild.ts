@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
-import { allEvents } from "../../../projections/reads/activity/event-sources.ts";
+import { eventsWhere } from "../../../projections/reads/activity/event-sources.ts";
 import { type Figure, medianFigure } from "../figure.ts";
 import { derive } from "../rebuild.ts";
 import { projections, theFive, theRest, timed } from "../server.ts";
@@ -126,7 +126,7 @@ async function compareRows(db: Database, schema: string): Promise<string> {
     select 'wei', (select sum(total_wei)::text from sales.sale),
            (select sum(volume)::text from ${sql.table(`${schema}.collection`)})
     union all
-    select 'activities', (select count(*)::text from (${allEvents}) e),
+    select 'activities', (select count(*)::text from (${eventsWhere(sql`true`)}) e),
            (select count(*)::text from ${sql.table(`${schema}.activity`)})`.execute(db);
   const other = rows.find(({ ours, theirs }) => ours !== theirs);
   if (other !== undefined) throw new Error(`${other.what}: ${other.ours}, Ponder ${other.theirs}`);

@@ -6,7 +6,7 @@ import { activityProjection } from "../../../projections/activity/project.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { kindList } from "../../../projections/log/fact-kind-sql.ts";
-import { allEvents } from "../../../projections/reads/activity/event-sources.ts";
+import { eventsWhere } from "../../../projections/reads/activity/event-sources.ts";
 import { salesProjection } from "../../../projections/sales/project.ts";
 import {
   addressOf,
@@ -254,7 +254,9 @@ describe("activity", () => {
     const { rows } = await sql`
       select e.log_index as log, e.sub_index as sub, e.type, e.token_id as token, e.quantity,
              e.from_address as from, e.to_address as to, e.price_wei as price, e.order_hash as order
-      from (${allEvents}) e order by e.block_id, e.log_index, e.sub_index`.execute(database.db);
+      from (${eventsWhere(sql`true`)}) e order by e.block_id, e.log_index, e.sub_index`.execute(
+      database.db,
+    );
     const bare = { price: null, order: null };
     const unknown = { token: null, quantity: null, to: null, price: null };
     expect(rows).toEqual([
@@ -333,7 +335,7 @@ async function countFacts(): Promise<unknown> {
 
 async function countEvents(): Promise<unknown> {
   const { rows } = await sql`
-    select block_id, count(*) as events from (${allEvents}) e group by 1 order by 1`.execute(
+    select block_id, count(*) as events from (${eventsWhere(sql`true`)}) e group by 1 order by 1`.execute(
     database.db,
   );
   return rows;

@@ -6,7 +6,7 @@ import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { allEvents } from "../../../projections/reads/activity/event-sources.ts";
+import { eventsWhere } from "../../../projections/reads/activity/event-sources.ts";
 import { type FeedEvent, formatEventId, isAfter } from "../../../projections/reads/feed/event.ts";
 import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
 import { salesProjection } from "../../../projections/sales/project.ts";
@@ -163,7 +163,7 @@ async function readActivity(untold: ReadonlySet<string>): Promise<string[]> {
   const { rows } = await sql<Record<string, unknown> & { timestamp: Date }>`
     select e.type, b.chain_id, b.hash as block, t.hash as tx, e.log_index, b.timestamp, c.address, e.token_id,
            e.quantity, e.from_address, e.to_address, e.price_wei, e.currency, e.order_hash
-    from (${allEvents}) e
+    from (${eventsWhere(sql`true`)}) e
     join log.block b using (block_id)
     left join log.transaction t using (block_id, transaction_index)
     left join log.contract c using (contract_id)`.execute(db);

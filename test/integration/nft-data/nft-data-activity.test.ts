@@ -2,9 +2,10 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { snake } from "../../../api/serve/nft-data/views/snake.ts";
-import { allEvents } from "../../../projections/reads/activity/event-sources.ts";
+import { eventsWhere } from "../../../projections/reads/activity/event-sources.ts";
 import { block } from "../../support/database/given.ts";
 import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
+import { soldOnX2y2 } from "../../support/market-data/exchange-sales.ts";
 import { dead, holders, nfts } from "../../support/market-data/token-market.ts";
 import { counterRaised, transferred } from "../../support/orders/order-facts.ts";
 import { seedsOf } from "../../support/thoroughness.ts";
@@ -40,7 +41,7 @@ async function readKnown(): Promise<Known[]> {
            e.last_id::text as last,
            e.price_wei::text as price, e.order_hash as hash, b.timestamp as at, e.block_id as b,
            e.log_index::bigint as l, e.sub_index::bigint as s
-    from (${allEvents}) e join log.block b using (block_id) left join log.contract k using (contract_id)`.execute(
+    from (${eventsWhere(sql`true`)}) e join log.block b using (block_id) left join log.contract k using (contract_id)`.execute(
     stage.db,
   );
   const { rows: orders } = await sql<Omit<Known, "source" | "place"> & { position: bigint }>`
@@ -80,6 +81,14 @@ const Item = z.looseObject({
   timestamp: z.string(),
 });
 
+const [alice = dead, bob = dead] = holders;
+
+/** A sale on another exchange. */
+const elsewhere = {
+  ...{ contract: nfts.punks.address, tokenId: 55n, priceWei: 123_456_789_012_345_678n },
+  ...{ seller: alice, buyer: bob },
+};
+
 /** What the market has not, or rarely. */
 function aftermath() {
   const place = (log: number) => ({ at: block(1, 900), log });
@@ -90,6 +99,7 @@ function aftermath() {
     transferred({ ...moved, contract: nfts.punks.address, to: bob }, place(3)),
     transferred({ ...moved, contract: nfts.editions.address, to: bob, units: 3n }, place(4)),
     counterRaised(bob, 1n, place(5)),
+    soldOnX2y2(elsewhere, place(6)),
   ];
 }
 
@@ -101,7 +111,6 @@ const known = ({ type, from, to, price, hash, at, contract, token }: Known) => {
   return [type, from, to, price, hash, at.toISOString(), contract, token].join(" ");
 };
 
-const [alice = dead, bob = dead] = holders;
 const kin: (string | null)[] = [nfts.kin.address, nfts.kinSecond.address];
 const has = (wallet: string) => (one: Known) => one.from === wallet || one.to === wallet;
 const isOf = (types: string) => (one: Known) => types.split(",").includes(one.type);
@@ -192,6 +201,13 @@ describe.each(seedsOf([21, 22]))("the activity of market %i", (seed) => {
     );
   });
 
+  it("has a sale on another exchange, with its price and both sides", async () => {
+    const page = await stage.walk(`/api/activity?type=sale&wallet=${bob}`, 100);
+    const sold = page.filter((row) => Item.parse(row).price_wei === `${elsewhere.priceWei}`);
+    const { contract, seller: from, buyer: to } = elsewhere;
+    expect(sold).toMatchObject([{ contract, token_id: "55", type: "sale", from, to }]);
+  });
+
   it("ends at the requested time, inclusive", async () => {
     for (const one of [all[0], all[Math.floor(all.length / 2)], all.at(-1)]) {
       if (one === undefined) throw new Error("nothing has happened");
@@ -211,9 +227,9 @@ describe.each(seedsOf([21, 22]))("the activity of market %i", (seed) => {
       await sql`
         insert into activity.event (block_id, log_index, sub_index, transaction_index, contract_id, type, token_id,
                                     quantity, from_address, to_address)
-        select e.block_id, (select max(log_index) + 1 from (${allEvents}) every), 0, e.transaction_index, e.contract_id,
+        select e.block_id, (select max(log_index) + 1 from (${eventsWhere(sql`true`)}) every), 0, e.transaction_index, e.contract_id,
                'cancel', 1, 1, e.to_address, e.to_address
-        from (${allEvents}) e where contract_id = 2 order by block_id desc limit 1`.execute(
+        from (${eventsWhere(sql`true`)}) e where contract_id = 2 order by block_id desc limit 1`.execute(
         stage.db,
       );
     });
