@@ -37,7 +37,10 @@ export async function enrollCollections(
     select ${marketplace}, k.chain_id, k.address, c.registered, ${now}::timestamptz
     from collections.contract m join log.contract k using (contract_id)
     join collections.collection c using (collection_id)
-    where k.chain_id = any (${[...chainIds]}::int[])
+    where k.chain_id = any (${[...chainIds]}::int[]) and not exists (
+      select from ops.partner_collection known
+      where known.marketplace = ${marketplace} and known.chain_id = k.chain_id and known.contract = k.address
+        and known.is_registered = c.registered)
     on conflict (marketplace, chain_id, contract) do update set is_registered = excluded.is_registered
       where p.is_registered <> excluded.is_registered`.execute(db);
   return Number(numAffectedRows ?? 0n);

@@ -42,18 +42,25 @@ export async function readPendingTokens(
 ): Promise<MetadataTarget[]> {
   const nextOf = (pending: RawBuilder<unknown>, last: unknown) => sql`
     select p.contract_id from ${pending} p
-    where p.chain_id = ${chainId} and p.contract_id > ${last} and p.contract_id <> all (${pausedContractIds}::int[])
+    where p.chain_id = ${chainId} and p.contract_id > ${last}
     order by p.contract_id limit 1`;
+  const isPaused = (row: RawBuilder<unknown>) =>
+    sql`${row}.contract_id = any (${pausedContractIds}::int[])`;
+  // A paused contract is passed by in one look, however many of its tokens are pending.
+  const ordinalAfter = (last: RawBuilder<unknown>, row: RawBuilder<unknown>) => sql`
+    ${last} + case when ${isPaused(row)} then 0 else 1 end`;
   const next = (last: unknown) => sql`
     (${nextOf(sql`metadata.pending_token`, last)}) union all (${nextOf(sql`metadata.pending_ranged_contract`, last)})
     order by contract_id limit 1`;
   const { rows } = await sql<MetadataTarget>`
-    with recursive next_contract as (
-      (select f.contract_id, 1 as ordinal from (${next(sql`${after}::int`)}) f)
+    with recursive pending_contract as (
+      (select f.contract_id, ${ordinalAfter(sql`0`, sql`f`)} as ordinal from (${next(sql`${after}::int`)}) f)
       union all
-      select n.contract_id, next_contract.ordinal + 1
-      from next_contract cross join lateral (${next(sql`next_contract.contract_id`)}) n
-      where next_contract.ordinal < ${contracts}::int
+      select n.contract_id, ${ordinalAfter(sql`pending_contract.ordinal`, sql`n`)}
+      from pending_contract cross join lateral (${next(sql`pending_contract.contract_id`)}) n
+      where pending_contract.ordinal < ${contracts}::int
+    ), next_contract as (
+      select * from pending_contract p where not ${isPaused(sql`p`)}
     )
     select next_contract.contract_id as "contractId", k.address as contract, t.token_id as "tokenId",
            (${standardOf}) as standard, t.is_of_range as "isOfRange", 0 as attempt,
