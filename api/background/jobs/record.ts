@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
@@ -23,7 +24,10 @@ type RecorderOptions = {
   recording: Omit<Recording, "now">;
   /** Blocks after which a block is final; null: another recorder of the chain checks the blocks of observations. */
   finalityBlocks: number | null;
-  /** Whether more of the backlog may be recorded now; absent: always. */
+  /**
+   * Whether more of the backlog may be recorded now. With it each part of a backlog is followed by a rest, as long as
+   * recording and applying it took: half of the time is left to readers. Absent: all at once.
+   */
   mayRecord?: () => Promise<boolean>;
   changeSignal: Signal;
   logger: Logger;
@@ -45,6 +49,7 @@ export async function runRecorder(options: RecorderOptions): Promise<void> {
   const isPaused = openSwitch(options.db, "recording");
   let held = 0;
   while (!signal.aborted && (await holds())) {
+    const startedAt = performance.now();
     const pass = await tryPass(options, isPaused);
     if (pass.appended > 0) options.onAppended(pass.appended);
     if (pass.held > 0 && held === 0) {
@@ -55,9 +60,18 @@ export async function runRecorder(options: RecorderOptions): Promise<void> {
     }
     held = pass.held;
     if (!pass.isPaused) checkObservations();
-    if (!pass.more) await changeSignal.wait(waitMs(pass), signal);
+    await (pass.more ? rest(options, startedAt) : changeSignal.wait(waitMs(pass), signal));
   }
 }
+
+async function rest({ mayRecord, signal }: RecorderOptions, startedAt: number): Promise<void> {
+  if (mayRecord === undefined) return;
+  while (!signal.aborted && !(await mayRecord().catch(() => false)))
+    await pause(BACKLOG_WAIT_MS, signal);
+  await pause(performance.now() - startedAt, signal);
+}
+
+const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => {});
 
 function waitMs({ failed, held, isWaiting }: PassOutcome): number {
   if (failed) return RETRY_MS;
