@@ -2,7 +2,7 @@ import type { Database } from "../database.ts";
 import type { Target } from "./checkpoint.ts";
 import { DerivationFailed } from "./failure.ts";
 import type { Window } from "./projection.ts";
-import { quarantineFact } from "./quarantine.ts";
+import { quarantineFact } from "./quarantine/quarantine.ts";
 import { type Tick, tick } from "./tick.ts";
 
 type AdvanceResult = Tick | { outcome: "quarantined"; failure: DerivationFailed };

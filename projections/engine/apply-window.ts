@@ -1,10 +1,10 @@
 import type { Session } from "../database.ts";
 import type { Checkpoint, Target } from "./checkpoint.ts";
-import { excludeFacts, type QuarantineState } from "./exclusions.ts";
 import { withoutFacts } from "./fact-filter.ts";
 import { holdsAny, readKinds, withKinds } from "./fact-window.ts";
 import type { FactWindow, Projection, WindowWithKinds } from "./projection.ts";
-import { readQuarantine } from "./quarantine.ts";
+import { excludeFacts, type QuarantineState } from "./quarantine/exclusions.ts";
+import { readQuarantine } from "./quarantine/quarantine.ts";
 
 /** An open window with the kinds of its changes, and which facts are excluded from which projection. */
 export type OpenWindow = QuarantineState & { window: WindowWithKinds };

@@ -20,10 +20,10 @@ import {
   readCheckpoints,
   type Target,
 } from "./checkpoint.ts";
-import { factsToExclude } from "./exclusions.ts";
 import { withHistory } from "./fact-window.ts";
 import type { Parts } from "./projection.ts";
-import { readQuarantine } from "./quarantine.ts";
+import { factsToExclude } from "./quarantine/exclusions.ts";
+import { readQuarantine } from "./quarantine/quarantine.ts";
 import { runConcurrently } from "./run-concurrently.ts";
 
 /** Memory for a sort or a hash of the session, and for building an index. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import express, { type Express } from "express";
 import { html } from "../../serve/html/html.ts";
-import { handleErrors } from "../../serve/http/error-handlers.ts";
+import { handleErrors } from "../../serve/http/failures/error-handlers.ts";
 import { servePath } from "../../serve/http/mount.ts";
 import { assignRequestId } from "../../serve/http/request-id.ts";
 import { answerHealth, answerReadiness } from "../../serve/status/readiness.ts";

@@ -3,12 +3,15 @@ import { projectionNames } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import { isCurrent } from "../../../projections/engine/checkpoint.ts";
 import { findDrift } from "../../../projections/engine/drift.ts";
-import { factsPendingReplay, readQuarantineState } from "../../../projections/engine/exclusions.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
+import {
+  factsPendingReplay,
+  readQuarantineState,
+} from "../../../projections/engine/quarantine/exclusions.ts";
 import {
   describeExcludedFacts,
   readExcludedFacts,
-} from "../../../projections/engine/quarantine.ts";
+} from "../../../projections/engine/quarantine/quarantine.ts";
 import { readUnfinishedRebuilds } from "../../../projections/engine/rebuild-progress.ts";
 import { shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
 import { pendingMigrations } from "../../../projections/log/migrate.ts";

@@ -3,7 +3,7 @@ import {
   isQuarantined,
   type QuarantineEntry,
   readQuarantine,
-} from "../../../projections/engine/quarantine.ts";
+} from "../../../projections/engine/quarantine/quarantine.ts";
 import { type PlacedFact, readFactsAfter } from "../../../projections/log/provenance.ts";
 import { presentFact } from "./present-fact.ts";
 

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import { isCurrent, readCheckpoints } from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
-import { readExcludedFacts } from "../../../projections/engine/quarantine.ts";
+import { readExcludedFacts } from "../../../projections/engine/quarantine/quarantine.ts";
 import { readUnfinishedRebuilds } from "../../../projections/engine/rebuild-progress.ts";
 import { shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";

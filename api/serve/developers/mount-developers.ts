@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Express, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { sendText } from "../http/answer.ts";
-import { databaseRefusal } from "../http/database-refusals.ts";
+import { databaseRefusal } from "../http/failures/database-refusals.ts";
 import { servePath } from "../http/mount.ts";
 import { requestIdOf } from "../http/request-id.ts";
 import { pageHeaders } from "../http/security.ts";

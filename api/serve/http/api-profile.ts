@@ -1,8 +1,8 @@
 import type { ConcurrencyLimiter } from "./concurrency/concurrency-limiter.ts";
+import type { SlowRequests } from "./concurrency/slow-requests.ts";
 import type { Envelope } from "./envelope.ts";
 import type { Cells } from "./reads/cells.ts";
 import type { ResponseCache } from "./response-cache.ts";
-import type { SlowRequests } from "./slow-requests.ts";
 
 /** What all routes of one API share. */
 export type ApiProfile<Context = object> = {

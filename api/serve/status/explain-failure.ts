@@ -1,8 +1,8 @@
 import { projectionVersions } from "../../../projections/all.ts";
 import { isMissingRelation } from "../../../projections/database-failure.ts";
 import { readCheckpoints } from "../../../projections/engine/checkpoint.ts";
+import { type ExplainFailure, TablesNotReady } from "../http/failures/unready-tables.ts";
 import type { Cells } from "../http/reads/cells.ts";
-import { type ExplainFailure, TablesNotReady } from "../http/unready-tables.ts";
 
 /** The versions are looked up where something is missing alone: no other read costs more for it. */
 export function openFailureReader({ all }: Cells): ExplainFailure {

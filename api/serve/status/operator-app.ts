@@ -1,7 +1,7 @@
 import express, { type Express, type RequestHandler } from "express";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import { handleErrors, handleUnknownPath } from "../http/error-handlers.ts";
+import { handleErrors, handleUnknownPath } from "../http/failures/error-handlers.ts";
 import { servePath } from "../http/mount.ts";
 import { assignRequestId } from "../http/request-id.ts";
 import { dataHeaders } from "../http/security.ts";

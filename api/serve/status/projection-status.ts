@@ -3,7 +3,7 @@ import {
   describeExcludedFacts,
   type ExcludedFacts,
   readExcludedFacts,
-} from "../../../projections/engine/quarantine.ts";
+} from "../../../projections/engine/quarantine/quarantine.ts";
 import {
   type ProjectionProgress,
   readProjectionProgress,

@@ -1,4 +1,4 @@
-import type { ExcludedFacts } from "../../../projections/engine/quarantine.ts";
+import type { ExcludedFacts } from "../../../projections/engine/quarantine/quarantine.ts";
 import type { IndexerState } from "../../../projections/log/indexer-progress.ts";
 import type { HeadFault } from "../../background/chain/fetch-head.ts";
 

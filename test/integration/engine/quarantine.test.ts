@@ -16,9 +16,9 @@ import {
   isQuarantined,
   readExcludedFacts,
   readQuarantine,
-} from "../../../projections/engine/quarantine.ts";
+} from "../../../projections/engine/quarantine/quarantine.ts";
+import { releaseQuarantined } from "../../../projections/engine/quarantine/release-quarantined.ts";
 import { rebuild, rollBack } from "../../../projections/engine/rebuild.ts";
-import { releaseQuarantined } from "../../../projections/engine/release-quarantined.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";

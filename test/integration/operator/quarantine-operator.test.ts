@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { advance } from "../../../projections/engine/advance.ts";
 import type { Target } from "../../../projections/engine/checkpoint.ts";
-import { appendReleased } from "../../../projections/engine/quarantine.ts";
+import { appendReleased } from "../../../projections/engine/quarantine/quarantine.ts";
 import { block } from "../../support/database/given.ts";
 import {
   appendTrades,

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { releaseQuarantined } from "../../../../projections/engine/release-quarantined.ts";
+import { releaseQuarantined } from "../../../../projections/engine/quarantine/release-quarantined.ts";
 import { configuredProjections } from "../../inspection/configured-projections.ts";
 import { lineOf } from "../../inspection/present-fact.ts";
 import {

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { SlowRequests } from "../slow-requests.ts";
 import type { ClassFigures, ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { loadClasses } from "./load-class.ts";
+import type { SlowRequests } from "./slow-requests.ts";
 
 /** Metrics of this process's concurrency limits. */
 export function gaugeConcurrency(

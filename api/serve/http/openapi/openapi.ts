@@ -8,8 +8,8 @@ import {
 } from "zod-openapi";
 import { bodyRefusals } from "../body/read-body.ts";
 import { overloadRefusals } from "../concurrency/limit-concurrency.ts";
-import { databaseRefusals } from "../database-refusals.ts";
 import { type Envelope, metaEnvelope } from "../envelope.ts";
+import { databaseRefusals } from "../failures/database-refusals.ts";
 import { limitRefusals } from "../limit.ts";
 import { positionRefusals } from "../reads/position.ts";
 import { type Refusals, type Route, readsOf } from "../route.ts";

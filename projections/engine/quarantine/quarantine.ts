@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { keccak256, stringToHex } from "viem";
-import type { Database, Session } from "../database.ts";
-import { appendObservationsIn, type Observation } from "../log/append.ts";
-import { factKind } from "../log/fact-kind.ts";
-import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
-import { abortTicks, lockCheckpoints, readCheckpoints } from "./checkpoint.ts";
-import type { DerivationFailed } from "./failure.ts";
+import type { Database, Session } from "../../database.ts";
+import { appendObservationsIn, type Observation } from "../../log/append.ts";
+import { factKind } from "../../log/fact-kind.ts";
+import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
+import { abortTicks, lockCheckpoints, readCheckpoints } from "../checkpoint.ts";
+import type { DerivationFailed } from "../failure.ts";
 
 /** The latest entry of the log about a fact that a projection failed on: quarantined or released. */
 export type QuarantineEntry = {

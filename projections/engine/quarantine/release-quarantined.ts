@@ -1,12 +1,12 @@
-import type { Database } from "../database.ts";
-import { dropTarget } from "./checkpoint.ts";
+import type { Database } from "../../database.ts";
+import { dropTarget } from "../checkpoint.ts";
+import { DerivationFailed, isPermanentError } from "../failure.ts";
+import type { Projection } from "../projection.ts";
+import { withDependents } from "../rebuild.ts";
+import { dependsOn, runConcurrently } from "../run-concurrently.ts";
+import { shadowSchemas, withProjectionLock } from "../shadow-schema.ts";
 import { factsPendingReplay, type QuarantineState, readQuarantineState } from "./exclusions.ts";
-import { DerivationFailed, isPermanentError } from "./failure.ts";
-import type { Projection } from "./projection.ts";
 import { appendQuarantined, appendReleased } from "./quarantine.ts";
-import { withDependents } from "./rebuild.ts";
-import { dependsOn, runConcurrently } from "./run-concurrently.ts";
-import { shadowSchemas, withProjectionLock } from "./shadow-schema.ts";
 
 /** Projections that a fact was released for, and the failure that kept it quarantined for others. */
 export type Release = { released: readonly string[]; failure: Error | null };

@@ -1,9 +1,9 @@
 import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Logger } from "pino";
-import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
-import { sendRejection } from "./answer.ts";
+import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import { sendRejection } from "../answer.ts";
+import { requestIdOf } from "../request-id.ts";
 import { databaseRefusal, databaseRefusals } from "./database-refusals.ts";
-import { requestIdOf } from "./request-id.ts";
 
 /** 404 for paths without a route. */
 export const handleUnknownPath: RequestHandler = (request, response) => {

@@ -4,12 +4,12 @@ import {
   DatabaseUnavailable,
   isConflict,
   isStatementTimeout,
-} from "../../../projections/database-failure.ts";
-import { reject } from "../../../projections/domain/rejection.ts";
-import { PositionNotReached } from "./reads/position.ts";
-import { requestIdOf } from "./request-id.ts";
-import type { Refused } from "./route.ts";
-import { ReadTimedOut } from "./slow-requests.ts";
+} from "../../../../projections/database-failure.ts";
+import { reject } from "../../../../projections/domain/rejection.ts";
+import { ReadTimedOut } from "../concurrency/slow-requests.ts";
+import { PositionNotReached } from "../reads/position.ts";
+import { requestIdOf } from "../request-id.ts";
+import type { Refused } from "../route.ts";
 import { TablesNotReady } from "./unready-tables.ts";
 
 /** Codes of every endpoint, since all of them read the database. */
