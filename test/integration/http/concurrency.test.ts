@@ -119,6 +119,20 @@ it("one caller has no more in progress than its limit, and other callers do not 
   );
 });
 
+it("one caller's slow requests stop no other caller's, of whatever class", async () => {
+  const greedy = newAddress();
+  const slowOnes = [ask("orders", greedy), ask("orders", greedy)];
+  await until(() => running.length === 2);
+
+  const others = (["data", "lists"] as const).map((loadClass) => ask(loadClass));
+  await until(() => running.length === 4);
+
+  await finishAll();
+  expect((await Promise.all([...slowOnes, ...others])).map(({ status }) => status)).toEqual(
+    Array(4).fill(200),
+  );
+});
+
 it("who waits is served round robin by caller", async () => {
   const holders = Array.from({ length: total }, () => ask("book"));
   await until(() => running.length === total);

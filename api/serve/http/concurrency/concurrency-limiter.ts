@@ -1,5 +1,5 @@
 import { type FairQueue, openFairQueue } from "./fair-queue.ts";
-import { type LoadClass, loadClasses, shareOf } from "./load-class.ts";
+import { type LoadClass, loadClasses, ownShare, shareOf } from "./load-class.ts";
 
 type ConcurrencyLimits = {
   /** Requests in progress in this process, and of one caller. */
@@ -46,7 +46,9 @@ export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLi
   let inFlight = 0;
 
   const mayStart = (caller: string) => (ofCallers.get(caller) ?? 0) < perCaller;
-  const hasPlace = (loadClass: LoadClass) => inFlight < Math.max(1, total * shareOf[loadClass]);
+  const hasPlace = (loadClass: LoadClass) =>
+    inFlight < Math.max(1, total * shareOf[loadClass]) ||
+    (inFlight < total && states[loadClass].inFlight < total * ownShare);
 
   function count(loadClass: LoadClass, caller: string, change: 1 | -1): void {
     inFlight += change;

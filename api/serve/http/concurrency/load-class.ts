@@ -10,6 +10,12 @@ export type LoadClass = (typeof loadClasses)[number];
 /** A class starts a request only while fewer than this share of all places are taken. */
 export const shareOf: Record<LoadClass, number> = { book: 1, orders: 0.75, data: 0.5, lists: 0.25 };
 
+/**
+ * A class starts a request, too, while it has fewer than this share of all places in progress: else one caller, whose slow
+ * requests of another class take a quarter of the places, would stop everybody's lists.
+ */
+export const ownShare = 1 / 16;
+
 /** `Retry-After` of a shed request, in seconds: what is shed first comes back last. */
 export const retryAfterSeconds: Record<LoadClass, number> = {
   book: 1,
