@@ -1,4 +1,4 @@
-import { type Migration, Migrator } from "kysely";
+import { type Migration, Migrator, sql } from "kysely";
 import type { Database } from "../database.ts";
 import { withLock } from "../named-lock.ts";
 import { up as log } from "./migrations/0001-log.ts";
@@ -80,26 +80,73 @@ const migrations: Record<string, Migration> = {
   "0070-analytics-engines": { up: analyticsEngines },
 };
 
-function migrator(db: Database): Migrator {
+/**
+ * The last migration that is recorded in Kysely's own table. Releases up to it refuse a database with migrations there that
+ * they do not know: later ones are recorded in another table, so that a release may be rolled back to one of those.
+ */
+const lastOfFirst = "0058-console";
+const tables = { first: "kysely_migration", later: "later_migration" } as const;
+const all = Object.entries(migrations);
+const parts = [
+  { table: tables.first, own: Object.fromEntries(all.filter(([name]) => name <= lastOfFirst)) },
+  { table: tables.later, own: Object.fromEntries(all.filter(([name]) => name > lastOfFirst)) },
+];
+
+/** Migrations of a later release are left alone: this one may have been rolled back to. */
+async function migratorOf(db: Database, { table, own }: (typeof parts)[number]): Promise<Migrator> {
+  const applied = await readApplied(db, table);
+  const foreign = Object.fromEntries(applied.map((name) => [name, { up: async () => {} }]));
   return new Migrator({
     db,
-    provider: { getMigrations: async () => migrations },
+    provider: { getMigrations: async () => ({ ...foreign, ...own }) },
     migrationTableSchema: "ops",
+    migrationTableName: table,
+    migrationLockTableName: `${table}_lock`,
     // Branches add migrations of different tables at the same time.
     allowUnorderedMigrations: true,
   });
 }
 
+async function readApplied(db: Database, table: string): Promise<string[]> {
+  const { rows } = await sql<{ exists: boolean }>`
+    select to_regclass(${`ops.${table}`}) is not null as exists`.execute(db);
+  if (rows[0]?.exists !== true) return [];
+  const applied = await sql<{ name: string }>`select name from ${sql.id("ops", table)}`.execute(db);
+  return applied.rows.map(({ name }) => name);
+}
+
 /** Brings the database to this version. Safe to run from several processes at once. */
 export async function migrate(db: Database): Promise<void> {
   await withLock(db, "migrations", async () => {
-    const { error } = await migrator(db).migrateToLatest();
-    if (error !== undefined) throw error;
+    for (const part of parts) {
+      if (part.table === tables.later) await moveLater(db);
+      const { error } = await (await migratorOf(db, part)).migrateToLatest();
+      if (error !== undefined) throw error;
+    }
+  });
+}
+
+/** Databases of the weeks before the second table have later migrations in the first. */
+async function moveLater(db: Database): Promise<void> {
+  const moved = (await readApplied(db, tables.first)).filter((name) => name > lastOfFirst);
+  if (moved.length === 0) return;
+  await db.transaction().execute(async (session) => {
+    await sql`
+      create table if not exists ${sql.id("ops", tables.later)}
+        (name varchar(255) primary key, timestamp varchar(255) not null)`.execute(session);
+    await sql`
+      with moved as (
+        delete from ${sql.id("ops", tables.first)} where name > ${lastOfFirst} returning name, timestamp
+      )
+      insert into ${sql.id("ops", tables.later)} select name, timestamp from moved`.execute(
+      session,
+    );
   });
 }
 
 /** Names of the migrations that the database still lacks. */
 export async function pendingMigrations(db: Database): Promise<string[]> {
-  const all = await migrator(db).getMigrations();
-  return all.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
+  const applied = await Promise.all(Object.values(tables).map((table) => readApplied(db, table)));
+  const done = new Set(applied.flat());
+  return all.flatMap(([name]) => (done.has(name) ? [] : [name]));
 }

@@ -40,6 +40,31 @@ describe("a connection pool", () => {
     expect([before, await pendingMigrations(db)]).toEqual([["0036-request-paths"], []]);
   });
 
+  it("accepts migrations of later releases, and is accepted by those that know none after 0058", async () => {
+    const { db } = database;
+    await sql`insert into ops.later_migration values ('9999-of-a-later-release', now()::text)`.execute(
+      db,
+    );
+    await migrate(db);
+    const { rows } = await sql<{ name: string }>`
+      select name from ops.kysely_migration where name > '0058-console'`.execute(db);
+
+    expect([rows, await pendingMigrations(db)]).toEqual([[], []]);
+  });
+
+  it("moves later migrations that a database has in the first table", async () => {
+    const { db } = database;
+    await sql`
+      with moved as (delete from ops.later_migration returning *)
+      insert into ops.kysely_migration select * from moved`.execute(db);
+    const before = await pendingMigrations(db);
+    await migrate(db);
+    const { rows } = await sql<{ count: bigint }>`
+      select count(*) from ops.later_migration where name > '0058-console'`.execute(db);
+
+    expect([before, rows[0]?.count !== 0n]).toEqual([[], true]);
+  });
+
   it("tells the migrations it lacks while rebuilds rename and drop schemas", async () => {
     let renaming = true;
     const renamed = other

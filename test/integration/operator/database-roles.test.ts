@@ -164,7 +164,11 @@ describe("an installation of before, whose tables are all the superuser's,", () 
       "service_role",
       "switch",
     ];
-    const operated = [...readOnly, "kysely_migration", "kysely_migration_lock"];
+    const migrations = ["kysely_migration", "later_migration"].flatMap((one) => [
+      one,
+      `${one}_lock`,
+    ]);
+    const operated = [...readOnly, ...migrations];
     const written = Object.values(rightsOf).flatMap(({ tables }) => Object.keys(tables));
     const unknown = rows.filter(
       ({ name }) => !written.includes(name) && !operated.includes(name.slice("ops.".length)),
