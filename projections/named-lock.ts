@@ -38,17 +38,22 @@ export async function beginHolding(run: Run): Promise<void> {
              where name in ('idle_in_transaction_session_timeout', 'transaction_timeout')`);
 }
 
-/** Does work under a lock; another process waits. The lock ends with its connection at the latest. */
+/**
+ * Does work under a lock; another process waits, with `waitMs` so long at most, and then fails with 55P03. The lock ends
+ * with its connection at the latest.
+ */
 export async function withLock<Result>(
   db: Database,
   name: string,
   work: () => Promise<Result>,
+  { waitMs }: { readonly waitMs?: number } = {},
 ): Promise<Result> {
   return await db.connection().execute(async (connection) => {
     const run: Run = (statement) => sql.raw(statement).execute(connection);
     await createLock(run, name);
     try {
       await beginHolding(run);
+      if (waitMs !== undefined) await run(`set local lock_timeout = ${waitMs}`);
       await takeLock(run, name, "wait");
       return await work();
     } finally {

@@ -3,27 +3,22 @@ import type { Target } from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
-import {
-  beginArrival,
-  copyStep,
-  moveLogEnd,
-  type Passage,
-  readArrived,
-} from "../../../projections/log/cells/copy-log.ts";
-import {
-  copyExactState,
-  copyIndexers,
-  copySlowState,
-} from "../../../projections/log/cells/copy-state.ts";
+import { beginArrival, moveLogEnd, readArrived } from "../../../projections/log/cells/arrival.ts";
+import { copyStep } from "../../../projections/log/cells/copy-log.ts";
+import { copyExactState, copySlowState } from "../../../projections/log/cells/copy-state.ts";
 import {
   beginDeparture,
   closeChain,
   finishDeparture,
   reopenChain,
 } from "../../../projections/log/cells/departure.ts";
+import type { Passage } from "../../../projections/log/cells/passage.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { readCaughtUpIndexers } from "../../../projections/log/sources.ts";
+import { readCaughtUpIndexers, readIndexerNames } from "../../../projections/log/sources.ts";
+import { isLockHeld, withLock } from "../../../projections/named-lock.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
+import { applyRights } from "../database-roles/apply-rights.ts";
+import { readDatabaseRoles } from "../database-roles/database-roles.ts";
 
 export type MoveStep = {
   readonly task: "copying facts" | "deriving projections" | "waiting for the indexer" | "switching";
@@ -56,30 +51,45 @@ const positionGap = 10_000_000n;
 /** The switch is tried when no more facts than this are left. */
 const fewFacts = 500n;
 const pollMs = 500;
+/** The server may take so long to notice that a command was killed. */
+const lockWaitMs = 5_000;
 
 /**
  * Moves a chain from the database that it shares to its own while everything goes on. Killed and run again, it goes on
  * where it was. Only at its end the chain takes no facts for some seconds.
  */
 export async function moveChain(options: MoveOptions): Promise<Moved> {
-  const { chainId, from, to, projections, onStep } = options;
+  const { chainId, from } = options;
+  let isAlone = false;
+  const work = async () => {
+    isAlone = true;
+    return await moveAlone(options);
+  };
+  try {
+    return await withLock(from, `move of chain ${chainId}`, work, { waitMs: lockWaitMs });
+  } catch (error) {
+    if (isAlone || !isLockHeld(error)) throw error;
+    throw new Error(`another process moves chain ${chainId} now`, { cause: error });
+  }
+}
+
+async function moveAlone(options: MoveOptions): Promise<Moved> {
+  const { chainId, from, to } = options;
   const { moveId, isDone } = await beginDeparture(from, chainId);
   if (isDone) return { position: await readArrived(options), pausedMs: 0 };
   await reopenChain(from, chainId);
   await beginArrival(options, moveId);
-  await moveLogEnd(options.to, await readArrived(options));
+  const arrived = await readArrived(options);
+  await moveLogEnd(to, [arrived, arrived + positionGap], arrived);
   await copySlowState(options);
-  const indexers = await copyIndexers(options);
   await copyFacts(options);
-  onStep({ task: "deriving projections", done: 0n, total: await readLogHead(to) });
-  await prepareProjections(to, projections, () => {}, bindViews);
-  await to.transaction().execute(bindViewsIfStale);
+  await derive(options);
   await catchUp(options);
-  if (options.awaitsIndexer) await awaitIndexers(options, indexers);
+  if (options.awaitsIndexer) await awaitIndexers(options);
   await copySlowState(options);
   for (let tries = 1; ; tries += 1) {
     await catchUp(options);
-    onStep({ task: "switching", done: 0n, total: 1n });
+    options.onStep({ task: "switching", done: 0n, total: 1n });
     const moved = await switchDatabase(options);
     if (moved !== null) return moved;
     if (tries === maxSwitches)
@@ -87,19 +97,29 @@ export async function moveChain(options: MoveOptions): Promise<Moved> {
   }
 }
 
+/** Makes the projections of the new database, which each process may read and write as it must after the switch. */
+async function derive({ to, projections, onStep }: MoveOptions): Promise<void> {
+  onStep({ task: "deriving projections", done: 0n, total: await readLogHead(to) });
+  await prepareProjections(to, projections, () => {}, bindViews);
+  await to.transaction().execute(bindViewsIfStale);
+  const roles = await readDatabaseRoles(to);
+  if (roles !== null) await applyRights(to, roles);
+}
+
 /** Null: it took too long, so that the chain goes on as before. */
 async function switchDatabase(options: MoveOptions): Promise<Moved | null> {
   const { chainId, from, to } = options;
   const startedAt = performance.now();
   try {
-    const position = await closeChain(from, chainId, closedSeconds);
+    const closing = await closeChain(from, chainId, closedSeconds);
+    const { position } = closing;
     await copyFacts(options, position);
     await applyAll(options);
     await copyExactState(options);
-    await moveLogEnd(to, position + positionGap);
-    const isDone = await finishDeparture(from, chainId, position);
+    await moveLogEnd(to, [position], position + positionGap);
+    const isDone = await finishDeparture(from, chainId, closing);
     if (!isDone) {
-      await moveLogEnd(to, position);
+      await moveLogEnd(to, [position + positionGap], position);
       return null;
     }
     return { position, pausedMs: Math.round(performance.now() - startedAt) };
@@ -140,9 +160,11 @@ async function applyAll({ to, projections }: MoveOptions): Promise<void> {
   }
 }
 
-async function awaitIndexers(options: MoveOptions, names: readonly string[]): Promise<void> {
-  const { chainId, to, onStep } = options;
+/** Those that run: of one whose sources were removed there is nothing to follow. */
+async function awaitIndexers(options: MoveOptions): Promise<void> {
+  const { chainId, from, to, onStep } = options;
   for (;;) {
+    const names = await readIndexerNames(from, chainId);
     const caughtUp = await readCaughtUpIndexers(to, chainId);
     const done = names.filter((name) => caughtUp.has(name)).length;
     if (done === names.length) return;

@@ -1,62 +1,14 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../../database.ts";
+import type { Session } from "../../database.ts";
 import { kindList } from "../fact-kind-sql.ts";
-import { readLogHead } from "../read-log-head.ts";
+import { advanceArrived, readArrived } from "./arrival.ts";
 import { fetchRows, storeRows } from "./copy-rows.ts";
 import { isOfChain } from "./departure.ts";
-
-/** A chain on its way from one database to another. */
-export type Passage = {
-  readonly chainId: number;
-  readonly from: Database;
-  readonly to: Database;
-};
+import type { Passage } from "./passage.ts";
 
 /** Positions that one transaction copies at most, and contracts. */
 const stepPositions = 10_000n;
 const stepContracts = 20_000;
-
-/** Begins a chain's arrival, or goes on with one. Throws where the database has facts of something else. */
-export async function beginArrival({ chainId, to }: Passage, moveId: string): Promise<void> {
-  await to.transaction().execute(async (session) => {
-    const head = await readLogHead(session);
-    const { rows } = await sql<{ moveId: string }>`
-      select move_id as "moveId" from ops.arriving_chain where chain_id = ${chainId}`.execute(
-      session,
-    );
-    const [known] = rows;
-    if (known?.moveId === moveId) return;
-    if (known !== undefined || head > 0n)
-      throw new Error("the chain's own database is not empty: it has facts of another log");
-    await sql`
-      insert into ops.arriving_chain (chain_id, move_id) values (${chainId}, ${moveId})`.execute(
-      session,
-    );
-  });
-}
-
-/**
- * Sets the end of a log that takes no facts, and with it the projections that are there: positions between are of no
- * fact.
- */
-export async function moveLogEnd(db: Database, end: bigint): Promise<void> {
-  await db.transaction().execute(async (session) => {
-    const { rows } = await sql<{ position: bigint }>`
-      select position from log.head for update`.execute(session);
-    await sql`update log.head set position = ${end}`.execute(session);
-    await sql`
-      update engine.checkpoint set position = ${end} where position = ${rows[0]?.position ?? 0n}`.execute(
-      session,
-    );
-  });
-}
-
-/** How far the chain's facts are in its own database. */
-export async function readArrived({ chainId, to }: Passage): Promise<bigint> {
-  const { rows } = await sql<{ position: bigint }>`
-    select position from ops.arriving_chain where chain_id = ${chainId}`.execute(to);
-  return rows[0]?.position ?? 0n;
-}
 
 /**
  * Copies the chain's next facts, and those of no chain, with their positions: an answer is the same as before, and a
@@ -75,10 +27,7 @@ export async function copyStep(passage: Passage, upTo: bigint): Promise<bigint> 
     .execute((session) => fetchStep(session, { chainId, after, end, known }));
   await to.transaction().execute(async (session) => {
     for (const [table, text] of texts) await storeRows(session, table, text);
-    await sql`update log.head set position = ${end}`.execute(session);
-    await sql`
-      update ops.arriving_chain set position = ${end}
-      where chain_id = ${chainId} and position = ${after}`.execute(session);
+    await advanceArrived(session, chainId, { after, end });
     await sql`
       select setval(pg_get_serial_sequence('log.contract', 'contract_id'), max(contract_id))
       from log.contract`.execute(session);

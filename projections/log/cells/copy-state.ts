@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../../database.ts";
-import type { Passage } from "./copy-log.ts";
 import { storeRows } from "./copy-rows.ts";
+import type { Passage } from "./passage.ts";
 
 /** Rows `t` of a table beside the log. */
 type StateTable = readonly [table: string, where: RawBuilder<unknown>];
@@ -14,9 +14,11 @@ const ofChain = (chainId: number) => sql`t.chain_id = ${chainId}`;
 const ofContract = (chainId: number, column: string) => sql`exists (
   select from log.contract k where k.contract_id = ${sql.ref(`t.${column}`)} and k.chain_id = ${chainId})`;
 
+const sources = (chainId: number): StateTable => ["ops.source", ofChain(chainId)];
+
 /** What is known of a chain beside its facts. It changes all the time, and what is a little old is brought up to date. */
 const slowState = (chainId: number): StateTable[] => [
-  ["ops.source", ofChain(chainId)],
+  sources(chainId),
   ["ops.partner_collection", ofChain(chainId)],
   ["ops.partner_listing", ofChain(chainId)],
   ["ops.royalty_scan", ofChain(chainId)],
@@ -66,8 +68,12 @@ async function replaceTable(
   });
 }
 
+/** What is indexed of the chain. */
+export const copySources = (passage: Passage, to: Session) =>
+  replaceTable(passage, to, sources(passage.chainId));
+
 /** The indexers of the chain, which begin in the new database as they are in the old one. */
-export async function copyIndexers({ chainId, from, to }: Passage): Promise<string[]> {
+export async function copyIndexers({ chainId, from }: Passage, to: Session): Promise<void> {
   const { rows } = await sql<{ name: string; schema: string; generation: number }>`
     select name, ponder_schema as schema, generation from ops.indexer where chain_id = ${chainId}`.execute(
     from,
@@ -78,5 +84,4 @@ export async function copyIndexers({ chainId, from, to }: Passage): Promise<stri
       values (${chainId}, ${name}, ${schema}, now(), ${generation})
       on conflict (chain_id, name) do nothing`.execute(to);
   }
-  return rows.map(({ name }) => name);
 }

@@ -39,22 +39,27 @@ async function createGuard(session: Session, chainId: number): Promise<void> {
     .execute(session);
 }
 
-/**
- * Takes no more facts of the chain, for some seconds at most: should the move end here, the log opens by itself. Returns
- * the position of the last fact that was taken before.
- */
+/** While a log takes no facts of a chain. */
+export type Closing = {
+  /** Of the last fact that was taken before. */
+  readonly position: bigint;
+  /** As the server writes it: which closing this is. */
+  readonly until: string;
+};
+
+/** Takes no more facts of the chain, for some seconds at most: should the move end here, the log opens by itself. */
 export async function closeChain(
   db: Database,
   chainId: number,
   atMostSeconds: number,
-): Promise<bigint> {
+): Promise<Closing> {
   return await db.transaction().execute(async (session) => {
     // Whoever appends holds this row: who did not see that it is closed is waited for.
-    const head = await lockHead(session);
-    await sql`
+    const position = await lockHead(session);
+    const { rows } = await sql<{ until: string }>`
       update ops.moved_chain set closed_until = clock_timestamp() + make_interval(secs => ${atMostSeconds})
-      where chain_id = ${chainId}`.execute(session);
-    return head;
+      where chain_id = ${chainId} returning closed_until::text as until`.execute(session);
+    return { position, until: rows[0]?.until ?? "" };
   });
 }
 
@@ -68,16 +73,18 @@ export async function reopenChain(db: Database, chainId: number): Promise<void> 
 export async function finishDeparture(
   db: Database,
   chainId: number,
-  position: bigint,
+  { position, until }: Closing,
 ): Promise<boolean> {
   return await db.transaction().execute(async (session) => {
     await lockHead(session);
-    const { numAffectedRows } = await sql`
+    await sql`
       update ops.moved_chain set position = ${position}, moved_at = now()
-      where chain_id = ${chainId} and closed_until > clock_timestamp() and moved_at is null`.execute(
-      session,
-    );
-    return numAffectedRows === 1n;
+      where chain_id = ${chainId} and closed_until = ${until}::timestamptz
+        and closed_until > clock_timestamp() and moved_at is null`.execute(session);
+    const { rows } = await sql<{ isDone: boolean }>`
+      select moved_at is not null as "isDone" from ops.moved_chain
+      where chain_id = ${chainId}`.execute(session);
+    return rows[0]?.isDone === true;
   });
 }
 

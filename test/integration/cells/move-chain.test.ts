@@ -10,7 +10,7 @@ import type { Context } from "../../../api/serve/v1/routing/context.ts";
 import { projectionNames } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
-import { moveLogEnd } from "../../../projections/log/cells/copy-log.ts";
+import { moveLogEnd } from "../../../projections/log/cells/arrival.ts";
 import { readHeldChains } from "../../../projections/log/cells/read-held-chains.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -33,8 +33,8 @@ beforeAll(async () => {
   [market, own] = await Promise.all([openTwoChains(1), createDatabase()]);
   for (let step = 0; step < 2; step += 1) for (const chain of twoChains) await market.step(chain);
   const shared = market.book.db;
-  single = await serve(appOver([cellOver(shared, twoChains)]));
-  cells = await serve(appOver([cellOver(shared, [1]), cellOver(own.db, [chainId])]));
+  single = await serve(appOver(cellOver(shared, twoChains)));
+  cells = await serve(appOver(cellOver(shared, [1]), cellOver(own.db, [chainId])));
 });
 afterAll(async () => {
   await Promise.all([single?.close(), cells?.close()]);
@@ -56,17 +56,17 @@ function cellOver(db: Database, chains: readonly number[]): ServedCell {
   return { chains, reads, own: { market: openTestMarket(db) }, db };
 }
 
-function appOver(all: readonly [ServedCell, ...ServedCell[]]) {
-  const [{ db, reads, own: first }] = all;
+function appOver(first: ServedCell, ...others: readonly ServedCell[]) {
+  const { db, reads, own } = first;
   return createApp({
     context: {
-      ...{ db, chains: [...twoChains], now, market: first.market },
+      ...{ db, chains: [...twoChains], now, market: own.market },
       siteUrl: "https://api.example.test",
       readStatus: async () => ({ ready: true, ...noFindings }),
     },
     reads,
     // As the process has them: made for each request.
-    cells: { all: () => all.map((one) => ({ ...one })) },
+    cells: { all: () => [{ ...first }, ...others.map((one) => ({ ...one }))] },
     baseUrl: "https://api.example.test",
     logger: pino({ level: "silent" }),
   });
@@ -129,7 +129,7 @@ it("a chain moves to a database of its own, however often the move ends on its w
 it("every answer of both is that of one database, byte for byte, at the same position", async () => {
   const position = await readLogHead(market.book.db);
   const later = await readLogHead(own.db);
-  await moveLogEnd(own.db, position);
+  await moveLogEnd(own.db, [later], position);
   const statuses: number[] = [];
   for (const path of paths) {
     const expected = await answerOf(single, path);
@@ -143,7 +143,7 @@ it("every answer of both is that of one database, byte for byte, at the same pos
     );
     statuses.push(answer.status);
   }
-  await moveLogEnd(own.db, later);
+  await moveLogEnd(own.db, [position], later);
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(30);
 });
 

@@ -8,9 +8,7 @@ import { type MoveStep, moveChain } from "../../cells/move-chain.ts";
 import type { Config } from "../../config/config.ts";
 import { ConfigurationError } from "../../config/configuration-error.ts";
 import { maskUrl } from "../../config/setting.ts";
-import { applyRights } from "../../database-roles/apply-rights.ts";
-import { readDatabaseRoles } from "../../database-roles/database-roles.ts";
-import { withDatabase } from "../cli/open-database.ts";
+import { commandAddress, withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";
 
@@ -74,7 +72,7 @@ async function move({ chain, indexer, json }: MoveOptions): Promise<void> {
           `Example: DATABASE_URL_${chain}=postgres://user:password@localhost:5432/orders_of_one_chain`,
       ]);
     const to = openDatabase({
-      ...{ url: own.url, applicationName: "op cells move", max: 4 },
+      ...{ url: commandAddress(own.url), applicationName: "op cells move", max: 4 },
       onIdleError: () => {},
     });
     const progress = openProgress("moving");
@@ -89,8 +87,6 @@ async function move({ chain, indexer, json }: MoveOptions): Promise<void> {
             ...{ task, done: Number(done), total: Number(total), unit: "facts" },
           }),
       });
-      const roles = await readDatabaseRoles(to);
-      if (roles !== null) await applyRights(to, roles);
       const fields = { chainId: own.chainId, position: Number(position), pausedMs };
       print(json, fields, [
         `chain ${chain} is in its own database up to position ${position}; it took no facts for ${pausedMs} ms`,

@@ -1,0 +1,8 @@
+import type { Database } from "../../database.ts";
+
+/** A chain on its way from one database to another. */
+export type Passage = {
+  readonly chainId: number;
+  readonly from: Database;
+  readonly to: Database;
+};
