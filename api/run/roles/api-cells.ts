@@ -13,12 +13,12 @@ import { maxLagSeconds } from "../../serve/status/limits.ts";
 import { openStatusReader, type StatusReader } from "../../serve/status/status-reader.ts";
 import { type Homes, watchHomes } from "./homes.ts";
 import { type OpenedReads, openReads } from "./open-reads.ts";
-import type { RoleCell, RoleConfig } from "./role.ts";
+import type { RoleCell, RoleConfig, SomeRoleCells } from "./role.ts";
 
 const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };
 
 type Options = {
-  readonly cells: readonly [RoleCell, ...RoleCell[]];
+  readonly cells: SomeRoleCells;
   readonly logger: Logger;
   readonly signal: AbortSignal;
   readonly onWait: (ms: number, outcome: WaitOutcome) => void;
@@ -56,10 +56,13 @@ export async function openApiCells({ cells, logger, signal, onWait }: Options): 
   const main = open(first);
   const all = [main, ...rest.map(open)];
   // One without chains is there for those that may be moved to it.
-  const serving = () => {
-    const found = all.filter(({ chains }) => chains.length > 0);
-    return found.length === 0 ? [main] : found;
+  const serving = (): [ApiCell, ...ApiCell[]] => {
+    const [one = main, ...others] = all.filter(({ chains }) => chains.length > 0);
+    return [one, ...others];
   };
+  const servedCell = ({ chains, opened, market }: ApiCell) => ({
+    ...{ chains, reads: opened.reads, own: { market } },
+  });
   const cellOf = (chainId: ChainId) => all.find(({ chains }) => chains.includes(chainId)) ?? main;
   watch?.onChange(() => {
     for (const [cell, { config }] of zip(all, cells)) {
@@ -74,10 +77,10 @@ export async function openApiCells({ cells, logger, signal, onWait }: Options): 
   return {
     main,
     cells: {
-      all: () =>
-        serving().map(({ chains, opened, market }) => ({
-          ...{ chains, reads: opened.reads, own: { market } },
-        })),
+      all: () => {
+        const [one, ...others] = serving();
+        return [servedCell(one), ...others.map(servedCell)];
+      },
     },
     readStatus: joinStatuses(serving),
     feedsOf: (chainId) => cellOf(chainId).feeds,

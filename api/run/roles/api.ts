@@ -13,7 +13,8 @@ import { statusPollMs } from "../../serve/status/limits.ts";
 import { listenForOperators } from "../../serve/status/listen-for-operators.ts";
 import { openWaitHistogram } from "../../serve/status/replica-gauges.ts";
 import { type ApiCells, openApiCells } from "./api-cells.ts";
-import type { RoleCell, RoleContext, RunningRole } from "./role.ts";
+import { mainCell } from "./configured-cells.ts";
+import type { RoleContext, RunningRole } from "./role.ts";
 
 /** Serves HTTP requests of all chains. Any number of these processes may run. */
 export async function runRole({
@@ -23,9 +24,8 @@ export async function runRole({
   signal,
 }: RoleContext): Promise<RunningRole> {
   const waits = openWaitHistogram();
-  const onlyCell = { name: "main", config };
   const opened = await openApiCells({
-    cells: isSome(cells) ? cells : [onlyCell],
+    cells: cells ?? [{ name: mainCell, config }],
     ...{ logger, signal, onWait: waits.count },
   });
   const { main, readStatus } = opened;
@@ -106,9 +106,6 @@ export async function runRole({
     },
   };
 }
-
-const isSome = (cells: readonly RoleCell[] = []): cells is [RoleCell, ...RoleCell[]] =>
-  cells.length > 0;
 
 /** Of the database that serves the chain of the account API at the time of the request. */
 const streamOfAccounts =

@@ -6,7 +6,7 @@ import {
   readArrivingChains,
   readHeldChains,
 } from "../../../projections/log/cells/read-held-chains.ts";
-import type { RoleCell } from "./role.ts";
+import type { RoleCell, SomeRoleCells } from "./role.ts";
 
 /** The chains of each cell, by the cell's name, and those that are being moved to it. */
 export type Homes = ReadonlyMap<
@@ -31,13 +31,12 @@ const logEvery = 10;
  * once the databases have told. It is asked again and again while a chain may still be moved.
  */
 export async function watchHomes(
-  cells: readonly RoleCell[],
+  [main, ...others]: SomeRoleCells,
   { logger, signal }: { logger: Logger; signal: AbortSignal },
 ): Promise<HomesWatch> {
-  const [main, ...others] = cells;
-  if (main === undefined) throw new Error("no database is configured");
   const ownChains = others.flatMap(({ config }) => config.chains.map(({ chainId }) => chainId));
-  const databases = cells.map((cell) => ({ cell, db: open(cell, logger) }));
+  const opened = (cell: RoleCell) => ({ cell, db: open(cell, logger) });
+  const databases: Opened = [opened(main), ...others.map(opened)];
   const listeners = new Set<() => void>();
   let homes = await readUntilKnown(databases, { logger, signal });
   const ending = new AbortController();
@@ -80,11 +79,10 @@ const open = ({ config }: RoleCell, logger: Logger): Database =>
     onIdleError: (error) => logger.debug({ err: error }, "database connection lost"),
   });
 
-type Opened = readonly { readonly cell: RoleCell; readonly db: Database }[];
+type OpenedCell = { readonly cell: RoleCell; readonly db: Database };
+type Opened = readonly [OpenedCell, ...OpenedCell[]];
 
-async function readHomes(databases: Opened): Promise<Homes> {
-  const [main, ...others] = databases;
-  if (main === undefined) return new Map();
+async function readHomes([main, ...others]: Opened): Promise<Homes> {
   const own = others.flatMap(({ cell }) => cell.config.chains.map(({ chainId }) => chainId));
   const held = await readHeldChains(main.db, own);
   const all = main.cell.config.chains.map(({ chainId }) => chainId);

@@ -39,12 +39,13 @@ export type RoleConfig = Omit<Config, "database" | "fees"> & {
 
 /** A database, and the chains that it may serve. Which it serves, `homes` tells. */
 export type RoleCell = { readonly name: string; readonly config: RoleConfig };
+export type SomeRoleCells = readonly [RoleCell, ...RoleCell[]];
 
 /** Passed to a role. Every role runs in its own process. */
 export type RoleContext = {
   config: RoleConfig;
   /** The databases of all chains, for roles that serve several; absent: there is one. */
-  cells?: readonly RoleCell[];
+  cells?: SomeRoleCells;
   logger: Logger;
   /** Aborted when the process is to stop. */
   signal: AbortSignal;

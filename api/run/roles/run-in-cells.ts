@@ -1,12 +1,12 @@
 import { type HomesWatch, watchHomes } from "./homes.ts";
-import type { RoleCell, RoleContext, RunningRole } from "./role.ts";
+import type { RoleCell, RoleContext, RunningRole, SomeRoleCells } from "./role.ts";
 
 type RunRole = (context: RoleContext) => Promise<RunningRole>;
 
 type Options = {
   readonly run: RunRole;
   readonly context: RoleContext;
-  readonly cells: readonly RoleCell[];
+  readonly cells: SomeRoleCells;
   /** The names of the cells that this process works for; absent: all. */
   readonly only?: readonly string[];
   /** Whether it works for a chain before it is there, too. */

@@ -1,6 +1,6 @@
 import type { Request } from "express";
 import type { Database } from "../../../../projections/database.ts";
-import { type Cell, type Cells, positionFor, positionIn } from "./cells.ts";
+import { type Cell, type Cells, positionFor, positionIn, type SomeCells } from "./cells.ts";
 import type { PositionedReads, PositionedSnapshot } from "./positioned-reads.ts";
 import { snapshotFacts } from "./snapshot-facts.ts";
 
@@ -20,7 +20,7 @@ export function readsFor<Own extends object>(
   all: readonly Cell<Own>[],
 ): { readonly reads: SnapshotReads; readonly isComparable: boolean } {
   if (all.length <= 1) return { reads: cell.reads, isComparable: true };
-  const cells = [cell, ...all.filter(({ reads }) => reads !== cell.reads)];
+  const cells = [cell, ...all.filter(({ reads }) => reads !== cell.reads)] as const;
   const atLeast = (one: Cell<Own>) => positionFor(request, one);
   return {
     reads: readAcross(cells, atLeast),
@@ -28,50 +28,54 @@ export function readsFor<Own extends object>(
   };
 }
 
+type Opened<Own extends object> = Part<Own> & { readonly snapshot: PositionedSnapshot };
+type SomeOpened<Own extends object> = readonly [Opened<Own>, ...Opened<Own>[]];
+
 /**
  * Reads of several databases as of one: a snapshot of each, held together. `db` is the first one's; `snapshotsOf` gives
  * all. No position holds for all of them, so that it is 0; `positionOf` tells them.
  */
 function readAcross<Own extends object>(
-  cells: readonly Cell<Own>[],
+  [first, ...others]: SomeCells<Own>,
   atLeast: (cell: Cell<Own>) => bigint,
 ): SnapshotReads {
+  type Wanted = Parameters<PositionedReads["inSnapshot"]>[0];
   const open = <Result>(
-    wanted: Parameters<PositionedReads["inSnapshot"]>[0],
-    left: readonly Cell<Own>[],
-    opened: readonly (Part<Own> & { snapshot: PositionedSnapshot })[],
-    read: (snapshot: PositionedSnapshot) => Promise<Result>,
+    cell: Cell<Own>,
+    { loadClass, onBegin }: Pick<Wanted, "loadClass" | "onBegin">,
+    read: (opened: Opened<Own>) => Promise<Result>,
   ): Promise<Result> => {
-    const [cell, ...others] = left;
-    if (cell === undefined) return read(joined(opened));
-    const { loadClass, onBegin } = wanted;
     const own = { loadClass, atLeast: atLeast(cell), ...(onBegin && { onBegin }) };
-    return cell.reads.inSnapshot(own, (snapshot) =>
-      open(
-        { loadClass, atLeast: 0n },
-        others,
-        [...opened, { cell, db: snapshot.db, snapshot }],
-        read,
-      ),
-    );
+    return cell.reads.inSnapshot(own, (snapshot) => read({ cell, db: snapshot.db, snapshot }));
   };
+  const openOthers = <Result>(
+    wanted: Wanted,
+    [next, ...left]: readonly Cell<Own>[],
+    opened: SomeOpened<Own>,
+    read: (snapshot: PositionedSnapshot) => Promise<Result>,
+  ): Promise<Result> =>
+    next === undefined
+      ? read(joined(opened))
+      : open(next, { loadClass: wanted.loadClass }, (one) =>
+          openOthers(wanted, left, [...opened, one], read),
+        );
   return {
-    inSnapshot: (wanted, read) => open(wanted, cells, [], read),
+    inSnapshot: (wanted, read) =>
+      open(first, wanted, (one) => openOthers(wanted, others, [one], read)),
     async readVersion() {
-      const versions = await Promise.all(cells.map(({ reads }) => reads.readVersion()));
+      const versions = await Promise.all(
+        [first, ...others].map(({ reads }) => reads.readVersion()),
+      );
       return { version: versions.map(({ version }) => version).join("|"), position: 0n };
     },
   };
 }
 
-function joined<Own extends object>(
-  opened: readonly (Part<Own> & { snapshot: PositionedSnapshot })[],
-): PositionedSnapshot {
-  const [first] = opened;
-  if (first === undefined) throw new Error("no database is served");
-  parts.set(first.snapshot.db, opened);
+function joined<Own extends object>(opened: SomeOpened<Own>): PositionedSnapshot {
+  const [{ snapshot: first }] = opened;
+  parts.set(first.db, opened);
   const version = opened.map(({ snapshot }) => snapshot.version).join("|");
-  return { ...first.snapshot, version, position: 0n };
+  return { ...first, version, position: 0n };
 }
 
 /** The snapshots behind a handler's `db` and the chains of each: several where it reads several databases as of one. */

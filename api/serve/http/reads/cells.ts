@@ -11,10 +11,12 @@ export type Cell<Own extends object = object> = {
   readonly own: Own;
 };
 
-/** The databases that answers are read from. Each request is about one chain, and so about one of them. */
+/** The databases that answers are read from, at least one. Each request is about one chain, and so about one of them. */
+export type SomeCells<Own extends object = object> = readonly [Cell<Own>, ...Cell<Own>[]];
+
 export type Cells<Own extends object = object> = {
   /** At this moment: a chain may be moved to another. */
-  readonly all: () => readonly Cell<Own>[];
+  readonly all: () => SomeCells<Own>;
 };
 
 /** The cell of a chain; of one that is not served the first, which refuses it. */
@@ -23,7 +25,6 @@ export function cellOf<Own extends object>({ all }: Cells<Own>, chainId: unknown
   const [first] = cells;
   // As it was sent: anything may be in a body.
   const asked = typeof chainId === "string" || typeof chainId === "number" ? `${chainId}` : "";
-  if (first === undefined) throw new Error("no database is served");
   return cells.find(({ chains }) => chains.some((one) => `${one}` === asked)) ?? first;
 }
 
