@@ -9,7 +9,7 @@ import { aboutSetting } from "./setting.ts";
 export function settingsOfUnknownChains(named: Record<string, string>): string[] {
   return Object.keys(named)
     .filter((name) =>
-      /^(RPC_URL|WS_URL|DATABASE_URL|DATABASE_POOLER_URL|DATABASE_READ_URLS|START_BLOCK|LOGS_BLOCK_RANGE|COLLECTIONS|FINALITY|WRAPPED_NATIVE_EVENTS)_\d+$/.test(
+      /^(RPC_URL|WS_URL|DATABASE_URL|DATABASE_POOLER_URL|DATABASE_READ_URLS|ANALYTICS_CLICKHOUSE_URL|ANALYTICS_DUCKDB_FILE|ANALYTICS_READ_URL|START_BLOCK|LOGS_BLOCK_RANGE|COLLECTIONS|FINALITY|WRAPPED_NATIVE_EVENTS)_\d+$/.test(
         name,
       ),
     )
@@ -33,6 +33,22 @@ export function sharedPorts(named: Record<string, string>): string[] {
     if (taken.has(Number(port))) return [badValue(name, port)];
     taken.add(Number(port));
     return [];
+  });
+}
+
+const analyticsPlaces = ["ANALYTICS_CLICKHOUSE_URL", "ANALYTICS_DUCKDB_FILE"];
+
+/** Copies of two logs in one place. */
+export function sharedPlaces(named: Record<string, string>): string[] {
+  return analyticsPlaces.flatMap((place) => {
+    const names = [place, ...chainIds.map((chainId) => `${place}_${chainId}`)];
+    const set = names.filter((name) => named[name]);
+    return set
+      .filter((name, index) => set.findIndex((one) => named[one] === named[name]) !== index)
+      .map((name) => {
+        const { expectation, example } = about(name);
+        return `${name}: expected ${expectation}, got that of another database. Example: ${name}=${example}`;
+      });
   });
 }
 
@@ -67,6 +83,8 @@ export function missingCompanions(named: Record<string, string>): string[] {
   for (const chainId of chainIds) {
     requireWith(`DATABASE_URL_${chainId}`, `DATABASE_POOLER_URL_${chainId}`);
     requireWith(`DATABASE_URL_${chainId}`, `DATABASE_READ_URLS_${chainId}`);
+    for (const name of [...analyticsPlaces, "ANALYTICS_READ_URL"])
+      requireWith(`DATABASE_URL_${chainId}`, `${name}_${chainId}`);
   }
   if (named.DATABASE_READ_URL && named.DATABASE_READ_URLS) {
     problems.push(

@@ -1,4 +1,5 @@
 import { type ChainId, chainIds } from "../../../abis/deployments.ts";
+import { type AnalyticsPlaces, shapeChainAnalytics } from "./analytics-settings.ts";
 import type { ReplicaAddress } from "./database-settings.ts";
 import type { Environment } from "./environment.ts";
 
@@ -8,6 +9,7 @@ type ChainDatabase = {
   readonly url: string;
   readonly poolerUrl: string | null;
   readonly replicas: readonly ReplicaAddress[];
+  readonly analytics: AnalyticsPlaces;
 };
 
 /** The databases. `url` is null where PostgreSQL is embedded, others where they are not set. */
@@ -67,5 +69,6 @@ function chainDatabase(env: Environment, chainId: ChainId): ChainDatabase[] {
   const url = env[`DATABASE_URL_${chainId}`];
   if (url === undefined) return [];
   const poolerUrl = env[`DATABASE_POOLER_URL_${chainId}`] ?? null;
-  return [{ chainId, url, poolerUrl, replicas: env[`DATABASE_READ_URLS_${chainId}`] }];
+  const replicas = env[`DATABASE_READ_URLS_${chainId}`];
+  return [{ chainId, url, poolerUrl, replicas, analytics: shapeChainAnalytics(env, chainId) }];
 }

@@ -50,7 +50,8 @@ export async function findProblems(
     const advice = "run op migrate, or start the service";
     return [...general, fault("migrations", `the database lacks ${pending.join(", ")}`, advice)];
   }
-  const projections = configuredProjections(config);
+  // One that serves no chain, as that of accounts, or a chain's own before its move, has no tables of projections.
+  const projections = config.chains.length === 0 ? [] : configuredProjections(config);
   const mayCreate = await mayCreateSchemas(db);
   const checked = await Promise.all(
     projections.map((one) => checkProjection(db, one, { comparesTables: mayCreate })),

@@ -38,7 +38,7 @@ async function run(): Promise<number> {
   try {
     const { cells, args } = chooseCells(process.argv.slice(2));
     for (const cell of cells) {
-      chooseCell(cell);
+      chooseCell(cell, cells.length > 1);
       code = Math.max(code, await runCommand(args));
     }
     return code;

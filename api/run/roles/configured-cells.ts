@@ -1,3 +1,4 @@
+import type { AnalyticsConfig, AnalyticsPlaces } from "../config/analytics-settings.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import { type RoleDatabase, roleDatabase } from "./role.ts";
@@ -8,19 +9,23 @@ export type CellConfig = {
   readonly name: string;
   readonly database: RoleDatabase;
   readonly chains: readonly ChainConfig[];
+  /** Where its log is copied to: a place holds the copy of one. */
+  readonly analytics: AnalyticsConfig;
 };
 
 export const mainCell = "main";
+/** A database of accounts that has no chain. */
+export const accountsCell = "accounts";
 
 /**
  * The databases that are configured: one that may hold every chain, and those of single chains. `processUrl` is the
  * address of a process with a user of its own, who is the same in all of them.
  */
 export function configuredCells(
-  { database, chains }: Pick<Config, "database" | "chains">,
+  { database, chains, analytics }: Pick<Config, "database" | "chains" | "analytics">,
   url: string,
   processUrl: string | null = null,
-): CellConfig[] {
+): [CellConfig, ...CellConfig[]] {
   const { ofChains, maxReplicaLagSeconds, accountsUrl: given } = database;
   const accountsUrl = given && asUserOf(processUrl, given);
   const settingsOf = (one: { poolerUrl: string | null; replicas: RoleDatabase["replicas"] }) => ({
@@ -36,14 +41,24 @@ export function configuredCells(
       name: mainCell,
       database: roleDatabase(settingsOf(main ?? database), processUrl ?? url),
       chains,
+      analytics: same === undefined ? analytics : withPlaces(analytics, same.analytics),
     },
     ...others.map((one) => ({
       name: `${one.chainId}`,
       database: roleDatabase(settingsOf(one), asUserOf(processUrl, one.url)),
       chains: chains.filter(({ chainId }) => chainId === one.chainId),
+      analytics: { ...analytics, ...one.analytics },
     })),
   ];
 }
+
+/** Places of its own before those of all. */
+const withPlaces = (all: AnalyticsConfig, own: AnalyticsPlaces): AnalyticsConfig => ({
+  ...all,
+  clickhouseUrl: own.clickhouseUrl ?? all.clickhouseUrl,
+  duckdbFile: own.duckdbFile ?? all.duckdbFile,
+  readUrl: own.readUrl ?? all.readUrl,
+});
 
 /** Whether two addresses lead to one database, whoever uses them. */
 export function isSameDatabase(one: string, other: string): boolean {

@@ -2,8 +2,8 @@ import type { Logger } from "pino";
 import { openCallMeter } from "../../background/outgoing/call-meter.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
-import { configuredCells, mainCell } from "../roles/configured-cells.ts";
-import type { RoleCell, RoleContext, RunningRole } from "../roles/role.ts";
+import { type CellConfig, configuredCells } from "../roles/configured-cells.ts";
+import type { RoleCell, RoleContext, RunningRole, SomeRoleCells } from "../roles/role.ts";
 import { runInCells } from "../roles/run-in-cells.ts";
 import { loadRole, type RoleName } from "./role-modules.ts";
 
@@ -45,22 +45,21 @@ export async function runRole(
   }
 }
 
-/** The API serves all cells in one, others work in each. The console shows the first one. */
+/** API and console serve all cells in one, others work in each. */
 async function start(
   name: RoleName,
-  context: RoleContext & { cells: readonly RoleCell[] },
+  context: RoleContext & { cells: SomeRoleCells },
   only: readonly string[] | undefined,
 ): Promise<RunningRole> {
   const run = await loadRole(name);
   const { cells } = context;
-  if (cells.length === 1 || name === "api") return await run(context);
+  if (cells.length === 1 || name === "api" || name === "console") return await run(context);
   const preparesChains = name === "indexer";
-  const names = name === "console" ? [mainCell] : only;
-  return await runInCells({ run, context, cells, preparesChains, ...(names && { only: names }) });
+  return await runInCells({ run, context, cells, preparesChains, ...(only && { only }) });
 }
 
 /** A role that runs alone needs the addresses of its databases and chains in its settings. */
-export function roleCells(config: Config, name: RoleName): readonly [RoleCell, ...RoleCell[]] {
+export function roleCells(config: Config, name: RoleName): SomeRoleCells {
   const { url, processUrls } = config.database;
   const { bps, recipient } = config.fees;
   const problems: string[] = [];
@@ -81,15 +80,16 @@ export function roleCells(config: Config, name: RoleName): readonly [RoleCell, .
   if (url === null || recipient === null || problems.length > 0) {
     throw new ConfigurationError(problems);
   }
-  const [main, ...others] = configuredCells(config, url, processUrls[name]).map((cell) => ({
+  const roleCell = (cell: CellConfig): RoleCell => ({
     name: cell.name,
     config: {
       ...config,
       database: cell.database,
       chains: [...cell.chains],
+      analytics: cell.analytics,
       fees: { bps, recipient },
     },
-  }));
-  if (main === undefined) throw new Error("no database is configured");
-  return [main, ...others];
+  });
+  const [main, ...others] = configuredCells(config, url, processUrls[name]);
+  return [roleCell(main), ...others.map(roleCell)];
 }

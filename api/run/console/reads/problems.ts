@@ -1,8 +1,7 @@
-import type { Database } from "../../../../projections/database.ts";
 import type { FetchChainHead } from "../../inspection/fetch-chain-head.ts";
 import { findProblems } from "../../inspection/find-problems.ts";
 import type { Finding } from "../../inspection/find-server-problems.ts";
-import type { InspectedConfig } from "../../inspection/inspected-config.ts";
+import type { OtherDatabase } from "./databases.ts";
 
 /** Milliseconds for which findings are shown: looking for them reads the whole catalog. */
 const maxAgeMs = 20_000;
@@ -11,19 +10,26 @@ type Problems = { at: Date; findings: Finding[] };
 export type ReadProblems = () => Promise<Problems>;
 
 type Options = {
-  db: Database;
-  config: InspectedConfig;
+  main: Pick<OtherDatabase, "db" | "config">;
+  others: readonly OtherDatabase[];
   fetchHead: FetchChainHead;
   now: () => Date;
 };
 
 /** What `op doctor` finds, at most 20 s old. Concurrent callers share one search. */
-export function openProblemReader({ db, config, fetchHead, now }: Options): ReadProblems {
+export function openProblemReader({ main, others, fetchHead, now }: Options): ReadProblems {
+  const findAll = async () => {
+    const found = await Promise.all([
+      findProblems(main.db, main.config, fetchHead),
+      ...others.map((one) => findOthers(one, fetchHead)),
+    ]);
+    return found.flat();
+  };
   let current: { promise: Promise<Problems>; since: number } | undefined;
   return () => {
     const at = now();
     if (current !== undefined && at.getTime() - current.since < maxAgeMs) return current.promise;
-    const promise = findProblems(db, config, fetchHead).then((findings) => ({ at, findings }));
+    const promise = findAll().then((findings) => ({ at, findings }));
     const mine = { promise, since: at.getTime() };
     current = mine;
     promise.catch(() => {
@@ -31,4 +37,19 @@ export function openProblemReader({ db, config, fetchHead, now }: Options): Read
     });
     return promise;
   };
+}
+
+/** Of one of several databases, which each finding names. */
+async function findOthers(
+  { name, db, config }: OtherDatabase,
+  fetchHead: FetchChainHead,
+): Promise<Finding[]> {
+  const unanswered = (error: Error): Finding[] => [
+    {
+      ...{ about: "database", isFault: true, finding: `does not answer: ${error.message}` },
+      advice: `is its server running? op --cell ${name} doctor`,
+    },
+  ];
+  const findings = await findProblems(db, config, fetchHead).catch(unanswered);
+  return findings.map((one) => ({ ...one, about: `${one.about} (database ${name})` }));
 }

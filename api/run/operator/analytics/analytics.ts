@@ -8,6 +8,7 @@ import {
   syncEngine,
   usedEngines,
 } from "../../../background/analytics/engines.ts";
+import { mainCell } from "../../roles/configured-cells.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";
@@ -43,9 +44,10 @@ export function addAnalytics(program: Command): void {
 const settings = { clickhouse: "ANALYTICS_CLICKHOUSE_URL", duckdb: "ANALYTICS_DUCKDB_FILE" };
 
 async function syncOnce({ to: engine, anew: isAnew = false, json }: SyncCommand): Promise<void> {
-  await withDatabase("analytics sync", async ({ db, config, url }) => {
+  await withDatabase("analytics sync", async ({ db, config, url, cell }) => {
     const place = placeOf(engine, config.analytics);
-    if (place === null) throw new Error(`${settings[engine]} is not set: it says where to copy to`);
+    const setting = settings[engine] + (cell.name === mainCell ? "" : `_${cell.name}`);
+    if (place === null) throw new Error(`${setting} is not set: it says where to copy to`);
     const readUrl = config.analytics.readUrl ?? url;
     const progress = json ? null : openProgress("copying facts");
     const onProgress = ({ position, head }: { position: bigint; head: bigint }) =>

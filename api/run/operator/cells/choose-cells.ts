@@ -1,9 +1,11 @@
 import { readConfig, readEnvironment } from "../../config/read-config.ts";
-import { isSameDatabase, mainCell } from "../../roles/configured-cells.ts";
+import { accountsCell, isSameDatabase, mainCell } from "../../roles/configured-cells.ts";
 import { mergeInstallation } from "../../supervisor/installation.ts";
 
-/** What must be alike in all databases. */
-const everywhere = ["migrate", "pause", "resume", "makers", "roles"];
+/** What must be alike in all databases, or tells of each. */
+const everywhere = ["migrate", "pause", "resume", "makers", "roles", "doctor"];
+/** What is about the chains of each. */
+const ofEachChain = ["status"];
 
 type Chosen = { readonly cells: readonly string[]; readonly args: readonly string[] };
 
@@ -13,7 +15,11 @@ export function chooseCells(argv: readonly string[]): Chosen {
   const given = first === "--cell" ? second : /^--cell=(.*)$/.exec(first)?.[1];
   const args = given === undefined ? argv : argv.slice(first === "--cell" ? 2 : 1);
   if (given !== undefined && given !== "all") return { cells: [given], args };
-  const isForAll = given === "all" || everywhere.includes(args[0] ?? "");
+  if (args.some((one) => one === "--help" || one === "-h")) return { cells: [mainCell], args };
+  const command = args[0] ?? "";
+  if (ofEachChain.includes(command))
+    return { cells: allCells().filter((cell) => cell !== accountsCell), args };
+  const isForAll = given === "all" || everywhere.includes(command);
   // Of a faulty configuration the command itself tells.
   return { cells: isForAll ? allCells() : [mainCell], args };
 }
@@ -27,6 +33,6 @@ function allCells(): string[] {
   return [
     mainCell,
     ...chains.map(({ chainId }) => `${chainId}`),
-    ...(hasAccounts ? ["accounts"] : []),
+    ...(hasAccounts ? [accountsCell] : []),
   ];
 }

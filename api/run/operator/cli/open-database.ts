@@ -5,15 +5,24 @@ import { pendingMigrations } from "../../../../projections/log/migrate.ts";
 import type { Config } from "../../config/config.ts";
 import { ConfigurationError } from "../../config/configuration-error.ts";
 import { readConfig, readEnvironment } from "../../config/read-config.ts";
+import { maskUrl } from "../../config/setting.ts";
 import { type DatabaseRoles, readDatabaseRoles } from "../../database-roles/database-roles.ts";
 import { createLogger } from "../../output/logger.ts";
 import { askServer } from "../../postgres/answering-server.ts";
 import { startPostgres } from "../../postgres/embedded.ts";
-import { asUserOf, configuredCells, mainCell } from "../../roles/configured-cells.ts";
+import { accountsCell, asUserOf, configuredCells, mainCell } from "../../roles/configured-cells.ts";
 import { mergeInstallation } from "../../supervisor/installation.ts";
 import { startOrphanGuard } from "../../supervisor/orphan-guard.ts";
 
-export type Opened = { db: Database; config: Config; url: string };
+export type Opened = {
+  db: Database;
+  config: Config;
+  url: string;
+  cell: WorkedCell;
+};
+
+/** A database that a command works on: its name, and its address without a password. */
+export type WorkedCell = { name: string; address: string; isOneOfSeveral: boolean };
 
 /** Whose rights the command has. `admin`: of a user who may administer roles. */
 type OpenOptions = {
@@ -23,10 +32,10 @@ type OpenOptions = {
   holds?: "accounts";
 };
 
-let chosenCell = mainCell;
-/** The database that the following commands work on: `main`, `accounts`, or that of a chain. */
-export function chooseCell(name: string): void {
-  chosenCell = name;
+let chosen: Omit<WorkedCell, "address"> = { name: mainCell, isOneOfSeveral: false };
+/** The database that the following command works on: `main`, `accounts`, or that of a chain. */
+export function chooseCell(name: string, isOneOfSeveral: boolean): void {
+  chosen = { name, isOneOfSeveral };
 }
 
 /** Milliseconds after which the server cancels the statement of a killed command. */
@@ -44,7 +53,7 @@ export async function withDatabase<Result>(
   const whole = readConfig(mergeInstallation(readEnvironment()));
   const server = whole.database.url === null ? await startEmbedded(whole) : undefined;
   const main = server?.url ?? whole.database.url ?? "";
-  const { config, url: place } = await placeOf(whole, main, holds ?? chosenCell);
+  const { config, url: place } = await placeOf(whole, main, holds ?? chosen.name);
   const { adminUrl } = config.database;
   const isAdmin = as === "admin" && server === undefined;
   const login = isAdmin ? asUserOf(adminUrl, place) : place;
@@ -53,14 +62,15 @@ export async function withDatabase<Result>(
   if (answering?.isPooled) throw new Error(behindPooler);
   const url = as === "admin" ? login : await asRole(login, as);
   const db = openDatabase({
-    url: withOption(url, `client_connection_check_interval=${CHECK_CLIENT_MS}`),
+    url: commandAddress(url),
     applicationName: `op ${command}`,
     max: 4,
     onIdleError: () => {},
   });
   try {
     if (!mayLackMigrations) await assertMigrated(db);
-    return await work({ db, config, url });
+    const cell = { ...chosen, address: maskUrl(place) };
+    return await work({ db, config, url, cell });
   } finally {
     await db.destroy();
     await server?.stop();
@@ -71,7 +81,7 @@ export async function withDatabase<Result>(
 export const withAccounts = <Result>(
   command: string,
   work: (opened: Opened) => Promise<Result>,
-): Promise<Result> => withDatabase(command, work, { holds: "accounts" });
+): Promise<Result> => withDatabase(command, work, { holds: accountsCell });
 
 /** A command works on one database, and on the chains that it serves. */
 async function placeOf(
@@ -80,7 +90,8 @@ async function placeOf(
   name: string,
 ): Promise<{ url: string; config: Config }> {
   const { database } = config;
-  if (name === "accounts") return { url: database.accountsUrl ?? main, config };
+  if (name === accountsCell)
+    return { url: database.accountsUrl ?? main, config: { ...config, chains: [] } };
   const cells = configuredCells(config, main);
   const cell = cells.find((one) => one.name === name);
   if (cell === undefined)
@@ -92,7 +103,8 @@ async function placeOf(
   );
   const { poolerUrl, replicas } = cell.database;
   const own = { ...database, url: cell.database.url, poolerUrl, replicas };
-  return { url: cell.database.url, config: { ...config, chains, database: own } };
+  const { analytics } = cell;
+  return { url: cell.database.url, config: { ...config, chains, database: own, analytics } };
 }
 
 /** Before the first migration no chain is anywhere. */
@@ -133,6 +145,10 @@ async function asRole(url: string, process: keyof DatabaseRoles): Promise<string
     await db.destroy();
   }
 }
+
+/** The address of a database for the statements of a command, which the server ends when the command is killed. */
+export const commandAddress = (url: string): string =>
+  withOption(url, `client_connection_check_interval=${CHECK_CLIENT_MS}`);
 
 /** The address of a database with a parameter of its sessions. */
 function withOption(url: string, setting: string): string {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { findProblems } from "../../inspection/find-problems.ts";
 import type { Finding } from "../../inspection/find-server-problems.ts";
 import { withDatabase } from "../cli/open-database.ts";
-import { print } from "../cli/output.ts";
+import { printOfCell } from "../cli/output.ts";
 
 /** `op doctor` */
 export function addDoctor(program: Command): void {
@@ -13,10 +13,11 @@ export function addDoctor(program: Command): void {
     .action(async ({ json }: { json?: boolean }) => {
       await withDatabase(
         "doctor",
-        async ({ db, config }) => {
+        async ({ db, config, cell }) => {
           const findings = await findProblems(db, config);
-          print(
+          printOfCell(
             json,
+            cell,
             { findings },
             findings.length === 0 ? ["no problem found"] : findings.map(lineOf),
           );
