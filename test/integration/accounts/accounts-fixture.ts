@@ -161,12 +161,15 @@ export type Browser = {
     headers?: Record<string, string>,
   ): Promise<Page>;
   /** The same browser, with the same cookie, at another process. */
-  at(desk: Desk): Browser;
+  at(desk: Place): Browser;
 };
 
 let browsers = 0;
 
-export function openBrowser(desk: Desk, address = newAddress()): Browser {
+/** Where a developer section is. */
+type Place = { readonly url: string; readonly accounts: Pick<AccountContext, "baseUrl"> };
+
+export function openBrowser(desk: Place, address = newAddress()): Browser {
   let formToken = "";
   const origin = desk.url.replace(/^\w+:/, new URL(desk.accounts.baseUrl).protocol);
   const ask = async (path: string, init: RequestInit): Promise<Page> => {

@@ -19,6 +19,7 @@ import { appendObservations } from "../../../projections/log/append.ts";
 import { addressOf } from "../../support/database/given.ts";
 import { pipelineSettings, until } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { followEvents } from "../../support/http/follow-events.ts";
 import { openTwoChains, twoChains } from "../../support/market-data/two-chains.ts";
 import { feeRecipient, givenListing, receivedAt } from "../../support/orders/order-facts.ts";
 
@@ -130,25 +131,6 @@ const postOf = (body: string) => ({
   body,
 });
 
-/** Reads a chain's events from a place on, page by page, until the feed has no more and the caller says so. */
-async function follow(chainId: number, isOver: () => boolean): Promise<string[]> {
-  const ids: string[] = [];
-  let after = "0-0";
-  for (;;) {
-    const wasOver = isOver();
-    const response = await ask(`/v1/events?chainId=${chainId}&after=${after}&per_page=100`);
-    if (response.status === 503) continue;
-    const { data, meta } = (await response.json()) as {
-      data: { id: string }[];
-      meta: { next: string; has_more: boolean };
-    };
-    ids.push(...data.map(({ id }) => id));
-    after = meta.next;
-    if (!meta.has_more && wasOver) return ids;
-    if (!meta.has_more) await delay(50);
-  }
-}
-
 it("moves under load: nothing that was acknowledged is lost, no event is repeated or missing", async () => {
   const seen = new Map(
     twoChains.map((chain) => [chain, { posted: new Map(), refused: 0, longestMs: 0 } as Seen]),
@@ -158,7 +140,7 @@ it("moves under load: nothing that was acknowledged is lost, no event is repeate
   const traders = twoChains.flatMap((chain) =>
     [1, 2].map((writer) => trade(chain, writer, of(chain), () => isOver)),
   );
-  const followers = twoChains.map((chain) => follow(chain, () => areAllPosted));
+  const followers = twoChains.map((chain) => followEvents(ask, chain, () => areAllPosted));
   await until("some trade", async () => of(moved).posted.size > 20);
   const { pausedMs } = await moveChain({
     ...{ chainId: moved, from: shared.book.db, to: own.db, projections: shared.projections },
@@ -175,7 +157,7 @@ it("moves under load: nothing that was acknowledged is lost, no event is repeate
   expect(of(moved).longestMs).toBeLessThan(10_000);
   expect(of(1).refused).toBe(0);
   for (const [index, chain] of twoChains.entries()) {
-    const again = await follow(chain, () => true);
+    const again = await followEvents(ask, chain, () => true);
     expect(followed[index]).toEqual(again);
     expect(new Set(again).size).toBe(again.length);
     for (const askId of of(chain).posted.keys()) {

@@ -81,15 +81,16 @@ type TraderOptions = {
   sender?: Address;
 };
 
-/** By base URL: what traders have written they read, as the client library does. */
+/** By base URL and chain: what traders have written they read, as the client library does. */
 const writtenPositions = new Map<string, bigint>();
 
 /** Somebody who knows the API's answers and the exchange's functions, and no code of ours. */
 export function openTrader({ baseUrl, chainId, client, account }: TraderOptions) {
   const maker = account.address.toLowerCase() as Address;
+  const log = `${baseUrl} ${chainId}`;
 
   async function request(method: "GET" | "POST", path: string, body?: unknown): Promise<Answer> {
-    const written = () => writtenPositions.get(baseUrl) ?? 0n;
+    const written = () => writtenPositions.get(log) ?? 0n;
     const response = await fetch(baseUrl + path, {
       method,
       headers: {
@@ -103,8 +104,9 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
       await delay(Number(response.headers.get("retry-after")) * 1_000);
       return await request(method, path, body);
     }
-    const position = BigInt(response.headers.get("x-position") ?? 0);
-    if (method === "POST" && position > written()) writtenPositions.set(baseUrl, position);
+    // A number, or the chain's where each has a database of its own.
+    const position = BigInt(/\d+$/.exec(response.headers.get("x-position") ?? "")?.[0] ?? 0);
+    if (method === "POST" && position > written()) writtenPositions.set(log, position);
     return answer;
   }
   const get = (path: string) => request("GET", path);
