@@ -14,7 +14,8 @@ import {
 } from "../../../projections/log/cells/departure.ts";
 import type { Passage } from "../../../projections/log/cells/passage.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { readCaughtUpIndexers, readIndexerNames } from "../../../projections/log/sources.ts";
+import { readIndexerNames } from "../../../projections/log/sources.ts";
+import { readIndexedBlocks } from "../../../projections/log/status.ts";
 import { isLockHeld, withLock } from "../../../projections/named-lock.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
 import { applyRights } from "../database-roles/apply-rights.ts";
@@ -51,6 +52,8 @@ const positionGap = 10_000_000n;
 /** The switch is tried when no more facts than this are left. */
 const fewFacts = 500n;
 const pollMs = 500;
+/** An indexer follows the chain when it is no further behind the other one. */
+const indexerLagSeconds = 10;
 /** The server may take so long to notice that a command was killed. */
 const lockWaitMs = 5_000;
 
@@ -160,13 +163,16 @@ async function applyAll({ to, projections }: MoveOptions): Promise<void> {
   }
 }
 
-/** Those that run: of one whose sources were removed there is nothing to follow. */
+/**
+ * Waits until each of the chain's indexers has indexed in the new database what it has in the old one. Of that one alone
+ * is recorded until the switch. Of one whose sources were removed there is nothing to follow.
+ */
 async function awaitIndexers(options: MoveOptions): Promise<void> {
-  const { chainId, from, to, onStep } = options;
+  const { chainId, from, onStep } = options;
   for (;;) {
     const names = await readIndexerNames(from, chainId);
-    const caughtUp = await readCaughtUpIndexers(to, chainId);
-    const done = names.filter((name) => caughtUp.has(name)).length;
+    const follow = await Promise.all(names.map((name) => hasFollowed(options, name)));
+    const done = follow.filter(Boolean).length;
     if (done === names.length) return;
     onStep({
       task: "waiting for the indexer",
@@ -176,4 +182,11 @@ async function awaitIndexers(options: MoveOptions): Promise<void> {
     await catchUp(options);
     await delay(pollMs);
   }
+}
+
+async function hasFollowed({ chainId, from, to }: MoveOptions, name: string): Promise<boolean> {
+  const before = await readIndexedBlocks(from, chainId, name);
+  const now = await readIndexedBlocks(to, chainId, name);
+  if (before === null) return true;
+  return now !== null && now.indexed.timestamp >= before.indexed.timestamp - indexerLagSeconds;
 }

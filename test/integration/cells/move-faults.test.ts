@@ -17,9 +17,11 @@ import {
 import { readHeldChains } from "../../../projections/log/cells/read-held-chains.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { withLock } from "../../../projections/named-lock.ts";
+import { block } from "../../support/database/given.ts";
 import { appendTrades, projections } from "../../support/database/operator.ts";
 import { until } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { createPonderTables, endOf } from "../log/ponder-tables.ts";
 
 const chainId = 1;
 let shared: TestDatabase;
@@ -75,18 +77,27 @@ it("the chain's indexers in the new database never see it without what they are 
   expect(rows).toEqual([{ source: "seaport", schema: "ponder_1_core" }]);
 });
 
-it("waits for the indexers that run, and for no other", async () => {
+it("waits until the indexers that run have indexed what they have in the other database, and for no other", async () => {
   await addIndexer(shared.db, "blur", { source: "blur", isRemoved: true });
+  const indexed = async (db: Database, name: string, number: number) => {
+    await createPonderTables(db, `ponder_1_${name}`, chainId, name);
+    await sql`
+      update ${sql.table(`ponder_1_${name}._ponder_checkpoint`)}
+      set latest_checkpoint = ${endOf(block(chainId, number))}`.execute(db);
+  };
+  for (const name of ["core", "blur"]) await indexed(shared.db, name, 3);
   const waits: bigint[] = [];
+  let indexing = Promise.resolve();
   await move({
     awaitsIndexer: true,
     onStep({ task, done, total }) {
       if (task !== "waiting for the indexer") return;
       waits.push(total - done);
-      void sql`update ops.indexer set caught_up_at = now() where name = 'core'`.execute(own.db);
+      if (waits.length === 1) indexing = indexed(own.db, "core", 3);
     },
   });
-  expect(waits).toContain(1n);
+  await indexing;
+  expect(new Set(waits)).toEqual(new Set([1n]));
   expect(await readHeldChains(shared.db, [chainId])).toEqual(new Set());
 });
 

@@ -206,7 +206,10 @@ const factsOf = async (chainId: number, after: number) => ({
 
 it("op and the console tell of both databases", async () => {
   const { stdout } = await op("status", "--json");
-  const told = stdout.trim().split("\n").map((line) => JSON.parse(line));
+  const told = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
   expect(told.map(({ cell, chains }) => [cell, chains[0].chainId, chains.length])).toEqual([
     ["main", ethereum, 1],
     [`${moved}`, moved, 1],

@@ -3,7 +3,8 @@ import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 
 const frozen = [
-  ...["/v1/events?after=0-0&per_page=50", `/v1/wallets/${accounts.grace.address}/tokens`],
+  "/v1/events?after=0-0&per_page=50",
+  `/v1/wallets/${accounts.grace.address}/tokens?collection=${contracts.punks}`,
   ...[`/v1/listings?collection=${contracts.punks}`, `/v1/collections/${contracts.punks}`],
   `/v1/collections/${contracts.punks}/tokens?per_page=100&sort=price_asc`,
   `/v1/collections/${contracts.punks}/holders`,
