@@ -185,7 +185,8 @@ it("op cells move, killed at random under trade, loses nothing, and the answers 
 
   expect(outcome.killsWhileClosed).toBeGreaterThan(0);
   expect(outcome.pausedMs).toBeLessThan(10_000);
-  expect(longestMs).toBeLessThan(10_000);
+  // Killed while it was closed, the log opens by itself after 8 s; then the order waits for its turn.
+  expect(longestMs).toBeLessThan(20_000);
   expect(of(ethereum).refused).toBe(0);
   for (const [index, chainId] of chainIds.entries()) {
     const again = await followEvents(ask, chainId, () => true);
