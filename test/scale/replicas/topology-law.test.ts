@@ -5,6 +5,7 @@ import { type OpenedReads, openReads } from "../../../api/run/roles/open-reads.t
 import { roleDatabase } from "../../../api/run/roles/role.ts";
 import { createApp } from "../../../api/serve/app.ts";
 import { allProjections } from "../../../projections/all.ts";
+import { moveLogEnd } from "../../../projections/log/cells/arrival.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { type OwnServer, openOwnServer } from "../../support/database/own-server.ts";
 import { hasPgBouncer, openPgBouncer, type PgBouncer } from "../../support/database/pgbouncer.ts";
@@ -152,14 +153,15 @@ async function answersOf(api: ApiClient, minPosition: bigint): Promise<Map<strin
   return answers;
 }
 
-/** A database of the chain's own, to which it was moved. */
+/** A database of the chain's own, to which it was moved, at the position up to which both logs are the same. */
 async function moveToOwn(): Promise<TestDatabase> {
   const own = await createDatabase({ server: primary.url });
   closing.push(own);
-  await moveChain({
+  const { position } = await moveChain({
     ...{ chainId: 1, from: market.book.db, to: own.db, awaitsIndexer: false, onStep: () => {} },
     projections: allProjections({ feeRecipient: testFee.recipient }),
   });
+  await moveLogEnd(own.db, [await readLogHead(own.db)], position);
   return own;
 }
 
