@@ -4,6 +4,7 @@ import type { Projection } from "../../../projections/engine/projection.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { beginArrival, moveLogEnd, readArrived } from "../../../projections/log/cells/arrival.ts";
+import type { ChainMove } from "../../../projections/log/cells/chain-move.ts";
 import { copyStep } from "../../../projections/log/cells/copy-log.ts";
 import { copyExactState, copySlowState } from "../../../projections/log/cells/copy-state.ts";
 import {
@@ -12,7 +13,6 @@ import {
   finishDeparture,
   reopenChain,
 } from "../../../projections/log/cells/departure.ts";
-import type { Passage } from "../../../projections/log/cells/passage.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { readIndexerNames } from "../../../projections/log/sources.ts";
 import { readIndexedBlocks } from "../../../projections/log/status.ts";
@@ -27,7 +27,7 @@ export type MoveStep = {
   readonly total: bigint;
 };
 
-export type MoveOptions = Passage & {
+export type MoveOptions = ChainMove & {
   readonly projections: readonly Projection[];
   /** Whether the chain's indexer must follow new blocks in the new database before anything is switched. */
   readonly awaitsIndexer: boolean;

@@ -1,15 +1,15 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../../database.ts";
 import { readLogHead } from "../read-log-head.ts";
+import type { ChainMove } from "./chain-move.ts";
 import { copyIndexers, copySources } from "./copy-state.ts";
-import type { Passage } from "./passage.ts";
 
 /**
  * Begins a chain's arrival, or goes on with one. Throws where the database has facts of something else. Who sees the
  * arrival also sees what is indexed of the chain: its indexers begin with that.
  */
-export async function beginArrival(passage: Passage, moveId: string): Promise<void> {
-  const { chainId, to } = passage;
+export async function beginArrival(move: ChainMove, moveId: string): Promise<void> {
+  const { chainId, to } = move;
   await to.transaction().execute(async (session) => {
     const head = await readLogHead(session);
     const { rows } = await sql<{ moveId: string }>`
@@ -20,8 +20,8 @@ export async function beginArrival(passage: Passage, moveId: string): Promise<vo
     if (known?.moveId === moveId) return;
     if (known !== undefined || head > 0n)
       throw new Error("the chain's own database is not empty: it has facts of another log");
-    await copySources(passage, session);
-    await copyIndexers(passage, session);
+    await copySources(move, session);
+    await copyIndexers(move, session);
     await sql`
       insert into ops.arriving_chain (chain_id, move_id) values (${chainId}, ${moveId})`.execute(
       session,
@@ -30,7 +30,7 @@ export async function beginArrival(passage: Passage, moveId: string): Promise<vo
 }
 
 /** How far the chain's facts are in its own database. */
-export async function readArrived({ chainId, to }: Passage): Promise<bigint> {
+export async function readArrived({ chainId, to }: ChainMove): Promise<bigint> {
   const { rows } = await sql<{ position: bigint }>`
     select position from ops.arriving_chain where chain_id = ${chainId}`.execute(to);
   return rows[0]?.position ?? 0n;

@@ -2,9 +2,9 @@ import { sql } from "kysely";
 import type { Session } from "../../database.ts";
 import { kindList } from "../fact-kind-sql.ts";
 import { advanceArrived, readArrived } from "./arrival.ts";
+import type { ChainMove } from "./chain-move.ts";
 import { fetchRows, storeRows } from "./copy-rows.ts";
 import { isOfChain } from "./departure.ts";
-import type { Passage } from "./passage.ts";
 
 /** Positions that one transaction copies at most, and contracts. */
 const stepPositions = 10_000n;
@@ -14,12 +14,12 @@ const stepContracts = 20_000;
  * Copies the chain's next facts, and those of no chain, with their positions: an answer is the same as before, and a
  * cursor or the id of an event stays what it is. Positions of other chains' facts are left out. Returns how far it is.
  */
-export async function copyStep(passage: Passage, upTo: bigint): Promise<bigint> {
-  const { chainId, from, to } = passage;
-  const after = await readArrived(passage);
+export async function copyStep(move: ChainMove, upTo: bigint): Promise<bigint> {
+  const { chainId, from, to } = move;
+  const after = await readArrived(move);
   const end = after + stepPositions < upTo ? after + stepPositions : upTo;
   if (end <= after) return after;
-  await copyContracts(passage);
+  await copyContracts(move);
   const known = await readKnownContracts(to);
   const texts = await from
     .transaction()
@@ -78,7 +78,7 @@ async function readKnownContracts(to: Session): Promise<number> {
 }
 
 /** Copies all contracts: an id is never given to another one. What is left are those of the facts that come next. */
-async function copyContracts({ from, to }: Passage): Promise<void> {
+async function copyContracts({ from, to }: ChainMove): Promise<void> {
   for (;;) {
     const known = await readKnownContracts(to);
     const { text, count } = await fetchRows(from, contractsAfter(known));

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../../database.ts";
+import type { ChainMove } from "./chain-move.ts";
 import { storeRows } from "./copy-rows.ts";
-import type { Passage } from "./passage.ts";
 
 /** Rows `t` of a table beside the log. */
 type StateTable = readonly [table: string, where: RawBuilder<unknown>];
@@ -37,18 +37,18 @@ const exactState = (chainId: number): StateTable[] => [
   ["ops.switch", sql`true`],
 ];
 
-export const copySlowState = (passage: Passage) => copyAll(passage, slowState(passage.chainId));
-export const copyExactState = (passage: Passage) => copyAll(passage, exactState(passage.chainId));
+export const copySlowState = (move: ChainMove) => copyAll(move, slowState(move.chainId));
+export const copyExactState = (move: ChainMove) => copyAll(move, exactState(move.chainId));
 
-async function copyAll(passage: Passage, tables: readonly StateTable[]): Promise<void> {
-  await passage.to.transaction().execute(async (session) => {
-    for (const table of tables) await replaceTable(passage, session, table);
+async function copyAll(move: ChainMove, tables: readonly StateTable[]): Promise<void> {
+  await move.to.transaction().execute(async (session) => {
+    for (const table of tables) await replaceTable(move, session, table);
   });
 }
 
 /** Replaces the table's rows by those of one snapshot of the other database. */
 async function replaceTable(
-  { from }: Passage,
+  { from }: ChainMove,
   to: Session,
   [table, where]: StateTable,
 ): Promise<void> {
@@ -69,11 +69,11 @@ async function replaceTable(
 }
 
 /** What is indexed of the chain. */
-export const copySources = (passage: Passage, to: Session) =>
-  replaceTable(passage, to, sources(passage.chainId));
+export const copySources = (move: ChainMove, to: Session) =>
+  replaceTable(move, to, sources(move.chainId));
 
 /** The indexers of the chain, which begin in the new database as they are in the old one. */
-export async function copyIndexers({ chainId, from }: Passage, to: Session): Promise<void> {
+export async function copyIndexers({ chainId, from }: ChainMove, to: Session): Promise<void> {
   const { rows } = await sql<{ name: string; schema: string; generation: number }>`
     select name, ponder_schema as schema, generation from ops.indexer where chain_id = ${chainId}`.execute(
     from,
