@@ -5,10 +5,12 @@ import {
   type Kysely,
   PostgresAdapter,
   PostgresDialect,
+  type QueryCompiler,
   type SchemaMetadata,
   sql,
   type TableMetadata,
 } from "kysely";
+import { VersionedNames } from "./versioned-names.ts";
 
 /**
  * PostgreSQL for migrations that run while schemas are rebuilt. Kysely's own introspection looks tables up by their names
@@ -17,6 +19,10 @@ import {
 export class SteadyDialect extends PostgresDialect {
   override createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
     return new SteadyIntrospector(db);
+  }
+
+  override createQueryCompiler(): QueryCompiler {
+    return new VersionedNames();
   }
 
   override createAdapter(): DialectAdapter {

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Projection } from "../engine/projection.ts";
 import { saleFactKinds } from "../exchanges/sale-fact-kinds.ts";
+import { versions } from "../versions.ts";
 import { addAllCancels, addAllSales, addNewEvents, nameCancelled, removeEvents } from "./derive.ts";
 import { tables } from "./tables.ts";
 
@@ -11,7 +12,7 @@ import { tables } from "./tables.ts";
 export function activityProjection(sales: Projection): Projection {
   return {
     name: "activity",
-    version: 5,
+    version: versions.activity.version,
     handles: [
       ...saleFactKinds,
       "order_cancelled",

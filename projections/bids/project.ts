@@ -1,6 +1,7 @@
 import type { Session } from "../database.ts";
 import { withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
+import { versions } from "../versions.ts";
 import { bidsToRecompute, selectAffectedBids, selectAllBids } from "./recompute-set.ts";
 import { storeStates } from "./store.ts";
 import { bidTables } from "./table.ts";
@@ -10,7 +11,7 @@ const { orders } = bidsToRecompute;
 /** Our bids and their state; ended ones without a fill leave after 30 days. */
 export const bidsProjection: Projection = {
   name: "bids",
-  version: 4,
+  version: versions.bids.version,
   tables: bidTables,
   async apply(session, schema, window) {
     await bidsToRecompute.open(session);

@@ -8,6 +8,7 @@ import { type FactSelection, latestFacts, type RecomputeSet } from "../order-sta
 import { unitsTransferredUpTo } from "../order-state/transferred-units.ts";
 import { zeroAddress } from "../sql/burn-address.ts";
 import { tokensAt } from "../sql/token-at.ts";
+import { schemaOf } from "../versions.ts";
 import { knownAllowances, knownBalances } from "./known-funds.ts";
 
 /** Readings of a block, to compare with the effective facts in one statement. */
@@ -174,7 +175,7 @@ function changedUnits(readings: ReadingsToCompare, recompute: RecomputeSet): Raw
         from ${recompute.facts} f
         where f.block_id >= ${readings.beforeBlock} and f.block_id < ${readings.endOfChain} and f.log_index is not null
           and f.kind in ${kindList("erc1155_transfer")}
-          and f.position <= (select position from engine.checkpoint where projection = 'ownership')
+          and f.position <= (select position from engine.checkpoint where projection = ${sql.lit(schemaOf("ownership"))})
           and not exists (select from ${recompute.retractedBlocks} d where d.block_id = f.block_id)
       )
       select o.ord

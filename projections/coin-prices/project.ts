@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
+import { versions } from "../versions.ts";
 import { tables } from "./tables.ts";
 
 const isTick = isObservation("price_ticked");
@@ -9,7 +10,7 @@ const isTick = isObservation("price_ticked");
 /** Coin prices by minute and by hour. Prices belong to no block, so they are always effective. */
 export const coinPricesProjection: Projection = {
   name: "coin_prices",
-  version: 1,
+  version: versions.coin_prices.version,
   handles: ["price_ticked"],
   tables,
   async apply(session, schema, window) {

@@ -55,7 +55,7 @@ export async function findAffectedContracts(
 
 /** Of the bids that facts may change those on whole contracts. */
 function contractsOfAffectedBids(window: WindowWithKinds): RawBuilder<unknown>[] {
-  const affected = affectedBids(window, sql.table("bids.bid"));
+  const affected = affectedBids(window, sql`bids.bid`);
   if (affected.length === 0) return [];
   return [
     sql`

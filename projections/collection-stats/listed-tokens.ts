@@ -55,7 +55,7 @@ export async function deriveListedTokens(
 }
 
 function affectedTokens(schema: string, window: WindowWithKinds): RawBuilder<unknown>[] {
-  const tokens = affectedListings(window, sql.table("listings.listing")).map(
+  const tokens = affectedListings(window, sql`listings.listing`).map(
     (affected) => sql`select contract_id, token_id from (${affected}) affected`,
   );
   if (holdsAny(window.kinds, listingTermsKinds)) {

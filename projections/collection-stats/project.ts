@@ -3,6 +3,7 @@ import type { Session } from "../database.ts";
 import { holdsAny, withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
 import { factKind } from "../log/fact-kind.ts";
+import { versions } from "../versions.ts";
 import { addTimeAffected, deriveCollections, deriveFigures } from "./collections.ts";
 import {
   addAllContracts,
@@ -20,7 +21,7 @@ import { deriveAllWashTrades, deriveWashTrades } from "./wash-trades.ts";
 export function collectionStatsProjection(read: readonly Projection[]): Projection {
   return {
     name: "collection_stats",
-    version: 6,
+    version: versions.collection_stats.version,
     parameters: read
       .map(({ name, version, parameters }) => [name, version, parameters].join(" ").trim())
       .join(", "),

@@ -4,6 +4,7 @@ import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
+import { versions } from "../versions.ts";
 import {
   addAllFirstTransfers,
   applyDescriptions,
@@ -21,7 +22,7 @@ import { deriveWords } from "./words.ts";
 /** Collections: NFT contracts with transfers, grouped by the registry. */
 export const collectionsProjection: Projection = {
   name: "collections",
-  version: 6,
+  version: versions.collections.version,
   handles: [
     ...transferKinds,
     "collection_registered",

@@ -2,12 +2,13 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
+import { versions } from "../versions.ts";
 import { crossListingTables } from "./table.ts";
 
 /** Cross-listings, and which of them have no answer from their partner. */
 export const crossListingsProjection: Projection = {
   name: "cross_listings",
-  version: 1,
+  version: versions.cross_listings.version,
   handles: ["cross_listing_submitted", "cross_listing_answered"],
   tables: crossListingTables,
   async apply(session, schema, window) {

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
+import { schemaOf } from "../versions.ts";
 import type { Projection } from "./projection.ts";
 
-/** A projection and the schema of its tables: its own, or a shadow schema while it is rebuilt. */
+/** A projection and the schema of its tables: that of its version, or a shadow schema while it is rebuilt. */
 export type Target = { readonly projection: Projection; readonly schema: string };
 
 export type Checkpoint = {
@@ -100,6 +101,8 @@ export function reachablePosition(
   checkpoints: ReadonlyMap<string, Checkpoint>,
   bounds: readonly [bigint, ...bigint[]],
 ): bigint {
-  const read = (projection.reads ?? []).map((name) => checkpoints.get(name)?.position ?? 0n);
+  const read = (projection.reads ?? []).map(
+    (name) => checkpoints.get(schemaOf(name))?.position ?? 0n,
+  );
   return [...bounds, ...read].reduce((lowest, one) => (one < lowest ? one : lowest));
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { schemaOf } from "../versions.ts";
 
 /** What the tables of all projections and the log are as of one snapshot. */
 export type DataVersion = {
@@ -14,8 +15,9 @@ export type DataVersion = {
  * moving a position, and of the positions, since a crash may undo a tick and its transaction's number is then given to
  * another. A standby has the same numbers.
  */
+/** Names of projections. */
 export function selectDataVersion(projections: readonly string[]): RawBuilder<DataVersion> {
-  const serving = sql.join(projections.map((name) => sql.lit(name)));
+  const serving = sql.join(projections.map((name) => sql.lit(schemaOf(name))));
   return sql<DataVersion>`
     select concat_ws(' ', h.xmin, c.written) as version, c.position
     from log.head h, (

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { schemaOf } from "../versions.ts";
 import { createTarget, dropTarget } from "./checkpoint.ts";
 import type { Projection } from "./projection.ts";
 
@@ -7,14 +8,14 @@ class RolledBack extends Error {}
 
 /** For people: how a projection's tables differ from those that this version creates, in columns, types, keys and indexes. */
 export async function findDrift(db: Database, projection: Projection): Promise<string[]> {
-  const scratch = `${projection.name}_drift`;
+  const scratch = `${schemaOf(projection.name)}_drift`;
   const differences: string[] = [];
   const compare = async (session: Session): Promise<never> => {
     await dropTarget(session, scratch);
     await createTarget(session, { projection, schema: scratch });
     const [made, stored] = [
       await describe(session, scratch),
-      await describe(session, projection.name),
+      await describe(session, schemaOf(projection.name)),
     ];
     differences.push(
       ...made.filter((one) => !stored.includes(one)).map((one) => `lacks ${one}`),

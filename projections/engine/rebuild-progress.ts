@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { schemaOf } from "../versions.ts";
 import { describeBulkProgress, readBulkProgress } from "./bulk-progress.ts";
 import { dropTarget, isCurrent, readCheckpoints } from "./checkpoint.ts";
 import type { Projection } from "./projection.ts";
@@ -51,7 +52,7 @@ async function findInterruptedRebuild(
   if (found === undefined) return null;
   const checkpoints = await readCheckpoints(session);
   const isRemaining = (projection: Projection) => {
-    const serving = checkpoints.get(projection.name);
+    const serving = checkpoints.get(schemaOf(projection.name));
     return runs.has(projection.name) || serving === undefined || !isCurrent(serving, projection);
   };
   return { ...found, remaining: projections.filter(isRemaining), isResumed: true };

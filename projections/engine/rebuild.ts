@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import { readLogHead } from "../log/read-log-head.ts";
+import { schemaOf } from "../versions.ts";
 import { applyToTarget, type BuildProgress, build, catchUp } from "./build.ts";
 import {
   type Checkpoint,
@@ -42,12 +43,12 @@ export async function prepareProjections(
   const prepare = async (projection: Projection) => {
     const limit = positions.reduce<bigint | undefined>(lower, undefined);
     await withProjectionLock(db, projection.name, async () => {
-      const stored = (await readCheckpoints(db)).get(projection.name);
+      const stored = (await readCheckpoints(db)).get(schemaOf(projection.name));
       if (stored === undefined || !isCurrent(stored, projection)) {
         await replace(db, projection, onProgress, afterSwap, limit);
       }
     });
-    positions.push((await readCheckpoints(db)).get(projection.name)?.position ?? 0n);
+    positions.push((await readCheckpoints(db)).get(schemaOf(projection.name))?.position ?? 0n);
   };
   await runConcurrently(projections, prepare, dependsOn);
 }
@@ -109,8 +110,8 @@ export async function rollBack(
     if (kept === undefined) return null;
     await dropUnusedSchema(db, replaced);
     await inSwapTransaction(db, async (session) => {
-      await renameSchema(session, name, replaced);
-      await renameSchema(session, previous, name);
+      await renameSchema(session, schemaOf(name), replaced);
+      await renameSchema(session, previous, schemaOf(name));
       await afterSwap(session);
     });
     return kept;
@@ -131,10 +132,10 @@ async function swapIn(
   limit?: bigint,
 ): Promise<boolean> {
   const { projection, schema } = target;
-  const { name } = projection;
+  const served = schemaOf(projection.name);
   const checkpoints = await readCheckpoints(session);
   const after = checkpoints.get(schema)?.position ?? 0n;
-  const serving = checkpoints.get(name)?.position ?? (await readLogHead(session));
+  const serving = checkpoints.get(served)?.position ?? (await readLogHead(session));
   const upTo = reachablePosition(
     target,
     checkpoints,
@@ -142,8 +143,10 @@ async function swapIn(
   );
   if (upTo - after > SWAP_FACTS) return false;
   await applyToTarget(session, target, { after, upTo });
-  if (checkpoints.has(name)) await renameSchema(session, name, shadowSchemas(name).previous);
-  await renameSchema(session, schema, name);
+  if (checkpoints.has(served)) {
+    await renameSchema(session, served, shadowSchemas(projection.name).previous);
+  }
+  await renameSchema(session, schema, served);
   await afterSwap(session);
   await sql`select pg_notify('projected', ${upTo.toString()})`.execute(session);
   return true;

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
+import { schemaOf } from "../versions.ts";
 import { applyWindow, readOpenWindow } from "./apply-window.ts";
 import { createTarget, readCheckpoints, type Target } from "./checkpoint.ts";
 import { type Comparison, compareSchemas } from "./compare.ts";
@@ -23,7 +24,7 @@ export async function compareSample(
   }
   await createTarget(session, target);
   const opened = await openWindow(session, { after: position, upTo: position });
-  await pickKeys(session, projection.name, sample, position, keys);
+  await pickKeys(session, schemaOf(projection.name), sample, position, keys);
   await addChanges(
     session,
     sql`
@@ -37,7 +38,7 @@ export async function compareSample(
   await applyWindow(session, target, open);
   return await compareSchemas(
     session,
-    { stored: projection.name, derived: schema },
+    { stored: schemaOf(projection.name), derived: schema },
     {
       maxExamples: maxExamples,
       tables: sample.tables,

@@ -2,19 +2,21 @@ import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import { isConflict } from "../database-failure.ts";
 import { withLock } from "../named-lock.ts";
+import { schemaOf } from "../versions.ts";
 import { dropTarget } from "./checkpoint.ts";
 
-/** Schemas that a projection may have besides its own, each with a checkpoint of its name. */
+/** Schemas that this release's version of a projection may have besides its own, each with a checkpoint of its name. */
 export function shadowSchemas(name: string) {
+  const schema = schemaOf(name);
   return {
     /** Being built; a build that was killed is resumed. */
-    next: `${name}_next`,
+    next: `${schema}_next`,
     /** What the last rebuild replaced. */
-    previous: `${name}_previous`,
+    previous: `${schema}_previous`,
     /** What the last rollback replaced. */
-    replaced: `${name}_replaced`,
+    replaced: `${schema}_replaced`,
     /** Derived to be compared with the serving tables. */
-    verify: `${name}_verify`,
+    verify: `${schema}_verify`,
   };
 }
 
@@ -38,8 +40,8 @@ export async function renameSchema(session: Session, from: string, to: string): 
   );
 }
 
-/** The name of the lock of a projection's shadow schemas. */
-export const projectionLock = (name: string): string => `shadow schemas of ${name}`;
+/** The name of the lock of the shadow schemas of this release's version of a projection. */
+export const projectionLock = (name: string): string => `shadow schemas of ${schemaOf(name)}`;
 
 const LOCK_TIMEOUT_MS = 2_000;
 const TRIES = 60;

@@ -92,7 +92,8 @@ async function applyTo(session: Session, target: Target, open: OpenWindow): Prom
   try {
     await applyWindow(session, target, open);
   } catch (error) {
-    if (isPermanentError(error)) throw new DerivationFailed(target.schema, open.window, error);
+    if (isPermanentError(error))
+      throw new DerivationFailed(target.projection.name, open.window, error);
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Database, Session } from "../database.ts";
+import { schemaOf } from "../versions.ts";
 import { applyToTarget, type BuildProgress, build, catchUp } from "./build.ts";
 import { dropTarget, isCurrent, readCheckpoints, type Target } from "./checkpoint.ts";
 import { type Comparison, compareSchemas } from "./compare.ts";
@@ -50,15 +51,19 @@ async function verifyAll(
   options: VerifyOptions,
 ): Promise<Verification> {
   const { name } = target.projection;
-  const limit = (await readCheckpoints(db)).get(name)?.position ?? 0n;
+  const limit = (await readCheckpoints(db)).get(schemaOf(name))?.position ?? 0n;
   await build(db, target, limit, options.onProgress);
-  const reached = (await readCheckpoints(db)).get(name)?.position ?? 0n;
+  const reached = (await readCheckpoints(db)).get(schemaOf(name))?.position ?? 0n;
   await catchUp(db, target, reached, options.onProgress);
   return await atOnePosition(db, target.projection, async (session, position) => {
     const after = (await readCheckpoints(session)).get(target.schema)?.position ?? 0n;
     if (after > position) throw new Error(`${name} was rolled back while it was verified`);
     await applyToTarget(session, target, { after, upTo: position });
-    return await compareSchemas(session, { stored: name, derived: target.schema }, options);
+    return await compareSchemas(
+      session,
+      { stored: schemaOf(name), derived: target.schema },
+      options,
+    );
   });
 }
 
@@ -80,10 +85,10 @@ async function atOnePosition(
       .setIsolationLevel("repeatable read")
       .execute(async (session): Promise<Verification | string> => {
         const checkpoints = await readCheckpoints(session);
-        const position = checkpoints.get(name)?.position ?? 0n;
-        const behind = reads.find((one) => checkpoints.get(one)?.position !== position);
+        const position = checkpoints.get(schemaOf(name))?.position ?? 0n;
+        const behind = reads.find((one) => checkpoints.get(schemaOf(one))?.position !== position);
         if (behind !== undefined)
-          return `${behind} is at ${checkpoints.get(behind)?.position ?? 0n}`;
+          return `${behind} is at ${checkpoints.get(schemaOf(behind))?.position ?? 0n}`;
         return { projection: name, position, ...(await work(session, position)) };
       });
     if (typeof seen !== "string") return seen;
@@ -96,7 +101,7 @@ async function atOnePosition(
 }
 
 async function assertVersion(db: Database, projection: Projection): Promise<void> {
-  const stored = (await readCheckpoints(db)).get(projection.name);
+  const stored = (await readCheckpoints(db)).get(schemaOf(projection.name));
   if (stored === undefined) throw new Error(`${projection.name} has no tables yet`);
   if (isCurrent(stored, projection)) return;
   throw new Error(

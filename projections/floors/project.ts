@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
+import { versions } from "../versions.ts";
 import { tables } from "./tables.ts";
 
 const isSnapshot = isObservation("floor_snapshotted");
@@ -12,7 +13,7 @@ const retention = sql.raw("interval '31 days'");
 /** Floor prices of contracts at each snapshot. Snapshots belong to no block, so they are always effective. */
 export const floorsProjection: Projection = {
   name: "floors",
-  version: 2,
+  version: versions.floors.version,
   handles: ["floor_snapshotted"],
   tables,
   apply: applySnapshots,

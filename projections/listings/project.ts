@@ -3,6 +3,7 @@ import type { Session } from "../database.ts";
 import { withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
+import { versions } from "../versions.ts";
 import { openChangedTokens } from "./changed-tokens.ts";
 import { listingsToRecompute, selectAffectedListings, selectAllListings } from "./recompute-set.ts";
 import { insertStates, storeStates } from "./store.ts";
@@ -13,7 +14,7 @@ const { orders } = listingsToRecompute;
 /** Listings of all marketplaces and their state; ended ones without a fill leave after 30 days. */
 export const listingsProjection: Projection = {
   name: "listings",
-  version: 7,
+  version: versions.listings.version,
   reads: ["ownership"],
   sample: {
     key: ["contract_id", "token_id"],

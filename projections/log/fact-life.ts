@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
+import { projectionIn } from "../versions.ts";
 import { kindList } from "./fact-kind-sql.ts";
 
 /** What happened to a fact after it was appended. */
@@ -38,6 +39,6 @@ export async function readFactLife(db: Database, position: bigint): Promise<Fact
   return {
     blockStates: blockStates.rows,
     quarantine: quarantine.rows,
-    excludedBy: excluded.rows.map(({ projection }) => projection),
+    excludedBy: excluded.rows.map(({ projection }) => projectionIn(projection)),
   };
 }

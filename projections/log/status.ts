@@ -1,11 +1,18 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../database.ts";
+import { projectionIn, schemaOf, versions } from "../versions.ts";
 import { blockIdRange, firstBlockId } from "./block-id.ts";
 import { coreIndexer } from "./indexer-id.ts";
 import { logHead } from "./read-log-head.ts";
 import { isFact } from "./recording/ponder-events.ts";
 import { blockNumberOf, timestampOf } from "./recording/ponder-id.ts";
+
+/** The schemas of this release's tables, and those that rebuilds are made in. */
+const followed = Object.keys(versions).flatMap((name) => [
+  schemaOf(name),
+  `${schemaOf(name)}_next`,
+]);
 
 /** How far a projection has read, and when the first fact it has not read was recorded. */
 export type ProjectionProgress = {
@@ -16,23 +23,23 @@ export type ProjectionProgress = {
   waitingSince: Date | null;
 };
 
-/** What a rebuild or a rollback replaced, and what is derived only to be compared, stand still and are left out. */
+/** Of this release's versions, and of rebuilds of them: other checkpoints stand still, or are another release's. */
 export async function readProjectionProgress(db: Database): Promise<ProjectionProgress[]> {
   const { rows } = await sql<ProjectionProgress>`
     select c.projection, c.version, c.position, h.position as head, f.recorded_at as "waitingSince"
     from engine.checkpoint c
     cross join log.head h
     left join log.fact f on f.position = c.position + 1
-    where c.projection !~ '_(previous|replaced|verify)$'
+    where c.projection = any (${followed}::text[])
     order by c.projection`.execute(db);
-  return rows;
+  return rows.map((row) => ({ ...row, projection: projectionIn(row.projection) }));
 }
 
 /** Whether every projection has applied all but this many facts of the log. */
 export async function hasProjectionsWithin(db: Database, facts: number): Promise<boolean> {
   const { rows } = await sql<{ within: boolean }>`
     select h.position - coalesce(min(c.position), 0) <= ${facts} as within
-    from log.head h left join engine.checkpoint c on c.projection !~ '_(previous|replaced|verify)$'
+    from log.head h left join engine.checkpoint c on c.projection = any (${followed}::text[])
     group by h.position`.execute(db);
   return rows[0]?.within ?? true;
 }

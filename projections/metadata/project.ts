@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { withKinds } from "../engine/fact-window.ts";
 import type { Projection } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
+import { versions } from "../versions.ts";
 import { metadataSteps } from "./derive-all.ts";
 import { applyFetched } from "./fetched-metadata.ts";
 import { derivePending } from "./pending-fetches.ts";
@@ -10,7 +11,7 @@ import { tables } from "./tables.ts";
 /** Metadata of tokens and contracts as last fetched, and what is to be fetched. */
 export const metadataProjection: Projection = {
   name: "metadata",
-  version: 3,
+  version: versions.metadata.version,
   handles: [
     "erc721_transfer",
     "erc721_consecutive_transfer",

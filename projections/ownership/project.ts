@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
+import { versions } from "../versions.ts";
 import { applyErc721 } from "./apply-erc721.ts";
 import { applyErc1155 } from "./apply-erc1155.ts";
 import { applyRanges } from "./apply-ranges.ts";
@@ -13,7 +14,7 @@ import { ownershipTables } from "./table.ts";
 /** Who owns what: ERC-721 owners, ERC-1155 balances, supplies, holders. */
 export const ownershipProjection: Projection = {
   name: "ownership",
-  version: 3,
+  version: versions.ownership.version,
   handles: ["erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer"],
   sample: {
     key: ["contract_id", "token_id"],

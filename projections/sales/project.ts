@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import type { Projection } from "../engine/projection.ts";
 import { saleFactKinds, saleKinds } from "../exchanges/sale-fact-kinds.ts";
+import { versions } from "../versions.ts";
 import { salesSteps } from "./derive-all.ts";
 import { addDoubts, deleteDoubts } from "./doubts.ts";
 import { readChangedTransactions } from "./read-transactions.ts";
@@ -14,7 +15,7 @@ import { updateWashTrades } from "./wash-trades.ts";
 export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Projection {
   return {
     name: "sales",
-    version: 13,
+    version: versions.sales.version,
     handles: saleFactKinds,
     parameters: feeRecipient,
     sample: {

@@ -3,6 +3,7 @@ import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { tokensAt } from "../sql/token-at.ts";
+import { schemaOf } from "../versions.ts";
 
 /** SQL: session table of the tokens to derive. */
 export const affectedToken = sql`pg_temp.affected_token`;
@@ -25,7 +26,7 @@ export async function listAffectedTokens(
   window: FactWindow,
 ): Promise<number> {
   const changedListings =
-    window.changedKeys.get("listings") ??
+    window.changedKeys.get(schemaOf("listings")) ??
     sql`(
       select contract_id, token_id from listings.listing where status = 'active'
       union all

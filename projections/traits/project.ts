@@ -1,5 +1,6 @@
 import { handlesAny } from "../engine/apply-window.ts";
 import type { Projection } from "../engine/projection.ts";
+import { versions } from "../versions.ts";
 import { listAffectedTokens } from "./affected-tokens.ts";
 import { deriveAllTraits } from "./derive-all.ts";
 import { deriveAffectedTokens, openSessionTables } from "./derive-tokens.ts";
@@ -16,7 +17,7 @@ export function traitsProjection({ metadata, ownership, listings }: Sources): Pr
   const reads = [metadata, ownership, listings];
   return {
     name: "traits",
-    version: 6,
+    version: versions.traits.version,
     parameters: reads.map(({ name, version }) => `${name} ${version}`).join(", "),
     reads: reads.map(({ name }) => name),
     tables,

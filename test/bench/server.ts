@@ -11,6 +11,7 @@ import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { dropTarget, type Target } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
 import { migrate } from "../../projections/log/migrate.ts";
+import { schemaOf } from "../../projections/versions.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import type { Figure } from "./figure.ts";
 
@@ -102,7 +103,7 @@ export async function deriveTargets(
   chosen: readonly Projection[],
 ): Promise<Target[]> {
   for (const { name } of projections) await dropTarget(db, name);
-  const targets = chosen.map((projection) => ({ projection, schema: projection.name }));
+  const targets = chosen.map((projection) => ({ projection, schema: schemaOf(projection.name) }));
   for (const target of targets) await deriveInBulk(db, target);
   return targets;
 }

@@ -1,6 +1,7 @@
 import type { Database } from "../../../projections/database.ts";
 import { isCurrent, readCheckpoints } from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import type { Signal } from "../log-signal/signal.ts";
 
 /** Notifications sent while disconnected are lost. */
@@ -24,7 +25,7 @@ export async function waitUntilDerived(
   while (!signal.aborted) {
     const checkpoints = await readCheckpoints(db);
     const isDerived = projections.every((projection) => {
-      const checkpoint = checkpoints.get(projection.name);
+      const checkpoint = checkpoints.get(schemaOf(projection.name));
       return checkpoint !== undefined && isCurrent(checkpoint, projection);
     });
     if (isDerived) return;

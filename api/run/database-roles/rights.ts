@@ -1,18 +1,19 @@
 import { type FactKind, factKind } from "../../../projections/log/fact-kind.ts";
+import { isVersionOf } from "../../../projections/versions.ts";
 import type { ProcessName } from "./database-roles.ts";
 
 /** Who owns the schemas of a class: the owner, the indexer (Ponder's) or the projector (derived tables, views). */
 export type SchemaClass = { owner: "owner" | "indexer" | "projector"; rights: string };
 
 const ownSchemas = ["log", "ops", "engine", "rarity", "access", "locks"];
-const shadows = ["", "_next", "_previous", "_replaced", "_verify"];
+const shadow = /_(next|previous|replaced|verify)$/;
 
 /** The class of a schema; undefined for one that is not the service's. */
 export function classOf(schema: string, projections: readonly string[]): SchemaClass | undefined {
   if (ownSchemas.includes(schema)) return { owner: "owner", rights: schema };
   if (/^ponder_(sync$|\d+_)/.test(schema)) return { owner: "indexer", rights: "ponder" };
   const isDerived =
-    projections.some((name) => shadows.some((shadow) => schema === `${name}${shadow}`)) ||
+    projections.some((name) => isVersionOf(schema.replace(shadow, ""), name)) ||
     /^analytics(_next|_replaced_\d+)?$/.test(schema);
   return isDerived ? { owner: "projector", rights: "derived" } : undefined;
 }

@@ -1,6 +1,7 @@
 import type { Database } from "../../../projections/database.ts";
 import { readCheckpoints } from "../../../projections/engine/checkpoint.ts";
 import { type PlacedFact, readFactsBehind } from "../../../projections/log/provenance.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { linksOf } from "./explorers.ts";
 import type { Subject } from "./find-subject.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
@@ -14,7 +15,7 @@ export async function explainRow(
   config: InspectedConfig,
   { what, id, subject, most }: Explained,
 ) {
-  const position = (await readCheckpoints(db)).get(subject.projection)?.position ?? 0n;
+  const position = (await readCheckpoints(db)).get(schemaOf(subject.projection))?.position ?? 0n;
   const { total, facts } = await readFactsBehind(db, subject.about, { position, most });
   const explained = facts.map((fact) => ({ fact, links: linksFor(config, fact) }));
   const content = {

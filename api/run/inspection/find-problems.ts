@@ -18,6 +18,7 @@ import { pendingMigrations } from "../../../projections/log/migrate.ts";
 import { readHeldFees } from "../../../projections/partner-sync/decide-held-fees.ts";
 import { readAnalysts } from "../../../projections/reads/analytics/end-overdue.ts";
 import { readPowers } from "../../../projections/reads/analytics/role-powers.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { findWrongRights } from "../database-roles/find-wrong-rights.ts";
@@ -101,7 +102,7 @@ async function checkProjection(
 ): Promise<Finding[]> {
   const { name } = projection;
   const aside = await readQuarantineState(db);
-  const stored = aside.checkpoints.get(name);
+  const stored = aside.checkpoints.get(schemaOf(name));
   if (stored === undefined) return [note(name, "has no tables yet", "the projector creates them")];
   if (!isCurrent(stored, projection)) {
     const finding = `holds rows of version ${stored.version} or of other parameters`;

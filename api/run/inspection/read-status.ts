@@ -9,6 +9,7 @@ import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { readIndexedBlocks, readRecordedHead } from "../../../projections/log/status.ts";
 import { readPaused } from "../../../projections/log/switches.ts";
 import { readPriceHistory } from "../../../projections/reads/coin-prices/read-price-history.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { configuredProjections } from "./configured-projections.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
@@ -63,7 +64,7 @@ async function readProjections(db: Database, all: readonly Projection[], head: b
     const { name } = projection;
     const { previous } = shadowSchemas(name);
     const unfinished = rebuilds.find((one) => one.name === name);
-    const stored = checkpoints.get(name);
+    const stored = checkpoints.get(schemaOf(name));
     const at = (schema: string) => {
       const one = checkpoints.get(schema);
       return one === undefined ? null : { version: one.version, position: Number(one.position) };
@@ -74,7 +75,7 @@ async function readProjections(db: Database, all: readonly Projection[], head: b
       isCurrent: stored !== undefined && isCurrent(stored, projection),
       position: stored === undefined ? null : Number(stored.position),
       lag: stored === undefined ? null : Number(head - stored.position),
-      updatedAt: updatedAt.get(name) ?? null,
+      updatedAt: updatedAt.get(schemaOf(name)) ?? null,
       rebuilding:
         unfinished === undefined
           ? null

@@ -8,6 +8,7 @@ import { readPonderSchema } from "../../../projections/log/recording/recorder-re
 import { readIndexerNames } from "../../../projections/log/sources.ts";
 import { hasProjectionsWithin } from "../../../projections/log/status.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import {
   type ChainClient,
   fetchCanonicalHashes,
@@ -75,7 +76,7 @@ async function prepare({ config, logger }: RoleContext, db: Database): Promise<T
   const log = openDerivationLog(logger);
   await prepareProjections(db, projections, log.onProgress, bindViews).finally(log.end);
   await db.transaction().execute(bindViewsIfStale);
-  return projections.map((projection) => ({ projection, schema: projection.name }));
+  return projections.map((projection) => ({ projection, schema: schemaOf(projection.name) }));
 }
 
 type RecorderContext = Omit<LeaderContext, "onReady"> & {

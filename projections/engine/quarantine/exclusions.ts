@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Session } from "../../database.ts";
 import { type Checkpoint, readCheckpoints, type Target } from "../checkpoint.ts";
 import type { Projection } from "../projection.ts";
+import { schemaOf } from "../../versions.ts";
 import { isQuarantined, type QuarantineEntry, readQuarantine } from "./quarantine.ts";
 
 /** Every fact that was ever quarantined, and the facts that each schema's tables were derived without. */
@@ -20,14 +21,14 @@ export function factsToExclude(
   { entries, checkpoints }: QuarantineState,
 ): bigint[] {
   const own = entries.filter((one) => isQuarantined(one) && one.projection === name);
-  const read = reads.flatMap((one) => checkpoints.get(one)?.excludedPositions ?? []);
+  const read = reads.flatMap((one) => checkpoints.get(schemaOf(one))?.excludedPositions ?? []);
   return [...new Set([...own.map(({ fact }) => fact), ...read])];
 }
 
 /** Facts that are excluded from the serving tables and no longer quarantined: a rebuild is to replay them. */
 export function factsPendingReplay(projection: Projection, state: QuarantineState): bigint[] {
   const toExclude = factsToExclude(projection, state);
-  const excluded = state.checkpoints.get(projection.name)?.excludedPositions ?? [];
+  const excluded = state.checkpoints.get(schemaOf(projection.name))?.excludedPositions ?? [];
   return excluded.filter((fact) => !toExclude.includes(fact));
 }
 

@@ -6,6 +6,7 @@ import { factKind } from "../../log/fact-kind.ts";
 import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
 import { abortTicks, lockCheckpoints, readCheckpoints } from "../checkpoint.ts";
 import type { DerivationFailed } from "../failure.ts";
+import { schemaNameOf, schemaOf } from "../../versions.ts";
 
 /** The latest entry of the log about a fact that a projection failed on: quarantined or released. */
 export type QuarantineEntry = {
@@ -47,12 +48,12 @@ export type ExcludedFacts = {
 /** Facts excluded from projections by chain, released ones included until their replay. */
 export async function readExcludedFacts(session: Session): Promise<ExcludedFacts[]> {
   const { rows } = await sql<ExcludedFacts>`
-    select projection, coalesce((f.block_id >> 44)::int, k.chain_id) as "chainId", count(*)::int as facts,
+    select q.projection, coalesce((f.block_id >> 44)::int, k.chain_id) as "chainId", count(*)::int as facts,
            min(q."recordedAt") as since
     from (${latestEntries}) q
     join log.fact f on f.position = q.fact
     left join log.contract k on k.contract_id = f.contract_id
-    left join engine.checkpoint c using (projection)
+    left join engine.checkpoint c on c.projection = ${schemaNameOf(sql`q.projection`)}
     where q.kind = ${kindLiteral("fact_quarantined")} or q.fact = any (c.excluded_positions)
     group by 1, 2 order by 1, 2`.execute(session);
   return rows;
@@ -73,8 +74,9 @@ export const isQuarantined = ({ kind }: QuarantineEntry) => kind === factKind.fa
 export async function quarantineFact(db: Database, failure: DerivationFailed): Promise<void> {
   const { projection, window, cause } = failure;
   await db.transaction().execute(async (session) => {
-    await lockCheckpoints(session, [projection]);
-    if ((await readCheckpoints(session)).get(projection)?.position !== window.after) return;
+    const schema = schemaOf(projection);
+    await lockCheckpoints(session, [schema]);
+    if ((await readCheckpoints(session)).get(schema)?.position !== window.after) return;
     const fact = window.upTo;
     if (await isBlockState(session, fact)) throw failure;
     const quarantined = (await readQuarantine(session)).filter(
@@ -116,7 +118,7 @@ export async function appendReleased(
         (projection === null || one.projection === projection),
     );
     const names = entries.map((one) => one.projection);
-    await abortTicks(session, names);
+    await abortTicks(session, names.map(schemaOf));
     await appendObservationsIn(
       session,
       entries.map((one) =>

@@ -5,6 +5,7 @@ import type { Projection } from "../projection.ts";
 import { withDependents } from "../rebuild.ts";
 import { dependsOn, runConcurrently } from "../run-concurrently.ts";
 import { shadowSchemas, withProjectionLock } from "../shadow-schema.ts";
+import { schemaOf } from "../../versions.ts";
 import { factsPendingReplay, type QuarantineState, readQuarantineState } from "./exclusions.ts";
 import { appendQuarantined, appendReleased } from "./quarantine.ts";
 
@@ -48,7 +49,7 @@ export async function releaseQuarantined(
 }
 
 const isExcluded = ({ checkpoints }: QuarantineState, name: string, fact: bigint) =>
-  checkpoints.get(name)?.excludedPositions.includes(fact) === true;
+  checkpoints.get(schemaOf(name))?.excludedPositions.includes(fact) === true;
 
 /** Where the fact is still excluded from the tables, and not because of tables they read, the log is to say so again. */
 async function quarantineAgain(

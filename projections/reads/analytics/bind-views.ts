@@ -1,11 +1,15 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import type { Session } from "../../database.ts";
+import { schemaOf, versions } from "../../versions.ts";
 import { collectionsView, floorsView, pricesView } from "./collection-views.ts";
 import { balancesView, tokensView } from "./holding-views.ts";
 import { bidsView, listingsView } from "./order-views.ts";
 import { salesView, transfersView } from "./trade-views.ts";
 import { quoted, statementsOf, type View } from "./view.ts";
+
+/** The schemas of the serving tables. */
+const served = Object.keys(versions).map(schemaOf);
 
 /** The schema that analysts read. */
 export const analyticsSchema = "analytics";
@@ -54,7 +58,8 @@ export async function areViewsBound(session: Session): Promise<boolean> {
              join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
                              and d.refclassid = 'pg_class'::regclass
              join pg_class t on t.oid = d.refobjid
-             where v.relnamespace = n.oid and t.relnamespace::regnamespace::text ~ '_(previous|replaced)$'
+             where v.relnamespace = n.oid and t.relnamespace <> n.oid
+               and t.relnamespace::regnamespace::text <> all (${["log", ...served]}::text[])
            ) as "isBound"
     from pg_namespace n where n.nspname = ${analyticsSchema}`.execute(session);
   return rows[0]?.isBound ?? false;

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import type { Database } from "../../database.ts";
 import type { ContractFloors } from "../../facts/floor-snapshotted.ts";
+import { schemaOf } from "../../versions.ts";
 import { hasEnded } from "../orders/order-columns.ts";
 
 /** Price of each contract's cheapest active listing at `now`; undefined before the projection's tables exist. */
@@ -11,7 +12,7 @@ export async function readContractFloors(
   now: Date,
 ): Promise<ContractFloors | undefined> {
   const { rows: checkpoints } = await sql`
-    select from engine.checkpoint where projection = 'collection_stats'`.execute(db);
+    select from engine.checkpoint where projection = ${schemaOf("collection_stats")}`.execute(db);
   if (checkpoints.length === 0) return undefined;
   const { rows } = await sql<{ contract: Address; wei: bigint }>`
     select k.address as contract, o.unit_price_wei as wei

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import type { Session } from "../../database.ts";
 import { bytea } from "../../sql/bytea.ts";
+import { schemaOf } from "../../versions.ts";
 
 /** Contracts of a chain's collections without an effective description, by address, after `after`. */
 export async function readContractsWithoutDescription(
@@ -34,7 +35,7 @@ export async function areCollectionsAtLeastAt(
   position: bigint,
 ): Promise<boolean> {
   const { rows } = await sql`
-    select from engine.checkpoint where projection = 'collections' and position >= ${position}
+    select from engine.checkpoint where projection = ${schemaOf("collections")} and position >= ${position}
   `.execute(session);
   return rows.length > 0;
 }

@@ -7,6 +7,7 @@ import type { OrderComponents } from "../../domain/seaport/order-components.ts";
 import type { CrossListingKey } from "../../facts/cross-listing.ts";
 import type { Serialized } from "../../facts/serialize-bigints.ts";
 import { kindLiteral } from "../../log/fact-kind-sql.ts";
+import { schemaOf } from "../../versions.ts";
 import { unixSeconds } from "../orders/order-columns.ts";
 import { componentsOf } from "../orders/read-signed-orders.ts";
 
@@ -60,7 +61,7 @@ export async function readQueuedCrossListings(
 /** Whether both projections have been built. */
 export async function hasCrossListingTables(db: Database): Promise<boolean> {
   const { rows } = await sql`
-    select from engine.checkpoint where projection in ('cross_listings', 'listings')
+    select from engine.checkpoint where projection in (${schemaOf("cross_listings")}, ${schemaOf("listings")})
     having count(*) = 2`.execute(db);
   return rows.length > 0;
 }

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../../database.ts";
+import { schemaOf } from "../../versions.ts";
 import type { FeedSource } from "./read-feed.ts";
 import { readFinalPosition } from "./read-finality.ts";
 
@@ -16,6 +17,8 @@ export async function readFeedPosition({ db, chainIds, delivery }: FeedSource): 
 async function readProjectedPosition(db: Database): Promise<bigint> {
   const { rows } = await sql<{ position: bigint | null }>`
     select case when count(*) = ${lookupProjections.length} then min(position) end as position
-    from engine.checkpoint where projection = any (${lookupProjections}::text[])`.execute(db);
+    from engine.checkpoint where projection = any (${lookupProjections.map(schemaOf)}::text[])`.execute(
+    db,
+  );
   return rows[0]?.position ?? 0n;
 }

@@ -3,6 +3,7 @@ import type { Address } from "viem";
 import type { Database } from "../../database.ts";
 import type { Candle } from "../../domain/candles.ts";
 import type { FloorSnapshot } from "../../facts/floor-snapshotted.ts";
+import { schemaOf } from "../../versions.ts";
 
 /** The last effective snapshot; null before the first, undefined before the projection's tables exist. */
 export async function readLastSnapshot(
@@ -10,7 +11,7 @@ export async function readLastSnapshot(
   chainId: number,
 ): Promise<FloorSnapshot["base"] | undefined> {
   const { rows: checkpoints } = await sql`
-    select from engine.checkpoint where projection = 'floors'`.execute(db);
+    select from engine.checkpoint where projection = ${schemaOf("floors")}`.execute(db);
   if (checkpoints.length === 0) return undefined;
   const { rows } = await sql<{ takenAt: Date; contract: Address | null; wei: bigint }>`
     select last.taken_at as "takenAt", k.address as contract, f.price_wei as wei

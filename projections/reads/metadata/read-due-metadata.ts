@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
 import type { Session } from "../../database.ts";
 import { tokensAt } from "../../sql/token-at.ts";
+import { schemaOf } from "../../versions.ts";
 
 /** A token, or with `tokenId` null a contract, whose metadata is to be fetched. */
 export type MetadataTarget = {
@@ -139,7 +140,7 @@ const standardOf = sql`
 /** Whether the projection has reached `position`; false before its tables exist. */
 export async function isMetadataAtLeastAt(session: Session, position: bigint): Promise<boolean> {
   const { rows } = await sql`
-    select from engine.checkpoint where projection = 'metadata' and position >= ${position}
+    select from engine.checkpoint where projection = ${schemaOf("metadata")} and position >= ${position}
   `.execute(session);
   return rows.length > 0;
 }

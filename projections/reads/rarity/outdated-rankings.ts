@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database.ts";
 import { anyValue } from "../../sql/any-value.ts";
+import { schemaOf } from "../../versions.ts";
 
 /** A collection whose ranking was computed from other traits than its tokens have current. */
 export type OutdatedRanking = { collectionId: number; tokens: number };
@@ -11,7 +12,8 @@ export const traitsFingerprint = sql`
 
 /** Smallest first, so that large collections do not delay the others. Empty before `traits` has tables. */
 export async function readOutdatedRankings(db: Database): Promise<OutdatedRanking[]> {
-  const traits = await sql`select from engine.checkpoint where projection = 'traits'`.execute(db);
+  const traits = await sql`
+    select from engine.checkpoint where projection = ${schemaOf("traits")}`.execute(db);
   if (traits.rows.length === 0) return [];
   const { rows } = await sql<OutdatedRanking>`
     with current as (

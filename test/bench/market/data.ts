@@ -13,6 +13,7 @@ import { dependsOn, runConcurrently } from "../../../projections/engine/run-conc
 import { migrate } from "../../../projections/log/migrate.ts";
 import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
 import { rankCollection } from "../../../projections/reads/rarity/rank-collection.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { projections, timed } from "../server.ts";
 import { sizeOf } from "./collections.ts";
 import { appendMarket } from "./facts.ts";
@@ -82,7 +83,7 @@ async function deriveMissing(db: Database): Promise<void> {
   const one = async (projection: Projection) => {
     await dropTarget(db, projection.name);
     await reportStep(projection.name, () =>
-      deriveInBulk(db, { projection, schema: projection.name }),
+      deriveInBulk(db, { projection, schema: schemaOf(projection.name) }),
     );
   };
   await runConcurrently(missing, one, dependsOn);

@@ -16,6 +16,7 @@ import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { withLock } from "../../../projections/named-lock.ts";
 import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { block, dumpTable, setBlocks } from "../../support/database/given.ts";
 import {
   appendOrders,
@@ -300,7 +301,10 @@ describe("the projector's role", () => {
     const projector = open("projector");
     await appendTrades(projector, 6, 8);
     await setBlocks(projector, "block_retracted", [block(1, 8)]);
-    const targets = projections.map((projection) => ({ projection, schema: projection.name }));
+    const targets = projections.map((projection) => ({
+      projection,
+      schema: schemaOf(projection.name),
+    }));
     while ((await tick(projector, targets)).outcome === "moved");
     for (const one of projections.filter(({ name }) => name === "sales")) {
       await rebuild(projector, one, () => {}, bindViews);

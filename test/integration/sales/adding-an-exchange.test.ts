@@ -17,6 +17,7 @@ import { appendBlockStates } from "../../../projections/log/block-states.ts";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import { recordChain } from "../../../projections/log/recording/recorder.ts";
 import { readActivity } from "../../../projections/reads/activity/read-activity.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { addressOf, block, dumpTable, zeroAddress } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
@@ -29,7 +30,10 @@ const chainId = 33139;
 const schema = "ponder_33139_example";
 const [apes, alice, bob] = [1, 2, 3].map(addressOf) as [Address, Address, Address];
 const projections = allProjections({ feeRecipient: testFee.recipient });
-const targets = projections.map((projection) => ({ projection, schema: projection.name }));
+const targets = projections.map((projection) => ({
+  projection,
+  schema: schemaOf(projection.name),
+}));
 const [mintBlock, saleBlock] = [block(chainId, 8), block(chainId, 9)];
 
 /** The line of the guide: the entry at the end of the table. */

@@ -12,6 +12,7 @@ import { priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { factKind } from "../../../projections/log/fact-kind.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import {
   addressOf,
   appendEvents,
@@ -42,7 +43,10 @@ const [apes, alice, bob, carol, router] = [1, 2, 3, 4, 5].map(addressOf) as [
 ];
 
 const projections = allProjections({ feeRecipient: testFee.recipient });
-const targets = projections.map((projection) => ({ projection, schema: projection.name }));
+const targets = projections.map((projection) => ({
+  projection,
+  schema: schemaOf(projection.name),
+}));
 const [first, second, third, last] = [1_000, 1_100, 1_200, 1_300].map((n) => block(1, n)) as [
   Block,
   Block,

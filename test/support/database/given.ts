@@ -11,6 +11,7 @@ import { tick } from "../../../projections/engine/tick.ts";
 import { appendBlockStates } from "../../../projections/log/block-states.ts";
 import { type FactKind, factKind } from "../../../projections/log/fact-kind.ts";
 import { type Appended, appendStaged, openStage } from "../../../projections/log/stage.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 
 export type Block = { chainId: number; number: number; hash: Hex; timestamp: number };
 
@@ -129,7 +130,7 @@ export async function createProjections(
   if ((await readCheckpoints(db)).size === 0) {
     for (const projection of projections) await createProjection(db, projection);
   } else await adoptTables(db, projections);
-  return projections.map((projection) => ({ projection, schema: projection.name }));
+  return projections.map((projection) => ({ projection, schema: schemaOf(projection.name) }));
 }
 
 /** Makes tables that were created for other parameters those of these projections; they must be empty. */

@@ -9,6 +9,7 @@ import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import { appendBlockStates } from "../../../projections/log/block-states.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { givenBid, givenListing } from "../orders/order-facts.ts";
 import { runOp, startOp } from "../processes/op.ts";
 import {
@@ -151,7 +152,10 @@ export async function prepare(db: Database): Promise<Target[]> {
   await adoptTables(db, projections);
   await prepareProjections(db, projections, () => {}, bindViews);
   await db.transaction().execute(bindViewsIfStale);
-  const targets = projections.map((projection) => ({ projection, schema: projection.name }));
+  const targets = projections.map((projection) => ({
+    projection,
+    schema: schemaOf(projection.name),
+  }));
   // Copied tables are empty; those that were made above are at the log's head.
   await project(db, targets);
   return targets;

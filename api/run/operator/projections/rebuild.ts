@@ -10,6 +10,7 @@ import {
 import { dependsOn, runConcurrently } from "../../../../projections/engine/run-concurrently.ts";
 import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
 import { bindViews } from "../../../../projections/reads/analytics/bind-views.ts";
+import { schemaOf } from "../../../../projections/versions.ts";
 import { configuredProjections } from "../../inspection/configured-projections.ts";
 import { reportBuild } from "../cli/build-progress.ts";
 import { withDatabase } from "../cli/open-database.ts";
@@ -79,12 +80,12 @@ export async function rebuildShown(
   { json, progress }: { json?: boolean | undefined; progress: Progress },
 ) {
   const { name, version } = projection;
-  const before = (await readCheckpoints(db)).get(name);
+  const before = (await readCheckpoints(db)).get(schemaOf(name));
   const startedAt = performance.now();
   await rebuild(db, projection, reportBuild(progress), bindViews);
   progress.done(name);
   const seconds = (performance.now() - startedAt) / 1_000;
-  const position = (await readCheckpoints(db)).get(name)?.position ?? 0n;
+  const position = (await readCheckpoints(db)).get(schemaOf(name))?.position ?? 0n;
   const previous = before === undefined ? null : shadowSchemas(name).previous;
   const rate = Math.round(Number(position) / seconds);
   const result = `${name} rebuilt: ${position} facts in ${seconds.toFixed(1)} s, ${rate} facts/s`;

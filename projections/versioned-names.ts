@@ -1,0 +1,36 @@
+import { PostgresQueryCompiler, type RawNode } from "kysely";
+import { schemaOf, versions } from "./versions.ts";
+
+/** A table of a projection as SQL names it, for those whose schema has another name in this release. */
+const renamed = Object.entries(versions)
+  .filter(([name]) => schemaOf(name) !== name)
+  .map(([name, { tables }]) => `${name}(?=\\.(?:${tables.join("|")})\\b)`);
+const pattern =
+  renamed.length === 0 ? null : new RegExp(`(?<![\\w.])(?:${renamed.join("|")})`, "g");
+
+/** The texts of a statement in the source are the same array each time. */
+const known = new WeakMap<readonly string[], readonly string[]>();
+
+/**
+ * SQL names a table of a projection as `listings.listing`; this puts the schema of this release's version there. Only
+ * texts of the source are changed, no values and no names that are given as such (`sql.id`, `sql.table`).
+ */
+export class VersionedNames extends PostgresQueryCompiler {
+  protected override visitRaw(node: RawNode): void {
+    const { sqlFragments, parameters } = node;
+    for (const [index, text] of this.#versioned(sqlFragments).entries()) {
+      this.append(text);
+      const parameter = parameters[index];
+      if (parameter !== undefined) this.visitNode(parameter);
+    }
+  }
+
+  #versioned(texts: readonly string[]): readonly string[] {
+    if (pattern === null) return texts;
+    const before = known.get(texts);
+    if (before !== undefined) return before;
+    const versioned = texts.map((text) => text.replace(pattern, schemaOf));
+    known.set(texts, versioned);
+    return versioned;
+  }
+}

@@ -1,0 +1,104 @@
+import { type RawBuilder, sql } from "kysely";
+
+/** What a projection's name in SQL stands for. */
+type Versioned = {
+  /** Raised when derived rows or tables would differ: the new version is derived into a schema of its own. */
+  readonly version: number;
+  /** The version in the schema that is named like the projection: the first one. Never changed. */
+  readonly first: number;
+  readonly tables: readonly string[];
+  /** Versions of the projections that it reads. Where one of them is raised, rows may differ: raise this one too. */
+  readonly reads?: Readonly<Record<string, number>>;
+};
+
+const definitions = {
+  sales: {
+    version: 13,
+    first: 12,
+    tables: [
+      ...["sale", "doubt", "doubt_total", "wash_trade", "total", "day", "token_total"],
+      ...["sale_count_bits", "volume"],
+    ],
+  },
+  ownership: {
+    version: 3,
+    first: 3,
+    tables: ["token", "last_range", "token_range", "balance", "holder", "collection"],
+  },
+  activity: { version: 4, first: 4, tables: ["event"], reads: { sales: 13 } },
+  metadata: {
+    version: 3,
+    first: 3,
+    tables: [
+      ...["token", "contract", "pending_token", "pending_range", "pending_ranged_contract"],
+      "pending_contract",
+    ],
+    reads: { ownership: 3 },
+  },
+  collections: {
+    version: 6,
+    first: 6,
+    tables: [
+      ...["collection", "word", "contract", "first_transfer", "description", "creator_fee"],
+      ...["stated_royalty", "registration", "registry_collection", "registry_contract"],
+    ],
+  },
+  coin_prices: { version: 1, first: 1, tables: ["tick", "hour"] },
+  listings: { version: 7, first: 7, tables: ["listing", "count"], reads: { ownership: 3 } },
+  bids: { version: 4, first: 4, tables: ["bid", "count"] },
+  floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
+  collection_stats: {
+    version: 6,
+    first: 6,
+    tables: [
+      ...["token", "hourly_sales", "wash_trade", "contract", "snapshot_clock", "collection"],
+      ...["holder_stats", "search_text", "collection_count"],
+    ],
+    reads: {
+      ...{
+        ownership: 3,
+        collections: 6,
+        coin_prices: 1,
+        sales: 13,
+        listings: 7,
+        bids: 4,
+        floors: 2,
+      },
+    },
+  },
+  traits: {
+    version: 6,
+    first: 6,
+    tables: ["token", "token_bitmap", "trait", "listed_token", "listed_token_trait", "contract"],
+    reads: { metadata: 3, ownership: 3, listings: 7 },
+  },
+  cross_listings: { version: 1, first: 1, tables: ["cross_listing", "answer"] },
+} satisfies Record<string, Versioned>;
+
+export type ProjectionName = keyof typeof definitions;
+
+/** Of every projection of this release. */
+export const versions: Readonly<Record<ProjectionName, Versioned>> = definitions;
+
+const schemas = new Map(
+  Object.entries(versions).map(([name, { version, first }]) => [
+    name,
+    version === first ? name : `${name}_v${version}`,
+  ]),
+);
+
+/** The schema of this release's tables of a projection, which also names their checkpoint. */
+export const schemaOf = (name: string): string => schemas.get(name) ?? name;
+
+/** The projection that has its tables in a schema of this release; otherwise the schema's own name. */
+export const projectionIn = (schema: string): string =>
+  [...schemas].find(([, one]) => one === schema)?.[0] ?? schema;
+
+/** Whether a schema is, or may have been, that of a projection's tables in some release. */
+export const isVersionOf = (schema: string, name: string): boolean =>
+  schema === name ||
+  (schema.startsWith(`${name}_v`) && /^\d+$/.test(schema.slice(name.length + 2)));
+
+/** The same as `schemaOf`, of a name that SQL has read. */
+export const schemaNameOf = (name: RawBuilder<unknown>): RawBuilder<string> =>
+  sql<string>`coalesce(${JSON.stringify(Object.fromEntries(schemas))}::jsonb ->> ${name}, ${name})`;
