@@ -3,7 +3,7 @@ import type { Database, Session } from "../database.ts";
 import { isConflict } from "../database-failure.ts";
 import { readLogHead } from "../log/read-log-head.ts";
 import { applyWindow, readOpenWindow } from "./apply-window.ts";
-import { deriveInBulk } from "./bulk.ts";
+import { type BulkOptions, deriveInBulk } from "./bulk.ts";
 import { readBulkProgress } from "./bulk-progress.ts";
 import {
   isCurrent,
@@ -14,6 +14,7 @@ import {
   type Target,
 } from "./checkpoint.ts";
 import { openWindow } from "./fact-window.ts";
+import { areAligned } from "./positions.ts";
 import type { Window } from "./projection.ts";
 import { clearShadowSchema } from "./rebuild-progress.ts";
 import { readBulkRate, storeBulkRate } from "./schema-comment.ts";
@@ -39,7 +40,7 @@ type OnProgress = (progress: BuildProgress) => void;
 export async function build(
   db: Database,
   target: Target,
-  limit: bigint | undefined,
+  options: BulkOptions,
   onProgress: OnProgress,
 ): Promise<void> {
   const { schema, projection } = target;
@@ -48,23 +49,23 @@ export async function build(
     if ((await readBulkProgress(db, target)) === null) {
       await db.transaction().execute((session) => clearShadowSchema(session, schema));
     }
-    await buildInBulk(db, target, limit, onProgress);
+    await buildInBulk(db, target, options, onProgress);
   }
-  await catchUp(db, target, limit, onProgress);
+  await catchUp(db, target, options, onProgress);
   await analyze(db, schema);
 }
 
 async function buildInBulk(
   db: Database,
   target: Target,
-  limit: bigint | undefined,
+  options: BulkOptions,
   onProgress: OnProgress,
 ): Promise<void> {
   const { name } = target.projection;
   const report = { projection: name, head: await readLogHead(db) };
   const bulk = { ...report, position: 0n, pace: await readBulkRate(db, name) };
   const startedAt = performance.now();
-  const position = await deriveInBulk(db, target, (step) => onProgress({ ...bulk, step }), limit);
+  const position = await deriveInBulk(db, target, (step) => onProgress({ ...bulk, step }), options);
   await storeBulkRate(db, target.schema, position, (performance.now() - startedAt) / 1_000);
   onProgress({ ...report, position });
 }
@@ -76,13 +77,14 @@ async function buildInBulk(
 export async function catchUp(
   db: Database,
   target: Target,
-  limit: bigint | undefined,
+  { limit, align }: BulkOptions,
   onProgress: OnProgress,
 ): Promise<void> {
   const report = (position: bigint, head: bigint) =>
     onProgress({ projection: target.projection.name, position, head });
   if ((target.projection.reads ?? []).length > 0) {
-    while (await catchUpExactly(db, target, limit, report));
+    do await align?.();
+    while (await catchUpExactly(db, target, { limit, isExact: align !== undefined }, report));
     return;
   }
   for (;;) {
@@ -99,7 +101,7 @@ export async function catchUp(
 async function catchUpExactly(
   db: Database,
   target: Target,
-  limit: bigint | undefined,
+  { limit, isExact }: { limit: bigint | undefined; isExact: boolean },
   report: (position: bigint, head: bigint) => void,
 ): Promise<boolean> {
   const moved = await db
@@ -108,6 +110,7 @@ async function catchUpExactly(
     .execute(async (session) => {
       const head = await readLogHead(session);
       const checkpoints = await readCheckpoints(session);
+      if (isExact && !areAligned(target.projection, checkpoints)) return "again";
       const after = checkpoints.get(target.schema)?.position ?? 0n;
       const upTo = reachablePosition(target, checkpoints, [
         head,

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { CompiledQuery, sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import { readLogHead } from "../log/read-log-head.ts";
 import {
@@ -21,6 +21,7 @@ import {
   type Target,
 } from "./checkpoint.ts";
 import { withHistory } from "./fact-window.ts";
+import { areAligned } from "./positions.ts";
 import type { Parts } from "./projection.ts";
 import { factsToExclude } from "./quarantine/exclusions.ts";
 import { readQuarantine } from "./quarantine/quarantine.ts";
@@ -29,6 +30,12 @@ import { runConcurrently } from "./run-concurrently.ts";
 /** Memory for a sort or a hash of the session, and for building an index. */
 const WORK_MEMORY = "128MB";
 const INDEX_MEMORY = "256MB";
+
+export type BulkOptions = {
+  readonly limit?: bigint | undefined;
+  /** Brings the tables that the target reads to one position: without it, they are expected to be at one. */
+  readonly align?: (() => Promise<void>) | undefined;
+};
 
 /**
  * Creates a target's tables and derives them from the whole log at once, without windows, indexes last. Returns the
@@ -39,21 +46,27 @@ export async function deriveInBulk(
   db: Database,
   target: Target,
   onProgress: (step: string) => void = () => {},
-  limit?: bigint,
+  { limit, align }: BulkOptions = {},
 ): Promise<bigint> {
   const stored = await readBulkProgress(db, target);
   if (stored !== null) onProgress(`resumed ${describeBulkProgress(stored)}`);
-  let progress =
-    stored ?? (await inSnapshot(db, (session) => startBulk(session, target, onProgress, limit)));
+  let progress = stored ?? undefined;
+  while (progress === undefined) {
+    await align?.();
+    progress = await inSnapshot(db, (session) =>
+      startBulk(session, target, onProgress, { limit, isExact: align !== undefined }),
+    );
+  }
   while (nextStep(target, progress) !== undefined) {
-    const reached = progress;
+    const reached: BulkProgress = progress;
     progress = await inSnapshot(db, (session) => runStep(session, target, reached, onProgress));
   }
   const { upTo, excluded, done, indexes } = progress;
   const missing = indexes.filter((index) => !done.includes(indexStep(index)));
   await runConcurrently(missing, (index) => createIndex(db, target, index, onProgress));
   await db.transaction().execute(async (session) => {
-    for (const { attach } of indexes) if (attach) await sql.raw(attach).execute(session);
+    for (const { attach } of indexes)
+      if (attach) await session.executeQuery(CompiledQuery.raw(attach));
     await createCheckpoint(session, target, upTo, excluded);
     await dropBulkProgress(session, target);
   });
@@ -80,15 +93,19 @@ async function configureSession(session: Session): Promise<void> {
                    set_config('synchronous_commit', 'off', true)`.execute(session);
 }
 
-/** The position is that of the snapshot in which the first step reads other projections' tables. */
+/**
+ * The position is that of the snapshot in which the first step reads other projections' tables. Undefined where these are
+ * at several positions and that matters.
+ */
 async function startBulk(
   session: Session,
   target: Target,
   onProgress: (step: string) => void,
-  limit: bigint | undefined,
-): Promise<BulkProgress> {
+  { limit, isExact }: { limit: bigint | undefined; isExact: boolean },
+): Promise<BulkProgress | undefined> {
   const bounds = [await readLogHead(session), ...(limit === undefined ? [] : [limit])] as const;
   const checkpoints = await readCheckpoints(session);
+  if (isExact && !areAligned(target.projection, checkpoints)) return undefined;
   const upTo = reachablePosition(target, checkpoints, bounds);
   await createTables(session, target);
   const { deriveAll, keepsIndexes } = target.projection;
@@ -150,7 +167,7 @@ async function createIndex(
   onProgress(indexStep(index));
   await db.transaction().execute(async (session) => {
     await configureSession(session);
-    await sql.raw(index.create).execute(session);
+    await session.executeQuery(CompiledQuery.raw(index.create));
     await storeIndexDone(session, target, index);
   });
 }
@@ -172,6 +189,6 @@ async function dropIndexes(session: Session, schema: string): Promise<Index[]> {
     left join pg_constraint k on k.conindid = i.indexrelid
     where c.relnamespace = to_regnamespace(quote_ident(${schema}))::oid
     order by i.indrelid, i.indexrelid`.execute(session);
-  for (const { drop } of rows) await sql.raw(drop).execute(session);
+  for (const { drop } of rows) await session.executeQuery(CompiledQuery.raw(drop));
   return rows.map(({ name, create, attach }) => ({ name, create, attach }));
 }

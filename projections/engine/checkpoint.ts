@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { CompiledQuery, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { schemaOf } from "../versions.ts";
 import type { Projection } from "./projection.ts";
@@ -62,7 +62,8 @@ export async function createTables(
   { projection, schema }: Target,
 ): Promise<void> {
   await sql`create schema if not exists ${sql.id(schema)}`.execute(session);
-  for (const statement of projection.tables(schema)) await sql.raw(statement).execute(session);
+  for (const statement of projection.tables(schema))
+    await session.executeQuery(CompiledQuery.raw(statement));
 }
 
 export async function createCheckpoint(

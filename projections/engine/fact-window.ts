@@ -72,6 +72,11 @@ export async function openWindow(session: Session, { after, upTo }: Window): Pro
   };
 }
 
+/** Empties an open window, for another one in the same transaction. */
+export async function closeWindow(session: Session): Promise<void> {
+  await sql`delete from ${changes}`.execute(session);
+}
+
 /** Makes a fact of the log part of an open window's changes. `facts` selects rows `f`. */
 export async function addChanges(session: Session, facts: RawBuilder<unknown>): Promise<void> {
   await sql`insert into ${changes} select 1, ${columns} from ${facts}`.execute(session);

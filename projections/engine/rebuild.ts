@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
-import { readLogHead } from "../log/read-log-head.ts";
 import { schemaOf } from "../versions.ts";
+import { align } from "./align.ts";
 import { applyToTarget, type BuildProgress, build, catchUp } from "./build.ts";
 import {
   type Checkpoint,
@@ -29,9 +29,9 @@ const nothing: AfterSwap = async () => {};
 const SWAP_FACTS = 2_000n;
 
 /**
- * Builds the tables of new projections and rebuilds those whose version or parameters differ from the stored ones, in
- * shadow schemas: incomplete tables serve nobody. Each starts when the projections that it reads are done, and is not
- * derived beyond the position of those done before it.
+ * Builds the tables of new projections and versions and rebuilds those whose parameters differ from the stored ones, in
+ * shadow schemas: incomplete tables serve nobody. Each starts when the projections that it reads are done, from their
+ * tables at one position.
  */
 export async function prepareProjections(
   db: Database,
@@ -39,22 +39,18 @@ export async function prepareProjections(
   onProgress: OnProgress,
   afterSwap: AfterSwap = nothing,
 ): Promise<void> {
-  const positions: bigint[] = [];
   const prepare = async (projection: Projection) => {
-    const limit = positions.reduce<bigint | undefined>(lower, undefined);
     await withProjectionLock(db, projection.name, async () => {
       const stored = (await readCheckpoints(db)).get(schemaOf(projection.name));
       if (stored === undefined || !isCurrent(stored, projection)) {
-        await replace(db, projection, onProgress, afterSwap, limit);
+        await replace(db, projection, onProgress, afterSwap, () =>
+          align(db, projection, projections),
+        );
       }
     });
-    positions.push((await readCheckpoints(db)).get(schemaOf(projection.name))?.position ?? 0n);
   };
   await runConcurrently(projections, prepare, dependsOn);
 }
-
-const lower = (one: bigint | undefined, other: bigint) =>
-  one === undefined || other < one ? other : one;
 
 /** The named projections and all that read their tables, in the order of the list: what is read is rebuilt first. */
 export function withDependents(
@@ -88,13 +84,14 @@ async function replace(
   projection: Projection,
   onProgress: OnProgress,
   afterSwap: AfterSwap,
-  limit?: bigint,
+  alignRead?: () => Promise<void>,
 ): Promise<void> {
   const target = { projection, schema: shadowSchemas(projection.name).next };
-  await build(db, target, limit, onProgress);
+  const options = { align: alignRead };
+  await build(db, target, options, onProgress);
   await dropReplacedSchemas(db, projection.name);
-  while (!(await inSwapTransaction(db, (session) => swapIn(session, target, afterSwap, limit)))) {
-    await catchUp(db, target, limit, onProgress);
+  while (!(await inSwapTransaction(db, (session) => swapIn(session, target, afterSwap)))) {
+    await catchUp(db, target, options, onProgress);
   }
 }
 
@@ -124,26 +121,21 @@ async function dropReplacedSchemas(db: Database, name: string): Promise<void> {
   for (const schema of [previous, replaced]) await dropUnusedSchema(db, schema);
 }
 
-/** Applies the facts still missing and renames the schemas. False when too many are missing for a transaction that others wait for. */
-async function swapIn(
-  session: Session,
-  target: Target,
-  afterSwap: AfterSwap,
-  limit?: bigint,
-): Promise<boolean> {
+/**
+ * Applies the facts still missing and renames the schemas. False when too many are missing for a transaction that others
+ * wait for. Tables that replace none may be behind: nobody reads them yet, and ticks bring them to the others' position.
+ */
+async function swapIn(session: Session, target: Target, afterSwap: AfterSwap): Promise<boolean> {
   const { projection, schema } = target;
   const served = schemaOf(projection.name);
   const checkpoints = await readCheckpoints(session);
   const after = checkpoints.get(schema)?.position ?? 0n;
-  const serving = checkpoints.get(served)?.position ?? (await readLogHead(session));
-  const upTo = reachablePosition(
-    target,
-    checkpoints,
-    limit === undefined ? [serving] : [serving, limit],
-  );
+  const replaced = checkpoints.get(served);
+  const upTo =
+    replaced === undefined ? after : reachablePosition(target, checkpoints, [replaced.position]);
   if (upTo - after > SWAP_FACTS) return false;
   await applyToTarget(session, target, { after, upTo });
-  if (checkpoints.has(served)) {
+  if (replaced !== undefined) {
     await renameSchema(session, served, shadowSchemas(projection.name).previous);
   }
   await renameSchema(session, schema, served);

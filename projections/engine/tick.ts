@@ -11,8 +11,9 @@ import {
   readCheckpoints,
   type Target,
 } from "./checkpoint.ts";
-import { openWindow } from "./fact-window.ts";
+import { closeWindow, openWindow } from "./fact-window.ts";
 import { DerivationFailed, isPermanentError } from "./failure.ts";
+import { readPositions } from "./positions.ts";
 import type { Window } from "./projection.ts";
 
 export type Tick =
@@ -29,13 +30,15 @@ const FEW_FACTS = 1_000n;
 
 /**
  * Brings the targets furthest behind one window forward: their rows and their checkpoints in one transaction,
- * so that a crash anywhere leaves all or nothing. Targets are applied in the order given, and not beyond `limit`. Throws
- * `DerivationFailed` where trying again would not help.
+ * so that a crash anywhere leaves all or nothing. Targets are applied in the order given, and not beyond `limit`. Where one
+ * reads tables that are ahead of it, as those are that the projector of another release moves too, all targets are brought
+ * to the highest position instead, however many facts that takes: a shorter window would read rows of later positions.
+ * Throws `DerivationFailed` where trying again would not help.
  */
 export async function tick(
   db: Database,
   targets: readonly Target[],
-  maxFacts = TICK_FACTS,
+  maxFacts?: number,
   limit?: bigint,
 ): Promise<Tick> {
   try {
@@ -50,18 +53,24 @@ export async function tick(
           target,
           position: requirePosition(checkpoints.get(target.schema), target),
         }));
+        const isPlain = maxFacts !== undefined || limit !== undefined;
+        const ahead = isPlain ? null : highestRead(reached, checkpoints);
         const positions = reached.map(({ position }) => position);
-        const window = nextWindow(positions, end, maxFacts);
+        const window =
+          ahead === null
+            ? nextWindow(positions, end, maxFacts ?? TICK_FACTS)
+            : windowUpTo(positions, ahead);
         if (window === null) return { outcome: "idle", head };
 
         await configureSession(session, window);
-        const due = reached.filter(({ position }) => position === window.after);
-        const schemas = due.map(({ target }) => target.schema);
-        await lockCheckpoints(session, schemas);
-        const open = await readOpenWindow(session, await openWindow(session, window), checkpoints);
-        for (const { target } of due) await applyTo(session, target, open);
-        if ((await moveCheckpoints(session, schemas, window)) !== schemas.length)
-          throw new Fenced();
+        const isDue = (position: bigint) =>
+          ahead === null ? position === window.after : position < ahead;
+        const due = reached.filter(({ position }) => isDue(position));
+        await lockCheckpoints(
+          session,
+          due.map(({ target }) => target.schema),
+        );
+        await applyAll(session, due, window.upTo, checkpoints);
         await sql`select pg_notify('projected', ${window.upTo.toString()})`.execute(session);
         return { outcome: "moved", window, head };
       });
@@ -87,6 +96,47 @@ async function configureSession(session: Session, { after, upTo }: Window): Prom
 }
 
 class Fenced extends Error {}
+
+type Reached = { readonly target: Target; readonly position: bigint };
+
+/** The highest position of any target, or table that one reads, where some target is behind what it reads. */
+function highestRead(
+  reached: readonly Reached[],
+  checkpoints: ReadonlyMap<string, Checkpoint>,
+): bigint | null {
+  const read = reached.map(({ target, position }) => ({
+    position,
+    highest: readPositions(target.projection, checkpoints).reduce(higher, 0n),
+  }));
+  if (read.every(({ position, highest }) => highest <= position)) return null;
+  return read.reduce((most, { position, highest }) => higher(higher(most, position), highest), 0n);
+}
+
+const higher = (one: bigint, other: bigint) => (one > other ? one : other);
+
+function windowUpTo(positions: readonly bigint[], upTo: bigint): Window {
+  return { after: positions.reduce((least, one) => (one < least ? one : least), upTo), upTo };
+}
+
+/** Each target from its own position; those that begin at one position together share the window. */
+async function applyAll(
+  session: Session,
+  due: readonly Reached[],
+  upTo: bigint,
+  checkpoints: Map<string, Checkpoint>,
+): Promise<void> {
+  let open: OpenWindow | undefined;
+  for (const { target, position } of due) {
+    if (open?.window.after !== position) {
+      if (open !== undefined) await closeWindow(session);
+      const window = await openWindow(session, { after: position, upTo });
+      open = await readOpenWindow(session, window, checkpoints);
+    }
+    await applyTo(session, target, open);
+    const moved = await moveCheckpoints(session, [target.schema], { after: position, upTo });
+    if (moved !== 1) throw new Fenced();
+  }
+}
 
 async function applyTo(session: Session, target: Target, open: OpenWindow): Promise<void> {
   try {

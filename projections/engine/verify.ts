@@ -52,9 +52,9 @@ async function verifyAll(
 ): Promise<Verification> {
   const { name } = target.projection;
   const limit = (await readCheckpoints(db)).get(schemaOf(name))?.position ?? 0n;
-  await build(db, target, limit, options.onProgress);
+  await build(db, target, { limit }, options.onProgress);
   const reached = (await readCheckpoints(db)).get(schemaOf(name))?.position ?? 0n;
-  await catchUp(db, target, reached, options.onProgress);
+  await catchUp(db, target, { limit: reached }, options.onProgress);
   return await atOnePosition(db, target.projection, async (session, position) => {
     const after = (await readCheckpoints(session)).get(target.schema)?.position ?? 0n;
     if (after > position) throw new Error(`${name} was rolled back while it was verified`);

@@ -83,7 +83,7 @@ export async function compareInBulk(
   for (const projection of projections.filter(areAt)) {
     const schema = inBulk(projection);
     await drop(db, schema);
-    await deriveInBulk(db, { projection, schema }, () => {}, position);
+    await deriveInBulk(db, { projection, schema }, () => {}, { limit: position });
     const bulk = { db, schema, layout: await readLayout(db, schema) };
     const what = `${projection.name} step by step and in bulk at ${position}`;
     broken.push(...(await compare(what, tablesOf(store, projection), bulk)));

@@ -324,7 +324,7 @@ describe("a rebuild", () => {
       // In an object: a promise alone would be awaited before the commit that it waits for.
       const { forward } = await db.transaction().execute(async (session) => {
         await sql`select from engine.checkpoint for update`.execute(session);
-        const forward = catchUp(db, target, undefined, quiet);
+        const forward = catchUp(db, target, {}, quiet);
         await untilSomeoneWaits(db);
         await sql`update engine.checkpoint set position = position`.execute(session);
         return { forward };

@@ -6,6 +6,7 @@ import { collectionsProjection } from "../../../projections/collections/project.
 import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readConfiguredRoyalties } from "../../../projections/reads/collections/read-royalties.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import {
   addressOf,
   appendEvents,
@@ -38,7 +39,7 @@ afterAll(() => database.drop());
 afterEach(() => startOver());
 
 async function startOver() {
-  await dropTarget(database.db, "collections");
+  await dropTarget(database.db, schemaOf("collections"));
   await dropTarget(database.db, "collections_shadow");
   await sql`truncate log.fact`.execute(database.db);
   await sql`update log.head set position = 0`.execute(database.db);

@@ -16,6 +16,7 @@ import {
 import { floorsProjection } from "../../../projections/floors/project.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { createProjection, dumpTable, project } from "../../support/database/given.ts";
 import {
   active,
@@ -80,7 +81,7 @@ async function tell(snapshots: readonly Snapshot[]): Promise<void> {
 }
 
 async function derive(windowFacts?: number): Promise<string[][]> {
-  await dropTarget(book.db, "floors");
+  await dropTarget(book.db, schemaOf("floors"));
   await project(book.db, [await createProjection(book.db, floorsProjection)], windowFacts);
   return Promise.all(["snapshot", "floor"].map((table) => dumpTable(book.db, `floors.${table}`)));
 }
@@ -247,7 +248,7 @@ describe("a snapshot", () => {
     ]);
     expect(first?.floors).toEqual(Object.fromEntries(told));
 
-    await project(book.db, [{ projection: floorsProjection, schema: "floors" }]);
+    await project(book.db, [{ projection: floorsProjection, schema: schemaOf("floors") }]);
     expect(await snapshotFloors(book.db, 1, lastMs)).toBe(true);
     await snapshotFloors(book.db, 1, lastMs + snapshotMs);
     const [, second, ...more] = await recorded();
@@ -262,7 +263,7 @@ describe("a snapshot", () => {
     const nowMs = lastMs + 61_500;
     await snapshotFirstFloors(book.db, 1, lastMs);
     await snapshotFirstFloors(book.db, 1, nowMs);
-    await project(book.db, [{ projection: floorsProjection, schema: "floors" }]);
+    await project(book.db, [{ projection: floorsProjection, schema: schemaOf("floors") }]);
     await snapshotFirstFloors(book.db, 1, nowMs + 5_000);
     const taken = await recorded();
     expect(taken.map(({ at }) => at.getTime() - lastMs)).toEqual([0, 61_000]);
@@ -273,7 +274,7 @@ describe("a snapshot", () => {
   });
 
   it("waits until the tables it reads exist", async () => {
-    await dropTarget(book.db, "floors");
+    await dropTarget(book.db, schemaOf("floors"));
     expect(await snapshotFloors(book.db, 1, lastMs)).toBe(false);
   });
 });

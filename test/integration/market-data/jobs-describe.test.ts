@@ -26,6 +26,7 @@ import { place } from "../../../devnet/deploy.ts";
 import { collectionsProjection } from "../../../projections/collections/project.ts";
 import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import {
   addressOf,
   appendEvents,
@@ -52,7 +53,7 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  await dropTarget(database.db, "collections");
+  await dropTarget(database.db, schemaOf("collections"));
   await sql`truncate log.fact`.execute(database.db);
   await sql`update log.head set position = 0`.execute(database.db);
   target = await createProjection(database.db, collectionsProjection);

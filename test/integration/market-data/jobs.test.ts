@@ -23,6 +23,7 @@ import { appendObservations } from "../../../projections/log/append.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { readClock } from "../../../projections/reads/orders/read-clock.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { addressOf, createProjection, project } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { givenListing } from "../../support/orders/order-facts.ts";
@@ -33,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 afterEach(async () => {
-  await dropTarget(database.db, "collections");
+  await dropTarget(database.db, schemaOf("collections"));
   await sql`truncate log.fact`.execute(database.db);
   await sql`update log.head set position = 0`.execute(database.db);
 });

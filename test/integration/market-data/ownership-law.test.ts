@@ -6,6 +6,7 @@ import { compareSchemas } from "../../../projections/engine/compare.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import {
   addressOf,
@@ -136,7 +137,7 @@ function expectedCounters(owners: readonly string[]) {
 async function differenceOfRebuild() {
   const copy = { projection: ownershipProjection, schema: "ownership_bulk" };
   const position = (await readCheckpoints(db)).get("ownership")?.position;
-  await deriveInBulk(db, copy, undefined, position);
+  await deriveInBulk(db, copy, undefined, { limit: position });
   const schemas = { stored: "ownership", derived: copy.schema };
   const found = await compareSchemas(db, schemas, { maxExamples: 3 });
   await dropTarget(db, copy.schema);
@@ -146,7 +147,7 @@ async function differenceOfRebuild() {
 it.each(seedsOf([1, 2, 3, 4, 5, 6], 2))(
   "an owner is the receiver of the last effective transfer, in any windows of any history, seed %i",
   async (seed) => {
-    await dropTarget(db, "ownership");
+    await dropTarget(db, schemaOf("ownership"));
     await sql`truncate log.fact, log.block, log.transaction, log.contract`.execute(db);
     await sql`update log.head set position = 0`.execute(db);
     const target = await createProjection(db, ownershipProjection);

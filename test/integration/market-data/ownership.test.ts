@@ -3,6 +3,7 @@ import type { Address } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import {
   addressOf,
   appendEvents,
@@ -22,7 +23,7 @@ let target: Target;
 
 afterAll(() => database.drop());
 beforeEach(async () => {
-  await dropTarget(db, "ownership");
+  await dropTarget(db, schemaOf("ownership"));
   await sql`truncate log.fact, log.block, log.transaction, log.contract restart identity`.execute(
     db,
   );

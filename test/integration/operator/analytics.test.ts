@@ -12,6 +12,7 @@ import {
   bindViews,
   bindViewsIfStale,
 } from "../../../projections/reads/analytics/bind-views.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { project } from "../../support/database/given.ts";
 import {
   apes,
@@ -172,7 +173,7 @@ describe("a rebuild", () => {
   });
 
   it("and the projector's start restore missing views", async () => {
-    await database.db.transaction().execute((session) => dropTarget(session, "floors"));
+    await database.db.transaction().execute((session) => dropTarget(session, schemaOf("floors")));
     expect(await areViewsBound(database.db)).toBe(false);
 
     await prepareProjections(database.db, projections, () => {}, bindViews);

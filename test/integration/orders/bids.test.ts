@@ -489,7 +489,9 @@ const everyState = [
 /** The tables of a bulk derivation that ends at a position. */
 async function deriveAt(limit: bigint): Promise<string[][]> {
   await dropTarget(db, schemas.bulk);
-  await deriveInBulk(db, { projection: bidsProjection, schema: schemas.bulk }, undefined, limit);
+  await deriveInBulk(db, { projection: bidsProjection, schema: schemas.bulk }, undefined, {
+    limit,
+  });
   return await dump(schemas.bulk);
 }
 

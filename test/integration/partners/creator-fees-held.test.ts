@@ -16,6 +16,7 @@ import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import { creatorFeeRead } from "../../../projections/facts/creator-fee.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readPartnerRoyalties } from "../../../projections/reads/collections/read-royalties.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { createProjection, project } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { openSync, openTestPartner } from "../../support/orders/partner-sync.ts";
@@ -38,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 beforeEach(async () => {
-  await dropTarget(database.db, "collections");
+  await dropTarget(database.db, schemaOf("collections"));
   await sql`truncate log.fact, ops.partner_collection, ops.partner_listing`.execute(database.db);
   await sql`update log.head set position = 0`.execute(database.db);
   standIn = await openPartnerA();
@@ -70,7 +71,7 @@ async function says(...creatorFees: CollectionFee[]): Promise<void> {
 
 /** The partner's creator fee that orders are asked for, in tables derived anew from the log. */
 async function due() {
-  await dropTarget(database.db, "collections");
+  await dropTarget(database.db, schemaOf("collections"));
   await project(database.db, [await createProjection(database.db, collectionsProjection)]);
   return (await readPartnerRoyalties(database.db, 1, [contract])).get(contract) ?? null;
 }

@@ -12,6 +12,7 @@ import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { crossListingsProjection } from "../../../projections/cross-listings/project.ts";
 import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { createProjection, project } from "../../support/database/given.ts";
 import { until } from "../../support/database/pipeline.ts";
 import {
@@ -215,7 +216,7 @@ describe("the queue", () => {
       ).rows;
     const kept = await rows();
     expect(kept.length).toBeGreaterThan(5);
-    await dropTarget(book.db, "cross_listings");
+    await dropTarget(book.db, schemaOf("cross_listings"));
     await project(book.db, [await createProjection(book.db, crossListingsProjection)]);
     expect(await rows()).toEqual(kept);
   });

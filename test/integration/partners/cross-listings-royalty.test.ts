@@ -8,6 +8,7 @@ import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import { creatorFeeRead } from "../../../projections/facts/creator-fee.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readPartnerRoyalties } from "../../../projections/reads/collections/read-royalties.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { createProjection, project } from "../../support/database/given.ts";
 import {
   openPartnerOrderBook,
@@ -120,7 +121,7 @@ describe("the royalty of listings and bids", () => {
     const asked = Object.values(contracts);
     const kept = await readPartnerRoyalties(book.db, chainId, asked);
     expect([...kept.keys()]).toEqual([contracts.punks]);
-    await dropTarget(book.db, "collections");
+    await dropTarget(book.db, schemaOf("collections"));
     await project(book.db, [await createProjection(book.db, collectionsProjection)]);
     expect(await readPartnerRoyalties(book.db, chainId, asked)).toEqual(kept);
   });

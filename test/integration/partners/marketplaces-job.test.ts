@@ -20,6 +20,7 @@ import type { CollectionFee } from "../../../devnet/marketplaces/stand-in-collec
 import { collectionsProjection } from "../../../projections/collections/project.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import {
   addressOf,
   appendEvents,
@@ -50,7 +51,7 @@ const apes: Address = `0xa0${"00".repeat(18)}01`;
 let standIn: StandIn;
 let partner: Partner;
 beforeEach(async () => {
-  await dropTarget(database.db, "collections");
+  await dropTarget(database.db, schemaOf("collections"));
   await sql`truncate log.fact, ops.partner_collection, ops.partner_listing, ops.partner_skip`.execute(
     database.db,
   );

@@ -115,7 +115,7 @@ export async function setBlocks(
 export async function createProjection(
   db: Database,
   projection: Projection,
-  schema = projection.name,
+  schema = schemaOf(projection.name),
 ): Promise<Target> {
   const target = { projection, schema };
   await db.transaction().execute((session) => createTarget(session, target));
@@ -138,7 +138,7 @@ export async function adoptTables(db: Database, projections: readonly Projection
   const parameters = projections.map((projection) => projection.parameters ?? "");
   await sql`
     update engine.checkpoint c set parameters = given.parameters
-    from unnest(${projections.map(({ name }) => name)}::text[], ${parameters}::text[]) given (name, parameters)
+    from unnest(${projections.map(({ name }) => schemaOf(name))}::text[], ${parameters}::text[]) given (name, parameters)
     where c.projection = given.name and c.position = 0`.execute(db);
 }
 

@@ -233,7 +233,9 @@ export const bids = [...manyBids, ...Object.values(rivals), ...apeBids];
 /** Creates every projection's tables, and fills those of orders from facts that lead to the expected states. */
 export async function seedOrders(db: Database) {
   const targets = await createProjections(db, allProjections({ feeRecipient }));
-  const books = targets.filter(({ schema }) => schema !== "sales" && schema !== "activity");
+  const books = targets.filter(
+    ({ projection: { name } }) => name !== "sales" && name !== "activity",
+  );
   await appendEvents(db, ownershipEvents());
   await appendEvents(db, accountEvents());
   await appendObservations(db, [

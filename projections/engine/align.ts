@@ -1,0 +1,21 @@
+import type { Database } from "../database.ts";
+import { schemaOf } from "../versions.ts";
+import { readCheckpoints, type Target } from "./checkpoint.ts";
+import { areAligned } from "./positions.ts";
+import type { Projection } from "./projection.ts";
+import { tick } from "./tick.ts";
+
+/**
+ * Brings the tables that a projection reads to one position. Those that another release reads too are moved by its
+ * projector as well, so they may differ again at once.
+ */
+export async function align(
+  db: Database,
+  reader: Projection,
+  projections: readonly Projection[],
+): Promise<void> {
+  const targets = projections
+    .filter(({ name }) => reader.reads?.includes(name))
+    .map((projection): Target => ({ projection, schema: schemaOf(projection.name) }));
+  while (!areAligned(reader, await readCheckpoints(db))) await tick(db, targets);
+}
