@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
 
 /** What a projection's name in SQL stands for. */
@@ -25,7 +26,7 @@ const definitions = {
     first: 3,
     tables: ["token", "last_range", "token_range", "balance", "holder", "collection"],
   },
-  activity: { version: 4, first: 4, tables: ["event"], reads: { sales: 13 } },
+  activity: { version: 5, first: 4, tables: ["event"], reads: { sales: 13 } },
   metadata: {
     version: 3,
     first: 3,
@@ -87,12 +88,21 @@ const schemas = new Map(
   ]),
 );
 
+/** The same for releases with the same versions. */
+export const releaseId = createHash("sha256")
+  .update([...schemas.values()].join())
+  .digest("hex")
+  .slice(0, 8);
+
 /** The schema of this release's tables of a projection, which also names their checkpoint. */
 export const schemaOf = (name: string): string => schemas.get(name) ?? name;
 
 /** The projection that has its tables in a schema of this release; otherwise the schema's own name. */
 export const projectionIn = (schema: string): string =>
   [...schemas].find(([, one]) => one === schema)?.[0] ?? schema;
+
+/** Whether a schema is that of a projection's tables in this release. */
+export const isServed = (schema: string): boolean => [...schemas.values()].includes(schema);
 
 /** Whether a schema is, or may have been, that of a projection's tables in some release. */
 export const isVersionOf = (schema: string, name: string): boolean =>

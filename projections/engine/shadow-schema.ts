@@ -41,7 +41,9 @@ export async function renameSchema(session: Session, from: string, to: string): 
 }
 
 /** The name of the lock of the shadow schemas of this release's version of a projection. */
-export const projectionLock = (name: string): string => `shadow schemas of ${schemaOf(name)}`;
+export const projectionLock = (name: string): string => lockOfSchema(schemaOf(name));
+
+export const lockOfSchema = (schema: string): string => `shadow schemas of ${schema}`;
 
 const LOCK_TIMEOUT_MS = 2_000;
 const TRIES = 60;

@@ -37,6 +37,7 @@ import { up as operatorConsole } from "./migrations/0058-console.ts";
 import { up as contractsOfCollections } from "./migrations/0059-contracts-of-collections.ts";
 import { up as transfersInOrder } from "./migrations/0064-transfers-in-order.ts";
 import { up as cells } from "./migrations/0066-cells.ts";
+import { up as projectingLease } from "./migrations/0067-projecting-lease.ts";
 import { up as analyticsEngines } from "./migrations/0070-analytics-engines.ts";
 
 /** Numbered, forward only. A released one is never edited. */
@@ -77,6 +78,7 @@ const migrations: Record<string, Migration> = {
   "0059-contracts-of-collections": { up: contractsOfCollections },
   "0064-transfers-in-order": { up: transfersInOrder },
   "0066-cells": { up: cells },
+  "0067-projecting-lease": { up: projectingLease },
   "0070-analytics-engines": { up: analyticsEngines },
 };
 

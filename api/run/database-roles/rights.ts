@@ -62,6 +62,7 @@ export const rightsOf: Record<ProcessName, Rights> = {
       ...outgoing,
       "engine.checkpoint": edit,
       "ops.lease": put,
+      "ops.projecting_lease": put,
       "ops.recorder": put,
       "ops.recorded_block": edit,
       "ops.observation_check": put,

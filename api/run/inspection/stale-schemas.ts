@@ -1,9 +1,15 @@
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
-import { projectionLock, shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
+import {
+  lockOfSchema,
+  projectionLock,
+  shadowSchemas,
+} from "../../../projections/engine/shadow-schema.ts";
 import { readPonderSchema } from "../../../projections/log/recording/recorder-reads.ts";
+import { readPaused } from "../../../projections/log/switches.ts";
 import { createLock, isLockHeld, takeLock } from "../../../projections/named-lock.ts";
+import { isServed, isVersionOf, versions } from "../../../projections/versions.ts";
 import { readGeneration } from "../indexer/active-schema.ts";
 import { readIndexers } from "../indexer/indexers.ts";
 import { ponderLock } from "../indexer/schema-lock.ts";
@@ -13,7 +19,10 @@ import type { InspectedConfig } from "./inspected-config.ts";
 /** An unused schema, and the name of the lock that a process working in it holds. */
 export type StaleSchema = { schema: string; bytes: bigint; why: string; lock: string };
 
-/** Schemas that can be dropped without loss: Ponder's that are not recorded, and those that rebuilds replaced. */
+/**
+ * Schemas that can be dropped without loss: Ponder's that are not recorded, those that rebuilds replaced, and those of
+ * other releases' versions that no projector follows.
+ */
 export async function findStaleSchemas(
   db: Database,
   config: InspectedConfig,
@@ -26,12 +35,13 @@ export async function findStaleSchemas(
     group by n.nspname order by n.nspname`.execute(db);
   const used = await readUsedSchemas(db, config);
   const replaced = new Map(projections.flatMap(({ name }) => reasonsFor(name)));
+  const followed = await readFollowedSchemas(db);
   return rows.flatMap(({ schema, bytes }) => {
     if (/^ponder_\d+_[0-9a-f]{8}$/.test(schema) && !used.has(schema)) {
       const why = "indexed under an earlier configuration";
       return [{ schema, bytes, why, lock: ponderLock(schema) }];
     }
-    const reason = replaced.get(schema);
+    const reason = replaced.get(schema) ?? reasonOfOther(schema, followed);
     return reason === undefined ? [] : [{ schema, bytes, ...reason }];
   });
 }
@@ -58,6 +68,27 @@ async function readUsedSchemas(
   );
   for (const { schema } of rows) used.add(schema);
   return used;
+}
+
+/** Milliseconds after which a checkpoint that is behind the log and was not moved has no projector. */
+const abandonedMs = 60_000;
+
+/** Schemas with a checkpoint that some projector may still move: all of them while projecting is paused. */
+async function readFollowedSchemas(db: Database): Promise<ReadonlySet<string>> {
+  const isPaused = (await readPaused(db)).includes("projecting");
+  const { rows } = await sql<{ schema: string }>`
+    select c.projection as schema from engine.checkpoint c cross join log.head h
+    where ${isPaused} or c.position >= h.position
+       or c.updated_at > now() - ${abandonedMs} * interval '1 millisecond'`.execute(db);
+  return new Set(rows.map(({ schema }) => schema));
+}
+
+/** Undefined for schemas of this release's versions, of versions that are followed, and of no projection. */
+function reasonOfOther(schema: string, followed: ReadonlySet<string>) {
+  const version = schema.replace(/_(next|previous|replaced|verify)$/, "");
+  const isOther = Object.keys(versions).some((name) => isVersionOf(version, name));
+  if (!isOther || isServed(version) || followed.has(version)) return undefined;
+  return { why: "of another version, which no projector follows", lock: lockOfSchema(version) };
 }
 
 function reasonsFor(name: string): [string, { why: string; lock: string }][] {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { type Database, openDatabase } from "../../../projections/database.ts";
-import { acquireLeadership, type Leadership, leaseMs } from "./leader.ts";
+import { acquireLeadership, type Leadership, type LeaseTable, leaseMs } from "./leader.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 
 /** Passed to the work of the process that leads a role. */
@@ -16,6 +16,8 @@ export type LeaderContext = {
 
 type LeaderRole = {
   name: string;
+  /** Default: the role's own in `ops.lease`. */
+  lease?: { readonly role: string; readonly table: LeaseTable };
   connections: number;
   /** Resolves after `signal` is aborted. */
   work: (runAsLeader: LeaderContext) => Promise<void>;
@@ -24,7 +26,7 @@ type LeaderRole = {
 /** Runs a role of which one process works while others are standbys. It fails when its lease is lost. */
 export function runLeaderRole(
   context: RoleContext,
-  { name, connections, work }: LeaderRole,
+  { name, lease = { role: name, table: "ops.lease" }, connections, work }: LeaderRole,
 ): RunningRole {
   const { config, logger } = context;
   const { url } = config.database;
@@ -43,7 +45,7 @@ export function runLeaderRole(
     onReady = resolve;
   });
   const led = async () => {
-    const leadership = await acquireLeadership({ url, role: name, logger, signal: stopping });
+    const leadership = await acquireLeadership({ url, ...lease, logger, signal: stopping });
     if (leadership === null) return;
     const signal = AbortSignal.any([stopping, leadership.signal]);
     // Each loop of the role adds a listener while it waits.

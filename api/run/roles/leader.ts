@@ -30,7 +30,16 @@ export type Leadership = {
   release(): Promise<void>;
 };
 
-type LeadershipOptions = { url: string; role: string; logger: Logger; signal: AbortSignal };
+export type LeaseTable = "ops.lease" | "ops.projecting_lease";
+
+type LeadershipOptions = {
+  url: string;
+  role: string;
+  /** Default: `ops.lease`. */
+  table?: LeaseTable;
+  logger: Logger;
+  signal: AbortSignal;
+};
 
 /**
  * Waits until this process holds the lease of a role: a row in the database that it renews. Not an advisory lock, since
@@ -48,7 +57,7 @@ export async function acquireLeadership(options: LeadershipOptions): Promise<Lea
     try {
       client ??= await connect(options, released);
       const requestedAt = performance.now();
-      const epoch = await tryAcquireLease(client, role, owner);
+      const epoch = await tryAcquireLease(client, options, owner);
       if (epoch !== null) return startRenewing({ client, options, owner, epoch, requestedAt });
       hasFailed = false;
       if (!hasLoggedStandby) logger.info({ role }, "standing by for leader");
@@ -81,11 +90,11 @@ async function connect({ url, role }: LeadershipOptions, released: Signal): Prom
 
 async function tryAcquireLease(
   client: pg.Client,
-  role: string,
+  { role, table = "ops.lease" }: LeadershipOptions,
   owner: string,
 ): Promise<bigint | null> {
   const { rows } = await client.query<{ epoch: string }>(
-    `insert into ops.lease as held (role, owner, epoch, expires_at)
+    `insert into ${table} as held (role, owner, epoch, expires_at)
      values ($1, $2, 1, clock_timestamp() + make_interval(secs => $3 / 1000.0))
      on conflict (role) do update
        set owner = excluded.owner, epoch = held.epoch + 1, expires_at = excluded.expires_at
@@ -150,7 +159,7 @@ function startRenewing(held: HeldLease): Leadership {
     signal: ending.signal,
     lost,
     isHeld,
-    fence: (session) => assertLeaseHeld(session, role, epoch),
+    fence: (session) => assertLeaseHeld(session, options, epoch),
     async release() {
       clearInterval(timer);
       ending.abort();
@@ -162,23 +171,28 @@ function startRenewing(held: HeldLease): Leadership {
 
 async function renew({ client, options, owner, epoch }: HeldLease): Promise<boolean> {
   const { rowCount } = await client.query(
-    `update ops.lease set expires_at = clock_timestamp() + make_interval(secs => $4 / 1000.0)
+    `update ${options.table ?? "ops.lease"} set expires_at = clock_timestamp() + make_interval(secs => $4 / 1000.0)
      where role = $1 and owner = $2 and epoch = $3`,
     [options.role, owner, epoch, leaseMs],
   );
   return rowCount === 1;
 }
 
-async function assertLeaseHeld(session: Session, role: string, epoch: bigint): Promise<void> {
+async function assertLeaseHeld(
+  session: Session,
+  { role, table = "ops.lease" }: LeadershipOptions,
+  epoch: bigint,
+): Promise<void> {
   const { rows } = await sql`
-    select 1 from ops.lease where role = ${role} and epoch = ${epoch} and expires_at > clock_timestamp()
+    select 1 from ${sql.raw(table)} where role = ${role} and epoch = ${epoch} and expires_at > clock_timestamp()
   `.execute(session);
   if (rows.length === 0) throw new Error(`lease of ${role} lost: transaction rolled back`);
 }
 
 async function releaseLease({ client, options, owner, epoch }: HeldLease): Promise<void> {
   const { rowCount } = await client.query(
-    "update ops.lease set expires_at = clock_timestamp() where role = $1 and owner = $2 and epoch = $3",
+    `update ${options.table ?? "ops.lease"} set expires_at = clock_timestamp()
+     where role = $1 and owner = $2 and epoch = $3`,
     [options.role, owner, epoch],
   );
   if (rowCount === 1) await client.query("select pg_notify($1, $2)", [channel, options.role]);

@@ -8,7 +8,7 @@ import { readPonderSchema } from "../../../projections/log/recording/recorder-re
 import { readIndexerNames } from "../../../projections/log/sources.ts";
 import { hasProjectionsWithin } from "../../../projections/log/status.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
-import { schemaOf } from "../../../projections/versions.ts";
+import { releaseId, schemaOf } from "../../../projections/versions.ts";
 import {
   type ChainClient,
   fetchCanonicalHashes,
@@ -32,40 +32,73 @@ import { runEach } from "./run-each.ts";
 const addedBacklogEvents = 1_000;
 const maxUnappliedFacts = 2_000;
 
-/** Ponder's tables → the log → the projections. One process works, others are standbys. */
+/** Connections of a preparation: two projections, two indexes of each, and their locks. */
+const projectingConnections = 8;
+
+/**
+ * Ponder's tables → the log → the projections. One process records, whatever its release; one of each release projects
+ * into the tables of its versions. Others are standbys.
+ */
 export async function runRole(context: RoleContext): Promise<RunningRole> {
-  const connections = 2 + 3 * context.config.chains.length;
-  return runLeaderRole(context, { name: "projector", connections, work });
+  const logSignal = createSignal();
+  const recording = runLeaderRole(context, {
+    name: "projector",
+    connections: 1 + 3 * context.config.chains.length,
+    work: (leading) => record(leading, logSignal),
+  });
+  const projecting = runLeaderRole(context, {
+    name: "projector",
+    lease: { role: `projections ${releaseId}`, table: "ops.projecting_lease" },
+    connections: projectingConnections,
+    work: (leading) => projectAll(leading, logSignal),
+  });
+  const failed = Promise.race([recording.failed, projecting.failed]);
+  failed.catch(() => undefined);
+  return {
+    ready: Promise.race([projecting.ready, failed]),
+    failed,
+    async stop() {
+      await Promise.all([recording.stop(), projecting.stop()]);
+    },
+  };
 }
 
-async function work({ context, db, leadership, signal, onReady }: LeaderContext): Promise<void> {
-  const { config, logger } = context;
+async function record(leading: LeaderContext, logSignal: Signal): Promise<void> {
+  const { config, logger } = leading.context;
   const chainSignals = new Map(config.chains.map(({ chainId }) => [chainId, new Set<Signal>()]));
-  const logSignal = createSignal();
   const listener = openListener({
     url: config.database.url,
-    channels: ["log"],
+    channels: [],
     logger,
     onNotify: (channel) => {
-      if (channel === "log") return logSignal.notify();
       for (const [chainId, ofChain] of chainSignals)
         if (channel.startsWith(`ponder_${chainId}_`)) for (const one of ofChain) one.notify();
     },
   });
   try {
+    await Promise.all(runRecorders({ ...leading, chainSignals, logSignal, listener }));
+  } finally {
+    await listener.stop();
+  }
+}
+
+async function projectAll(
+  { context, db, leadership, signal, onReady }: LeaderContext,
+  logSignal: Signal,
+): Promise<void> {
+  const { config, logger } = context;
+  const listener = openListener({
+    url: config.database.url,
+    channels: ["log"],
+    logger,
+    onNotify: () => logSignal.notify(),
+  });
+  try {
     const targets = await prepare(context, db);
-    await Promise.all([
-      runProjector({
-        db,
-        targets,
-        changeSignal: logSignal,
-        logger,
-        signal,
-        holds: leadership.isHeld,
-        onTick: ({ outcome }) => outcome === "idle" && onReady(),
-      }),
-      ...runRecorders({ context, db, signal, leadership, chainSignals, logSignal, listener }),
-    ]);
+    await runProjector({
+      ...{ db, targets, changeSignal: logSignal, logger, signal, holds: leadership.isHeld },
+      onTick: ({ outcome }) => outcome === "idle" && onReady(),
+    });
   } finally {
     await listener.stop();
   }

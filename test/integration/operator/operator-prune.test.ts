@@ -65,3 +65,21 @@ it("op prune --yes drops them, but never one in which a Ponder runs", async () =
   expect(await schemas()).toEqual(["activity", active, "ponder_notes", "ponder_sync"].toSorted());
   expect([...(await readCheckpoints(db)).keys()]).not.toContain("activity_previous");
 });
+
+it("op prune drops another version's tables once no projector follows them", async () => {
+  const { db, url } = database;
+  await sql`create schema activity_v3`.execute(db);
+  const position = (await readCheckpoints(db)).get("activity")?.position ?? 0n;
+  await sql`
+    insert into engine.checkpoint values ('activity_v3', 3, '', ${position - 1n})`.execute(db);
+  const followed = await operate(url, "prune", "--yes");
+  await sql`
+    update engine.checkpoint set updated_at = now() - interval '2 minutes' where projection = 'activity_v3'`.execute(
+    db,
+  );
+  const left = await operate(url, "prune", "--yes");
+
+  expect(followed.out).toBe("nothing to drop\n");
+  expect(left.out).toContain("of another version, which no projector follows");
+  expect(await schemas()).not.toContain("activity_v3");
+});

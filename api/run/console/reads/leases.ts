@@ -13,6 +13,7 @@ export type Lease = {
 export async function readLeases(db: Database): Promise<Lease[]> {
   const { rows } = await sql<Lease>`
     select role, owner, epoch, extract(epoch from expires_at - clock_timestamp())::float8 as seconds
-    from ops.lease order by role`.execute(db);
+    from (select * from ops.lease union all select * from ops.projecting_lease) held
+    where role !~ '^projections' or expires_at > clock_timestamp() order by role`.execute(db);
   return rows;
 }

@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findFreePort } from "../../../api/run/free-port.ts";
+
+export const root = join(import.meta.dirname, "../../..");
+
+/**
+ * Copies the program as a release that follows: every projection has a higher version, and a column of their tables
+ * another name, which neither release can read of the other.
+ */
+export async function copyAsNextRelease(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "next-release-"));
+  const needed = ["abis", "api", "devnet", "projections", "src", "package.json"];
+  for (const one of [...needed, "package-lock.json", "ponder.config.ts", "ponder.schema.ts"])
+    await cp(join(root, one), join(directory, one), { recursive: true, preserveTimestamps: true });
+  await symlink(join(root, "node_modules"), join(directory, "node_modules"));
+  for (const folder of ["api", "projections"]) {
+    for (const entry of await readdir(join(directory, folder), {
+      recursive: true,
+      withFileTypes: true,
+    })) {
+      if (entry.name.endsWith(".ts")) await change(join(entry.parentPath, entry.name));
+    }
+  }
+  return directory;
+}
+
+async function change(path: string): Promise<void> {
+  const before = await readFile(path, "utf8");
+  const renamed = before.replaceAll(/\bunit_price_wei\b/g, "unit_price_of_next");
+  const raised = path.endsWith("projections/versions.ts") ? raise(renamed) : renamed;
+  if (raised !== before) await writeFile(path, raised);
+}
+
+/** Every version, and with them those that the readers were looked at for. */
+const raise = (versions: string): string =>
+  versions.replaceAll(
+    /\b(?!first\b)(\w+): (\d+)\b/g,
+    (_, name: string, version: string) => `${name}: ${Number(version) + 1}`,
+  );
+
+const roles = ["indexer", "projector", "jobs", "api"] as const;
+
+/** The processes of one release. */
+export type Release = {
+  readonly baseUrl: string;
+  /** What its processes wrote that is not a plain message. */
+  readonly output: string[];
+  stop(): Promise<void>;
+};
+
+export async function startRelease(
+  directory: string,
+  settings: Record<string, string>,
+): Promise<Release> {
+  const port = await findFreePort();
+  const output: string[] = [];
+  const start = (role: string): ChildProcess => {
+    const script = join(directory, "api/run/programs/launch.mjs");
+    const child = spawn(process.execPath, [script, "service", "--only", role], {
+      cwd: directory,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings, PORT: `${port}` },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const keep = (data: Buffer) => output.push(`${role}: ${data.toString().trimEnd()}`);
+    child.stdout?.on("data", keep);
+    child.stderr?.on("data", keep);
+    return child;
+  };
+  const children = roles.map(start);
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    output,
+    async stop() {
+      const running = children.filter((one) => one.exitCode === null && one.signalCode === null);
+      for (const one of running) one.kill("SIGTERM");
+      await Promise.all(running.map((one) => once(one, "exit")));
+    },
+  };
+}
