@@ -17,20 +17,15 @@ const known = new WeakMap<readonly string[], readonly string[]>();
  */
 export class VersionedNames extends PostgresQueryCompiler {
   protected override visitRaw(node: RawNode): void {
-    const { sqlFragments, parameters } = node;
-    for (const [index, text] of this.#versioned(sqlFragments).entries()) {
-      this.append(text);
-      const parameter = parameters[index];
-      if (parameter !== undefined) this.visitNode(parameter);
-    }
+    super.visitRaw(pattern === null ? node : { ...node, sqlFragments: versioned(node, pattern) });
   }
+}
 
-  #versioned(texts: readonly string[]): readonly string[] {
-    if (pattern === null) return texts;
-    const before = known.get(texts);
-    if (before !== undefined) return before;
-    const versioned = texts.map((text) => text.replace(pattern, schemaOf));
-    known.set(texts, versioned);
-    return versioned;
-  }
+function versioned({ sqlFragments }: RawNode, names: RegExp): readonly string[] {
+  const before = known.get(sqlFragments);
+  if (before !== undefined) return before;
+  if (!sqlFragments.some((text) => text.includes("."))) return sqlFragments;
+  const texts = sqlFragments.map((text) => text.replace(names, schemaOf));
+  known.set(sqlFragments, texts);
+  return texts;
 }

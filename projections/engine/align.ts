@@ -1,9 +1,9 @@
 import type { Database } from "../database.ts";
 import { schemaOf } from "../versions.ts";
+import { advance } from "./advance.ts";
 import { readCheckpoints, type Target } from "./checkpoint.ts";
 import { areAligned } from "./positions.ts";
 import type { Projection } from "./projection.ts";
-import { tick } from "./tick.ts";
 
 /**
  * Brings the tables that a projection reads to one position. Those that another release reads too are moved by its
@@ -17,5 +17,5 @@ export async function align(
   const targets = projections
     .filter(({ name }) => reader.reads?.includes(name))
     .map((projection): Target => ({ projection, schema: schemaOf(projection.name) }));
-  while (!areAligned(reader, await readCheckpoints(db))) await tick(db, targets);
+  while (!areAligned(reader, await readCheckpoints(db))) await advance(db, targets);
 }

@@ -20,7 +20,6 @@ const started: Release[] = [];
 beforeAll(async () => {
   market = await openMarket({ chainId: 33139, stocked: true });
   await market.client.setIntervalMining({ interval: 1 });
-  await market.client.setAutomine(true);
   database = await createDatabase();
   settings = await pipelineSettings({ databaseUrl: database.url, chains: [market.anvil] });
   next = await copyAsNextRelease();

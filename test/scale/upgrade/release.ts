@@ -58,7 +58,10 @@ export async function startRelease(
 ): Promise<Release> {
   const port = await findFreePort();
   const output: string[] = [];
-  const start = (role: string): ChildProcess => {
+  let isStopping = false;
+  const running = new Map<string, ChildProcess>();
+  /** Started again when it dies, as by its supervisor: on a busy machine a lease may be lost. */
+  const start = (role: string): void => {
     const script = join(directory, "api/run/programs/launch.mjs");
     const child = spawn(process.execPath, [script, "service", "--only", role], {
       cwd: directory,
@@ -68,16 +71,21 @@ export async function startRelease(
     const keep = (data: Buffer) => output.push(`${role}: ${data.toString().trimEnd()}`);
     child.stdout?.on("data", keep);
     child.stderr?.on("data", keep);
-    return child;
+    child.once("exit", () => {
+      running.delete(role);
+      if (!isStopping) start(role);
+    });
+    running.set(role, child);
   };
-  const children = roles.map(start);
+  roles.forEach(start);
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     output,
     async stop() {
-      const running = children.filter((one) => one.exitCode === null && one.signalCode === null);
-      for (const one of running) one.kill("SIGTERM");
-      await Promise.all(running.map((one) => once(one, "exit")));
+      isStopping = true;
+      const ending = [...running.values()].map((one) => once(one, "exit"));
+      for (const one of running.values()) one.kill("SIGTERM");
+      await Promise.all(ending);
     },
   };
 }
