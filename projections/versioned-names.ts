@@ -1,4 +1,4 @@
-import { PostgresQueryCompiler, type RawNode } from "kysely";
+import { PostgresQueryCompiler, type RawNode, type SchemableIdentifierNode } from "kysely";
 import { schemaOf, versions } from "./versions.ts";
 
 /** A table of a projection as SQL names it, for those whose schema has another name in this release. */
@@ -11,21 +11,35 @@ const pattern =
 /** The texts of a statement in the source are the same array each time. */
 const known = new WeakMap<readonly string[], readonly string[]>();
 
+/** SQL for a connection that does not compile statements, with the schemas of this release's versions. */
+export const inVersions = (text: string): string =>
+  pattern === null ? text : text.replace(pattern, schemaOf);
+
 /**
- * SQL names a table of a projection as `listings.listing`; this puts the schema of this release's version there. Only
- * texts of the source are changed, no values and no names that are given as such (`sql.id`, `sql.table`).
+ * SQL names a table of a projection as `listings.listing`; this puts the schema of this release's version there: in texts of
+ * the source and in `sql.table`, not in values and `sql.id`.
  */
 export class VersionedNames extends PostgresQueryCompiler {
   protected override visitRaw(node: RawNode): void {
-    super.visitRaw(pattern === null ? node : { ...node, sqlFragments: versioned(node, pattern) });
+    super.visitRaw(pattern === null ? node : { ...node, sqlFragments: versioned(node) });
+  }
+
+  protected override visitSchemableIdentifier(node: SchemableIdentifierNode): void {
+    const { schema, identifier } = node;
+    const name = schema && inVersions(`${schema.name}.${identifier.name}`).split(".")[0];
+    super.visitSchemableIdentifier(
+      schema === undefined || name === undefined || name === schema.name
+        ? node
+        : { ...node, schema: { ...schema, name } },
+    );
   }
 }
 
-function versioned({ sqlFragments }: RawNode, names: RegExp): readonly string[] {
+function versioned({ sqlFragments }: RawNode): readonly string[] {
   const before = known.get(sqlFragments);
   if (before !== undefined) return before;
   if (!sqlFragments.some((text) => text.includes("."))) return sqlFragments;
-  const texts = sqlFragments.map((text) => text.replace(names, schemaOf));
+  const texts = sqlFragments.map(inVersions);
   known.set(sqlFragments, texts);
   return texts;
 }

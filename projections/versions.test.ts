@@ -1,7 +1,7 @@
 import { zeroAddress } from "viem";
 import { expect, test } from "vitest";
 import { allProjections } from "./all.ts";
-import { versions } from "./versions.ts";
+import { schemaOf, versions } from "./versions.ts";
 
 const projections = allProjections({ feeRecipient: zeroAddress });
 
@@ -22,4 +22,10 @@ test("a projection's version was looked at for the versions of those it reads: r
   expect(Object.fromEntries(read)).toEqual(
     Object.fromEntries(Object.entries(versions).map(([name, { reads = {} }]) => [name, reads])),
   );
+});
+
+test("a projection that reads another's new tables has new tables itself: an earlier release goes on with its own", () => {
+  const isNew = (name: string) => schemaOf(name) !== name;
+  const kept = projections.filter(({ name, reads = [] }) => reads.some(isNew) && !isNew(name));
+  expect(kept.map(({ name }) => name)).toEqual([]);
 });

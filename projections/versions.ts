@@ -8,7 +8,7 @@ type Versioned = {
   /** The version in the schema that is named like the projection: the first one. Never changed. */
   readonly first: number;
   readonly tables: readonly string[];
-  /** Versions of the projections that it reads. Where one of them is raised, rows may differ: raise this one too. */
+  /** Versions of the projections that it reads. Where one of them is raised, raise this one too: its rows are of those. */
   readonly reads?: Readonly<Record<string, number>>;
 };
 
@@ -49,7 +49,7 @@ const definitions = {
   bids: { version: 4, first: 4, tables: ["bid", "count"] },
   floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
   collection_stats: {
-    version: 6,
+    version: 7,
     first: 6,
     tables: [
       ...["token", "hourly_sales", "wash_trade", "contract", "snapshot_clock", "collection"],

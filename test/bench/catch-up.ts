@@ -1,6 +1,7 @@
 import type { Database } from "../../projections/database.ts";
 import { dropTarget, type Target } from "../../projections/engine/checkpoint.ts";
 import { tick } from "../../projections/engine/tick.ts";
+import { schemaOf } from "../../projections/versions.ts";
 import { createProjection } from "../support/database/given.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { inScopes, projections, type Scope, timed, withLog } from "./server.ts";
@@ -18,7 +19,7 @@ async function catchUp(
   { mark, of, chosen }: Scope,
 ): Promise<Figure[]> {
   const targets: Target[] = [];
-  for (const { name: schema } of projections) await dropTarget(db, schema);
+  for (const { name } of projections) await dropTarget(db, schemaOf(name));
   for (const one of chosen) targets.push(await createProjection(db, one));
   const rates: number[] = [];
   for (let after = 0; after < facts; after += WINDOW) {

@@ -3,6 +3,7 @@ import type { Database } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { dropTarget, type Target } from "../../projections/engine/checkpoint.ts";
 import { tick } from "../../projections/engine/tick.ts";
+import { schemaOf } from "../../projections/versions.ts";
 import { createProjection } from "../support/database/given.ts";
 import { appendListed } from "./book.ts";
 import { appendRange, makeEvents } from "./facts.ts";
@@ -28,10 +29,10 @@ async function costsOfFacts(facts: number): Promise<Figure[]> {
     await sql`vacuum analyze log.fact, log.block, log.transaction, log.contract`.execute(db);
     for (const projection of projections) {
       const { name } = projection;
-      const derive = () => deriveInBulk(db, { projection, schema: name });
+      const derive = () => deriveInBulk(db, { projection, schema: schemaOf(name) });
       figures.push(...(await meter(`${name}, rebuild`, facts, derive)));
     }
-    for (const { name } of projections) await dropTarget(db, name);
+    for (const { name } of projections) await dropTarget(db, schemaOf(name));
     const applied = Math.ceil(facts / SHARE);
     figures.push(...(await meter("all projections, ticks", applied, () => applyAll(db, applied))));
     return figures;

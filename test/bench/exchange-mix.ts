@@ -5,6 +5,7 @@ import { tick } from "../../projections/engine/tick.ts";
 import { exchanges } from "../../projections/exchanges/exchanges.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
 import { migrate } from "../../projections/log/migrate.ts";
+import { schemaOf } from "../../projections/versions.ts";
 import { createProjection } from "../support/database/given.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import { type Figure, medianFigure } from "./figure.ts";
@@ -60,13 +61,13 @@ async function makeLog(db: Database, facts: number, isMixed: boolean): Promise<v
 }
 
 async function measure({ db, catchUp, rebuild }: Measured, facts: number): Promise<void> {
-  for (const { name } of projections) await dropTarget(db, name);
+  for (const { name } of projections) await dropTarget(db, schemaOf(name));
   const targets: Target[] = [];
   for (const one of projections) targets.push(await createProjection(db, one));
   await addRates(catchUp, facts, async () => {
     for (let after = 0; after < facts; after += WINDOW) await tick(db, targets, WINDOW);
   });
-  for (const { name } of projections) await dropTarget(db, name);
+  for (const { name } of projections) await dropTarget(db, schemaOf(name));
   await addRates(rebuild, facts, () => derive(db, projections, new Map()));
 }
 

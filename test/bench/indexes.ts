@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { sql } from "kysely";
 import type { Database, Session } from "../../projections/database.ts";
+import { projectionIn, schemaOf } from "../../projections/versions.ts";
 import { project } from "../support/database/given.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import { type Figure, medianFigure } from "./figure.ts";
@@ -71,7 +72,7 @@ export async function run(options: { scale: number; directory: string | null }):
   });
 }
 
-const keyOf = ({ schema, name }: Index): string => `${schema}.${name}`;
+const keyOf = ({ schema, name }: Index): string => `${projectionIn(schema)}.${name}`;
 
 async function countFacts(db: Database): Promise<number> {
   const { rows } = await sql<{ position: bigint }>`select position from log.head`.execute(db);
@@ -79,7 +80,7 @@ async function countFacts(db: Database): Promise<number> {
 }
 
 async function readIndexes(db: Database): Promise<Index[]> {
-  const schemas = ["log", ...projections.map(({ name }) => name)];
+  const schemas = ["log", ...projections.map(({ name }) => schemaOf(name))];
   const { rows } = await sql<Index>`
     select schemaname as schema, indexrelname as name, pg_get_indexdef(indexrelid) as definition,
            pg_relation_size(indexrelid)::float8 as bytes, idx_scan::float8 as scans
@@ -114,7 +115,10 @@ async function readByLists(db: Database, url: string): Promise<Map<string, strin
 }
 
 async function readByWrites(db: Database): Promise<Set<string>> {
-  const targets = projections.map((projection) => ({ projection, schema: projection.name }));
+  const targets = projections.map((projection) => ({
+    projection,
+    schema: schemaOf(projection.name),
+  }));
   await makeEvents(db, { facts: MORE_FACTS, factsInBlock: 200 });
   return await scannedBy(db, async () => {
     await appendRange(db, 0, MORE_FACTS, 200);

@@ -4,6 +4,7 @@ import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { dropTarget } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
 import { dependsOn, runConcurrently } from "../../projections/engine/run-concurrently.ts";
+import { schemaOf } from "../../projections/versions.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { ofFive, projections, serverFile, theFive, theRest, timed, withLog } from "./server.ts";
 
@@ -20,7 +21,7 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
     const peak = watchMemory();
     for (let repeat = 0; repeat < repeatsOf(facts); repeat += 1) {
       copied.push(facts / ((await copyLog(db)) / 1000));
-      for (const { name } of projections) await dropTarget(db, name);
+      for (const { name } of projections) await dropTarget(db, schemaOf(name));
       const ms = await timed(() => derive(db, theFive, each));
       rates.push(facts / (ms / 1000));
       const others = await timed(() => derive(db, theRest, each));
@@ -54,7 +55,7 @@ export async function derive(
 ): Promise<void> {
   const one = async (projection: Projection) => {
     const { name } = projection;
-    const ms = await timed(() => deriveInBulk(db, { projection, schema: name }));
+    const ms = await timed(() => deriveInBulk(db, { projection, schema: schemaOf(name) }));
     each.set(name, [...(each.get(name) ?? []), ms]);
   };
   await runConcurrently(chosen, one, dependsOn);

@@ -102,7 +102,7 @@ export async function deriveTargets(
   db: Database,
   chosen: readonly Projection[],
 ): Promise<Target[]> {
-  for (const { name } of projections) await dropTarget(db, name);
+  for (const { name } of projections) await dropTarget(db, schemaOf(name));
   const targets = chosen.map((projection) => ({ projection, schema: schemaOf(projection.name) }));
   for (const target of targets) await deriveInBulk(db, target);
   return targets;

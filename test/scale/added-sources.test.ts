@@ -16,6 +16,7 @@ import type { Exchange } from "../../projections/exchanges/model/exchange.ts";
 import { readSettledNumber } from "../../projections/log/audit.ts";
 import { readIndexerStates } from "../../projections/log/indexer-progress.ts";
 import { hasProjectionsWithin } from "../../projections/log/status.ts";
+import { schemaOf } from "../../projections/versions.ts";
 import { bazaarEvents } from "../integration/sales/example-exchange/abi.ts";
 import { bazaar, bazaarAddress } from "../integration/sales/example-exchange/exchange.ts";
 import { differenceOf, readLayout } from "../simulation/contents.ts";
@@ -182,7 +183,7 @@ async function differences(one: Installation, other: Installation): Promise<stri
   const found: string[] = [];
   for (const { name } of allProjections({ feeRecipient })) {
     const place = async ({ database: { db } }: Installation) => ({
-      ...{ db, schema: name, layout: await readLayout(db, name) },
+      ...{ db, schema: schemaOf(name), layout: await readLayout(db, schemaOf(name)) },
     });
     const difference = await differenceOf(await place(one), await place(other));
     if (difference !== null) found.push(`${name}:\n${difference}`);

@@ -9,6 +9,7 @@ import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { tick } from "../../projections/engine/tick.ts";
 import { migrate } from "../../projections/log/migrate.ts";
+import { schemaOf } from "../../projections/versions.ts";
 import { dumpState } from "../support/chain/chain-replay.ts";
 import { block, dumpTable, setBlocks } from "../support/database/given.ts";
 import { appendTrades, prepare, projections } from "../support/database/operator.ts";
@@ -35,7 +36,7 @@ async function withFreshCluster(work: (db: Database) => Promise<void>): Promise<
   }
 }
 
-const schemas = ["log", "ops", "engine", ...projections.map(({ name }) => name)];
+const schemas = ["log", "ops", "engine", ...projections.map(({ name }) => schemaOf(name))];
 
 /** Every row and every counter of an identity, as a dump of data alone restores them. */
 async function restore(from: Database, to: Database): Promise<void> {

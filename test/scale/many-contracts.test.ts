@@ -5,6 +5,7 @@ import { afterAll, expect, it } from "vitest";
 import { allProjections } from "../../projections/all.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { appendObservations, type Observation } from "../../projections/log/append.ts";
+import { schemaOf } from "../../projections/versions.ts";
 import {
   addressOf,
   appendEvents,
@@ -50,7 +51,7 @@ async function rowsRead(db: Database): Promise<number> {
   const { rows } = await sql<{ read: bigint }>`
     select (select sum(seq_tup_read) from pg_stat_user_tables where schemaname = any (s.names))
          + (select sum(idx_tup_read) from pg_stat_user_indexes where schemaname = any (s.names)) as read
-    from (select ${[...projections.map(({ name }) => name), "log"]}::text[] as names) s`.execute(
+    from (select ${[...projections.map(({ name }) => schemaOf(name)), "log"]}::text[] as names) s`.execute(
     db,
   );
   return Number(rows[0]?.read);

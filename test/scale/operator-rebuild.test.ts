@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { readCheckpoints, type Target } from "../../projections/engine/checkpoint.ts";
+import { schemaOf } from "../../projections/versions.ts";
 import { dumpTable, project } from "../support/database/given.ts";
 import {
   appendOrders,
@@ -76,7 +77,7 @@ function keepReading() {
 }
 
 it("op rebuild exchanges every projection's tables while ticks and readers go on", async () => {
-  const before = await schemaId("sales");
+  const before = await schemaId(schemaOf("sales"));
   const stopReading = keepReading();
   const stop = goOn(database.db, targets, 401);
 
@@ -88,12 +89,12 @@ it("op rebuild exchanges every projection's tables while ticks and readers go on
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({
     rebuilt: projections.map(({ name }) => {
-      return { projection: name, previous: `${name}_previous` };
+      return { projection: name, previous: `${schemaOf(name)}_previous` };
     }),
   });
   expect(faults).toEqual([]);
   expect(reads).toBeGreaterThan(20);
-  expect(await schemaId("sales_previous")).toBe(before);
+  expect(await schemaId(`${schemaOf("sales")}_previous`)).toBe(before);
   await project(database.db, targets);
   const rebuilt = await dump();
   expect(rebuilt[0]?.length).toBeGreaterThan(400);
@@ -104,7 +105,7 @@ it("op rebuild of what another reads rebuilds that too, and says so", async () =
   const { code, out, words } = await operate(database.url, "rebuild", "sales");
 
   expect(code).toBe(0);
-  expect(out).toMatch(/^sales rebuilt: \d+ facts.*sales_previous kept\n/);
+  expect(out).toMatch(/^sales rebuilt: \d+ facts.*sales\w*_previous kept\n/);
   expect(out).toContain("\nactivity rebuilt: ");
   expect(words).toContain("activity is rebuilt too, because it reads sales");
 });
@@ -117,22 +118,25 @@ it.each(["ownership", "listings", "bids"])(
     const child = startOperator(database.url, ["rebuild", name]);
     await db.transaction().execute(async (session) => {
       // The exchange waits for this row, as it would for a tick.
-      await sql`select from engine.checkpoint where projection = ${name} for update`.execute(
+      await sql`select from engine.checkpoint where projection = ${schemaOf(name)} for update`.execute(
         session,
       );
-      await vi.waitFor(async () => expect(await positionOf(`${name}_next`)).toBeGreaterThan(0n), {
-        timeout: 120_000,
-      });
+      await vi.waitFor(
+        async () => expect(await positionOf(`${schemaOf(name)}_next`)).toBeGreaterThan(0n),
+        {
+          timeout: 120_000,
+        },
+      );
       child.kill("SIGKILL");
       await once(child, "exit");
     });
-    const begun = await schemaId(`${name}_next`);
+    const begun = await schemaId(`${schemaOf(name)}_next`);
 
     const { code } = await operate(database.url, "rebuild", name);
 
     expect(code).toBe(0);
-    expect(await schemaId(name)).toBe(begun);
-    expect(await schemaId(`${name}_next`)).toBeUndefined();
+    expect(await schemaId(schemaOf(name))).toBe(begun);
+    expect(await schemaId(`${schemaOf(name)}_next`)).toBeUndefined();
     expect(await dump()).toEqual(before);
   },
 );
@@ -148,7 +152,10 @@ it("op rebuild does not wait for a transaction that has read the tables and stay
 it("op rollback puts the replaced tables back, which then catch up; a second one changes nothing", async () => {
   const { db, url } = database;
   await operate(url, "rebuild", "sales");
-  const [previous, kept] = [await schemaId("sales_previous"), await positionOf("sales_previous")];
+  const [previous, kept] = [
+    await schemaId(`${schemaOf("sales")}_previous`),
+    await positionOf(`${schemaOf("sales")}_previous`),
+  ];
   await appendTrades(db, 9_001, 9_003);
   await project(db, targets);
   const before = await dump();
@@ -160,7 +167,7 @@ it("op rollback puts the replaced tables back, which then catch up; a second one
     rolledBack: [{ projection: "sales", position: Number(kept) }],
   });
   expect([first.code, second.code, JSON.parse(second.out)]).toEqual([0, 0, { rolledBack: [] }]);
-  expect(await schemaId("sales")).toBe(previous);
+  expect(await schemaId(schemaOf("sales"))).toBe(previous);
   await project(db, targets);
   expect(await dump()).toEqual(before);
 });

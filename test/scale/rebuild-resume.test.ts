@@ -13,6 +13,7 @@ import type { Projection, Step } from "../../projections/engine/projection.ts";
 import { prepareProjections, rebuild } from "../../projections/engine/rebuild.ts";
 import { verify } from "../../projections/engine/verify.ts";
 import { migrate } from "../../projections/log/migrate.ts";
+import { schemaOf } from "../../projections/versions.ts";
 import { dumpTable } from "../support/database/given.ts";
 import {
   appendTrades,
@@ -36,7 +37,7 @@ const slow = 180_000;
 /** Names of the steps that a killed rebuild had committed; empty where none is under way. */
 async function stepsDone(db: Database, name: string): Promise<string[]> {
   const { rows } = await sql<{ done: string[] }>`
-    select done from ${sql.table(`${name}_next.bulk_progress`)}`
+    select done from ${sql.table(`${schemaOf(name)}_next.bulk_progress`)}`
     .execute(db)
     .catch(() => ({ rows: [] }));
   return rows[0]?.done ?? [];
@@ -188,7 +189,10 @@ describe("op rebuild that was killed", () => {
         );
         await sql`select pg_advisory_lock(${lock})`.execute(connection);
         await vi.waitFor(
-          async () => expect((await readCheckpoints(db)).has("coin_prices_previous")).toBe(true),
+          async () =>
+            expect((await readCheckpoints(db)).has(`${schemaOf("coin_prices")}_previous`)).toBe(
+              true,
+            ),
           inStep,
         );
         child.kill("SIGKILL");
@@ -252,7 +256,7 @@ it(
 
       expect(words).toContain("resuming the rebuild started");
       expect(code).toBe(0);
-      expect((await readCheckpoints(db)).has("activity_previous")).toBe(true);
+      expect((await readCheckpoints(db)).has(`${schemaOf("activity")}_previous`)).toBe(true);
       expect(await differing(db, "activity")).toBe(0n);
       await db.destroy();
     } finally {

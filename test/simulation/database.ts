@@ -1,6 +1,7 @@
-import { Kysely, PostgresDialect } from "kysely";
+import { Kysely } from "kysely";
 import pg from "pg";
 import { type Database, driverTypes } from "../../projections/database.ts";
+import { SteadyDialect } from "../../projections/introspection.ts";
 
 /** A pool that waits for a connection as long as it takes: a long run gives way to all else on its machine. */
 export function openWaitingPool(url: string, options: pg.PoolConfig = {}): pg.Pool {
@@ -11,5 +12,5 @@ export function openWaitingPool(url: string, options: pg.PoolConfig = {}): pg.Po
 }
 
 export function openSimulationDatabase(url: string): Database {
-  return new Kysely({ dialect: new PostgresDialect({ pool: openWaitingPool(url) }) });
+  return new Kysely({ dialect: new SteadyDialect({ pool: openWaitingPool(url) }) });
 }

@@ -4,6 +4,7 @@ import type { Database } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { dropTarget, readCheckpoints, type Target } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
+import { schemaOf } from "../../projections/versions.ts";
 import { createProjection, project } from "../support/database/given.ts";
 import { differenceOf, type Layout, type Place, readLayout } from "./contents.ts";
 import { openSimulationDatabase } from "./database.ts";
@@ -44,7 +45,7 @@ export async function openStore(url: string): Promise<Store> {
   for (const one of projections) {
     targets.push(await createProjection(db, withProgramFault(one, programFault)));
     shadows.push(await createProjection(db, one, shadowName(one)));
-    layouts.set(one.name, await readLayout(db, one.name));
+    layouts.set(one.name, await readLayout(db, schemaOf(one.name)));
   }
   return { faulty: openFaulty(url), db, projections, targets, programFault, shadows, layouts };
 }
@@ -74,7 +75,7 @@ export async function compareInBulk(
 ): Promise<string[]> {
   const { db } = store;
   const checkpoints = await readCheckpoints(db);
-  const positionOf = (name: string) => checkpoints.get(name)?.position ?? 0n;
+  const positionOf = (name: string) => checkpoints.get(schemaOf(name))?.position ?? 0n;
   const position = positionOf("ownership");
   const broken: string[] = [];
   // A projection that was rebuilt to release a fact stands at the log's head, and others before it.
@@ -120,7 +121,7 @@ export async function compareStores(one: Store, other: Store): Promise<string[]>
 
 /** Where a projection is state step by step. */
 export function tablesOf({ db, layouts }: Store, { name }: Projection): Place {
-  return { db, schema: name, layout: layouts.get(name) ?? new Map() };
+  return { db, schema: schemaOf(name), layout: layouts.get(name) ?? new Map() };
 }
 
 async function compare(what: string, one: Place, other: Place): Promise<string[]> {

@@ -20,6 +20,7 @@ import { isLockHeld, withLock } from "../../../projections/named-lock.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
 import { applyRights } from "../database-roles/apply-rights.ts";
 import { readDatabaseRoles } from "../database-roles/database-roles.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 
 export type MoveStep = {
   readonly task: "copying facts" | "deriving projections" | "waiting for the indexer" | "switching";
@@ -155,7 +156,7 @@ async function copyFacts(options: MoveOptions, limit?: bigint): Promise<void> {
 async function applyAll({ to, projections }: MoveOptions): Promise<void> {
   const targets: Target[] = projections.map((projection) => ({
     projection,
-    schema: projection.name,
+    schema: schemaOf(projection.name),
   }));
   for (;;) {
     const { outcome } = await tick(to, targets);

@@ -1,6 +1,7 @@
 import { projectionVersions } from "../../../projections/all.ts";
 import { isMissingRelation } from "../../../projections/database-failure.ts";
 import { readCheckpoints } from "../../../projections/engine/checkpoint.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { type ExplainFailure, TablesNotReady } from "../http/failures/unready-tables.ts";
 import type { Cells } from "../http/reads/cells.ts";
 
@@ -17,7 +18,7 @@ async function areReady(cells: ReturnType<Cells["all"]>): Promise<boolean> {
   for (const { reads } of cells) {
     const checkpoints = await readCheckpoints(reads.primary.dbOf("data"));
     for (const [name, version] of projectionVersions)
-      if (checkpoints.get(name)?.version !== version) return false;
+      if (checkpoints.get(schemaOf(name))?.version !== version) return false;
   }
   return true;
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
 import { isBurnAddress, zeroAddress } from "../../sql/burn-address.ts";
+import { schemaOf } from "../../versions.ts";
 
 /** SQL of events where they stand; rows are `e`. */
 export const tableOf = { log: sql`log.fact`, activity: sql`activity.event` };
@@ -32,7 +33,7 @@ export const columnsIn = {
     null::numeric as last_id, e.quantity, e.price_wei, e.from_address, e.to_address, e.currency, e.order_hash`,
 };
 
-const appliedUpTo = sql`(select c.position from engine.checkpoint c where c.projection = 'activity')`;
+const appliedUpTo = sql`(select c.position from engine.checkpoint c where c.projection = ${sql.lit(schemaOf("activity"))})`;
 
 /** Whether a fact is effective where the projection stands, so that all of a page is of one position. */
 const isEffective = sql`

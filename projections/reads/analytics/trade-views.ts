@@ -1,5 +1,6 @@
 import { burnAddresses } from "../../domain/burn-address.ts";
 import { factKind } from "../../log/fact-kind.ts";
+import { schemaOf } from "../../versions.ts";
 import { isNative, usdAt } from "./money.ts";
 import { hex, inUnits, named, naming, type View } from "./view.ts";
 
@@ -69,7 +70,7 @@ const transferType = `case when o.from_address = ${zero} then 'mint'
 const unitsMoved = `case o.kind when ${erc721_transfer} then 1 else o.amount end`;
 
 /** Where the other views of trades stand. */
-const applied = "(select c.position from engine.checkpoint c where c.projection = 'activity')";
+const applied = `(select c.position from engine.checkpoint c where c.projection = '${schemaOf("activity")}')`;
 const retracted = `
   select latest.block_id
   from (

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { addressOf, appendEvents, block } from "../../support/database/given.ts";
 
 const blocksPerSecond = 4;
@@ -53,11 +54,11 @@ async function markProjected(db: Database): Promise<void> {
   });
 }
 
+const toldBy = ["ownership", "sales", "activity", "listings", "bids"];
+
 /** Creates the checkpoints that the feed waits for. */
 export async function createCheckpoints(db: Database): Promise<void> {
   await sql`
     insert into engine.checkpoint (projection, version, parameters, position)
-    select name, 1, '', 0 from unnest(array['ownership', 'sales', 'activity', 'listings', 'bids']) name`.execute(
-    db,
-  );
+    select name, 1, '', 0 from unnest(${toldBy.map(schemaOf)}::text[]) name`.execute(db);
 }

@@ -76,12 +76,12 @@ async function createMarket(db: Database, scale: number): Promise<void> {
 async function deriveMissing(db: Database): Promise<void> {
   const checkpoints = await readCheckpoints(db);
   const missing = projections.filter((projection) => {
-    const checkpoint = checkpoints.get(projection.name);
+    const checkpoint = checkpoints.get(schemaOf(projection.name));
     return checkpoint === undefined || !isCurrent(checkpoint, projection);
   });
   if (missing.length === 0) return;
   const one = async (projection: Projection) => {
-    await dropTarget(db, projection.name);
+    await dropTarget(db, schemaOf(projection.name));
     await reportStep(projection.name, () =>
       deriveInBulk(db, { projection, schema: schemaOf(projection.name) }),
     );

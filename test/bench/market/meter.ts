@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from "kysely";
+import { Kysely, type PostgresPool, type PostgresPoolClient } from "kysely";
 import pg from "pg";
 import {
   type Database,
@@ -7,6 +7,7 @@ import {
   mostPrepared,
   preparing,
 } from "../../../projections/database.ts";
+import { SteadyDialect } from "../../../projections/introspection.ts";
 
 /**
  * Cost of statements: `ms` as the client measures it, with planning, transfer and parsing of the rows; `cpuMs` of
@@ -57,7 +58,7 @@ export function openMeter(url: string): Meter {
     end: async () => {},
   };
   return {
-    open: () => new Kysely({ dialect: new PostgresDialect({ pool: meteredPool }) }),
+    open: () => new Kysely({ dialect: new SteadyDialect({ pool: meteredPool }) }),
     take() {
       const taken = spent;
       spent = nothing;

@@ -5,6 +5,7 @@ import type { Database } from "../../../projections/database.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import { eventsWhere } from "../../../projections/reads/activity/event-sources.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { type Figure, medianFigure } from "../figure.ts";
 import { derive } from "../rebuild.ts";
 import { projections, theFive, theRest, timed } from "../server.ts";
@@ -92,7 +93,7 @@ async function rebuild(
   { db, postmaster }: RebuildComparison,
   each: Map<string, number[]>,
 ): Promise<Ours> {
-  for (const { name } of projections) await dropTarget(db, name);
+  for (const { name } of projections) await dropTarget(db, schemaOf(name));
   await sql`checkpoint`.execute(db);
   const used = () => processorMs(pid) + processorMs(postmaster);
   const spend = async (chosen: readonly Projection[]): Promise<Spent> => {

@@ -8,6 +8,7 @@ import { appendObservations } from "../../../projections/log/append.ts";
 import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { eventsWhere } from "../../../projections/reads/activity/event-sources.ts";
 import { salesProjection } from "../../../projections/sales/project.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import {
   addressOf,
   appendEvents,
@@ -40,7 +41,7 @@ afterAll(() => database.drop());
 afterEach(() => startOver());
 
 async function startOver() {
-  for (const schema of ["activity", "activity_shadow", "sales", "sales_shadow"]) {
+  for (const schema of ["activity", "activity_shadow", "sales"].map(schemaOf)) {
     await dropTarget(database.db, schema);
   }
   await sql`truncate log.fact`.execute(database.db);

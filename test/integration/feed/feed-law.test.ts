@@ -10,6 +10,7 @@ import { eventsWhere } from "../../../projections/reads/activity/event-sources.t
 import { type FeedEvent, formatEventId, isAfter } from "../../../projections/reads/feed/event.ts";
 import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
 import { salesProjection } from "../../../projections/sales/project.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { feeRecipient } from "../../simulation/events.ts";
 import { makeHistory } from "../../simulation/history.ts";
 import { randomFrom } from "../../simulation/random.ts";
@@ -37,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const schema of ["activity", "sales"]) await dropTarget(db, schema);
+  for (const schema of ["activity", "sales"].map(schemaOf)) await dropTarget(db, schema);
   await sql`truncate log.fact, log.block, log.transaction, log.contract`.execute(db);
   await sql`update log.head set position = 0`.execute(db);
 });

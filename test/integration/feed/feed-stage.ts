@@ -13,6 +13,7 @@ import { servePath } from "../../../api/serve/http/mount.ts";
 import { parseQuery } from "../../../api/serve/http/query.ts";
 import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
 import type { Database } from "../../../projections/database.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { addressOf, appendEvents, block, type ChainEvent } from "../../support/database/given.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
 import { openTestMarket, testFee } from "../../support/orders/test-market.ts";
@@ -80,7 +81,9 @@ const toldBy = ["ownership", "sales", "activity", "listings", "bids"];
 export async function makeCheckpoints(db: Database): Promise<void> {
   await sql`
     insert into engine.checkpoint (projection, version, parameters, position)
-    select name, 1, '', 0 from unnest(${toldBy}::text[]) name on conflict do nothing`.execute(db);
+    select name, 1, '', 0 from unnest(${toldBy.map(schemaOf)}::text[]) name on conflict do nothing`.execute(
+    db,
+  );
 }
 
 /** The projections have come to the log's end. */

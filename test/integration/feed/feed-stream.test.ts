@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { FeedLimits } from "../../../api/serve/feed/limits.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { addressOf, appendEvents } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { openReader, type StreamReader } from "./feed-reader.ts";
@@ -138,10 +139,10 @@ describe("the stream", () => {
     await appendEvents(database.db, transfers(5));
     await sql`
       update engine.checkpoint set position = (select position - 2 from log.head)
-      where projection = 'sales'`.execute(database.db);
+      where projection = ${schemaOf("sales")}`.execute(database.db);
     await sql`
       update engine.checkpoint set position = (select position from log.head)
-      where projection <> 'sales'`.execute(database.db);
+      where projection <> ${schemaOf("sales")}`.execute(database.db);
     await reader.until(({ heard }) => heard.length === 3);
     await delay(100);
     expect(reader.heard).toHaveLength(3);

@@ -12,6 +12,7 @@ import { createOperatorApp } from "../../../api/serve/status/operator-app.ts";
 import { openStatusReader, type StatusReader } from "../../../api/serve/status/status-reader.ts";
 import { openDatabase } from "../../../projections/database.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { type RpcStandIn, startRpc, timestampOf } from "../../support/chain/rpc-stand-in.ts";
 import { addressOf, appendEvents, block } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -73,7 +74,7 @@ beforeEach(async () => {
   await indexed(33139, 100);
   await sql`
     insert into engine.checkpoint (projection, version, parameters, position)
-    select 'sales', 3, '', position from log.head`.execute(db);
+    select ${schemaOf("sales")}, 3, '', position from log.head`.execute(db);
   api = await serveStatus(database.url);
   lines.length = 0;
   otherBranch = undefined;
@@ -316,7 +317,7 @@ describe("/readyz", () => {
     const { db } = database;
     await sql`delete from engine.checkpoint`.execute(db);
     expect(await failingParts()).toEqual(["projection sales"]);
-    await sql`insert into engine.checkpoint values ('sales', 3, '', 0)`.execute(db);
+    await sql`insert into engine.checkpoint values (${schemaOf("sales")}, 3, '', 0)`.execute(db);
     expect(await failingParts()).toEqual([]);
     pass(16);
     const { failing } = await readiness();

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, type PostgresPool } from "kysely";
+import { Kysely, type PostgresPool } from "kysely";
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,6 +9,7 @@ import { openResponseCache } from "../../../api/serve/http/response-cache.ts";
 import { allProjections, projectionNames } from "../../../projections/all.ts";
 import { type Database, driverTypes, preparing } from "../../../projections/database.ts";
 import { inSnapshot } from "../../../projections/engine/snapshot.ts";
+import { SteadyDialect } from "../../../projections/introspection.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { randomFrom } from "../../simulation/random.ts";
@@ -63,7 +64,7 @@ function openShared(urls: readonly string[]): Database {
       await Promise.all(pools.map((one) => one.end()));
     },
   };
-  return new Kysely({ dialect: new PostgresDialect({ pool }) });
+  return new Kysely({ dialect: new SteadyDialect({ pool }) });
 }
 
 let ahead: Replica;

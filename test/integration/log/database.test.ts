@@ -1,7 +1,6 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isMissingTable } from "../../../projections/database-failure.ts";
 import { migrate, pendingMigrations } from "../../../projections/log/migrate.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
@@ -64,15 +63,6 @@ describe("a connection pool", () => {
       select count(*) from ops.later_migration where name > '0058-console'`.execute(db);
 
     expect([before, rows[0]?.count !== 0n]).toEqual([[], true]);
-  });
-
-  it("tells a table that is not derived yet from one that no projection has", async () => {
-    const { db } = database;
-    const failure = (statement: RawBuilder<unknown>) =>
-      statement.execute(db).catch((error: unknown) => error);
-
-    expect(isMissingTable(await failure(sql`select from listings.listing`))).toBe(true);
-    expect(isMissingTable(await failure(sql`select from listed.listing`))).toBe(false);
   });
 
   it("tells the migrations it lacks while rebuilds rename and drop schemas", async () => {

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
 import { allProjections } from "../../../projections/all.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import {
   addressOf,
   appendEvents,
@@ -24,7 +25,7 @@ async function rowsStored(): Promise<number> {
   const { rows: tables } = await sql<{ name: string }>`
     select format('%I.%I', n.nspname, c.relname) as name
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind = 'r' and (n.nspname = any (${projections.map(({ name }) => name)}::text[]) or n.nspname = 'log')`.execute(
+    where c.relkind = 'r' and (n.nspname = any (${projections.map(({ name }) => schemaOf(name))}::text[]) or n.nspname = 'log')`.execute(
     book.db,
   );
   const counts = tables.map(({ name }) => sql`select count(*) as stored from ${sql.raw(name)}`);
@@ -71,7 +72,7 @@ async function sizeOf(): Promise<number> {
   const { rows } = await sql<{ bytes: bigint }>`
     select sum(pg_total_relation_size(c.oid))::bigint as bytes
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind = 'r' and (n.nspname = any (${projections.map(({ name }) => name)}::text[]) or n.nspname = 'log')`.execute(
+    where c.relkind = 'r' and (n.nspname = any (${projections.map(({ name }) => schemaOf(name))}::text[]) or n.nspname = 'log')`.execute(
     book.db,
   );
   return Number(rows[0]?.bytes ?? 0n);

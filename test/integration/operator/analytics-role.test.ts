@@ -7,6 +7,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rebuild } from "../../../projections/engine/rebuild.ts";
 import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { project } from "../../support/database/given.ts";
 import {
   appendOrders,
@@ -80,11 +81,14 @@ describe("op analysts", () => {
   it("grants only reading, only the views, and with a time limit", async () => {
     const refused = { denied: "42501", readOnly: "25006", timeout: "57014" };
     const outcomes: [string, string][] = [
-      ["select * from sales.sale", refused.denied],
+      [`select * from ${schemaOf("sales")}.sale`, refused.denied],
       ["select * from log.fact", refused.denied],
       ["select * from ops.switch", refused.denied],
       ["set default_transaction_read_only = off; create table analytics.mine ()", refused.denied],
-      ["set default_transaction_read_only = off; delete from sales.sale", refused.denied],
+      [
+        `set default_transaction_read_only = off; delete from ${schemaOf("sales")}.sale`,
+        refused.denied,
+      ],
       ["set default_transaction_read_only = off; create table public.mine ()", refused.denied],
       ["set default_transaction_read_only = off; create temporary table mine ()", refused.denied],
       ["create table analytics.mine ()", refused.readOnly],

@@ -187,7 +187,7 @@ describe("the API's role", () => {
       "select log.append_block_states(1::smallint, '{1}', now())",
       "select log.register_contracts('{1}', '{}')",
       "update engine.checkpoint set position = 0",
-      "update sales.sale set buyer = null",
+      `update ${schemaOf("sales")}.sale set buyer = null`,
       "delete from listings.listing",
       "insert into ops.lease (role, owner, epoch, expires_at) values ('projector', 'me', 9, now())",
       "update ops.partner_collection set slug = null",
@@ -219,7 +219,7 @@ describe("the API's role", () => {
   it("reads log and projections and writes keys, accounts and budgets", async () => {
     await allows("api", [
       "select * from log.fact",
-      "select * from sales.sale",
+      `select * from ${schemaOf("sales")}.sale`,
       "select * from engine.checkpoint",
       "select log.retracted_blocks(5)",
       "insert into access.account (email, password, created_at) values ('a@example.com', 'x', now()) returning id",
@@ -238,7 +238,7 @@ describe("the jobs' role", () => {
       "select log.append_stage()",
       "select * from access.account",
       "select * from access.key",
-      "update sales.sale set buyer = null",
+      `update ${schemaOf("sales")}.sale set buyer = null`,
       "create schema mine",
       "create table public.mine ()",
       fact(10),
@@ -267,7 +267,7 @@ describe("the console's role", () => {
       "select * from access.session",
       "delete from ops.switch",
       "update engine.checkpoint set position = 0",
-      "update sales.sale set buyer = null",
+      `update ${schemaOf("sales")}.sale set buyer = null`,
       "delete from ops.order_budget",
       "create table public.mine ()",
       "create schema mine",
@@ -276,7 +276,7 @@ describe("the console's role", () => {
     ]);
     await allows("console", [
       "select * from log.fact",
-      "select * from sales.sale",
+      `select * from ${schemaOf("sales")}.sale`,
       "select * from access.minute",
       "select * from access.usage",
       "update ops.switch set is_paused = true",
@@ -313,7 +313,10 @@ describe("the projector's role", () => {
     const { rows } = await sql<{ sales: number }>`
       select count(*)::int as sales from sales.sale`.execute(open("api"));
     expect(rows).toEqual([{ sales: 7 }]);
-    await allows("jobs", ["select * from sales.sale", "select * from analytics.sales"]);
+    await allows("jobs", [
+      `select * from ${schemaOf("sales")}.sale`,
+      "select * from analytics.sales",
+    ]);
     expect(await findWrongRights(database.db, roles, projectionNames)).toEqual([]);
   });
 });
@@ -327,8 +330,13 @@ describe("the indexer's role", () => {
     await refuses("projector", ["delete from ponder_1_cccccccc.transfer"]);
     await refuses("indexer", [
       ...logWrites,
-      ...["select * from sales.sale", "select * from access.account", fact(60), fact(70)],
-      "create table sales.mine ()",
+      ...[
+        `select * from ${schemaOf("sales")}.sale`,
+        "select * from access.account",
+        fact(60),
+        fact(70),
+      ],
+      `create table ${schemaOf("sales")}.mine ()`,
     ]);
     await sql`drop schema ponder_1_cccccccc cascade`.execute(indexer);
   });
@@ -377,7 +385,7 @@ describe("op", () => {
       expect.arrayContaining([
         `role ${roles.api} may insert on "log"."fact"`,
         `role ${roles.api} may update on "ops"."switch"`,
-        `role ${roles.jobs} may not select on "sales"."sale"`,
+        `role ${roles.jobs} may not select on "${schemaOf("sales")}"."sale"`,
         `role ${roles.jobs} may call log.append_stage()`,
         `role ${roles.projector} does not own table bids.bid, which is ${roles.owner}'s`,
       ]),

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { schemaOf } from "../../../projections/versions.ts";
 import { appendTrades, operate, prepare } from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
@@ -37,8 +38,12 @@ it("op doctor finds tables that drifted, a rebuild begun, and schemas that serve
   const { db } = database;
   await sql`alter table sales.sale add column note text`.execute(db);
   await sql`drop index ownership.token_owner_contract_id_token_id_idx`.execute(db);
-  await sql`update engine.checkpoint set version = 7000 where projection = 'activity'`.execute(db);
-  await sql`insert into engine.checkpoint values ('sales_next', 1, '', 0)`.execute(db);
+  await sql`update engine.checkpoint set version = 7000 where projection = ${schemaOf("activity")}`.execute(
+    db,
+  );
+  await sql`insert into engine.checkpoint values (${`${schemaOf("sales")}_next`}, 1, '', 0)`.execute(
+    db,
+  );
   await sql`create schema ponder_1_bbbbbbbb`.execute(db);
 
   const { findings } = await examine();
@@ -49,7 +54,7 @@ it("op doctor finds tables that drifted, a rebuild begun, and schemas that serve
       expect.stringMatching(/^ownership: lacks index on token USING btree \(owner/),
       "sales: has sale.note text too many",
       "activity: holds rows of version 7000 or of other parameters",
-      "sales: sales_next is rebuilt up to position 0",
+      `sales: ${schemaOf("sales")}_next is rebuilt up to position 0`,
       "ponder_1_bbbbbbbb: 0.0 MB, indexed under an earlier configuration",
     ]),
   );

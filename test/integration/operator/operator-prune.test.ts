@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { ponderLock } from "../../../api/run/indexer/schema-lock.ts";
 import { readCheckpoints } from "../../../projections/engine/checkpoint.ts";
 import { withLock } from "../../../projections/named-lock.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { appendTrades, operate, prepare } from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
@@ -11,6 +12,8 @@ const [active, earlier, running] = [
   "ponder_1_bbbbbbbb",
   "ponder_33139_cccccccc",
 ] as const;
+
+const serving = schemaOf("activity");
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -46,7 +49,7 @@ it("op prune lists what serves nobody with its size, and drops nothing unasked",
 
   expect(code).toBe(0);
   const { stale } = JSON.parse(out) as { stale: { schema: string; bytes: number }[] };
-  expect(stale.map(({ schema }) => schema)).toEqual(["activity_previous", earlier, running]);
+  expect(stale.map(({ schema }) => schema)).toEqual([`${serving}_previous`, earlier, running]);
   expect(stale.every(({ bytes }) => bytes > 8_000)).toBe(true);
   expect(await schemas()).toEqual(before);
 });
@@ -60,16 +63,16 @@ it("op prune --yes drops them, but never one in which a Ponder runs", async () =
 
   expect(first.code).toBe(1);
   expect(first.out).toContain("kept: a process works in it");
-  expect(left).toEqual(["activity", active, running, "ponder_notes", "ponder_sync"].toSorted());
+  expect(left).toEqual([serving, active, running, "ponder_notes", "ponder_sync"].toSorted());
   expect([second.code, third.code, third.out]).toEqual([0, 0, "nothing to drop\n"]);
-  expect(await schemas()).toEqual(["activity", active, "ponder_notes", "ponder_sync"].toSorted());
-  expect([...(await readCheckpoints(db)).keys()]).not.toContain("activity_previous");
+  expect(await schemas()).toEqual([serving, active, "ponder_notes", "ponder_sync"].toSorted());
+  expect([...(await readCheckpoints(db)).keys()]).not.toContain(`${serving}_previous`);
 });
 
 it("op prune drops another version's tables once no projector follows them", async () => {
   const { db, url } = database;
   await sql`create schema activity_v3`.execute(db);
-  const position = (await readCheckpoints(db)).get("activity")?.position ?? 0n;
+  const position = (await readCheckpoints(db)).get(serving)?.position ?? 0n;
   await sql`
     insert into engine.checkpoint values ('activity_v3', 3, '', ${position - 1n})`.execute(db);
   const followed = await operate(url, "prune", "--yes");

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { block, setBlocks } from "../../support/database/given.ts";
 import {
   appendOrders,
@@ -68,7 +69,7 @@ it("op verify finds nothing while a projector goes on, whatever happened meanwhi
   const [first, second] = runs.map(({ verified }) => verified[0]?.position ?? 0);
   expect(second).toBeGreaterThan(first ?? 0);
   const schemas = [...(await readCheckpoints(database.db)).keys()];
-  expect(schemas.toSorted()).toEqual(names.toSorted());
+  expect(schemas.toSorted()).toEqual(names.map(schemaOf).toSorted());
 });
 
 it("op verify tells each row that differs, is missing, or is too many", async () => {
@@ -167,10 +168,12 @@ it.each(["listings", "bids"])(
     await db.transaction().execute(async (session) => {
       // What was derived is compared with this table, which it cannot read yet.
       const table = { listings: "listing", bids: "bid" }[name] ?? "";
-      await sql`lock table ${sql.id(name, table)} in access exclusive mode`.execute(session);
+      await sql`lock table ${sql.id(schemaOf(name), table)} in access exclusive mode`.execute(
+        session,
+      );
       await vi.waitFor(
         async () => {
-          const checkpoint = (await readCheckpoints(db)).get(`${name}_verify`);
+          const checkpoint = (await readCheckpoints(db)).get(`${schemaOf(name)}_verify`);
           expect(checkpoint?.position).toBeGreaterThan(0n);
         },
         { timeout: 120_000 },
@@ -180,12 +183,14 @@ it.each(["listings", "bids"])(
     });
 
     expect((await verify(name)).code).toBe(0);
-    expect([...(await readCheckpoints(db)).keys()].toSorted()).toEqual(names.toSorted());
+    expect([...(await readCheckpoints(db)).keys()].toSorted()).toEqual(
+      names.map(schemaOf).toSorted(),
+    );
   },
 );
 
 it("op verify refuses tables of another version", async () => {
-  await sql`update engine.checkpoint set version = 7000 where projection = 'sales'`.execute(
+  await sql`update engine.checkpoint set version = 7000 where projection = ${schemaOf("sales")}`.execute(
     database.db,
   );
 

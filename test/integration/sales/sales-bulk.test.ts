@@ -7,6 +7,7 @@ import { deriveInBulk } from "../../../projections/engine/bulk.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import { salesProjection } from "../../../projections/sales/project.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import {
   addressOf,
   appendEvents,
@@ -176,7 +177,7 @@ function noting(made: Kind[]): Projection {
 }
 
 async function startOver(): Promise<void> {
-  for (const schema of ["sales", "sales_shadow"]) await dropTarget(database.db, schema);
+  for (const schema of [schemaOf("sales"), "sales_shadow"]) await dropTarget(database.db, schema);
   await sql`truncate log.fact`.execute(database.db);
   await sql`update log.head set position = 0`.execute(database.db);
 }

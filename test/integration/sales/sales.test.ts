@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { seaport, wrappedNative } from "../../../abis/deployments.ts";
 import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
 import { salesProjection } from "../../../projections/sales/project.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import {
   addressOf,
   appendEvents,
@@ -48,7 +49,7 @@ beforeEach(async () => {
 afterEach(() => startOver());
 
 async function startOver() {
-  for (const schema of ["sales", "sales_shadow"]) await dropTarget(database.db, schema);
+  for (const schema of [schemaOf("sales"), "sales_shadow"]) await dropTarget(database.db, schema);
   await sql`truncate log.fact`.execute(database.db);
   await sql`update log.head set position = 0`.execute(database.db);
 }

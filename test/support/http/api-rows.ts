@@ -7,6 +7,7 @@ import { collectionStatsProjection } from "../../../projections/collection-stats
 import type { Database } from "../../../projections/database.ts";
 import { openWindow } from "../../../projections/engine/fact-window.ts";
 import { firstBlockId } from "../../../projections/log/block-id.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { addressOf, createProjections } from "../database/given.ts";
 
 /** The current time of the tests. */
@@ -90,7 +91,7 @@ async function deriveStats(db: Database): Promise<void> {
   await sql`insert into floors.snapshot values (1, ${today}), (33139, ${today})`.execute(db);
   await db.transaction().execute(async (session) => {
     const nothing = await openWindow(session, { after: 0n, upTo: 0n });
-    await collectionStatsProjection([]).apply(session, "collection_stats", nothing);
+    await collectionStatsProjection([]).apply(session, schemaOf("collection_stats"), nothing);
   });
 }
 

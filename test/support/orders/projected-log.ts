@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import {
   appendEvents,
   type Block,
@@ -34,7 +35,7 @@ export async function openProjectedLog(projections: readonly Projection[]) {
   }
 
   async function emptyTargets(): Promise<readonly Target[]> {
-    for (const { name } of projections) await dropTarget(db, name);
+    for (const { name } of projections) await dropTarget(db, schemaOf(name));
     targets = [];
     for (const one of projections) targets.push(await createProjection(db, one));
     return targets;

@@ -2,6 +2,8 @@ import type { Readable } from "node:stream";
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { factKind } from "../../../log/fact-kind.ts";
+import { inVersions } from "../../../versioned-names.ts";
+import { schemaOf } from "../../../versions.ts";
 import { type CopiedColumn, copiedColumn, type EngineLimits, valuesOf } from "./columns.ts";
 import { copiedProjections, type DataSet, dataSets, factColumns, factsFrom } from "./data-sets.ts";
 
@@ -78,7 +80,7 @@ async function positionsOf(client: pg.Client): Promise<Pick<Snapshot, "head" | "
   const { rows } = await client.query<{ head: string; least: string; most: string; found: string }>(
     `select (select position from log.head) as head, min(position) as least, max(position) as most, count(*) as found
      from engine.checkpoint where projection = any ($1)`,
-    [copiedProjections],
+    [copiedProjections.map(schemaOf)],
   );
   const [row] = rows;
   if (row === undefined) throw new Error("an aggregate without a row");
@@ -96,8 +98,8 @@ function readsOf(client: pg.Client): Omit<Snapshot, "head" | "position"> {
     async tableIds() {
       const tables = dataSets.flatMap(({ table }) => (table === undefined ? [] : [table]));
       const { rows } = await client.query<{ name: string; id: string }>(
-        "select name, to_regclass(name)::oid::text as id from unnest($1::text[]) name",
-        [tables],
+        "select name, to_regclass(held)::oid::text as id from unnest($1::text[], $2::text[]) t (name, held)",
+        [tables, tables.map(inVersions)],
       );
       return Object.fromEntries(rows.map(({ name, id }) => [name, id]));
     },
@@ -159,7 +161,9 @@ function selectOf(dataSet: DataSet, where = ""): string {
   const { columns, from } = dataSet;
   // A where clause of the data set's own goes on.
   const condition = /\swhere\s/.test(outside(from)) ? where.replace("where", "and") : where;
-  return `select ${listOf(columns)}, ${partOf(dataSet)} as _part from ${from} ${condition}`;
+  return inVersions(
+    `select ${listOf(columns)}, ${partOf(dataSet)} as _part from ${from} ${condition}`,
+  );
 }
 
 /** The text outside of parentheses. */
