@@ -30,6 +30,8 @@ export type Seen = {
   readonly faults: string[];
   /** Milliseconds of the longest time in which no read was answered with 200. */
   longestGapMs: number;
+  /** The longest time that a refused request was asked to wait. */
+  longestRetryAfterSeconds: number;
   /** Ids of the orders that were answered with 201. */
   readonly acknowledged: string[];
 };
@@ -38,7 +40,10 @@ export type Seen = {
 export function startLoad(market: Market, releases: () => readonly Release[]) {
   const ending = new AbortController();
   const { signal } = ending;
-  const seen: Seen = { answers: new Map(), faults: [], longestGapMs: 0, acknowledged: [] };
+  const seen: Seen = {
+    ...{ answers: new Map(), faults: [], acknowledged: [] },
+    ...{ longestGapMs: 0, longestRetryAfterSeconds: 0 },
+  };
   const ready = new Set<Release>();
   const inRotation = () => releases().findLast((one) => ready.has(one));
   let lastGood = performance.now();
@@ -55,8 +60,11 @@ export function startLoad(market: Market, releases: () => readonly Release[]) {
   };
   const note = (release: Release, path: string, answer: Response, text: string) => {
     seen.answers.set(answer.status, (seen.answers.get(answer.status) ?? 0) + 1);
-    const isRefusal = answer.status === 503 && answer.headers.has("retry-after");
-    if (answer.status >= 500 && !isRefusal)
+    const retryAfter = Number(answer.headers.get("retry-after") ?? Number.NaN);
+    const isRefusal = answer.status === 503 && retryAfter >= 0;
+    if (isRefusal)
+      seen.longestRetryAfterSeconds = Math.max(seen.longestRetryAfterSeconds, retryAfter);
+    else if (answer.status >= 500)
       seen.faults.push(`${answer.status} ${release.baseUrl}${path}: ${text}`);
   };
   const read = async (release: Release, path: string): Promise<boolean> => {

@@ -4,6 +4,7 @@ import { cp, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/prom
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findFreePort } from "../../../api/run/free-port.ts";
+import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 
 export const root = join(import.meta.dirname, "../../..");
 
@@ -52,9 +53,12 @@ export type Release = {
   stop(): Promise<void>;
 };
 
+type ReleaseOptions = { settings: Record<string, string>; orphanGuard: OrphanGuard };
+
+/** Starts a process for each role, from the sources in a directory. */
 export async function startRelease(
   directory: string,
-  settings: Record<string, string>,
+  { settings, orphanGuard }: ReleaseOptions,
 ): Promise<Release> {
   const port = await findFreePort();
   const output: string[] = [];
@@ -67,11 +71,15 @@ export async function startRelease(
       cwd: directory,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings, PORT: `${port}` },
       stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
     });
+    const pid = child.pid ?? 0;
+    orphanGuard.add(pid, "SIGTERM");
     const keep = (data: Buffer) => output.push(`${role}: ${data.toString().trimEnd()}`);
     child.stdout?.on("data", keep);
     child.stderr?.on("data", keep);
     child.once("exit", () => {
+      orphanGuard.remove(pid);
       running.delete(role);
       if (!isStopping) start(role);
     });
