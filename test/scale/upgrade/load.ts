@@ -34,6 +34,7 @@ export type Seen = {
   longestRetryAfterSeconds: number;
   /** Ids of the orders that were answered with 201. */
   readonly acknowledged: string[];
+  readonly refusedOrders: string[];
 };
 
 /** Sends requests to the newest release that is ready, and each path to all of them, until it is ended. */
@@ -41,7 +42,7 @@ export function startLoad(market: Market, releases: () => readonly Release[]) {
   const ending = new AbortController();
   const { signal } = ending;
   const seen: Seen = {
-    ...{ answers: new Map(), faults: [], acknowledged: [] },
+    ...{ answers: new Map(), faults: [], acknowledged: [], refusedOrders: [] },
     ...{ longestGapMs: 0, longestRetryAfterSeconds: 0 },
   };
   const ready = new Set<Release>();
@@ -105,8 +106,13 @@ export function startLoad(market: Market, releases: () => readonly Release[]) {
         account: accounts.alice,
       });
       const order = { contract: contracts.punks, tokenId, unitPriceWei: parseEther("1") };
-      // A refusal leaves nothing that counts.
-      const askId = await trader.lists(order).catch(() => undefined);
+      const askId = await trader.lists(order).catch((error: unknown) => {
+        // A refusal leaves nothing that counts; a fault does.
+        const text = String(error);
+        if (/: 5(?!03)\d\d /.test(text) || (/fetch failed/.test(text) && inRotation() === served))
+          seen.faults.push(text);
+        seen.refusedOrders.push(text);
+      });
       if (askId !== undefined) seen.acknowledged.push(askId);
       await delay(100);
     }
