@@ -62,7 +62,7 @@ it("an upgrade and its rollback under load lose no acknowledged order and answer
   await until("the first release", async () => (await getReady(old)) === 200);
   const load = startLoad(market, () => releases);
   const { seen, isReady } = load;
-  /** A load balancer is told first; then the processes end. */
+  /** The load balancer leaves it out first; then its processes end. */
   const leave = async (one: Release) => {
     releases = releases.filter((other) => other !== one);
     await one.stop();

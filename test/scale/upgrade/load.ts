@@ -7,6 +7,7 @@ import { openTrader } from "../../support/chain/trader.ts";
 import type { Release } from "./release.ts";
 
 const chainId = 33139;
+const orderMs = 5_000;
 
 /** Lists of every kind: together they read the tables of all projections. */
 const paths = [
@@ -24,7 +25,7 @@ const paths = [
 ];
 
 /** What a load balancer saw: all answers went to a release that had said it is ready. */
-export type Seen = {
+type Seen = {
   readonly answers: Map<number, number>;
   /** 5xx other than 503 with `Retry-After`, and connections that failed, with where. */
   readonly faults: string[];
@@ -106,7 +107,7 @@ export function startLoad(market: Market, releases: () => readonly Release[]) {
         account: accounts.alice,
       });
       const order = { contract: contracts.punks, tokenId, unitPriceWei: parseEther("1") };
-      const askId = await trader.lists(order).catch((error: unknown) => {
+      const askId = await Promise.race([trader.lists(order), late()]).catch((error: unknown) => {
         // A refusal leaves nothing that counts; a fault does.
         const text = String(error);
         if (/: 5(?!03)\d\d /.test(text) || (/fetch failed/.test(text) && inRotation() === served))
@@ -126,6 +127,12 @@ export function startLoad(market: Market, releases: () => readonly Release[]) {
       await all;
     },
   };
+}
+
+/** Whoever waits longer for an answer goes to the release that is in rotation then. */
+async function late(): Promise<never> {
+  await delay(orderMs);
+  throw new Error(`no answer within ${orderMs} ms`);
 }
 
 async function statusOf(url: string): Promise<number> {
