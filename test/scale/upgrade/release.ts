@@ -1,12 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { findFreePort } from "../../../api/run/free-port.ts";
 import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 
 export const root = join(import.meta.dirname, "../../..");
+const launcher = "api/run/programs/launch.mjs";
 
 /**
  * Copies the program as a release that follows: every projection has a higher version, and a column of their tables
@@ -17,7 +19,7 @@ export async function copyAsNextRelease(): Promise<string> {
   const needed = ["abis", "api", "devnet", "projections", "src", "package.json"];
   for (const one of [...needed, "package-lock.json", "ponder.config.ts", "ponder.schema.ts"])
     await cp(join(root, one), join(directory, one), { recursive: true, preserveTimestamps: true });
-  await symlink(join(root, "node_modules"), join(directory, "node_modules"));
+  await linkPackages(join(root, "node_modules"), join(directory, "node_modules"));
   for (const folder of ["api", "projections"]) {
     for (const entry of await readdir(join(directory, folder), {
       recursive: true,
@@ -26,7 +28,16 @@ export async function copyAsNextRelease(): Promise<string> {
       if (entry.name.endsWith(".ts")) await change(join(entry.parentPath, entry.name));
     }
   }
+  // Once, not by each of its processes.
+  await promisify(execFile)(process.execPath, [join(directory, launcher), "build"]);
   return directory;
+}
+
+/** The same packages without the cache: programs that are built there would push out those of other tests. */
+async function linkPackages(from: string, to: string): Promise<void> {
+  await mkdir(to);
+  for (const one of await readdir(from))
+    if (one !== ".cache") await symlink(join(from, one), join(to, one));
 }
 
 async function change(path: string): Promise<void> {
@@ -66,7 +77,7 @@ export async function startRelease(
   const running = new Map<string, ChildProcess>();
   /** Started again when it dies, as by its supervisor: on a busy machine a lease may be lost. */
   const start = (role: string): void => {
-    const script = join(directory, "api/run/programs/launch.mjs");
+    const script = join(directory, launcher);
     const child = spawn(process.execPath, [script, "service", "--only", role], {
       cwd: directory,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings, PORT: `${port}` },
