@@ -14,6 +14,7 @@ import { fillDays } from "../../projections/sales/day-counts.ts";
 import { addressOf, createProjection } from "../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { feeRecipient } from "../support/orders/order-facts.ts";
+import { schemaOf } from "../../projections/versions.ts";
 
 /** Ten in a block, over 116 days, of 30 contracts and 1,000 wallets; one in 10,000 on a rare marketplace, and
  * one by a rare protocol. */
@@ -33,7 +34,7 @@ beforeAll(async () => {
   for (const projection of allProjections({ feeRecipient })) await createProjection(db, projection);
   await seedSales();
   await seedOrders();
-  await db.transaction().execute((session) => fillDays(session, "sales"));
+  await db.transaction().execute((session) => fillDays(session, schemaOf("sales")));
   await sql`vacuum analyze`.execute(db);
   await forgetRareMarkets();
 });
