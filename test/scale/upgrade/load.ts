@@ -24,13 +24,14 @@ const paths = [
   `/v1/wallets/${accounts.alice.address}/exposure?chainId=33139`,
 ];
 
-/** What a load balancer saw: all answers went to a release that had said it is ready. */
+/** What callers saw. */
 type Seen = {
+  /** Reads by status, of all releases. */
   readonly answers: Map<number, number>;
   /** 5xx other than 503 with `Retry-After`, and connections that failed, with where. */
   readonly faults: string[];
-  /** Milliseconds of the longest time in which no read was answered with 200. */
-  longestGapMs: number;
+  /** Milliseconds of the longest time for which the release in rotation refused reads. */
+  longestRefusalMs: number;
   /** The longest time that a refused request was asked to wait. */
   longestRetryAfterSeconds: number;
   /** Ids of the orders that were answered with 201. */
@@ -38,17 +39,26 @@ type Seen = {
   readonly refusedOrders: string[];
 };
 
-/** Sends requests to the newest release that is ready, and each path to all of them, until it is ended. */
+/**
+ * Sends orders and reads to the newest release that has said it is ready, as a load balancer does, and the same reads to
+ * the others, until it is ended. Those that run at its start are ready.
+ */
 export function startLoad(market: Market, releases: () => readonly Release[]) {
   const ending = new AbortController();
   const { signal } = ending;
   const seen: Seen = {
     ...{ answers: new Map(), faults: [], acknowledged: [], refusedOrders: [] },
-    ...{ longestGapMs: 0, longestRetryAfterSeconds: 0 },
+    ...{ longestRefusalMs: 0, longestRetryAfterSeconds: 0 },
   };
-  const ready = new Set<Release>();
-  const inRotation = () => releases().findLast((one) => ready.has(one));
-  let lastGood = performance.now();
+  const ready = new Set(releases());
+  let served: Release | undefined;
+  let refusedSince: number | undefined;
+  const inRotation = () => {
+    const running = releases();
+    if (served !== undefined && !running.includes(served)) served = undefined;
+    served = running.findLast((one) => ready.has(one)) ?? served;
+    return served;
+  };
 
   const watch = async () => {
     while (!signal.aborted) {
@@ -60,57 +70,57 @@ export function startLoad(market: Market, releases: () => readonly Release[]) {
       await delay(100);
     }
   };
-  const note = (release: Release, path: string, answer: Response, text: string) => {
+  const note = (path: string, answer: Response, text: string) => {
     seen.answers.set(answer.status, (seen.answers.get(answer.status) ?? 0) + 1);
     const retryAfter = Number(answer.headers.get("retry-after") ?? Number.NaN);
-    const isRefusal = answer.status === 503 && retryAfter >= 0;
-    if (isRefusal)
+    if (answer.status === 503 && retryAfter >= 0)
       seen.longestRetryAfterSeconds = Math.max(seen.longestRetryAfterSeconds, retryAfter);
-    else if (answer.status >= 500)
-      seen.faults.push(`${answer.status} ${release.baseUrl}${path}: ${text}`);
+    else if (answer.status !== 200) seen.faults.push(`${answer.status} ${path}: ${text}`);
   };
   const read = async (release: Release, path: string): Promise<boolean> => {
     try {
       const answer = await fetch(release.baseUrl + path);
-      note(release, path, answer, await answer.text());
+      note(path, answer, await answer.text());
       return answer.status === 200;
     } catch (error) {
       // One that is not listening yet, or not any more.
-      if (inRotation() === release && releases().includes(release))
-        seen.faults.push(`${path}: ${String(error)}`);
+      if (inRotation() === release) seen.faults.push(`${path}: ${String(error)}`);
       return false;
     }
   };
-  const readAll = async () => {
+  const readServed = async () => {
     for (let turn = 0; !signal.aborted; turn += 1) {
-      const path = paths[turn % paths.length] ?? "";
-      const served = inRotation();
-      for (const one of releases()) {
-        const isGood = await read(one, path);
-        if (one !== served || !isGood) continue;
-        seen.longestGapMs = Math.max(seen.longestGapMs, performance.now() - lastGood);
-        lastGood = performance.now();
+      const one = inRotation();
+      const isGood = one !== undefined && (await read(one, paths[turn % paths.length] ?? ""));
+      if (!isGood) refusedSince ??= performance.now();
+      else if (refusedSince !== undefined) {
+        const refusedMs = performance.now() - refusedSince;
+        seen.longestRefusalMs = Math.max(seen.longestRefusalMs, refusedMs);
+        refusedSince = undefined;
       }
       await delay(20);
+    }
+  };
+  const readOthers = async () => {
+    for (let turn = 0; !signal.aborted; turn += 1) {
+      for (const one of releases())
+        if (one !== inRotation()) await read(one, paths[turn % paths.length] ?? "");
+      await delay(50);
     }
   };
   const list = async () => {
     for (let tokenId = 20_001n; !signal.aborted; tokenId += 1n) {
       await market.actors.alice.mintsRange(contracts.punks, tokenId, 1n);
-      const served = inRotation();
-      if (served === undefined) continue;
-      const { baseUrl } = served;
+      const one = inRotation();
+      if (one === undefined) continue;
       const trader = openTrader({
-        baseUrl,
-        chainId,
-        client: market.client,
-        account: accounts.alice,
+        ...{ baseUrl: one.baseUrl, chainId, client: market.client, account: accounts.alice },
       });
       const order = { contract: contracts.punks, tokenId, unitPriceWei: parseEther("1") };
       const askId = await Promise.race([trader.lists(order), late()]).catch((error: unknown) => {
         // A refusal leaves nothing that counts; a fault does.
         const text = String(error);
-        if (/: 5(?!03)\d\d /.test(text) || (/fetch failed/.test(text) && inRotation() === served))
+        if (/: 5(?!03)\d\d /.test(text) || (/fetch failed/.test(text) && inRotation() === one))
           seen.faults.push(text);
         seen.refusedOrders.push(text);
       });
@@ -118,7 +128,7 @@ export function startLoad(market: Market, releases: () => readonly Release[]) {
       await delay(100);
     }
   };
-  const all = Promise.all([watch(), readAll(), list()]);
+  const all = Promise.all([watch(), readServed(), readOthers(), list()]);
   return {
     seen,
     isReady: (release: Release) => ready.has(release),
