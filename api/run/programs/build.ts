@@ -15,8 +15,12 @@ const programs = {
 /** Packages that find files beside their own, or that are not always installed. */
 const external = ["@duckdb/node-api", "@node-rs/argon2", "pg-native", "ponder", "tiny-secp256k1"];
 
-/** Builds in use or just left, so that a process of an older one still finds what it has not loaded yet. */
+/** The newest are kept, to be found again. */
 const keptBuilds = 4;
+/** A running process marks its build each minute: it still loads parts of it when it needs them. */
+const unusedMs = 10 * 60_000;
+/** What is not finished by then was left by a process that was killed. */
+const unfinishedMs = 60 * 60_000;
 
 /**
  * Builds the programs into a directory that does not exist yet. It appears whole, also when several processes build it
@@ -77,11 +81,26 @@ async function removeOldBuilds(parent: string): Promise<void> {
   const found = await Promise.all(
     (await readdir(parent)).map(async (name) => {
       const path = join(parent, name);
-      return { path, usedAt: (await stat(path)).mtimeMs };
+      return { path, isUnfinished: name.includes("-"), usedAt: await usedAtOf(path) };
     }),
   );
-  const old = found.sort((a, b) => b.usedAt - a.usedAt).slice(keptBuilds);
-  for (const { path } of old) await rm(path, { recursive: true, force: true });
+  const finished = found.filter(({ isUnfinished }) => !isUnfinished);
+  const newest = finished.sort((a, b) => b.usedAt - a.usedAt).slice(0, keptBuilds);
+  for (const one of found) {
+    const keptMs = one.isUnfinished ? unfinishedMs : unusedMs;
+    // Read again: a process that starts now may have marked it meanwhile.
+    if (newest.includes(one) || (await usedAtOf(one.path)) > Date.now() - keptMs) continue;
+    await rm(one.path, { recursive: true, force: true });
+  }
+}
+
+/** Now for one that is gone: another process has renamed or removed it. */
+async function usedAtOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch {
+    return Date.now();
+  }
 }
 
 const [directory] = process.argv.slice(2);

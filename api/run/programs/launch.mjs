@@ -18,6 +18,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
 const directory = join(root, "node_modules/.cache/programs", fingerprint());
 if (existsSync(directory)) markUsed();
 else build();
+// A build that is in use is not removed by those of later releases.
+setInterval(markUsed, 60_000).unref();
 
 const [program = ""] = process.argv.splice(2, 1);
 if (program === "build") process.stdout.write(`${directory}\n`);

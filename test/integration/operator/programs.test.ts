@@ -1,5 +1,14 @@
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -58,6 +67,28 @@ it("is built again when a source has changed", async () => {
 
   expect(await launch("service")).toBe("another line\n");
   expect(await builds()).toHaveLength(2);
+});
+
+it("removes builds that are unused for long, of none that may be in use or that another process is making", async () => {
+  const parent = join(project, "node_modules/.cache/programs");
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+  const add = async (name: string, unusedMinutes: number) => {
+    await mkdir(join(parent, name));
+    await utimes(join(parent, name), minutesAgo(unusedMinutes), minutesAgo(unusedMinutes));
+    return name;
+  };
+  const digest = (digit: number) => `${digit}`.repeat(20);
+  const recent = await Promise.all([1, 2, 3, 4, 5].map((one) => add(digest(one), one)));
+  const old = await add(digest(6), 60);
+  const beingMade = await add(`${digest(7)}-abcdef`, 5);
+  const leftByKilled = await add(`${digest(8)}-abcdef`, 180);
+  await writeSource("api/main.ts", 'console.log("a third line");');
+
+  await launch("service");
+  const left = await builds();
+  expect(left).toEqual(expect.arrayContaining([...recent, beingMade]));
+  expect(left.filter((one) => one === old || one === leftByKilled)).toEqual([]);
+  for (const one of [...recent, beingMade]) await rm(join(parent, one), { recursive: true });
 });
 
 it("fails with the line of the source", async () => {
