@@ -11,10 +11,10 @@ import { readSales } from "../../projections/reads/sales/read.ts";
 import { readSale } from "../../projections/reads/sales/read-sale.ts";
 import { anyTrade, type TradeFilter } from "../../projections/reads/sales/trade-filter.ts";
 import { fillDays } from "../../projections/sales/day-counts.ts";
+import { schemaOf } from "../../projections/versions.ts";
 import { addressOf, createProjection } from "../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { feeRecipient } from "../support/orders/order-facts.ts";
-import { schemaOf } from "../../projections/versions.ts";
 
 /** Ten in a block, over 116 days, of 30 contracts and 1,000 wallets; one in 10,000 on a rare marketplace, and
  * one by a rare protocol. */

@@ -18,9 +18,9 @@ import { readIndexerNames } from "../../../projections/log/sources.ts";
 import { readIndexedBlocks } from "../../../projections/log/status.ts";
 import { isLockHeld, withLock } from "../../../projections/named-lock.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { applyRights } from "../database-roles/apply-rights.ts";
 import { readDatabaseRoles } from "../database-roles/database-roles.ts";
-import { schemaOf } from "../../../projections/versions.ts";
 
 export type MoveStep = {
   readonly task: "copying facts" | "deriving projections" | "waiting for the indexer" | "switching";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Session } from "../../database.ts";
+import { schemaOf } from "../../versions.ts";
 import { type Checkpoint, readCheckpoints, type Target } from "../checkpoint.ts";
 import type { Projection } from "../projection.ts";
-import { schemaOf } from "../../versions.ts";
 import { isQuarantined, type QuarantineEntry, readQuarantine } from "./quarantine.ts";
 
 /** Every fact that was ever quarantined, and the facts that each schema's tables were derived without. */

@@ -4,9 +4,9 @@ import type { Database, Session } from "../../database.ts";
 import { appendObservationsIn, type Observation } from "../../log/append.ts";
 import { factKind } from "../../log/fact-kind.ts";
 import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
+import { schemaNameOf, schemaOf } from "../../versions.ts";
 import { abortTicks, lockCheckpoints, readCheckpoints } from "../checkpoint.ts";
 import type { DerivationFailed } from "../failure.ts";
-import { schemaNameOf, schemaOf } from "../../versions.ts";
 
 /** The latest entry of the log about a fact that a projection failed on: quarantined or released. */
 export type QuarantineEntry = {

@@ -1,11 +1,11 @@
 import type { Database } from "../../database.ts";
+import { schemaOf } from "../../versions.ts";
 import { dropTarget } from "../checkpoint.ts";
 import { DerivationFailed, isPermanentError } from "../failure.ts";
 import type { Projection } from "../projection.ts";
 import { withDependents } from "../rebuild.ts";
 import { dependsOn, runConcurrently } from "../run-concurrently.ts";
 import { shadowSchemas, withProjectionLock } from "../shadow-schema.ts";
-import { schemaOf } from "../../versions.ts";
 import { factsPendingReplay, type QuarantineState, readQuarantineState } from "./exclusions.ts";
 import { appendQuarantined, appendReleased } from "./quarantine.ts";
 
