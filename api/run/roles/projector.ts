@@ -15,6 +15,7 @@ import {
   openChainClient,
 } from "../../background/chain/clients.ts";
 import { openTransferReader } from "../../background/chain/fetch-transfers.ts";
+import { keepViewsBound } from "../../background/jobs/keep-views-bound.ts";
 import { runProjector } from "../../background/jobs/project.ts";
 import { runRecorder } from "../../background/jobs/record.ts";
 import { type Listener, openListener } from "../../background/log-signal/listener.ts";
@@ -76,7 +77,10 @@ async function record(leading: LeaderContext, logSignal: Signal): Promise<void> 
     },
   });
   try {
-    await Promise.all(runRecorders({ ...leading, chainSignals, logSignal, listener }));
+    await Promise.all([
+      ...runRecorders({ ...leading, chainSignals, logSignal, listener }),
+      keepViewsBound({ db: leading.db, logger, signal: leading.signal }),
+    ]);
   } finally {
     await listener.stop();
   }

@@ -2,7 +2,9 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { sql } from "kysely";
 import pg from "pg";
+import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { keepViewsBound } from "../../../api/background/jobs/keep-views-bound.ts";
 import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild, rollBack } from "../../../projections/engine/rebuild.ts";
 import { priceTicked } from "../../../projections/facts/price-ticked.ts";
@@ -21,6 +23,7 @@ import {
   prepare,
   projections,
 } from "../../support/database/operator.ts";
+import { until } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
@@ -181,5 +184,27 @@ describe("a rebuild", () => {
 
     expect(await areViewsBound(database.db)).toBe(true);
     expect(await count("analytics.floors")).toBe(0);
+  });
+});
+
+describe("the views, while two releases run", () => {
+  const bindToOther = async () => {
+    await sql`create schema floors_v99`.execute(database.db);
+    await sql`create table floors_v99.floor (chain_id int, contract text)`.execute(database.db);
+    await sql`drop view analytics.floors`.execute(database.db);
+    await sql`create view analytics.floors as select * from floors_v99.floor`.execute(database.db);
+  };
+
+  it("are brought back to the tables of the release that records", async () => {
+    await bindToOther();
+    expect(await areViewsBound(database.db)).toBe(false);
+    const over = new AbortController();
+    const keeping = keepViewsBound({
+      ...{ db: database.db, logger: pino({ level: "silent" }), signal: over.signal },
+    });
+    await until("the views of this release", () => areViewsBound(database.db));
+    over.abort();
+    await keeping;
+    expect(await ask("select since from analytics.floors")).toEqual([]);
   });
 });

@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import type { Database } from "../../../../projections/database.ts";
+import { bindViewsIfStale } from "../../../../projections/reads/analytics/bind-views.ts";
 import { configuredProjections } from "../../inspection/configured-projections.ts";
 import { megabytes } from "../../inspection/megabytes.ts";
 import {
@@ -19,14 +21,21 @@ export function addPrune(program: Command): void {
     .action(async ({ yes, json }: { yes?: boolean; json?: boolean }) => {
       await withDatabase("prune", async ({ db, config }) => {
         const found = await findStaleSchemas(db, config, configuredProjections(config));
-        const stale = [];
-        for (const one of found) {
-          stale.push(present(one, yes ? await dropStaleSchema(db, one) : "--yes not given"));
-        }
+        const stale = yes ? await dropAll(db, found) : found.map((one) => present(one, unasked));
         print(json, { stale }, linesOf(stale, yes === true));
         if (yes && stale.some(({ isDropped }) => !isDropped)) process.exitCode = 1;
       });
     });
+}
+
+const unasked = "--yes not given";
+
+async function dropAll(db: Database, found: readonly StaleSchema[]): Promise<Pruned[]> {
+  // Analysts' views may still be on the tables of a release that has ended.
+  await db.transaction().execute(bindViewsIfStale);
+  const pruned: Pruned[] = [];
+  for (const one of found) pruned.push(present(one, await dropStaleSchema(db, one)));
+  return pruned;
 }
 
 type Pruned = {
