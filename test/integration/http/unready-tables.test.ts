@@ -3,6 +3,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../../api/serve/app.ts";
 import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
 import { openTestMarket } from "../../support/orders/test-market.ts";
@@ -38,7 +39,7 @@ async function meanwhile<Result>(
 ): Promise<Result> {
   const change = async (from: string, to: string, by: number) => {
     await sql`
-      update engine.checkpoint set version = version + ${by} where projection = 'collections'`.execute(
+      update engine.checkpoint set version = version + ${by} where projection = ${schemaOf("collections")}`.execute(
       database.db,
     );
     if (isRenamed)

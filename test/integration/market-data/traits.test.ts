@@ -7,6 +7,7 @@ import { appendObservations } from "../../../projections/log/append.ts";
 import { metadataProjection } from "../../../projections/metadata/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { traitsProjection } from "../../../projections/traits/project.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { randomFrom } from "../../simulation/random.ts";
 import {
   appendEvents,
@@ -154,7 +155,7 @@ describe("traits", () => {
       }
       const { rows } = await sql<{ done: boolean }>`
         select position >= (select position from log.head) as done
-        from engine.checkpoint where projection = 'traits'`.execute(book.db);
+        from engine.checkpoint where projection = ${schemaOf("traits")}`.execute(book.db);
       if (rows[0]?.done) break;
     }
     expect(await dump("traits")).toEqual(live);
