@@ -31,6 +31,7 @@ export function testHostileContracts(testChains: () => TestChains): void {
     const nft = await mintPunk(testChain, "alice");
 
     const askId = await alice.lists(orderRequest(nft, "1"));
+    await untilStatus(bob, "listings", askId, "active");
     expect((await bob.buys(askId)).status).toBe("success");
     await untilStatus(bob, "listings", askId, "filled");
 
