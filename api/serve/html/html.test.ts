@@ -17,6 +17,19 @@ describe("html", () => {
     );
   });
 
+  it("writes every character beyond Latin-1 as a reference, its own and those of texts", () => {
+    expect(html`<p title="→">…${"🦊 é"}</p>`.text).toBe(
+      '<p title="&#8594;">&#8230;&#129418; é</p>',
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        const made = html`${text}`.text;
+        const shown = made.replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)));
+        return /^[\0-\xff]*$/.test(made) && shown === text;
+      }),
+    );
+  });
+
   it("takes HTML as it is, joins lists, and leaves out what is not there", () => {
     const items = ["a", "<"].map((item) => html`<li>${item}</li>`);
 

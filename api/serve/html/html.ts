@@ -10,7 +10,8 @@ export class Html {
 type Part = Html | string | number | null | undefined | false | readonly Part[];
 
 /** A template with values: text is escaped, lists are joined; null, undefined and false are left out. */
-export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(template: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  const literals = literalsOf(template);
   let text = literals[0] ?? "";
   // Appended texts are copied once, when the page is encoded; joined ones in each template around them.
   for (let index = 0; index < parts.length; index += 1) {
@@ -18,6 +19,17 @@ export function html(literals: TemplateStringsArray, ...parts: readonly Part[]):
     text += literals[index + 1];
   }
   return new Html(text);
+}
+
+const known = new WeakMap<TemplateStringsArray, readonly string[]>();
+
+/** The template's own text, which is not escaped, in Latin-1. */
+function literalsOf(template: TemplateStringsArray): readonly string[] {
+  const before = known.get(template);
+  if (before !== undefined) return before;
+  const made = template.map((one) => one.replaceAll(beyondLatin1, refer));
+  known.set(template, made);
+  return made;
 }
 
 function render(part: Part): string {
@@ -30,11 +42,17 @@ function render(part: Part): string {
   return text;
 }
 
-const escaped = /[&<>"'`]/;
-const allEscaped = /[&<>"'`]/g;
+const escaped = /[&<>"'`]|[^\0-\xff]/;
+const allEscaped = /[&<>"'`]|[^\0-\xff]/gu;
+
+/**
+ * Other characters are references, too: one of them would make each character of a page two bytes, and encoding it twice
+ * as slow.
+ */
+const beyondLatin1 = /[^\0-\xff]/gu;
+
+const refer = (character: string): string => `&#${character.codePointAt(0)};`;
 
 /** Most texts hold nothing to escape. */
 const escapeText = (text: string): string =>
-  escaped.test(text)
-    ? text.replaceAll(allEscaped, (character) => `&#${character.charCodeAt(0)};`)
-    : text;
+  escaped.test(text) ? text.replaceAll(allEscaped, refer) : text;

@@ -41,7 +41,7 @@ describe("a permanent key of an account", () => {
       422, 422,
     ]);
     expect(page.text).not.toContain(key);
-    expect(page.text).toContain(`…${key.slice(-4)}`);
+    expect(page.text).toContain(`&#8230;${key.slice(-4)}`);
     const { rows } = await sql<{ text: string }>`select k::text as text from access.key k`.execute(
       desks.database.db,
     );
@@ -76,7 +76,7 @@ describe("a permanent key of an account", () => {
     desks.clock = desks.later(dayMs);
     const after = [await statusWith(desks.one, old), await statusWith(desks.one, key)];
 
-    expect(made.text).toMatch(/The key “rotated”.*stays valid for 24 hours/s);
+    expect(made.text).toMatch(/The key &#8220;rotated&#8221;.*stays valid for 24 hours/s);
     expect([during, after]).toEqual([
       [422, 422],
       [401, 422],

@@ -47,7 +47,7 @@ describe("a client key", () => {
     expect(made.text).toContain("http://127.0.0.1/apechain/api/auth/login");
     expect(made.text).toContain(browser.email);
     expect(page.text).not.toContain(key);
-    expect(page.text).toContain(`…${key.slice(-4)}`);
+    expect(page.text).toContain(`&#8230;${key.slice(-4)}`);
     const { rows } = await sql<{ text: string }>`
       select k::text as text from access.client_key k`.execute(desks.database.db);
     expect(rows.map(({ text }) => text).join()).not.toContain(key.slice(10, 53));
@@ -120,7 +120,7 @@ describe("a bearer token", () => {
     const kept = await desks.one.tokens.check(token);
     await browser.post(`/developers/tokens/${id}/revoke`);
 
-    expect(text).toContain(`…${token.slice(-4)}`);
+    expect(text).toContain(`&#8230;${token.slice(-4)}`);
     expect(text).not.toContain(token);
     expect(kept).not.toBeNull();
     expect(await desks.other.tokens.check(token)).toBeNull();

@@ -13,12 +13,15 @@ export function sparkline(points: readonly Point[], about: string): Html {
   const [from, to] = [Math.min(...times), Math.max(...times)];
   const prices = points.map(({ c }) => c);
   const [low, high] = [Math.min(...prices), Math.max(...prices)];
-  const at = points.map(({ t, c }) => {
-    const x = (100 * (Date.parse(t) - from)) / (to - from || 1);
+  const at = points.map(({ c }, index) => {
+    const x = (100 * ((times[index] ?? from) - from)) / (to - from || 1);
     const y = 26 - (24 * (c - low)) / (high - low || 1);
-    return `${x.toFixed(1)} ${(high === low ? 14 : y).toFixed(1)}`;
+    return `${toTenth(x)} ${toTenth(high === low ? 14 : y)}`;
   });
   const tone = last.c < first.c ? "falls" : "rises";
   const text = `${about}: ${formatNumber(first.c)} to ${formatNumber(last.c)}`;
   return html`<svg class="spark ${tone}" viewBox="0 0 100 28" preserveAspectRatio="none" role="img" aria-label="${text}"><title>${text}</title><path d="M${at.join("L")}"/></svg>`;
 }
+
+/** A tenth of a pixel is enough; a market page has thousands of points. */
+const toTenth = (value: number): number => Math.round(10 * value) / 10;

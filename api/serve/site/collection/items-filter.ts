@@ -4,6 +4,7 @@ import { type Html, html } from "../../html/html.ts";
 import type { TraitType } from "../../views/trait.ts";
 import type { Visit } from "../page/visit.ts";
 import { coinOf } from "../parts/chain.ts";
+import { linksByValue } from "../parts/links.ts";
 import { formatCount } from "../parts/number.ts";
 import { foreignText, plainText } from "../parts/text.ts";
 import { type CollectionRow, filterLink } from "./head.ts";
@@ -104,13 +105,16 @@ export function traitMenu(
   if (types.length === 0) return false;
   const chosen = new Set(filter.traits.map(([type]) => type));
   const open = types.filter(({ type }) => !chosen.has(type)).slice(0, maxTypes);
+  const here = itemsLink(row, filter);
   return html`<div class="trait-menu"><h2 class="unseen">Filter by traits</h2>${open.map(
-    ({ type, values, truncated }) =>
-      html`<details><summary>${foreignText(type, 40)} <span class="quiet">${values.length}${truncated && "+"}</span></summary><ul>${values
+    ({ type, values, truncated }) => {
+      const link = linksByValue(here, `traits[${type}]`);
+      return html`<details><summary>${foreignText(type, 40)} <span class="quiet">${values.length}${truncated && "+"}</span></summary><ul>${values
         .slice(0, maxValues)
         .map(
           ({ value, count }) =>
-            html`<li><a href="${itemsLink(row, { ...filter, traits: [...filter.traits, [type, value]] })}">${plainText(value, 40)}</a> <span class="quiet">${formatCount(count)}</span></li>`,
-        )}</ul></details>`,
+            html`<li><a href="${link(value)}">${plainText(value, 40)}</a> <span class="quiet">${formatCount(count)}</span></li>`,
+        )}</ul></details>`;
+    },
   )}</div>`;
 }

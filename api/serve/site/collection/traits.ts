@@ -6,7 +6,7 @@ import { shareBar } from "../charts/share-bar.ts";
 import type { Visit } from "../page/visit.ts";
 import { amount } from "../parts/amount.ts";
 import { coinOf } from "../parts/chain.ts";
-import { listingLink } from "../parts/links.ts";
+import { linksByValue, listingLink } from "../parts/links.ts";
 import { formatCount, formatShare, none } from "../parts/number.ts";
 import { nextPage, panel } from "../parts/panel.ts";
 import { table } from "../parts/table.ts";
@@ -45,6 +45,7 @@ function typePanel({ type, values, truncated }: TraitType, { row, isOne, index }
   const symbol = coinOf(chainId);
   const shown = isOne ? values.slice(0, 100) : values.slice(0, maxValues);
   const isCut = shown.length < values.length || truncated;
+  const tokensWith = linksByValue(filterLink(row, {}), `traits[${type}]`);
   const share = (count: number) => (stats.supply > 0 ? count / stats.supply : 0);
   return panel({
     id: `trait-${index}`,
@@ -55,8 +56,7 @@ function typePanel({ type, values, truncated }: TraitType, { row, isOne, index }
         {
           head: "Value",
           isHead: true,
-          cell: ({ value }) =>
-            html`<a href="${filterLink(row, { [`traits[${type}]`]: value })}">${foreignText(value, 60)}</a>`,
+          cell: ({ value }) => html`<a href="${tokensWith(value)}">${foreignText(value, 60)}</a>`,
         },
         { head: "Tokens", cell: ({ count }) => formatCount(count), isNumber: true },
         {

@@ -43,3 +43,11 @@ export function pageLink(path: string, parameters: Parameters): string {
   const text = query.toString();
   return text === "" ? path : `${path}?${text}`;
 }
+
+/** Paths that differ in the value of one further parameter: menus have hundreds. `path` has a query. */
+export function linksByValue(path: string, name: string): (value: string) => string {
+  const start = `${path}&${encode(name)}=`;
+  return (value) => start + encode(value);
+}
+
+const encode = (text: string): string => encodeURIComponent(text.toWellFormed());

@@ -19,7 +19,9 @@ const usdOf = (digits: number) =>
 const [wholeUsd, cents] = [usdOf(0), usdOf(2)];
 const shares = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 2 });
 
-export const formatCount = (count: number): string => whole.format(count);
+/** Most counts are small, and are written as they are. */
+export const formatCount = (count: number): string =>
+  Number.isInteger(count) && count >= 0 && count < 1_000 ? String(count) : whole.format(count);
 
 /** Four digits or more, by size: what is shown beside the exact value. */
 export function formatNumber(value: number): string {
