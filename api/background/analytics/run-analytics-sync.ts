@@ -1,7 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { isLockHeld } from "../../../projections/named-lock.ts";
+import { sleep } from "../log-signal/back-off.ts";
 import { type EngineName, type EnginePlaces, placeOf, syncEngine, usedEngines } from "./engines.ts";
 
 type JobOptions = EnginePlaces & {
@@ -23,7 +23,7 @@ async function keepSyncing(engine: EngineName, options: JobOptions): Promise<voi
   const { intervalSeconds, signal } = options;
   while (!signal.aborted) {
     await syncOnce(engine, options);
-    await delay(intervalSeconds * 1_000, undefined, { signal }).catch(() => undefined);
+    await sleep(intervalSeconds * 1_000, signal);
   }
 }
 

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
+import { sleep } from "../log-signal/back-off.ts";
 
 const intervalMs = 10_000;
 
@@ -18,6 +18,6 @@ export async function keepViewsBound({ db, logger, signal }: ViewOptions): Promi
     } catch (error) {
       logger.warn({ err: error }, "binding the views for analysts failed, retrying");
     }
-    await delay(intervalMs, undefined, { signal }).catch(() => undefined);
+    await sleep(intervalMs, signal);
   }
 }

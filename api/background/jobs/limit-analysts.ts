@@ -1,7 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { endOverdueTransactions } from "../../../projections/reads/analytics/end-overdue.ts";
+import { sleep } from "../log-signal/back-off.ts";
 
 const intervalMs = 5_000;
 
@@ -17,6 +17,6 @@ export async function runAnalystLimits({ db, logger, signal }: LimitOptions): Pr
     } catch (error) {
       logger.error({ err: error }, "limiting analysts failed, retrying");
     }
-    await delay(intervalMs, undefined, { signal }).catch(() => undefined);
+    await sleep(intervalMs, signal);
   }
 }

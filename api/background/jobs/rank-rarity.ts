@@ -1,8 +1,8 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
 import { rankCollection } from "../../../projections/reads/rarity/rank-collection.ts";
+import { sleep } from "../log-signal/back-off.ts";
 import type { Signal } from "../log-signal/signal.ts";
 
 const pollMs = 5_000;
@@ -34,7 +34,7 @@ export async function runRarityRanking({
       const ranked = await rankStaleCollections(db, coolingDown, signal);
       if (ranked > 0) logger.debug({ collections: ranked }, "collections ranked");
       await changeSignal.wait(pollMs, signal);
-      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+      await sleep(pauseMs, signal);
     } catch (error) {
       logger.error({ err: error }, "ranking collections failed, retrying");
       await changeSignal.wait(retryMs, signal);

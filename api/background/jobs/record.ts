@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
@@ -8,6 +7,7 @@ import {
   recordChain,
 } from "../../../projections/log/recording/recorder.ts";
 import { openSwitch } from "../../../projections/log/switches.ts";
+import { sleep } from "../log-signal/back-off.ts";
 import type { Signal } from "../log-signal/signal.ts";
 
 const POLL_MS = 250;
@@ -67,11 +67,9 @@ export async function runRecorder(options: RecorderOptions): Promise<void> {
 async function rest({ mayRecord, signal }: RecorderOptions, startedAt: number): Promise<void> {
   if (mayRecord === undefined) return;
   while (!signal.aborted && !(await mayRecord().catch(() => false)))
-    await pause(BACKLOG_WAIT_MS, signal);
-  await pause(performance.now() - startedAt, signal);
+    await sleep(BACKLOG_WAIT_MS, signal);
+  await sleep(performance.now() - startedAt, signal);
 }
-
-const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => {});
 
 function waitMs({ failed, held, isWaiting }: PassOutcome): number {
   if (failed) return RETRY_MS;

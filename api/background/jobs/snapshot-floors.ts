@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { Database } from "../../../projections/database.ts";
@@ -7,6 +6,7 @@ import { floorSnapshotted, snapshotMs } from "../../../projections/facts/floor-s
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readContractFloors } from "../../../projections/reads/collections/read-contract-floors.ts";
 import { readLastSnapshot } from "../../../projections/reads/floors/read-floors.ts";
+import { sleep } from "../log-signal/back-off.ts";
 
 const retryMs = 1_000;
 /** Between two looks for contracts with a first floor, and the number of contracts up to which there are such looks. */
@@ -33,7 +33,7 @@ export async function runFloorSnapshots(options: SnapshotOptions): Promise<void>
     } catch (error) {
       if (!signal.aborted) logger.error({ err: error }, "floor snapshot failed, retrying");
     }
-    await delay(waitMs, undefined, { signal }).catch(() => undefined);
+    await sleep(waitMs, signal);
   }
 }
 

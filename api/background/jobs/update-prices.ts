@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { bucketStart } from "../../../projections/domain/candles.ts";
@@ -11,6 +10,7 @@ import {
 import { appendObservations } from "../../../projections/log/append.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
+import { sleep } from "../log-signal/back-off.ts";
 import { fetchChainlinkPrice } from "../prices/chainlink.ts";
 import type { PriceFeed } from "../prices/feeds.ts";
 import { fetchTickers } from "../prices/fetch-prices.ts";
@@ -58,7 +58,7 @@ async function appendMinutePrices(options: PriceOptions): Promise<void> {
     }
     // One millisecond after the minute: timers may fire early.
     const waitMs = minute + minuteMs - Date.now() + 1;
-    await delay(Math.max(waitMs, 0), undefined, { signal }).catch(() => undefined);
+    await sleep(Math.max(waitMs, 0), signal);
   }
 }
 

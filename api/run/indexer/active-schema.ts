@@ -1,7 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import type { IndexerId } from "../../../projections/log/indexer-id.ts";
+import { sleep } from "../../background/log-signal/back-off.ts";
 
 const pollMs = 1_000;
 
@@ -65,7 +65,7 @@ export async function waitForNewGeneration(
   signal: AbortSignal,
 ): Promise<string> {
   while (!signal.aborted) {
-    await delay(pollMs, undefined, { signal }).catch(() => {});
+    await sleep(pollMs, signal);
     const current = await readGeneration(db, id).catch(() => generation);
     if (current !== generation) return "an operator started a reindex or a recovery";
   }

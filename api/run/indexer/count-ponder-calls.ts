@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { sleep } from "../../background/log-signal/back-off.ts";
 import { publishCall } from "../../background/outgoing/call-channel.ts";
 
 const everyMs = 15_000;
@@ -19,7 +19,7 @@ export async function countPonderCalls(
         ...{ kind: "node", target: `${chainId}`, host: "", method, outcome, calls },
       });
     }
-    await delay(everyMs, undefined, { signal }).catch(() => {});
+    await sleep(everyMs, signal);
   }
 }
 

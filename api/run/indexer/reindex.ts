@@ -1,6 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { detachRemoved } from "../../../projections/log/sources.ts";
 import { readIndexedBlock } from "../../../projections/log/status.ts";
+import { sleep } from "../../background/log-signal/back-off.ts";
 import { findFreePort } from "../free-port.ts";
 import { readGeneration, startGeneration } from "./active-schema.ts";
 import { checkRpcs } from "./check-rpcs.ts";
@@ -83,6 +83,6 @@ async function reportProgress(
     // Ponder makes its tables while it starts.
     const block = await readIndexedBlock(db, schema, chain.chainId).catch(() => null);
     if (block !== null && !signal.aborted) onProgress(block);
-    await delay(pollMs, undefined, { signal }).catch(() => {});
+    await sleep(pollMs, signal);
   }
 }

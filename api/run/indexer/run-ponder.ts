@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import { readIndexerProgress } from "../../../projections/log/indexer-progress.ts";
+import { sleep } from "../../background/log-signal/back-off.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { findFreePort } from "../free-port.ts";
 import {
@@ -54,7 +54,7 @@ export async function runPonder(options: RunPonderOptions): Promise<void> {
     const reason = await runOnce(options, run).catch(messageOf);
     if (signal.aborted) return;
     run.logError("indexing stopped", reason);
-    await delay(delayMs, undefined, { signal }).catch(() => {});
+    await sleep(delayMs, signal);
     delayMs =
       run.reached === "live" ? firstDelayMs : Math.min(delayMs * 2, maxDelayMs[run.reached]);
   }
@@ -154,7 +154,7 @@ async function waitForWrongChain(
   signal: AbortSignal,
 ): Promise<string> {
   while (!signal.aborted) {
-    await delay(rpcCheckEveryMs, undefined, { signal }).catch(() => {});
+    await sleep(rpcCheckEveryMs, signal);
     if (signal.aborted) break;
     const { wrongUrls } = await checkRpcs(chain);
     if ([...used.rpcUrls, used.wsUrl].some((url) => url !== null && wrongUrls.includes(url))) {

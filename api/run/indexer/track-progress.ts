@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "../../../projections/database.ts";
 import type { IndexerId } from "../../../projections/log/indexer-id.ts";
 import {
@@ -6,6 +5,7 @@ import {
   storeCaughtUp,
   storeRate,
 } from "../../../projections/log/indexer-progress.ts";
+import { sleep } from "../../background/log-signal/back-off.ts";
 
 const pollMs = 1_000;
 /** Share of the newest measurement in the rate. */
@@ -34,7 +34,7 @@ export async function trackProgress(
   while (!signal.aborted) {
     // Without the database there is nothing to measure.
     if (await update().catch(() => false)) return;
-    await delay(pollMs, undefined, { signal }).catch(() => {});
+    await sleep(pollMs, signal);
   }
 }
 

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "../../../projections/database.ts";
 import { readIndexedBlocks } from "../../../projections/log/status.ts";
 import { openHeadReader } from "../../background/chain/fetch-head.ts";
+import { sleep } from "../../background/log-signal/back-off.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 
 const pollMs = 2_000;
@@ -27,7 +27,7 @@ export async function waitUntilStalled(
   });
   let since = { indexed: -1, at: performance.now() };
   while (!signal.aborted) {
-    await delay(pollMs, undefined, { signal }).catch(() => {});
+    await sleep(pollMs, signal);
     const [{ head }, progress] = await Promise.all([
       readHead(),
       readIndexedBlocks(db, chainId, indexer).catch(() => null),

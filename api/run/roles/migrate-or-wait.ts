@@ -1,8 +1,8 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { migrate, pendingMigrations } from "../../../projections/log/migrate.ts";
+import { sleep } from "../../background/log-signal/back-off.ts";
 
 const pollMs = 1_000;
 const logEvery = 10;
@@ -20,7 +20,7 @@ export async function migrateOrWait(
     if (tries % logEvery === 0) {
       logger.warn({ migrations: pending.length }, "waiting for migrations: run op migrate");
     }
-    await delay(pollMs, undefined, { signal }).catch(() => {});
+    await sleep(pollMs, signal);
   }
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { sleep } from "../../background/log-signal/back-off.ts";
 
 type RunEachOptions = {
   /** What is to run now. */
@@ -38,7 +38,7 @@ export async function runEach({ readNames, run, onError, signal }: RunEachOption
   try {
     while (!signal.aborted) {
       await update().catch((error: unknown) => signal.aborted || onError(error));
-      await Promise.race([delay(pollMs, undefined, { signal }).catch(() => {}), failure]);
+      await Promise.race([sleep(pollMs, signal), failure]);
     }
   } finally {
     for (const { ending } of running.values()) ending.abort();

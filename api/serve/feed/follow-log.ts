@@ -1,7 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { idAfterPosition } from "../../../projections/reads/feed/event.ts";
 import { readFeedPosition } from "../../../projections/reads/feed/read-feed-position.ts";
+import { sleep } from "../../background/log-signal/back-off.ts";
 import type { Signal } from "../../background/log-signal/signal.ts";
 import { awaitPart, type PartReader, readPart } from "./feed-snapshots.ts";
 import type { FrameEvent } from "./frame.ts";
@@ -58,7 +58,7 @@ export function followLog(options: FollowOptions): Follower {
         await step();
       } catch (error) {
         logger.warn({ err: error }, "feed cannot read the log, retrying");
-        await delay(retryMs, undefined, { signal }).catch(() => undefined);
+        await sleep(retryMs, signal);
       }
     }
   };
@@ -95,5 +95,5 @@ async function broadcast(batch: Batch, { onBatch, signal }: FollowOptions): Prom
   const begun = performance.now();
   await onBatch(batch);
   const pauseMs = Math.max(minPauseMs, performance.now() - begun);
-  await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+  await sleep(pauseMs, signal);
 }
