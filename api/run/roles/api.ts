@@ -82,8 +82,12 @@ export async function runRole({
     const operators = { metrics: operatorMetrics, readStatus, logger };
     return await listenForOperators(main, metricsPort, operators);
   });
+  let isStopping = false;
   const statusTimer = setInterval(() => {
-    readStatus().catch((error) => logger.error({ err: error }, "status check failed"));
+    readStatus().catch((error) => {
+      // Its connections may be closed before it ends.
+      if (!isStopping) logger.error({ err: error }, "status check failed");
+    });
   }, statusPollMs);
 
   async function start(open: () => Promise<Listening>): Promise<Listening> {
@@ -99,6 +103,7 @@ export async function runRole({
     ready: Promise.resolve(),
     failed: new Promise<never>(() => {}),
     async stop() {
+      isStopping = true;
       clearInterval(statusTimer);
       await opened.stopFeeds();
       await listening.close();
