@@ -1,6 +1,10 @@
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
-import { isCurrent, readCheckpoints } from "../../../projections/engine/checkpoint.ts";
+import {
+  type Checkpoint,
+  isCurrent,
+  readCheckpoints,
+} from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import { readExcludedFacts } from "../../../projections/engine/quarantine/quarantine.ts";
 import { readUnfinishedRebuilds } from "../../../projections/engine/rebuild-progress.ts";
@@ -9,7 +13,7 @@ import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { readIndexedBlocks, readRecordedHead } from "../../../projections/log/status.ts";
 import { readPaused } from "../../../projections/log/switches.ts";
 import { readPriceHistory } from "../../../projections/reads/coin-prices/read-price-history.ts";
-import { schemaOf } from "../../../projections/versions.ts";
+import { isServed, isVersionOf, schemaOf } from "../../../projections/versions.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { configuredProjections } from "./configured-projections.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
@@ -71,6 +75,7 @@ async function readProjections(db: Database, all: readonly Projection[], head: b
     };
     return {
       name,
+      schema: schemaOf(name),
       version: stored?.version ?? null,
       isCurrent: stored !== undefined && isCurrent(stored, projection),
       position: stored === undefined ? null : Number(stored.position),
@@ -81,6 +86,17 @@ async function readProjections(db: Database, all: readonly Projection[], head: b
           ? null
           : { ...unfinished, name: undefined, position: Number(unfinished.position) },
       previous: at(previous),
+      others: otherVersions(name, checkpoints).map((one) => ({
+        ...one,
+        updatedAt: updatedAt.get(one.schema) ?? null,
+      })),
     };
   });
+}
+
+/** Versions of other releases, whose projectors may move them. */
+function otherVersions(name: string, checkpoints: ReadonlyMap<string, Checkpoint>) {
+  return [...checkpoints]
+    .filter(([schema]) => isVersionOf(schema, name) && !isServed(schema))
+    .map(([schema, { version, position }]) => ({ schema, version, position: Number(position) }));
 }

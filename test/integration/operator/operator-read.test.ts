@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { schemaOf } from "../../../projections/versions.ts";
 import { block, setBlocks } from "../../support/database/given.ts";
 import {
   apes,
@@ -103,9 +104,14 @@ describe("op status", () => {
       { chainId: 1, head: null, indexed: null, recorded: 3 },
       { chainId: 33139, head: null, recorded: null, faults: ["127.0.0.1:1 is unreachable"] },
     ]);
-    const standing = { isCurrent: true, position: 10, lag: 0, rebuilding: null, previous: null };
+    const standing = { isCurrent: true, position: 10, lag: 0, rebuilding: null, others: [] };
     expect(status.projections).toMatchObject(
-      projections.map(({ name }) => ({ name, ...standing })),
+      projections.map(({ name }) => ({
+        name,
+        schema: schemaOf(name),
+        previous: null,
+        ...standing,
+      })),
     );
   });
 
@@ -113,7 +119,21 @@ describe("op status", () => {
     const { out } = await operate(database.url, "status");
 
     expect(out).toContain("log head 10\n");
-    expect(out).toMatch(/^ownership +\d+ +10 +0 /m);
+    expect(out).toMatch(/^ownership +ownership +\d+ +10 +0 /m);
+  });
+
+  it("tells of tables of another release's version", async () => {
+    await sql`insert into engine.checkpoint values ('ownership_v99', 99, '', 7)`.execute(
+      database.db,
+    );
+    const { out } = await operate(database.url, "status");
+    await sql`delete from engine.checkpoint where projection = 'ownership_v99'`.execute(
+      database.db,
+    );
+
+    expect(out).toContain(
+      "ownership version 99 of another release (schema ownership_v99): at 7, updated ",
+    );
   });
 });
 

@@ -20,7 +20,7 @@ export function projectionTable(
       { head: "Lag, facts", cell: ({ lag }) => lag ?? "unknown", isNumber: true },
       { head: "Updated", cell: ({ updatedAt }) => moment(updatedAt, now) },
       { head: "Rebuild", cell: ({ rebuilding }) => rebuilding?.progress ?? "none" },
-      { head: "Previous tables", cell: ({ previous }) => previousOf(previous) },
+      { head: "Other tables", cell: otherTables },
       ...(actionsOf === undefined ? [] : [{ head: "Actions", cell: actionsOf }]),
     ],
     { caption: "Projections", keyOf: ({ name }) => name },
@@ -32,5 +32,13 @@ const versionOf = ({ version, isCurrent }: Row): Html | number | string =>
     ? (version ?? "none")
     : html`${version ?? "none"} <span class="mark bad">not this program's</span>`;
 
-const previousOf = (previous: Row["previous"]): string =>
-  previous === null ? "none" : `version ${previous.version} at ${previous.position}`;
+/** What the last rebuild replaced, and versions of other releases. */
+function otherTables({ previous, others }: Row): string {
+  const all = [
+    ...(previous === null ? [] : [`version ${previous.version} at ${previous.position}`]),
+    ...others.map(
+      ({ schema, version, position }) => `version ${version} at ${position} (${schema})`,
+    ),
+  ];
+  return all.length === 0 ? "none" : all.join(", ");
+}

@@ -54,10 +54,11 @@ type Row = ServiceProgress["projections"][number];
 function projectionLines(rows: readonly Row[]): string[] {
   const previousText = (one: { version: number; position: number } | null) =>
     one === null ? "-" : `version ${one.version} at ${one.position}`;
-  return tableLines([
-    ["projection", "version", "position", "lag", "updated", "rebuilding", "previous"],
+  const table = tableLines([
+    ["projection", "schema", "version", "position", "lag", "updated", "rebuilding", "previous"],
     ...rows.map((row) => [
       row.name,
+      row.schema,
       `${row.version ?? "none"}${row.isCurrent ? "" : " (not this program's)"}`,
       `${row.position ?? "-"}`,
       `${row.lag ?? "-"}`,
@@ -66,4 +67,11 @@ function projectionLines(rows: readonly Row[]): string[] {
       previousText(row.previous),
     ]),
   ]);
+  const others = rows.flatMap(({ name, others }) =>
+    others.map(
+      ({ schema, version, position, updatedAt }) =>
+        `${name} version ${version} of another release (schema ${schema}): at ${position}, updated ${updatedAt ?? "-"}`,
+    ),
+  );
+  return [...table, ...others];
 }
