@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Environment } from "../config/environment.ts";
+import { answering } from "../programs/program.ts";
 import { roleNames } from "./role-modules.ts";
 
 const folder = join(import.meta.dirname, "../../../docs/deploying");
@@ -21,9 +22,12 @@ function settingsOf(text: string): string[] {
 const rolesOf = (text: string): string[] =>
   [...text.matchAll(/--only"?[, ]+"?([a-z]+)/g)].map(([, role = ""]) => role);
 
-describe.each(readdirSync(folder))("docs/deploying/%s", (name) => {
-  const text = readFileSync(join(folder, name), "utf8");
+const files = readdirSync(folder).map((name) => ({
+  name,
+  text: readFileSync(join(folder, name), "utf8"),
+}));
 
+describe.each(files)("docs/deploying/$name", ({ text }) => {
   it("names settings and roles of the service alone", () => {
     expect(Object.keys(Environment.shape)).toEqual(expect.arrayContaining(settingsOf(text)));
     expect(roleNames).toEqual(expect.arrayContaining(rolesOf(text)));
@@ -35,3 +39,10 @@ it("every role is deployed", () => {
   expect(new Set(rolesOf(text))).toEqual(new Set(["indexer", "projector", "jobs", "api"]));
   expect(settingsOf(text)).toContain("TRUST_PROXY");
 });
+
+it.each(files.filter(({ text }) => rolesOf(text).length > 0))(
+  "$name gives the process that answers requests the supervisor's flags",
+  ({ text }) => {
+    for (const flag of answering) expect(text).toContain(flag);
+  },
+);
