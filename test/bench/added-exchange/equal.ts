@@ -11,7 +11,9 @@ export async function expectEqual(one: Database, other: Database): Promise<void>
   const differences: string[] = [];
   const compare = async (schema: string, shape: (layout: Layout) => Layout) => {
     const place = async (db: Database): Promise<Place> => {
-      return { db, schema, layout: shape(await readLayout(db, schema)) };
+      const layout = shape(await readLayout(db, schema));
+      if (layout.size === 0) throw new Error(`${schema} has no tables`);
+      return { db, schema, layout };
     };
     const difference = await differenceOf(await place(one), await place(other));
     if (difference !== null) differences.push(`${schema}:\n${difference}`);
