@@ -87,6 +87,8 @@ async function fetchPrice(
     onOrigin(coin, "exchanges", failures);
     return { coin, minuteMs: minute, ...agreed };
   }
+  // Exchanges that a stop has cut off do not disagree.
+  if (options.signal.aborted) return null;
   const fallback = await fetchFromChainlink(options, coin, failures);
   onOrigin(coin, fallback === null ? "none" : "chainlink", failures);
   return fallback && { coin, minuteMs: minute, priceE8: fallback.priceE8, sources: [fallback] };

@@ -180,6 +180,21 @@ describe("while the exchanges disagree", () => {
     expect(await facts()).toEqual([]);
   });
 
+  it("Chainlink is not when a stop cuts the exchanges off", async () => {
+    await answer(298_765_432_100n, 10);
+    for (const { name } of exchanges.feeds) exchanges.mood(name, "silent");
+    const ending = new AbortController();
+    const origins: string[] = [];
+    const ticking = tickPrices(work(ending.signal, anvil.rpcUrl), minute, (_, origin) => {
+      origins.push(origin);
+    });
+    await until("requests", async () => exchanges.asked.length >= 8);
+    ending.abort();
+    await ticking;
+    expect(origins).toEqual([]);
+    expect(await facts()).toEqual([]);
+  });
+
   it("a minute stays without a price where there is no aggregator and where the chain is down", async () => {
     silence();
     await connect(anvil).setCode({ address: aggregators.ethereum.address, bytecode: "0x" });
