@@ -13,9 +13,8 @@ export type DataVersion = {
 /**
  * Made of the transactions that last wrote each checkpoint and the log's head, since a swap changes tables without
  * moving a position, and of the positions, since a crash may undo a tick and its transaction's number is then given to
- * another. A standby has the same numbers.
+ * another. A standby has the same numbers. `projections`: their names.
  */
-/** Names of projections. */
 export function selectDataVersion(projections: readonly string[]): RawBuilder<DataVersion> {
   const serving = sql.join(projections.map((name) => sql.lit(schemaOf(name))));
   return sql<DataVersion>`
