@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
 import type { OrderSubject } from "../../log/facts-about.ts";
+import { storedRow } from "../../sql/stored-row.ts";
 
 /** The stored row of an order, and the keys of the facts that its state depends on. */
 type FoundOrder = { row: Record<string, unknown>; subject: OrderSubject };
@@ -20,7 +21,7 @@ export async function findOrders(
       ? sql`null::integer`
       : sql`(select contract_id from log.contract k where k.chain_id = o.chain_id and k.address = o.currency)`;
   const found = await sql<OrderSubject & { row: Record<string, unknown> }>`
-    select to_jsonb(o) as row, o.chain_id as "chainId", o.order_hash as "orderHash", o.maker,
+    select ${storedRow(sql`o`)} as row, o.chain_id as "chainId", o.order_hash as "orderHash", o.maker,
            o.contract_id as "contractId", o.token_id as "tokenId", o.end_time as "endTime",
            ${payerCurrency} as "currencyId"
     from ${table} o where o.order_hash = ${hash} order by o.chain_id`.execute(db);

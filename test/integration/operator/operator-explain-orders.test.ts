@@ -1,6 +1,8 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wrappedNative } from "../../../abis/deployments.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { storedRow } from "../../../projections/sql/stored-row.ts";
 import { addressOf, appendEvents, block, setBlocks } from "../../support/database/given.ts";
 import { operate, prepare } from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -101,7 +103,9 @@ describe("op explain listing", () => {
   it("tells all that its state rests on, in the chain's order, and what a reorg took away", async () => {
     const { rows, facts, position } = await explain("listing", `ask-${listing.orderHash}`);
 
-    expect(rows).toMatchObject([{ status: "cancelled", token_id: 7, filled: 0 }]);
+    expect(rows).toMatchObject([
+      { status: "cancelled", token_id: "7", filled: "0", order_hash: listing.orderHash },
+    ]);
     expect(outline(facts)).toEqual([
       "erc721_consecutive_transfer 1 true",
       "approval_for_all 2 true",
@@ -151,6 +155,15 @@ describe("op explain bid", () => {
       "order_submitted - true",
     ]);
   });
+});
+
+it("op explain prints numbers of every size exactly, and bytes as hex", async () => {
+  const { rows } = await sql`
+    select ${storedRow(sql`r`)} as row
+    from (values (${2n ** 256n - 1n}::numeric, '\\x00ff'::bytea, 'text', null::text)) r(id, hash, name, nothing)
+  `.execute(database.db);
+  const row = { id: `${2n ** 256n - 1n}`, hash: "0x00ff", name: "text", nothing: null };
+  expect(rows).toEqual([{ row }]);
 });
 
 it("op explain fails for an order there is not, of the other side too, and for what is no id", async () => {

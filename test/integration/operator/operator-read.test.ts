@@ -46,7 +46,7 @@ describe("op explain", () => {
 
     const { rows, facts } = JSON.parse(out);
     expect(code).toBe(0);
-    expect(rows).toMatchObject([{ token_id: 3, total_wei: 1003 }]);
+    expect(rows).toMatchObject([{ token_id: "3", total_wei: "1003", sale_id: id }]);
     expect(
       facts.map((fact: { kind: string; logIndex: number }) => [fact.kind, fact.logIndex]),
     ).toEqual([
