@@ -42,6 +42,7 @@ export type BackfillProgress = {
  */
 export async function backfillPrices(options: Backfill): Promise<BackfillProgress> {
   const { db, coin, days, now, signal, onProgress, pauseMs = usualPauseMs } = options;
+  signal.throwIfAborted();
   const lastMs = bucketStart(now.getTime(), hourMs);
   const hours = Array.from(
     { length: days * 24 + 1 },

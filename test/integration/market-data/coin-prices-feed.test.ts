@@ -238,7 +238,8 @@ describe("the price job", () => {
     const begun = performance.now();
     ending.abort();
     await kept;
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    // The requests' own limit is 5 s.
+    expect(performance.now() - begun).toBeLessThan(4_000);
   });
 });
 
