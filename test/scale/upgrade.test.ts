@@ -29,7 +29,7 @@ beforeAll(async () => {
   await market.client.setIntervalMining({ interval: 1 });
   data = await mkdtemp(join(tmpdir(), "upgrade-"));
   server = await startPostgres({
-    ...{ dataDir: data, durable: false, settings: { max_connections: "200" } },
+    ...{ dataDir: data, durable: false },
     logger: pino({ level: "silent" }),
     onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
   });

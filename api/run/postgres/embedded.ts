@@ -121,7 +121,8 @@ function settings(
     listen_addresses: "127.0.0.1",
     port: `${port}`,
     unix_socket_directories: "",
-    max_connections: "100",
+    // A service of all roles takes up to 100, beside commands of the operator and indexers of added sources.
+    max_connections: "200",
     shared_buffers: `${sharedMb}MB`,
     effective_cache_size: `${sharedMb * 3}MB`,
     work_mem: "32MB",
