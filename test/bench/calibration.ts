@@ -1,5 +1,4 @@
-import { open } from "node:fs/promises";
-import { join } from "node:path";
+import { open, rm } from "node:fs/promises";
 import { sql } from "kysely";
 import type { Database } from "../../projections/database.ts";
 import { type Figure, medianFigure } from "./figure.ts";
@@ -85,9 +84,10 @@ async function copyRows(db: Database): Promise<number[]> {
 }
 
 async function syncPages(db: Database): Promise<number[]> {
-  const { rows } = await sql<{ directory: string }>`
-    select current_setting('data_directory') as directory`.execute(db);
-  const file = await open(join(rows[0]?.directory ?? "", "calibration-sync"), "w");
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+  // A server process works in the data directory, whose path may be one that is another in each process.
+  const path = `/proc/${rows[0]?.pid}/cwd/calibration-sync`;
+  const file = await open(path, "w");
   try {
     return await repeat(SMALL_REPEATS, async () => {
       await file.write(PAGE, 0, PAGE.length, 0);
@@ -95,5 +95,6 @@ async function syncPages(db: Database): Promise<number[]> {
     });
   } finally {
     await file.close();
+    await rm(path);
   }
 }
