@@ -14,6 +14,8 @@ import { environmentOf } from "../database/operator.ts";
 import type { TestDatabase } from "../database/postgres.ts";
 
 type Options = {
+  /** Default: the clock. */
+  now?: () => Date;
   settings?: Record<string, string>;
   runOperation?: RunOperation | null;
   readProcesses?: ReadProcesses | null;
@@ -41,7 +43,7 @@ export async function openConsole(
   const config = readConfig({ ...environmentOf(databaseUrl), ...settings });
   const logger = pino({ level: "warn" });
   const common = { db, config, fetchHead: fetchChainHead };
-  const now = () => new Date();
+  const { now = () => new Date() } = options;
   const app = createConsole({
     context: {
       ...{ ...common, logger, now, runOperation, readProcesses, others },
