@@ -35,8 +35,7 @@ export type LeaseTable = "ops.lease" | "ops.projecting_lease";
 type LeadershipOptions = {
   url: string;
   role: string;
-  /** Default: `ops.lease`. */
-  table?: LeaseTable;
+  table: LeaseTable;
   logger: Logger;
   signal: AbortSignal;
 };
@@ -90,7 +89,7 @@ async function connect({ url, role }: LeadershipOptions, released: Signal): Prom
 
 async function tryAcquireLease(
   client: pg.Client,
-  { role, table = "ops.lease" }: LeadershipOptions,
+  { role, table }: LeadershipOptions,
   owner: string,
 ): Promise<bigint | null> {
   const { rows } = await client.query<{ epoch: string }>(
@@ -171,7 +170,7 @@ function startRenewing(held: HeldLease): Leadership {
 
 async function renew({ client, options, owner, epoch }: HeldLease): Promise<boolean> {
   const { rowCount } = await client.query(
-    `update ${options.table ?? "ops.lease"} set expires_at = clock_timestamp() + make_interval(secs => $4 / 1000.0)
+    `update ${options.table} set expires_at = clock_timestamp() + make_interval(secs => $4 / 1000.0)
      where role = $1 and owner = $2 and epoch = $3`,
     [options.role, owner, epoch, leaseMs],
   );
@@ -180,7 +179,7 @@ async function renew({ client, options, owner, epoch }: HeldLease): Promise<bool
 
 async function assertLeaseHeld(
   session: Session,
-  { role, table = "ops.lease" }: LeadershipOptions,
+  { role, table }: LeadershipOptions,
   epoch: bigint,
 ): Promise<void> {
   const { rows } = await sql`
@@ -191,7 +190,7 @@ async function assertLeaseHeld(
 
 async function releaseLease({ client, options, owner, epoch }: HeldLease): Promise<void> {
   const { rowCount } = await client.query(
-    `update ${options.table ?? "ops.lease"} set expires_at = clock_timestamp()
+    `update ${options.table} set expires_at = clock_timestamp()
      where role = $1 and owner = $2 and epoch = $3`,
     [options.role, owner, epoch],
   );

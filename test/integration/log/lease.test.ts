@@ -24,6 +24,7 @@ function apply(role = "work"): Promise<Leadership> {
   const leadership = acquireLeadership({
     url: database.url,
     role,
+    table: "ops.lease",
     logger: pino({ level: "silent" }),
     signal: stopping.signal,
   });
