@@ -12,11 +12,11 @@ const unsafe = /\p{Cc}|[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff
 const piledMarks = /(\p{M}{3})\p{M}+/gu;
 
 /** Letters, digits and signs of ASCII, which most names are made of. */
-const isAscii = /^[ -~]*$/;
+const ascii = /^[ -~]*$/;
 
 /** A name as one line of limited length. */
 export function plainText(text: string, length = maxLength): string {
-  if (text.length <= length && isAscii.test(text)) return text.trim();
+  if (text.length <= length && ascii.test(text)) return text.trim();
   const clean = text
     .slice(0, 4 * length)
     .replaceAll(unsafe, " ")
